@@ -12,7 +12,7 @@ SCRIPT = "<script>alert(1)</script>"
 HOSTILE = (
     SCRIPT,
     "</script><img src=x onerror=alert(2)>",
-    "{{7*7}}{% raw %}",
+    "{{7*1013}}{% raw %}",
     "\u202egnp.exe \u2066\u200b\x1b[31m\x00",
     "שלום 'a\"b' & <b>",
     "]]> --> <!-- ${alert(3)}",

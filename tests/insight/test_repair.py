@@ -45,7 +45,8 @@ def edit(old: str, new: str, counts_as: str = "ok", reason: str = "", **more: ob
 
 def test_an_edit_is_repaired_by_reading_the_file_first() -> None:
     found = only(edit("old()", "new()", "failed", _NOT_READ), call("Read", file_path="/p/a.go"), edit("old()", "new()"))
-    assert found == Repair(0, 2, 2, "after `Read` of the same file", (), ("Read",))
+    assert (found.failed, found.repaired, found.calls, found.step) == (0, 2, 2, 1)
+    assert (found.how, found.changed, found.via) == ("after `Read` of the same file", (), ("Read",))
 
 
 def test_an_edit_that_did_not_fit_is_repaired_by_one_of_the_same_place() -> None:
@@ -103,7 +104,7 @@ def test_a_file_that_was_too_large_is_not_repaired_by_its_namesake() -> None:
 
 def test_tests_that_pass_after_an_edit_are_repaired_by_it() -> None:
     found = only(bash("pytest -q", "failed", "1 failed"), edit("x", "y"), bash("pytest -q 2>&1 | tail -5"))
-    assert (found.how, found.calls, found.via) == ("after `Edit`", 2, ("Edit",))
+    assert (found.how, found.calls, found.via) == ("after editing `a.go`", 2, ("Edit",))
 
 
 @each_case(
@@ -124,7 +125,8 @@ def test_a_check_of_less_or_whose_end_is_hidden_repairs_nothing(narrower: str) -
 
 def test_a_check_of_more_repairs_a_check_of_less() -> None:
     assert (
-        only(bash("go test ./cli/list", "failed", "FAIL"), edit("x", "y"), bash("go test ./...")).how == "after `Edit`"
+        only(bash("go test ./cli/list", "failed", "FAIL"), edit("x", "y"), bash("go test ./...")).how
+        == "after editing `a.go`"
     )
     assert repairs(in_order(bash("go test -run TestA ./x", "failed", "FAIL"), bash("go test -run TestB ./x"))) == ()
 

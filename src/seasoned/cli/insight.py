@@ -17,6 +17,7 @@ from seasoned.cli.options import PATHS_HELP, include_option, json_option, paths_
 from seasoned.cli.output import print_json, printable, shown, table
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.insight.json_answer import track_answer
+from seasoned.insight.mistake.recurrence import Recurrence
 from seasoned.insight.page.sections import render
 from seasoned.insight.profile import Profile
 from seasoned.insight.profile import profile as profile_of
@@ -120,7 +121,8 @@ def _ends(lengths: str) -> list[int]:
 
 # Stands at the head of every report, so that only our own files are overwritten.
 _MARK = "<!-- seasoned:report -->"
-_RECURRENCES_SHOWN = 5
+_MISTAKES_SHOWN = 8
+_SIGNALS_SHOWN = 3
 
 
 def write_page(made: Report, path: Path) -> Path:
@@ -166,26 +168,30 @@ def print_verdict(made: Report) -> None:
 
 
 def print_recurrences(made: Report) -> None:
-    """Print the errors that recur in most sessions, with the repair that worked."""
+    """Print what to do about the mistakes that recur in most sessions, and what tests and checks report most often."""
+    mistakes = [one for one in made.recurrences if one.kind == "mistake"]
+    signals = [one for one in made.recurrences if one.kind == "signal"]
     if not made.recurrences:
         click.echo("\nNo error came back in a second session.")
-        return
-    click.echo(f"\nErrors that come back ({made.recurring} kinds):\n")
-    table(
-        ["error", "tool", "failures", "sessions", "repaired", "what repaired it"],
-        [
-            (
-                printable(one.signature),
-                one.tool if one.program is None else f"{one.tool}: {one.program}",
-                one.failures,
-                one.sessions,
-                one.repaired,
-                one.repair,
-            )
-            for one in made.recurrences[:_RECURRENCES_SHOWN]
-        ],
-        right=["failures", "sessions", "repaired"],
-    )
+    if mistakes:
+        click.echo(f"\nMistakes that come back ({plural(made.recurring_mistakes, 'kind')}):\n")
+        for one in mistakes[:_MISTAKES_SHOWN]:
+            click.echo(f"  - {printable(one.action or f'{_where(one)}: {one.signature}')}")
+    if signals:
+        count = plural(made.recurring - made.recurring_mistakes, "kind")
+        click.echo(f"\nWhat tests, checks and builds report most often ({count}):\n")
+        table(
+            ["report", "tool", "failures", "sessions", "fixed"],
+            [
+                (printable(one.signature), _where(one), one.failures, one.sessions, one.repaired)
+                for one in signals[:_SIGNALS_SHOWN]
+            ],
+            right=["failures", "sessions", "fixed"],
+        )
+
+
+def _where(found: Recurrence) -> str:
+    return found.tool if found.program is None else f"{found.tool}: {found.program}"
 
 
 def _print_figures(name: str, figures: Sequence[Figure]) -> None:

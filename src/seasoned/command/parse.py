@@ -27,6 +27,8 @@ class Step(msgspec.Struct, frozen=True):
     """Its arguments, quotes removed. Redirections are left out."""
     behind: tuple[str, ...] = ()
     """The wrappers that run it: `sudo` and `timeout` in `sudo timeout 5 make`."""
+    prefix: tuple[str, ...] = ()
+    """All that stands in front of its name: `A=` (a variable), `rtk`, `uv run`, and the folder `.venv/bin/`."""
 
     @property
     def sub(self) -> str:
@@ -190,9 +192,13 @@ def runs(steps: list[Step], join: Join, words: list[str]) -> None:
     """Adds to `steps` the program that these words run, behind keywords, assignments and wrappers."""
     rest = words
     behind: list[str] = []
+    prefix: list[str] = []
     while rest:
         first = rest[0]
-        if first in _KEYWORDS or _ASSIGNMENT.compiled.match(first):
+        if _ASSIGNMENT.compiled.match(first):
+            prefix.append(first[: first.index("=") + 1])
+            rest = rest[1:]
+        elif first in _KEYWORDS:
             rest = rest[1:]
         elif first == "for":
             return
@@ -201,6 +207,7 @@ def runs(steps: list[Step], join: Join, words: list[str]) -> None:
         elif first.endswith("$(){"):
             rest = rest[1:]
         elif first in _RUNNERS and len(rest) > 2 and rest[1] == _RUNNERS[first]:
+            prefix.append(f"{first} {rest[1]}")
             rest = _after_options(rest[2:], frozenset({"--with", "--python", "-p", "--extra", "--group", "--project"}))
         elif first in _WRAPPERS and len(rest) > 1:
             inner = _after_options(rest[1:], _WRAPPERS[first])
@@ -209,12 +216,17 @@ def runs(steps: list[Step], join: Join, words: list[str]) -> None:
             if not inner:  # `sudo -i` runs a shell
                 break
             behind.append(first)
+            # `env A=1 make` is `A=1 make`; only without a variable is `env` more than another way to write that.
+            given = [word[: word.index("=") + 1] for word in rest[: -len(inner)] if _ASSIGNMENT.compiled.match(word)]
+            prefix += given if first == "env" and given else [first]
             rest = [*inner[0].split(), *inner[1:]] if first == "env" and inner and " " in inner[0] else inner
         else:
             break
     if rest:
         program = rest[0].rsplit("/", 1)[-1] or rest[0]
-        steps.append(Step(join if steps else "", program, tuple(rest[1:]), tuple(behind)))
+        if program != rest[0]:
+            prefix.append(rest[0][: -len(program)])
+        steps.append(Step(join if steps else "", program, tuple(rest[1:]), tuple(behind), tuple(prefix)))
 
 
 def _after_options(words: list[str], takes_value: frozenset[str]) -> list[str]:

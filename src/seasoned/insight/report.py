@@ -17,7 +17,8 @@ from seasoned.session import Usage, sum_usage
 
 _DAYS_BY_DAY = 45  # a report over more days than this shows weeks
 _MOST_TOOLS = 25
-_MOST_RECURRENCES = 30
+_MOST_MISTAKES = 40
+_MOST_SIGNALS = 15
 
 
 class Spending(msgspec.Struct, frozen=True):
@@ -50,8 +51,9 @@ class Report(msgspec.Struct, frozen=True):
     over_time: tuple[Figure, ...]
     cohort: Cohort
     verdict: CohortVerdict
-    recurrences: tuple[Recurrence, ...]
+    recurrences: tuple[Recurrence, ...]  # mistakes, then signals
     recurring: int
+    recurring_mistakes: int  # of `recurring`, without signals
     compression: PooledCheck
     spending: Spending
 
@@ -113,6 +115,7 @@ def report(
     figures = cohort(trials, lengths=lengths)
     by_tool = _by_tool(trials)
     recurrences = facts.recurrences.recurring()
+    mistakes = [found for found in recurrences if found.kind == "mistake"]
     return Report(
         made_at=made_at,
         title=title,
@@ -130,8 +133,9 @@ def report(
         over_time=_over_time(trials, facts.dates),
         cohort=figures,
         verdict=verdict(figures),
-        recurrences=recurrences[:_MOST_RECURRENCES],
+        recurrences=(*mistakes[:_MOST_MISTAKES], *recurrences[len(mistakes) :][:_MOST_SIGNALS]),
         recurring=len(recurrences),
+        recurring_mistakes=len(mistakes),
         compression=check_many(chains(compressed)),
         spending=facts.spending(),
     )

@@ -57,12 +57,8 @@ def report_markdown(made: Report) -> str:
     lines += [f"**{_answer(made)}.** {made.verdict.sentence}", "", *[f"- {reason}" for reason in made.verdict.reasons]]
     lines += ["", "## Error rate by tool", "", "| tool | calls | failed | error rate |", "|---|---|---|---|"]
     lines += [f"| {' | '.join(map(_cell, row))} |" for row in _tools(made)]
-    lines += ["", "## Errors that come back", ""]
-    if made.recurrences:
-        lines += ["| error | tool | sessions | what repaired it |", "|---|---|---|---|"]
-        lines += [f"| {' | '.join(map(_cell, row))} |" for row in _errors(made)]
-    else:
-        lines += ["No error came back in a second session."]
+    lines += ["", "## Mistakes that come back", ""]
+    lines += [f"- {_cell(said)}" for said in _mistakes(made)] or ["No mistake came back in a second session."]
     return "\n".join(lines) + "\n"
 
 
@@ -75,11 +71,9 @@ def report_text(made: Report) -> str:
     lines += [
         f"  {tool}: {rate} ({failed} of {plural(int(calls), 'call')})" for tool, calls, failed, rate in _tools(made)
     ]
-    lines += ["", "Errors that come back:" if made.recurrences else "No error came back in a second session."]
-    lines += [
-        f"  {error} ({tool}, {plural(int(sessions), 'session')}): {repair}"
-        for error, tool, sessions, repair in _errors(made)
-    ]
+    said = _mistakes(made)
+    lines += ["", "Mistakes that come back:" if said else "No mistake came back in a second session."]
+    lines += [f"  - {one}" for one in said]
     return "\n".join(lines) + "\n"
 
 
@@ -103,15 +97,12 @@ def _row(figure: Figure) -> tuple[str, str, str, str]:
     return clean_line(figure.label), str(figure.calls), str(figure.failed), share(figure.rate.value)
 
 
-def _errors(made: Report) -> list[tuple[str, str, str, str]]:
+def _mistakes(made: Report) -> list[str]:
+    """What to do about each mistake; without an action its tool and error."""
+    found = [one for one in made.recurrences[:_ERRORS] if one.kind == "mistake"]
     return [
-        (
-            clean_line(one.signature),
-            clean_line(one.tool if one.program is None else f"{one.tool}: {one.program}"),
-            str(one.sessions),
-            "nothing yet" if one.repair is None else clean_line(one.repair),
-        )
-        for one in made.recurrences[:_ERRORS]
+        clean_line(one.action or f"{one.program or one.tool}: {one.signature} ({plural(one.sessions, 'session')})")
+        for one in found
     ]
 
 

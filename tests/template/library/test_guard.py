@@ -19,6 +19,7 @@ from seasoned.template.library.guard import (
     retraction,
     usual_rates,
 )
+from tests.insight.mistakes import bash
 from tests.template.examples import example
 from tests.template.guard_worlds import EXAMPLE, TOOL, World, called, watched
 
@@ -190,6 +191,36 @@ def test_a_good_example_is_almost_never_suspended() -> None:
         sessions = [world.cold(number) for number in range(-20, 0)] + [world.session(at) for at in range(LONG)]
         wrong += any(ruling.decision == "suspend" for ruling in guard(sessions, [EXAMPLE]))
     assert wrong <= 0.02 * WORLDS
+
+
+@pytest.mark.parametrize(
+    ("good", "wrapped", "error"),
+    [
+        ("bun run test", "rtk bun run test", "error: unrecognized subcommand 'bun'"),
+        ("go vet ./...", "timeout 60 go vet ./...", "zsh: command not found: timeout"),
+        ("tsc --noEmit", "npx tsc --noEmit", "npm error could not determine executable to run"),
+        ("pytest -q", "uv run pytest -q", "error: Failed to spawn: `pytest`"),
+    ],
+)
+def test_a_wrapper_that_fails_does_not_suspend_the_form_that_works(good: str, wrapped: str, error: str) -> None:
+    shown = example("Bash", arguments={"command": good})
+    failing = bash(wrapped, error)
+    sessions = [watched(number, [failing, failing, bash(good)], shown=(shown.id,)) for number in range(8)]
+    (ruling,) = guard(sessions, [shown], usual={"Bash": 0.1})
+    assert (ruling.decision, ruling.failures, ruling.successes) == ("keep", 0.0, 8)
+    # The wrapped form itself is suspended where it is what was shown.
+    bad = example("Bash", arguments={"command": wrapped})
+    sessions = [watched(number, [failing, failing, bash(good)], shown=(bad.id,)) for number in range(8)]
+    (ruling,) = guard(sessions, [bad], usual={"Bash": 0.1})
+    assert ruling.decision == "suspend"
+
+
+def test_tests_that_fail_say_nothing_against_the_call_that_ran_them() -> None:
+    shown = example("Bash", arguments={"command": "bun run test"})
+    red = bash("bun run test", "12 tests failed")
+    sessions = [watched(number, [red, red, bash("bun run test")], shown=(shown.id,)) for number in range(8)]
+    (ruling,) = guard(sessions, [shown], usual={"Bash": 0.1})
+    assert (ruling.decision, ruling.failures) == ("keep", 0.0)
 
 
 OUTCOMES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans()), max_size=12)

@@ -10,7 +10,18 @@ import msgspec
 
 from seasoned.command.parse import Step, deciding, names, parse
 from seasoned.command.tool import command_of, output_form
-from seasoned.insight.mistake.similarity import CUT, IDS, alike, flat, identifies, leaves, letters, nearly, share
+from seasoned.insight.mistake.similarity import (
+    CUT,
+    IDS,
+    alike,
+    closeness,
+    flat,
+    identifies,
+    leaves,
+    letters,
+    nearly,
+    share,
+)
 from seasoned.insight.track import JudgedCall
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
@@ -28,22 +39,24 @@ MANNER = names(
 )
 _OLD = ("old_string", "old_str", "old_text", "search", "oldText", "old_source")
 _NEW = ("new_string", "new_str", "new_text", "replace", "newText", "new_source")
-_PATCHED = LazyRegex(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,400})$", re.MULTILINE)
+PATCHED = LazyRegex(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,400})$", re.MULTILINE)
 # Programs that prepare or report: a later call that repeats only these is not another attempt.
-_SCENERY = names(
+SCENERY = names(
     "cd pushd popd echo printf export set unset sleep true : pwd source . test [ [[ wait mkdir which type command read"
     " return exit local declare trap date"
 )
 # Programs whose first argument is an operand, not a subcommand.
-_OPERAND = names(
+OPERAND_FIRST = names(
     "cat ls rg grep egrep fgrep ag ack sed awk gawk find fd cp mv rm rmdir touch head tail less more nl wc sort uniq"
     " cut tr tee diff cmp comm stat file du df tree chmod chown ln tar zip unzip gzip gunzip zcat xxd hexdump strings"
     " realpath basename dirname readlink md5 md5sum sha256sum shasum rsync jq yq column paste split bat open dd od"
     " curl wget ssh scp python python2 python3 node deno ruby perl php bash sh zsh lua sqlite3 psql mysql java"
     " kill pkill ps lsof"
 )
+# Their first operand is a script, which says as much as a subcommand does.
+RUNS_FILES = names("python python2 python3 node bash sh zsh ruby perl php deno bun tsx ts-node lua Rscript")
 # Programs that exit non-zero to report a finding; running one again on less repairs nothing.
-_CHECKS = names(
+CHECKS = names(
     "pytest py.test unittest tox nox ruff mypy pyright black isort flake8 pylint eslint biome prettier jest vitest"
     " mocha tsc golangci-lint gofmt goimports shellcheck phpunit rspec ctest gcc g++ clang javac rustc cmake ninja"
 )
@@ -53,7 +66,7 @@ _ALONE = names("commit push pull fetch rebase merge stash status init")
 _TASKS = names("run run-script exec pr issue repo api compose release workflow worktree remote stash")
 _SEARCHES = names("rg grep egrep fgrep ag ack find fd")
 _REMOTE = names("gh curl wget http glab hub aws gcloud az kubectl")
-_FILTERS = names("grep egrep fgrep rg awk sed cut sort uniq wc jq")
+FILTERS = names("grep egrep fgrep rg awk sed cut sort uniq wc jq")
 # Programs whose operands are scripts and numbers rather than names.
 _SCRIPTED = names("sed awk head tail cut wc tr")
 _SELECTS = names("-run -k -t -m --grep --filter --testNamePattern --tests -p")
@@ -65,6 +78,16 @@ _COMMON = names(
 NO_PATH = LazyRegex(
     r"not exist|no such|not found|enoent|eisdir|directory|cannot access|can't read|cannot open|outside", re.IGNORECASE
 )
+
+NO_PROGRAM = LazyRegex(r"command not found|: not found\b|executable file not found|not recognized as", re.IGNORECASE)
+NO_COMMAND = LazyRegex(
+    r"(?:unknown|unrecogni[sz]ed|invalid|no such) (?:sub-?)?command|missing script|script not found|no task "
+    r"|task \S+ not found|no rule to make target|is not a \S+ command|(?:command|script) \S+ not found",
+    re.IGNORECASE,
+)
+_IS_FOLDER = LazyRegex(r"EISDIR|is a directory", re.IGNORECASE)
+_NUMBER = LazyRegex(r"\d+")
+_LISTS = names("ls find tree fd Glob LS list_dir list_directory glob")
 
 
 class ProgramRun(msgspec.Struct, frozen=True):
@@ -78,6 +101,18 @@ class ProgramRun(msgspec.Struct, frozen=True):
     is_check: bool = False
     is_inline: bool = False
     decides: bool = True
+    prefix: tuple[str, ...] = ()  # what is written in front of it: `rtk`, `uv run`, `.venv/bin/`, `PYTHONPATH=`
+    words: tuple[str, ...] = ()  # all of its arguments
+
+    @property
+    def wrappers(self) -> tuple[str, ...]:
+        """The programs that run it: `rtk`, `uv run`."""
+        return tuple(word for word in self.prefix if word[-1] not in "=/")
+
+    @property
+    def wrapped(self) -> str:
+        """The label behind its wrappers: `rtk bun run test`."""
+        return " ".join([*self.wrappers, self.label])
 
 
 class CallTarget(msgspec.Struct, frozen=True, dict=True):
@@ -123,7 +158,7 @@ def target_of(call: JudgedCall) -> CallTarget:
     complaint = f"{call.reason} {(call.result or '')[:600]}" if call.has_failed else ""
     command = command_of(plain) if speech == "shell" else None
     if command is not None:
-        patched = _PATCHED.compiled.search(command[:4000]) if "*** " in command else None
+        patched = PATCHED.compiled.search(command[:4000]) if "*** " in command else None
         if patched is None:
             runs = runs_of(command)
             return CallTarget(call.tool, speech, arguments, None, runs, command, complaint=complaint)
@@ -159,7 +194,7 @@ def _plain_lines(text: str) -> tuple[str, ...]:
 
 def _path_in(tool: str, text: str) -> str | None:
     """The path inside a patch, or after the tool's name."""
-    patched = _PATCHED.compiled.search(text[:4000])
+    patched = PATCHED.compiled.search(text[:4000])
     if patched is not None:
         return patched.group(1).strip()
     words = text[:400].split(None, 2)
@@ -178,28 +213,31 @@ def runs_of(command: str) -> tuple[ProgramRun, ...]:
         # The head of a pipe does the work and its end decides the outcome: treat them as one.
         decides = id(step) in decided or in_pipe
         if step.join == "|":
-            in_pipe, is_filtered = decides, is_filtered or step.program in _FILTERS
+            in_pipe, is_filtered = decides, is_filtered or step.program in FILTERS
             continue
-        if step.program not in _SCENERY and any(c.isalnum() for c in step.program):
-            run = _run(step, decides)
+        if step.program not in SCENERY and any(c.isalnum() for c in step.program):
+            run = run_of(step, decides=decides)
             # A filtered check shows only some lines: whether it passed is unknown.
             found.append(msgspec.structs.replace(run, decides=False) if is_filtered and run.is_check else run)
         in_pipe = is_filtered = False
     return tuple(reversed(found))
 
 
-def _run(step: Step, decides: bool) -> ProgramRun:
-    program, words = step.program, step.words
+def run_of(step: Step, *, decides: bool = True) -> ProgramRun:
+    """One program of a command: its label, options and operands."""
+    step = _unwrapped(step)
+    program, words, prefix = step.program, step.words, step.prefix
     if program.startswith("python") and len(words) > 1 and words[0] == "-m":
+        prefix = (*prefix, f"{program} -m")
         program, words = words[1], words[2:]
     options = tuple(word.partition("=")[0] for word in words if word.startswith("-") and len(word) > 1)
     selects = tuple(words[at + 1] for at, word in enumerate(words[:-1]) if word in _SELECTS)
-    is_inline = program in _OPERAND and (any(word in ("-c", "-e", "-") for word in words) or not words)
+    is_inline = program in OPERAND_FIRST and (any(word in ("-c", "-e", "-") for word in words) or not words)
     operands = [word for word in words if not word.startswith("-") and word not in selects]
     label = program
     if (
-        program not in _OPERAND
-        and program not in _CHECKS
+        program not in OPERAND_FIRST
+        and program not in CHECKS
         and "." not in program
         and _is_name(step.sub)
         and step.sub in operands
@@ -208,8 +246,25 @@ def _run(step: Step, decides: bool) -> ProgramRun:
         label = f"{program} {step.sub}"
         if step.sub in _TASKS and operands and _is_name(operands[0]):
             label = f"{label} {operands.pop(0)}"
-    is_check = program in _CHECKS or bool(_CHECKING.intersection(label.split()[1:])) or program in ("make", "just")
-    return ProgramRun(label, program, tuple(operands), selects, options, is_check, is_inline, decides)
+    is_check = program in CHECKS or bool(_CHECKING.intersection(label.split()[1:])) or program in ("make", "just")
+    return ProgramRun(label, program, tuple(operands), selects, options, is_check, is_inline, decides, prefix, words)
+
+
+# Version managers that run the program behind a word: `mise exec -- golangci-lint run`, `corepack pnpm test`.
+_EXECUTES = {**dict.fromkeys(("fnm", "mise", "asdf", "pnpm", "npm", "yarn"), "exec"), "volta": "run"}
+
+
+def _unwrapped(step: Step) -> Step:
+    """The program behind a version manager, which stays in front of it as a wrapper."""
+    word = "" if step.program == "corepack" else _EXECUTES.get(step.program)
+    if word is None or (word and step.words[:1] != (word,)):
+        return step
+    rest = step.words[1:] if word else step.words
+    at = next((at for at, one in enumerate(rest) if not one.startswith("-") and not one[:1].isdigit()), None)
+    if at is None or not _is_name(rest[at].rsplit("/", 1)[-1]):
+        return step
+    prefix = (*step.prefix, f"{step.program} {word}".rstrip())
+    return _unwrapped(Step(step.join, rest[at], rest[at + 1 :], step.behind, prefix))
 
 
 def _is_name(word: str) -> bool:
@@ -230,6 +285,8 @@ def reaches(failed: CallTarget, later: CallTarget) -> bool:
     """Whether a later call is another attempt at the same thing, not just a call of the same tool."""
     if failed.runs and later.runs:
         return all(any(_repeats(failed, run, later, other) for other in later.runs) for run in blamed(failed))
+    if failed.speech == "file_read" and _IS_FOLDER.compiled.search(failed.complaint) and _lists(failed.path, later):
+        return True
     if failed.speech in ("file_read", "file_write") and failed.speech == later.speech:
         return _same_file(failed, later)
     if failed.tool != later.tool or failed.runs or later.runs:
@@ -241,6 +298,16 @@ def reaches(failed: CallTarget, later: CallTarget) -> bool:
     if failed.speech == "python":
         return share(failed.text, later.text) >= 0.5
     return _mostly_alike(failed.arguments, later.arguments)
+
+
+def _lists(path: str | None, later: CallTarget) -> bool:
+    """Whether a call lists the folder that could not be read as a file."""
+    if path is None:
+        return False
+    place = _plain(path)
+    if later.runs:
+        return any(run.program in _LISTS and place in map(_plain, run.operands) for run in later.runs)
+    return later.tool in _LISTS and place in [_plain(value) for value in leaves(later.arguments)]
 
 
 def _same_file(failed: CallTarget, later: CallTarget) -> bool:
@@ -271,7 +338,12 @@ def _same_path(failed: CallTarget, later: CallTarget) -> bool:
     one, other = _plain(failed.path or ""), _plain(later.path or "")
     if one == other or one.endswith("/" + other) or other.endswith("/" + one):
         return True
-    return bool(NO_PATH.compiled.search(failed.complaint)) and _same_name(one, other)
+    if not NO_PATH.compiled.search(failed.complaint):
+        return False
+    folder, _, name = one.rpartition("/")
+    place, _, near = other.rpartition("/")
+    # `.golangci.yml` for `.golangci.yaml`: in the same folder a slip of the name is the same file.
+    return _same_name(one, other) or (folder == place and name not in _COMMON and closeness(name, near) >= 0.85)
 
 
 def _plain(path: str) -> str:
@@ -311,8 +383,10 @@ def _is_shared(name: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def _repeats(failed: CallTarget, run: ProgramRun, later: CallTarget, other: ProgramRun) -> bool:
     """Whether a program of a later command repeats one of the failed command."""
-    if run.label != other.label or not other.decides:
+    if not other.decides:
         return False
+    if run.label != other.label:
+        return same_words(run, other) or _replaces(failed, run, other)
     if run.is_inline or other.is_inline:
         return run.is_inline == other.is_inline and share(failed.text, later.text) >= 0.6
     if set(run.operands) == set(other.operands) and run.selects == other.selects:
@@ -322,6 +396,22 @@ def _repeats(failed: CallTarget, run: ProgramRun, later: CallTarget, other: Prog
     if run.program == "git" and run.label.split()[-1] in _ALONE:
         return True
     return any(_same_operand(run, a, b) for a in run.operands for b in other.operands)
+
+
+def same_words(run: ProgramRun, other: ProgramRun) -> bool:
+    """Whether one is the other behind a wrapper that is not known as one: `myrun npm test` and `npm test`."""
+    longer, shorter = sorted(((run.program, *run.words), (other.program, *other.words)), key=len, reverse=True)
+    extra = len(longer) - len(shorter)
+    return 0 < extra <= 4 and len(shorter) > 1 and longer[extra:] == shorter
+
+
+def _replaces(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
+    """Whether another program or subcommand stands in for one that does not exist."""
+    if NO_PROGRAM.compiled.search(failed.complaint):
+        return run.words == other.words and closeness(run.program, other.program) >= 0.5
+    if NO_COMMAND.compiled.search(failed.complaint):
+        return run.program == other.program and closeness(run.label, other.label) >= 0.7
+    return False
 
 
 def _covers(run: ProgramRun, other: ProgramRun) -> bool:
@@ -346,9 +436,17 @@ def _within(path: str, place: str) -> bool:
     return path == place or path.startswith((place + "/", place + "::")) or _same_name(path, place)
 
 
+def _digits(word: str) -> str:
+    """The number in an id, if it has only one; empty otherwise."""
+    found = _NUMBER.compiled.findall(word)
+    return found[0].lstrip("0") if len(found) == 1 and len(found[0]) > 1 else ""
+
+
 def _same_operand(run: ProgramRun, one: str, other: str) -> bool:
     """Whether two operands mean the same: files by name, patterns and addresses by letters."""
     is_path = "/" in one or "." in one[1:]
+    if not is_path and run.program not in OPERAND_FIRST and _digits(one) and _digits(one) == _digits(other):
+        return True  # the same id, written in another way: `417` and `#P-00417`
     if len(one) < 3 or one.isdigit() or (not is_path and run.program in _SCRIPTED):
         return False
     if one == other:

@@ -8,16 +8,28 @@ from typing import Any
 
 import msgspec
 
-from seasoned.command.tool import tool_of
-from seasoned.insight.mistake.call_target import blamed, target_of
-from seasoned.insight.mistake.repair import WITHIN, Repair, repairs
-from seasoned.insight.mistake.signature import mask, signature
+from seasoned.command.risk import needs_person
+from seasoned.insight.mistake.action import MistakeFacts, RepairWay, action
+from seasoned.insight.mistake.call_target import target_of
+from seasoned.insight.mistake.difference import CallChange
+from seasoned.insight.mistake.failure import (
+    FailureKey,
+    MistakeKind,
+    cause_of,
+    kind_of_failure,
+    named_in,
+)
+from seasoned.insight.mistake.repair import REWRITES, WITHIN, CallTargets, Repair, RepairStep, repairs
+from seasoned.insight.mistake.signature import mask, telling
 from seasoned.insight.track import JudgedCall, Track
 
 FEWEST_SESSIONS = 2
 _SHOWN_SESSIONS = 5
 # Most repairs kept for a mistake, so that memory does not grow with the calls.
 _WAYS = 16
+_EDITED = "after an edit"
+_STEPS = 32
+_FILES = 200
 _VALUE_CHARS = 200
 _NAMES = 20
 _DEPTH = 4
@@ -48,22 +60,72 @@ class Recurrence(msgspec.Struct, frozen=True):
     repair_count: int
     example: MistakeExample | None
     refs: tuple[str, ...]  # a few of the sessions
+    kind: MistakeKind = "mistake"  # a signal reports on the user's code: a failing test, a linter's finding
+    action: str | None = None  # what to do instead, in a sentence with its evidence; None for a signal
+
+
+class _Way:
+    """What is collected about one way in which a mistake was repaired."""
+
+    __slots__ = ("change", "may_show", "roots", "steps", "values")
+
+    def __init__(self, change: CallChange, worked: JudgedCall) -> None:
+        self.change = change
+        self.values = worked.arguments
+        self.may_show = not needs_person(worked.tool, worked.arguments)
+        self.roots: set[str] = set()
+        self.steps: dict[tuple[str, str], tuple[RepairStep, set[str]]] = {}
+
+    def add(self, repair: Repair, root: str) -> None:
+        self.roots.add(root)
+        for step in repair.steps:
+            if len(self.steps) < _STEPS or (step.kind, step.name) in self.steps:
+                self.steps.setdefault((step.kind, step.name), (step, set()))[1].add(root)
+
+    def finished(self) -> RepairWay:
+        steps = tuple((step, len(roots)) for step, roots in self.steps.values())
+        return RepairWay(self.change, len(self.roots), self.values, steps, self.may_show)
 
 
 class _MistakeGroup:
     """What is collected about one mistake."""
 
-    __slots__ = ("calls", "example", "failures", "first", "last", "refs", "roots", "ways")
+    __slots__ = (
+        *(
+            "calls",
+            "cause",
+            "edited",
+            "example",
+            "failures",
+            "first",
+            "found",
+            "hows",
+            "last",
+            "missing",
+            "refs",
+            "roots",
+            "rewritten",
+        ),
+        *("signals", "things", "ways"),
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, call: JudgedCall) -> None:
         self.failures = 0
+        self.signals = 0
+        self.rewritten = 0
         self.roots: set[str] = set()
         self.refs: list[str] = []
         self.first: float | None = None
         self.last: float | None = None
         self.calls: Counter[int] = Counter()
-        self.ways: dict[str, tuple[int, MistakeExample]] = {}
+        self.hows: dict[str, tuple[int, MistakeExample]] = {}
+        self.ways: dict[CallChange, _Way] = {}
         self.example: MistakeExample | None = None
+        self.cause = cause_of(call)
+        self.things: Counter[str] = Counter()
+        self.missing: dict[str, set[str]] = {}
+        self.found: dict[str, set[str]] = {}
+        self.edited: dict[str, set[str]] = {}
 
 
 class RecurrenceCounter:
@@ -71,17 +133,22 @@ class RecurrenceCounter:
 
     def __init__(self, *, within: int = WITHIN) -> None:
         self._within = within
-        self._groups: dict[tuple[str, str | None, str], _MistakeGroup] = {}
+        self._groups: dict[FailureKey, _MistakeGroup] = {}
 
     def add(self, track: Track) -> None:
         """Counts the failures of one session."""
         if not any(call.has_failed for call in track.calls):
             return
-        repaired = {repair.failed: repair for repair in repairs(track.calls, within=self._within)}
+        aims = CallTargets(track.calls)
+        repaired = {repair.failed: repair for repair in repairs(track.calls, within=self._within, aims=aims)}
         for at, call in enumerate(track.calls):
             if call.has_failed:
-                key = (call.tool, program_of(call), signature(call))
-                self._count(self._groups.setdefault(key, _MistakeGroup()), track, call, repaired.get(at))
+                key = kind_of_failure(call)
+                group = self._groups.get(key)
+                if group is None:
+                    group = self._groups[key] = _MistakeGroup(call)
+                group.signals += aims.is_signal(at)
+                self._count(group, track, call, repaired.get(at))
 
     def _count(self, group: _MistakeGroup, track: Track, call: JudgedCall, repair: Repair | None) -> None:
         group.failures += 1
@@ -93,21 +160,50 @@ class RecurrenceCounter:
         ended = call.time if call.time is not None else track.ended if track.ended is not None else track.started
         group.first = _pick(min, group.first, began if began is not None else ended)
         group.last = _pick(max, group.last, ended)
+        thing = named_in(group.cause, telling(call))
+        if thing is not None:
+            group.things[thing] += 1
+        if group.cause == "missing file" and (name := _file_name(call)) and len(group.missing) < _FILES:
+            group.missing.setdefault(name, set()).add(track.root)
         if repair is None:
             if group.example is None:
                 group.example = _example(track, call, None)
             return
         group.calls[repair.calls] += 1
-        known = group.ways.get(repair.how)
+        self._count_repair(group, track, call, repair)
+
+    def _count_repair(self, group: _MistakeGroup, track: Track, call: JudgedCall, repair: Repair) -> None:
+        worked = track.calls[repair.repaired]
+        how = repair.how
+        step = next((step for step in repair.steps if step.at == repair.step), None)
+        if step is not None and step.kind == "edit":
+            # Each session edits other files: they count as one way, and a file that recurs is named at the end.
+            how = how.replace(step.words, _EDITED)
+            if len(group.edited) < _FILES:
+                group.edited.setdefault(step.words, set()).add(track.root)
+        known = group.hows.get(how)
         if known is not None:
-            group.ways[repair.how] = (known[0] + 1, known[1])
-        elif len(group.ways) < _WAYS:
-            group.ways[repair.how] = (1, _example(track, call, track.calls[repair.repaired]))
+            group.hows[how] = (known[0] + 1, known[1])
+        elif len(group.hows) < _WAYS:
+            group.hows[how] = (1, _example(track, call, worked))
+        if group.cause == "missing file" and (name := _file_name(call)) in group.missing and name is not None:
+            group.found.setdefault(name, set()).add(_file_name(worked) or "")
+        group.rewritten += repair.step is None and repair.change.kind in REWRITES
+        way = group.ways.get(repair.change)
+        if way is None and len(group.ways) < _WAYS:
+            way = group.ways[repair.change] = _Way(repair.change, worked)
+        if way is not None:
+            way.add(repair, track.root)
 
     def recurring(self, *, fewest_sessions: int = FEWEST_SESSIONS) -> tuple[Recurrence, ...]:
-        """Mistakes of at least so many sessions: most sessions first, then most failures, then by name."""
+        """Mistakes of at least so many sessions, then signals; most sessions first, then most failures."""
         found = [_recurrence(key, group) for key, group in self._groups.items() if len(group.roots) >= fewest_sessions]
-        return tuple(sorted(found, key=lambda r: (-r.sessions, -r.failures, r.tool, r.program or "", r.signature)))
+        return tuple(
+            sorted(
+                found,
+                key=lambda r: (r.kind == "signal", -r.sessions, -r.failures, r.tool, r.program or "", r.signature),
+            )
+        )
 
 
 def recurring(tracks: Iterable[Track], *, fewest_sessions: int = FEWEST_SESSIONS) -> tuple[Recurrence, ...]:
@@ -118,26 +214,28 @@ def recurring(tracks: Iterable[Track], *, fewest_sessions: int = FEWEST_SESSIONS
     return recurrer.recurring(fewest_sessions=fewest_sessions)
 
 
-def program_of(call: JudgedCall) -> str | None:
-    """The program and subcommand of a shell call; None for other tools and empty commands."""
-    aim = target_of(call)
-    if aim.runs:
-        return mask(blamed(aim)[-1].label) or None
-    return aim.label if aim.path is not None and tool_of(call.tool).form == "shell" else None
+def _file_name(call: JudgedCall) -> str | None:
+    """The name of the file that a call looked for in vain, if it is clear which."""
+    target = target_of(call)
+    paths = [target.path] if target.path else [word for run in target.runs for word in run.operands if "/" in word]
+    name = paths[0].rstrip("/").rsplit("/", 1)[-1] if len(paths) == 1 else ""
+    return name if name and "*" not in name and len(name) <= _VALUE_CHARS else None
 
 
-def _recurrence(key: tuple[str, str | None, str], group: _MistakeGroup) -> Recurrence:
-    # Imported here: hooks need only this function and must be fast.
+def _recurrence(key: FailureKey, group: _MistakeGroup) -> Recurrence:
+    # Imported here: hooks need other functions of this package and must be fast.
     from statistics import median
 
-    tool, program, name = key
     how, (count, example) = max(
-        group.ways.items(), key=lambda way: (way[1][0], way[0]), default=(None, (0, group.example))
+        group.hows.items(), key=lambda way: (way[1][0], way[0]), default=(None, (0, group.example))
     )
+    if how is not None and _EDITED in how:
+        words, roots = max(group.edited.items(), key=lambda one: (len(one[1]), one[0]))
+        if len(roots) > 1 and 2 * len(roots) >= count:
+            how = how.replace(_EDITED, words)
+    kind = _kind(group)
     return Recurrence(
-        tool,
-        program,
-        name,
+        *key,
         group.failures,
         len(group.roots),
         group.first,
@@ -148,7 +246,37 @@ def _recurrence(key: tuple[str, str | None, str], group: _MistakeGroup) -> Recur
         count,
         example,
         tuple(group.refs),
+        kind,
+        action(_facts(key, group)) if kind == "mistake" else None,
     )
+
+
+def _kind(group: _MistakeGroup) -> MistakeKind:
+    """A signal, unless most repairs wrote the call in another way and changed nothing else."""
+    if 2 * group.signals <= group.failures:
+        return "mistake"
+    return "mistake" if group.rewritten and 2 * group.rewritten > group.calls.total() else "signal"
+
+
+def _facts(key: FailureKey, group: _MistakeGroup) -> MistakeFacts:
+    ways = sorted((way.finished() for way in group.ways.values()), key=lambda way: (-way.sessions, way.change.words))
+    missing = max(group.missing.items(), key=lambda one: (len(one[1]), one[0]), default=("", set[str]()))
+    return MistakeFacts(
+        *key,
+        group.cause,
+        group.things.most_common(1)[0][0] if group.things else None,
+        missing[0] if len(missing[1]) > 1 else None,
+        _only(group.found.get(missing[0], set()) - {missing[0]}),
+        group.failures,
+        len(group.roots),
+        group.last,
+        tuple(ways),
+    )
+
+
+def _only(names: set[str]) -> str | None:
+    """The one name of a set; None if there are none or several, or if it is not known."""
+    return (names.copy().pop() or None) if len(names) == 1 else None
 
 
 def _pick(choose: Any, known: float | None, new: float | None) -> float | None:

@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
-from seasoned.command.parse import names, parse
+from seasoned.command.parse import names
 from seasoned.command.risk import only_looks
-from seasoned.insight.mistake.call_target import (
-    MANNER,
-    NO_PATH,
-    PATH_NAMES,
-    CallTarget,
-    ProgramRun,
-    blamed,
-    reaches,
-    target_of,
-)
-from seasoned.insight.mistake.signature import mask
+from seasoned.insight.mistake.call_target import CallTarget, ProgramRun, blamed, reaches, target_of
+from seasoned.insight.mistake.difference import CallChange, change_between, changed_arguments, code, plain_name
+from seasoned.insight.mistake.failure import is_signal
+from seasoned.insight.mistake.signature import signature
 from seasoned.insight.mistake.similarity import leaves
 from seasoned.insight.track import JudgedCall
-from seasoned.lazy_regex import LazyRegex
 
 # How many calls later a repair may come; later successes may have other causes.
 WITHIN = 10
-_NAMED = 2
-_NAME_CHARS = 40
-# Arguments that differ with every call and make no difference.
-_ASIDE = names("timeout timeout_ms yield_time_ms max_output_tokens justification explanation run_in_background")
-_PREPARES = names("mkdir sleep source")
-_VARIABLE = LazyRegex(r"(?<![\w$])([A-Z][A-Z0-9_]{2,40})=")
-_CALLED_WRONGLY = LazyRegex(
-    r"directory not found|no such file or directory|setup failed|unknown (?:flag|option|command)|unrecogni[sz]ed"
-    r"|no task|usage:",
-    re.IGNORECASE,
-)
+_VIA = 3
+# Changes of the call itself that explain a repair without any step before it.
+REWRITES = ("without wrapper", "with wrapper", "program", "command", "variable", "option dropped", "before", "given")
+
+
+_INSTALLS = names("install ci sync tidy generate add update restore bootstrap")
+
+
+class RepairStep(msgspec.Struct, frozen=True):
+    """A successful call between a failure and its repair that may have mattered."""
+
+    at: int
+    kind: Literal["same file", "edit", "run", "found"]
+    name: str  # the tool or program; of an edit the file
+
+    @property
+    def words(self) -> str:
+        """Where the step stands, in words."""
+        if self.kind == "edit":
+            return f"after editing {code(self.name)}"
+        return f"after {code(self.name)} of the same file" if self.kind == "same file" else f"after {code(self.name)}"
 
 
 class Repair(msgspec.Struct, frozen=True):
@@ -49,39 +51,51 @@ class Repair(msgspec.Struct, frozen=True):
     changed: tuple[str, ...] = ()  # names of changed, added or removed arguments
     # Steps in between that mattered: tools, or programs of a shell.
     via: tuple[str, ...] = ()
+    change: CallChange = CallChange("again")
+    step: int | None = None  # the position of the step in between that mattered; None if the call itself was changed
+    steps: tuple[RepairStep, ...] = ()  # all that may have mattered, to be weighed over many sessions
 
 
 def repairs(
     calls: Sequence[JudgedCall], *, within: int = WITHIN, aims: CallTargets | None = None
 ) -> tuple[Repair, ...]:
-    """For each failed call the first later success with the same target; None if there is none."""
+    """For each failed call the first later success with the same target; none if the error came back."""
     failed = [at for at, call in enumerate(calls) if call.has_failed]
     if not failed:
         return ()
     aims = aims or CallTargets(calls)
     ends: dict[int, int] = {}
+    gone: dict[int, int] = {}
     for at in reversed(failed):
-        end = _end(aims, at, within, ends)
-        if end is not None:
-            ends[at] = end
-    return tuple(_repair(aims, at, ends[at]) for at in failed if at in ends)
+        found = _end(aims, at, within, ends)
+        if found is not None:
+            gone[at], ends[at] = found
+    return tuple(
+        _repair(aims, at, gone[at], ends[at]) for at in failed if at in ends and not _is_back(aims, at, ends[at])
+    )
 
 
 class CallTargets:
-    """The targets of calls, computed on first use."""
+    """The targets of calls and whether failed ones are signals, computed on first use."""
 
     def __init__(self, calls: Sequence[JudgedCall]) -> None:
         self.calls = calls
         self._known: dict[int, CallTarget] = {}
+        self._signals: dict[int, bool] = {}
 
     def __getitem__(self, at: int) -> CallTarget:
         if at not in self._known:
             self._known[at] = target_of(self.calls[at])
         return self._known[at]
 
+    def is_signal(self, at: int) -> bool:
+        if at not in self._signals:
+            self._signals[at] = is_signal(self.calls[at])
+        return self._signals[at]
 
-def _end(aims: CallTargets, at: int, within: int, ends: dict[int, int]) -> int | None:
-    """The position of the repair: directly, or after further failed attempts."""
+
+def _end(aims: CallTargets, at: int, within: int, ends: dict[int, int]) -> tuple[int, int] | None:
+    """Where the error was gone and where the call worked: directly, or after further attempts."""
     calls = aims.calls
     for later in range(at + 1, min(at + within, len(calls) - 1) + 1):
         call = calls[later]
@@ -92,10 +106,25 @@ def _end(aims: CallTargets, at: int, within: int, ends: dict[int, int]) -> int |
         if later not in ends if call.has_failed else call.is_corrected:
             continue
         if reaches(aims[at], aims[later]):
-            end = ends[later] if call.has_failed else later
-            if end <= at + within:
-                return end
+            if not call.has_failed:
+                return later, later
+            if not aims.is_signal(at) and aims.is_signal(later):
+                # Called rightly at last, it reported on the code: what followed repaired that, not the call.
+                return later, ends[later]
+            if ends[later] <= at + within:
+                return ends[later], ends[later]
     return None
+
+
+def _is_back(aims: CallTargets, at: int, end: int) -> bool:
+    """Whether the call that repaired a mistake later failed with the same error: then it had worked by chance."""
+    calls = aims.calls
+    if aims.is_signal(at):
+        # Tests that fail again after more work say nothing about what fixed them before.
+        return False
+    again = [one for one in calls[end + 1 :] if one.has_failed and one.tool == calls[end].tool]
+    same = [one for one in again if not changed_arguments(aims[end], target_of(one))]
+    return bool(same) and any(signature(one) == signature(calls[at]) for one in same)
 
 
 def _may(failed: JudgedCall, later: JudgedCall) -> bool:
@@ -103,25 +132,32 @@ def _may(failed: JudgedCall, later: JudgedCall) -> bool:
     return failed.tool == later.tool or failed.kind == later.kind or "file" in (failed.kind, later.kind)
 
 
-def _repair(aims: CallTargets, at: int, end: int) -> Repair:
-    failed, repaired = aims[at], aims[end]
-    changed = _changed(failed, repaired)
-    met = list(_via(aims, at, end, changed))
-    via = tuple(dict.fromkeys(label for label, _ in met))[-3:]
-    how = _how(failed, repaired, changed, _after(met))
-    return Repair(at, end, end - at, how, tuple(_quoted(name) for name in changed), via)
+def _repair(aims: CallTargets, at: int, gone: int, end: int) -> Repair:
+    failed, worked = aims[at], aims[gone]
+    change = change_between(failed, worked)
+    changed = changed_arguments(failed, worked)
+    steps = tuple(_steps(aims, at, gone, changed))
+    step = _chosen(aims, at, change, steps)
+    how = ", ".join(part for part in (_difference(aims, at, change, step), step.words if step else "") if part)
+    via = tuple(dict.fromkeys(_label(aims, one) for one in steps))[-_VIA:]
+    names = tuple(plain_name(name) for name in changed)
+    return Repair(at, end, end - at, how or "same call again", names, via, change, step.at if step else None, steps)
 
 
-def _changed(failed: CallTarget, repaired: CallTarget) -> tuple[str, ...]:
-    """Names of arguments that differ, in the order of the repaired call."""
-    before, after = failed.arguments, repaired.arguments
-    given = [*after, *[name for name in before if name not in after]]
-    aside = _ASIDE | {"description"} if failed.speech == "shell" else _ASIDE
-    return tuple(name for name in given if name not in aside and before.get(name) != after.get(name))
+def _chosen(aims: CallTargets, at: int, change: CallChange, steps: Sequence[RepairStep]) -> RepairStep | None:
+    """The step that mattered: reading the same file first, otherwise the last one; none if the change explains it."""
+    if not steps or (change.kind in REWRITES and not aims.is_signal(at)):
+        return None
+    return next((step for step in steps if step.kind == "same file"), steps[-1])
 
 
-def _via(aims: CallTargets, at: int, end: int, changed: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
-    """Successful steps in between that mattered, each with whether it concerns the same file."""
+def _difference(aims: CallTargets, at: int, change: CallChange, step: RepairStep | None) -> str:
+    # A check that passes after an edit passes because of the edit, however it was called.
+    return "" if step is not None and step.kind in ("edit", "run") and aims.is_signal(at) else change.words
+
+
+def _steps(aims: CallTargets, at: int, end: int, changed: tuple[str, ...]) -> Iterator[RepairStep]:
+    """Successful calls in between that may have mattered."""
     failed, repaired = aims[at], aims[end]
     old = set(leaves(failed.arguments))
     new = [leaf for leaf in leaves(repaired.arguments) if leaf not in old and 4 <= len(leaf) <= 200]
@@ -134,11 +170,17 @@ def _via(aims: CallTargets, at: int, end: int, changed: tuple[str, ...]) -> Iter
             continue
         between = aims[position]
         if repaired.path is not None and _is_about(between, repaired.path):
-            yield between.label, True
-        elif needs_cause and (between.speech == "file_write" or _changes(between)):
-            yield (between.label if between.speech == "file_write" else _changer(between)), False
+            yield RepairStep(position, "same file", between.label)
+        elif needs_cause and between.speech == "file_write":
+            yield RepairStep(position, "edit", (between.path or between.label).rstrip("/").rsplit("/", 1)[-1])
+        elif needs_cause and _changes(between):
+            yield RepairStep(position, "run", _changer(between))
         elif call.result and any(leaf in call.result for leaf in new):
-            yield between.label, False
+            yield RepairStep(position, "found", between.label)
+
+
+def _label(aims: CallTargets, step: RepairStep) -> str:
+    return aims[step.at].label if step.kind == "edit" else step.name
 
 
 def _is_about(between: CallTarget, path: str) -> bool:
@@ -147,118 +189,19 @@ def _is_about(between: CallTarget, path: str) -> bool:
 
 def _changes(aim: CallTarget) -> bool:
     """Whether a command may have changed something."""
-    return any(not _looks(run) for run in aim.runs) and not all(run.is_check for run in aim.runs)
+    return any(not _looks(run) and (not run.is_check or _installs(run)) for run in aim.runs)
+
+
+def _installs(run: ProgramRun) -> bool:
+    return not _INSTALLS.isdisjoint(run.label.split()[1:])
 
 
 def _changer(aim: CallTarget) -> str:
-    return next((run.label for run in reversed(aim.runs) if not _looks(run)), aim.label)
+    acting = [run for run in aim.runs if not _looks(run) and (not run.is_check or _installs(run))]
+    return acting[-1].wrapped if acting else aim.label
 
 
 def _looks(run: ProgramRun) -> bool:
     if only_looks(run.program, run.label.split()[-1]) or run.is_inline or run.program == "curl":
         return True
     return run.program == "sed" and "-i" not in run.options
-
-
-def _how(failed: CallTarget, repaired: CallTarget, changed: tuple[str, ...], after: str) -> str:
-    if failed.tool != repaired.tool:
-        return f"with {_code(repaired.tool)} instead of {_code(failed.tool)}"
-    if failed.runs and repaired.runs:
-        difference = _difference(failed, repaired)
-        is_check = any(run.is_check for run in blamed(failed))
-        if is_check and difference and _CALLED_WRONGLY.compiled.search(failed.complaint):
-            return difference
-        return after if after and is_check else _joined(difference, after) or "same call again"
-    if failed.label == "apply_patch":
-        return _joined("with another patch" if changed else "", after) or "same call again"
-    return _joined(_given(failed, repaired, changed), after) or "same call again"
-
-
-def _after(met: list[tuple[str, bool]]) -> str:
-    """Which step before it to name: reading the same file first, otherwise the last one."""
-    if not met:
-        return ""
-    looked = [label for label, is_same in met if is_same]
-    return f"after {_code(looked[0])} of the same file" if looked else f"after {_code(met[-1][0])}"
-
-
-def _joined(difference: str, after: str) -> str:
-    return ", ".join(part for part in (difference, after) if part)
-
-
-def _given(failed: CallTarget, repaired: CallTarget, changed: tuple[str, ...]) -> str:
-    """Which arguments made the difference; if the path was wrong, the path did."""
-    placed = [name for name in changed if name in PATH_NAMES]
-    if placed and NO_PATH.compiled.search(failed.complaint):
-        return f"with {_list(placed)} changed"
-    changed = tuple(name for name in changed if name not in MANNER) or changed
-    added = [name for name in changed if name not in failed.arguments]
-    gone = [name for name in changed if name not in repaired.arguments]
-    other = [name for name in changed if name not in added and name not in gone]
-    parts = []
-    if added:
-        parts.append(f"with {_list(added)} given")
-    if gone:
-        parts.append(f"without {_list(gone)}")
-    if other and not (added and gone):
-        parts.append(f"with {_list(other)} changed")
-    return ", ".join(parts)
-
-
-def _difference(failed: CallTarget, repaired: CallTarget) -> str:
-    """How one command differs from another that runs the same program."""
-    if failed.text == repaired.text:
-        return "from another folder" if failed.arguments.get("workdir") != repaired.arguments.get("workdir") else ""
-    labels = {run.label for run in blamed(failed)}
-    before, after = ([run for run in aim.runs if run.label in labels] for aim in (failed, repaired))
-    if [run.operands for run in before] != [run.operands for run in after]:
-        return f"with other arguments to {_code(after[-1].label if after else repaired.label)}"
-    had, has = ({option for run in runs for option in run.options} for runs in (before, after))
-    if has - had:
-        return f"with {_list(sorted(has - had))}"
-    if had - has:
-        return f"without {_list(sorted(had - has))}"
-    return _around(failed, repaired)
-
-
-def _around(failed: CallTarget, repaired: CallTarget) -> str:
-    """What differs in a command besides the program that failed."""
-    steps, before = parse(repaired.text), parse(failed.text)
-    known = {step.program for step in before}
-    labels = {run.label for run in failed.runs}
-    new = [run.label for run in repaired.runs[:-1] if run.label not in labels]
-    new += [
-        step.program
-        for step in steps[:-1]
-        if step.program in ("mkdir", "sleep", "source") and step.program not in known
-    ]
-    if new:
-        return f"with {_code(new[0])} before it"
-    variables = [set(_VARIABLE.compiled.findall(aim.text[:4000])) for aim in (repaired, failed)]
-    if variables[0] - variables[1]:
-        return f"with {_list(sorted(variables[0] - variables[1]))} set"
-    if _folder(failed) != _folder(repaired):
-        return "from another folder"
-    words = {step.words for step in before}
-    other = [step.program for step in steps if step.program in known and step.words not in words]
-    named = {run.program: run.label for run in repaired.runs}
-    return f"with other arguments to {_code(named.get(other[-1], other[-1]))}" if other else ""
-
-
-def _folder(aim: CallTarget) -> tuple[object, ...]:
-    return (aim.arguments.get("workdir"), *[step.words for step in parse(aim.text) if step.program == "cd"])
-
-
-def _list(given: Sequence[str]) -> str:
-    shown = " and ".join(_code(name) for name in given[:_NAMED])
-    return shown if len(given) <= _NAMED else f"{shown} and {len(given) - _NAMED} more"
-
-
-def _code(name: str) -> str:
-    return f"`{_quoted(name)}`"
-
-
-def _quoted(name: str) -> str:
-    """A name from a session, truncated and without backticks."""
-    kept = "".join([c for c in name if c.isprintable() and c not in "`<>"])
-    return kept[:_NAME_CHARS] or mask(name)[:_NAME_CHARS] or "?"

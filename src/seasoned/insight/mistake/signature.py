@@ -114,13 +114,18 @@ def mask(text: str) -> str:
 
 def signature(call: JudgedCall) -> str:
     """The error of a failed call in one masked line: the judge's reason, or a more telling line of the result."""
+    return _finished(telling(call)) or (UNSAID if call.result and call.result.strip() else SILENT)
+
+
+def telling(call: JudgedCall) -> str:
+    """The line that tells most about a failure, as it was written; empty if there is none."""
     text = _ending(_unframed(_printable(call.reason)))
     is_sentence = _is_of_judge(text, call.result)
     if text not in _SAYS_ALL:
         rank = _SAYS if is_sentence else _rank(text)
         if rank >= _AT_PLACE or text.endswith(("...", "…")):
             text = _more_telling(text, rank, _lines(call.result))
-    return _finished(text) or (UNSAID if call.result and call.result.strip() else SILENT)
+    return text
 
 
 def said(text: str) -> str:

@@ -66,6 +66,11 @@ def nearly(one: str, other: str) -> bool:
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= 0.85
 
 
+def closeness(one: str, other: str) -> float:
+    """How alike two names are, from 0 to 1."""
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
 def identifies(value: Any) -> bool:
     """Whether a value identifies one thing, like an id, a path or a text, unlike a word such as `open`."""
     return any(len(leaf) > 24 or "/" in leaf or IDS.compiled.search(leaf) for leaf in flat(value))

@@ -49,7 +49,7 @@ _CONTENTS = (
     ("verdict", "Verdict"),
     ("headline", "In figures"),
     *((name, title) for name, title, _, _ in PARTS),
-    ("errors", "Recurring errors"),
+    ("errors", "Recurring mistakes"),
     ("compactions", "Compactions"),
     ("spending", "Tokens and cost"),
     ("reading", "How to read this"),
@@ -65,6 +65,7 @@ Line = tuple[str, str, str]
 class ErrorText(msgspec.Struct, frozen=True):
     """One recurring error as text."""
 
+    action: str | None  # None for a signal, or if there is nothing to say
     where: str
     signature: str
     often: str
@@ -82,7 +83,8 @@ def words(report: Report) -> dict[str, Any]:
         "period": _period(report.first, report.last),
         "headline": headline(report),
         "shown_errors": _SHOWN_ERRORS,
-        "errors": [error_text(found) for found in report.recurrences],
+        "errors": [error_text(found) for found in report.recurrences if found.kind == "mistake"],
+        "signals": [error_text(found) for found in report.recurrences if found.kind == "signal"],
         "compaction": compaction(report.compression),
         "spending": spending(report.spending, report.sessions),
         "counting": _counting(report.include),
@@ -106,7 +108,11 @@ def headline(report: Report) -> tuple[Line, ...]:
         ("Sessions", number(report.sessions), f"{plural(report.messages, 'message')}; {period}"),
         ("Calls that count", number(counts.counted), f"{number(counts.ok)} ok, {number(counts.failed)} failed"),
         ("Calls left out", number(left_out), ", ".join(parts) or "none"),
-        ("Errors that recur", number(report.recurring), "the same failure of the same tool in more than one session"),
+        (
+            "Mistakes that recur",
+            number(report.recurring_mistakes),
+            "the same failure of the same tool in more than one session, without tests and checks that report on code",
+        ),
         ("Cost", dollars(spent.cost_usd), _cost_note(spent)),
     )
 
@@ -147,6 +153,7 @@ def error_text(found: Recurrence) -> ErrorText:
     repair = f"{found.repair} ({number(found.repair_count)}×)" if found.repair else None
     example = found.example
     return ErrorText(
+        None if found.action is None else visible(found.action, _TEXT_CHARS),
         visible(where, _NAME_CHARS),
         visible(found.signature, _TEXT_CHARS),
         often,

@@ -17,8 +17,9 @@ change turns R into a probability: R / (R + 1 / CHANGES).
 
 No lineage counts for more than MOST_FAILURES failed calls, so that none decides alone, however often it tried. Only
 failures that were the call's own fault count fully; those of the environment count a little, for a judge can err;
-declined, cancelled and unclear calls count nothing. An example is restored when lineages that were not shown it make
-calls in its form that work: the same sum with the two explanations exchanged reaches RESTORE.
+declined, cancelled and unclear calls count nothing, nor do tests and linters that report on the code. An example is
+restored when lineages that were not shown it make calls in its form that work: the same sum with the two explanations
+exchanged reaches RESTORE.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import msgspec
 
 from seasoned.command.tool import command_of
 from seasoned.insight.mistake.call_target import MANNER
+from seasoned.insight.mistake.failure import is_signal
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.session import ToolCall
 from seasoned.template.anonymize.shape import shape
@@ -210,7 +212,8 @@ def guard(
 
 def _judged(track: Track, tools: Mapping[str, object]) -> Iterator[tuple[JudgedCall, CallForm]]:
     for call in track.calls:
-        if call.tool in tools and call.is_counted:
+        # A failing test was called as it should be: it says nothing against the form of the call.
+        if call.tool in tools and call.is_counted and not (call.has_failed and is_signal(call)):
             form = call_form_of(call.tool, call.raw_arguments)
             if form is not None:
                 yield call, form

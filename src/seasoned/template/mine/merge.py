@@ -158,7 +158,8 @@ def _scenery(command: str) -> str:
 
 
 def _label(run: ProgramRun) -> str:
-    return run.label if run.label.isprintable() and len(run.label) <= _LABEL_CHARS else run.program[:_LABEL_CHARS]
+    # With its wrappers: where `rtk bun run test` fails and `bun run test` works, they must not be one.
+    return run.wrapped if run.wrapped.isprintable() and len(run.wrapped) <= _LABEL_CHARS else run.program[:_LABEL_CHARS]
 
 
 @lru_cache(maxsize=1024)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from seasoned.command.rows import COMPILED
-from seasoned.insight.mistake.recurrence import program_of
+from seasoned.insight.mistake.failure import program_of
 from seasoned.insight.mistake.repair import Repair, repairs
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall, Track, tracks
@@ -24,7 +24,7 @@ WORKED_KEPT = 3
 # Sessions in one transaction: others must not wait long for their turn to write.
 _AT_ONCE = 40
 # Raise it when what is stored changes: then all sessions are read again.
-_VERSION = "1"
+_VERSION = "2"
 
 
 def fill(store: Store, *, within_seconds: float | None = None) -> int:

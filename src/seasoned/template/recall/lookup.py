@@ -146,7 +146,7 @@ def _program(tool: str | None, arguments: Mapping[str, Any] | None) -> str:
     if tool is None or not arguments:
         return ""
     # Imported here: only errors that several programs share ask for it, and a hook has little time.
-    from seasoned.insight.mistake.recurrence import program_of
+    from seasoned.insight.mistake.failure import program_of
     from seasoned.insight.track import JudgedCall
 
     raw = msgspec.json.encode(arguments).decode()

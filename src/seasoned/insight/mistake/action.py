@@ -1,0 +1,263 @@
+"""A recurring mistake as one imperative sentence: what works, else what is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from seasoned.command.tool import command_of
+from seasoned.insight.mistake.call_form import value_shape
+from seasoned.insight.mistake.call_target import OPERAND_FIRST, runs_of
+from seasoned.insight.mistake.difference import CallChange, code, named
+from seasoned.insight.mistake.repair import RepairStep
+from seasoned.insight.mistake.signature import SILENT, UNSAID
+from seasoned.lazy_regex import LazyRegex
+from seasoned.session import ToolCall
+from seasoned.text import plural
+
+_QUOTED_CHARS = 110
+_LETTERS = LazyRegex(r"[^\W\d_]{3,}")
+_VALUE_CHARS = 40
+# A way that fewer than a third of the repairs took is not what repairs a mistake.
+_SHARE = 3
+# Programs beside the main one of a command: a change of the main one does not repair them.
+_BESIDE = ("cd", "grep", "egrep", "rg", "sed", "awk", "jq", "cut", "sort", "head", "tail", "xargs", "tee")
+_LISTS_FILES = ("ls", "find", "fd", "tree", "Glob", "LS")
+
+
+class RepairWay(msgspec.Struct, frozen=True):
+    """One way in which a mistake was repaired, over all sessions that did the same."""
+
+    change: CallChange
+    sessions: int
+    values: dict[str, Any]  # the arguments of one call that worked
+    steps: tuple[tuple[RepairStep, int], ...] = ()  # what came before it, with the number of sessions
+    may_show: bool = True  # False if a person must confirm such a call
+
+
+class MistakeFacts(msgspec.Struct, frozen=True):
+    """All that is known about a mistake when its sentence is written."""
+
+    tool: str
+    program: str | None
+    error: str
+    cause: str | None
+    thing: str | None  # the program, option or script that the error names
+    missing: str | None  # the file that several sessions looked for in vain
+    found: str | None  # the file that they then used instead, if always the same
+    failures: int
+    sessions: int
+    last_seen: float | None
+    ways: tuple[RepairWay, ...]
+
+    @property
+    def what(self) -> str:
+        return code(self.program or self.tool)
+
+    @property
+    def repaired(self) -> int:
+        """Sessions with a repair, counted once for each way."""
+        return sum(way.sessions for way in self.ways)
+
+
+def action(facts: MistakeFacts) -> str | None:
+    """The sentence with its evidence; None if there is nothing to say."""
+    said, repaired = _said(facts)
+    if said is None:
+        return None
+    count = plural(facts.sessions, "session")
+    how_often = f"{repaired} repaired that way" if repaired else plural(facts.failures, "failure")
+    seen = "" if facts.last_seen is None else f", last seen {datetime.fromtimestamp(facts.last_seen, tz=UTC):%Y-%m-%d}"
+    return f"{said} ({count}, {how_often}{seen})."
+
+
+def _said(facts: MistakeFacts) -> tuple[str | None, int]:
+    """What to do, and in how many sessions that was the repair."""
+    shown = [way for way in facts.ways if way.may_show and _SHARE * way.sessions >= facts.repaired]
+    if facts.cause in _FILE_CAUSES:
+        return _FILE_CAUSES[facts.cause].format(what=facts.what), _by_reading(facts.ways, facts.cause)
+    for way in shown:
+        said = _of_change(facts, way)
+        if said is not None:
+            return said, way.sessions
+    by_step = _of_step(facts)
+    if by_step is not None:
+        return by_step
+    said = _of_cause(facts)
+    if said is None and any(way.change.kind == "again" and not way.steps for way in shown):
+        return f"Try {facts.what} again: the same call worked later", sum(way.sessions for way in shown)
+    return said, 0
+
+
+# The same for every agent and project: what editing tools ask for.
+_FILE_CAUSES = {
+    "unread": "Read the file before you change it with {what}",
+    "stale": "Read the file again before you change it with {what}: it had changed since",
+    "no match": "Read the file again before {what}, and copy the text to replace exactly",
+    "several matches": "Give {what} more of the lines around the text to replace, or let it replace all occurrences",
+    "bad patch": "Begin each hunk of the patch for {what} with `@@`, and each line in it with a space, `+` or `-`",
+    "too large": "Read large files with {what} in parts, or search them",
+    "directory": "List a folder with `ls` or a search: {what} takes files only",
+}
+_READS_FIRST = ("unread", "stale", "no match")
+
+
+def _by_reading(ways: Sequence[RepairWay], cause: str | None) -> int:
+    """In how many sessions it was repaired as the sentence says."""
+    if cause not in _READS_FIRST:
+        return sum(way.sessions for way in ways)
+    return sum(max((n for step, n in way.steps if step.kind == "same file"), default=0) for way in ways)
+
+
+def _of_change(facts: MistakeFacts, way: RepairWay) -> str | None:
+    """The sentence for a call that was written differently."""
+    change = way.change
+    what, program = named(change.names), code(change.program)
+    if facts.program in _BESIDE or (change.kind == "program" and facts.cause != "missing program"):
+        return _of_folder(change) if change.kind == "folder" else None
+    match change.kind:
+        case "without wrapper" if change.names[0][-1] != "/":
+            return f"Run {program} without {what}"
+        case "without wrapper":
+            return f"Run {program} instead of {code(change.names[0] + change.program)}"
+        case "with wrapper":
+            return f"Run {program} instead of {facts.what}"
+        case "program" | "command":
+            return f"Run {code(change.names[1])} instead of {code(change.names[0])}"
+        case "tool":
+            return f"Use {code(change.names[1])} instead of {code(change.names[0])}"
+        case "variable":
+            return f"Set {what} for {program}"
+        case "option dropped":
+            return f"Run {program} without {what}"
+        case "option added":
+            return f"Run {program} with {what}"
+        case "before" if change.names == ("sleep",):
+            return f"Wait before you run {program} again"
+        case "before":
+            return f"Run {what} before {program}"
+        case "folder":
+            return _of_folder(change)
+        case "left out":
+            return f"Call {facts.what} without {what}"
+        case "renamed":
+            return f"Give {code(change.names[1])} to {facts.what}, not {code(change.names[0])}"
+        case "given":
+            value = way.values.get(change.names[0])
+            is_short = isinstance(value, str) and value.isprintable() and len(value) <= _VALUE_CHARS
+            return f"Set {what} to {code(str(value))} for {facts.what}" if is_short else f"Give {what} to {facts.what}"
+        case "changed":
+            return _of_argument(facts, way)
+        case "operands" if change.written and facts.cause != "missing file":
+            return _of_operand(facts, way)
+    return None
+
+
+def _of_folder(change: CallChange) -> str | None:
+    if not change.names:
+        return None
+    if change.names == ("",):
+        return f"Run {code(change.program)} without `cd`: the shell is already in that folder"
+    return f"Run {code(change.program)} in {code(change.names[0])}"
+
+
+def _of_argument(facts: MistakeFacts, way: RepairWay) -> str | None:
+    """An argument that had to be written in another way, with a value that worked."""
+    if facts.cause == "missing file" or not way.change.written:
+        return None
+    name = way.change.names[0]
+    value = way.values.get(name)
+    if not isinstance(value, str | int) or len(str(value)) > _VALUE_CHARS:
+        return None
+    return f"Write {code(name)} of {facts.what} like {code(str(value))}"
+
+
+def _of_operand(facts: MistakeFacts, way: RepairWay) -> str | None:
+    """The same for an operand of a shell command."""
+    command = command_of(ToolCall("", facts.tool, way.values)) or ""
+    for run in runs_of(command):
+        for word in run.operands if run.wrapped == way.change.program else ():
+            if value_shape(word) == way.change.written and len(word) <= _VALUE_CHARS:
+                return f"Write the argument of {code(way.change.program)} like {code(word)}"
+    return None
+
+
+def _of_step(facts: MistakeFacts) -> tuple[str, int] | None:
+    """The command or edit that came before the same call worked, in most sessions that repaired it."""
+    totals: Counter[tuple[str, str]] = Counter()
+    for way in facts.ways:
+        if way.change.kind in ("again", "operands", "patch", "changed") and way.may_show:
+            for step, sessions in way.steps:
+                totals[step.kind, step.name] += sessions
+    for (kind, name), sessions in totals.most_common():
+        # Of one session the step is known only if it was the only one; over several sessions it is what recurs.
+        if kind in ("run", "edit") and 2 * sessions >= facts.repaired and (sessions > 1 or len(totals) == 1):
+            doing = f"Run {code(name)}" if kind == "run" else f"Change {code(name)}"
+            return f"{doing} before {facts.what}", sessions
+    return None
+
+
+def _of_cause(facts: MistakeFacts) -> str | None:
+    """What is wrong, where no repair is known."""
+    what, thing, error = facts.what, facts.thing, _quoted(facts.error)
+    match facts.cause:
+        case "missing file":
+            return _of_missing_file(facts)
+        case "missing program":
+            return f"{code(thing)} is not installed here, or not on the path" if thing else f"{what} failed: {error}"
+        case "unknown command":
+            return f"{what} has no {code(thing)}" if thing and thing not in what else f"{what} does not exist: {error}"
+        case "unknown option":
+            return f"{what} does not know {code(thing)}" if thing else f"{what} refuses an option: {error}"
+        case "quoting":
+            if "no matches found" in facts.error:
+                if (facts.program or "").split()[0] in OPERAND_FIRST:
+                    return f"Look in the folder before {what}: its pattern matched no file"
+                return f"Quote `*`, `?` and `[` in arguments of {what}: the shell expands them"
+            return f"Check the quotes in commands with {what}: {error}"
+        case "folder":
+            if facts.program == "cd":
+                return "Use a full path with `cd`: the shell may be in another folder than expected"
+            if "git repository" in facts.error:
+                return f"Run {what} inside the repository: {error}"
+            return f"Run {what} from the folder that its paths belong to: {error}"
+        case "dependencies":
+            return f"Install the dependencies before you run {what}"
+        case "module":
+            return f"{what} lacks a module here: {error}"
+        case "login":
+            return f"Log in before you run {what}: {error}"
+        case "access":
+            return f"{what} cannot reach the remote: {error}"
+        case "permission":
+            return f"{what} is not permitted here: {error}"
+        case "time":
+            return f"Give {what} more time, or run it in the background"
+        case "network":
+            return f"{what} has no network here: {error}"
+        case "blocked":
+            return f"Do not chain {what} with other commands: the agent blocks it"
+        case "argument":
+            return f"{what} refuses its arguments: {error}"
+        case "remote":
+            return f"Check the name or number before {what}: {error}"
+    has_words = len(_LETTERS.compiled.findall(facts.error)) > 1 and facts.error not in (SILENT, UNSAID)
+    return f"{what} fails: {error}" if has_words else None
+
+
+def _of_missing_file(facts: MistakeFacts) -> str:
+    often = "" if facts.missing is None else f", most often {code(facts.missing)}"
+    if facts.found is not None:
+        often += f" (it is called {code(facts.found)})"
+    if (facts.program or facts.tool).split()[-1] in _LISTS_FILES:
+        return f"Start {facts.what} from a folder that you have seen: the path did not exist{often}"
+    return f"Look up the path before {facts.what}: the file was not there{often}"
+
+
+def _quoted(error: str) -> str:
+    kept = "".join([c for c in error if c.isprintable() and c not in "<>"])
+    return f"“{kept if len(kept) <= _QUOTED_CHARS else kept[: _QUOTED_CHARS - 1].rstrip() + '…'}”"

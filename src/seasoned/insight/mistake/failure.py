@@ -1,0 +1,274 @@
+"""What kind of failure a call is: which program failed, why, and whether that was a mistake or a signal.
+
+A test run, a type check, a linter or a build that reports on the user's code did its work: that is a signal. A call
+that could not do its work, because of an unknown option, a missing file or the wrong folder, is a mistake.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from seasoned.command.parse import names, parse
+from seasoned.command.risk import only_looks
+from seasoned.command.tool import tool_of
+from seasoned.insight.mistake.call_target import CHECKS, RUNS_FILES, CallTarget, ProgramRun, blamed, run_of, target_of
+from seasoned.insight.mistake.signature import SILENT, UNSAID, mask, signature, telling
+from seasoned.insight.track import JudgedCall
+from seasoned.lazy_regex import LazyRegex
+
+MistakeKind = Literal["mistake", "signal"]
+
+
+class FailureKey(NamedTuple):
+    """What makes two failures the same kind: the tool, the program with its wrappers, the masked error."""
+
+    tool: str
+    program: str | None  # None if it is not a shell
+    signature: str
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """Why a call failed, recognised by the words of its error."""
+
+    name: str
+    words: LazyRegex
+    # Whether it says that the call itself was wrong even when a test run or a linter says it.
+    of_any_program: bool = False
+
+
+def _cause(name: str, words: str, *, of_any_program: bool = False) -> Cause:
+    return Cause(name, LazyRegex(words, re.IGNORECASE), of_any_program)
+
+
+# In order: the first that matches counts. A group named `what` is the thing that the error is about.
+CAUSES = (
+    _cause("unread", r"has not been read yet|read (?:it|the file) first|must read the file"),
+    _cause("stale", r"modified since (?:it was )?(?:last )?read|has (?:been changed|changed) since"),
+    _cause(
+        "no match",
+        r"string to replace not found|old_?(?:str|string|text)\b.{0,40}not found|hunk #?\d* ?failed"
+        r"|failed to find (?:expected lines|context)|no replacement was performed|did not appear verbatim"
+        r"|could not find (?:the )?(?:exact |specified )*(?:match|text|old|string)|patch does not apply",
+    ),
+    _cause(
+        "several matches", r"found \d+ (?:matches|occurrences)|multiple (?:occurrences|matches)|(?:not|must be) unique"
+    ),
+    _cause(
+        "bad patch",
+        r"invalid (?:patch )?hunk|valid hunk header|invalid patch|malformed patch|corrupt patch"
+        r"|hunk for path \S+ is empty",
+    ),
+    _cause("too large", r"exceeds (?:the )?maximum (?:allowed )?(?:size|tokens)|file is too large|output too large"),
+    _cause("directory", r"EISDIR|\bis a directory\b"),
+    _cause("no tool", r"no such tool|unknown (?:tool|skill)\b|tool \S+ (?:not found|does not exist)"),
+    _cause("blocked", r"\ABlocked: (?P<what>[\w-]+)?", of_any_program=True),
+    _cause(
+        "missing program",
+        r"command not found: *(?P<what>[\w.@+-]+)|(?P<what2>[\w.@+-]+): (?:command )?not found\Z"
+        r"|exec: \"?(?P<what3>[\w.@+-]+)\"?:|failed to (?:run|execute) command .(?P<what4>[\w.@+-]+).: no such"
+        r"|failed to spawn: .(?P<what5>[\w.@+-]+)|executable file not found|could not determine executable"
+        r"|is not recognized as (?:an? )?(?:internal|the name)|posix_spawn",
+        of_any_program=True,
+    ),
+    _cause(
+        "unknown option",
+        r"(?:unknown|unrecogni[sz]ed|illegal|invalid|bad|no such|unsupported) (?:command[- ]line )?"
+        r"(?:flag|option|switch|shorthand flag|argument)s?\b[ :'\"`‘]*(?P<what>-{0,2}[\w-]+)?"
+        r"|unexpected argument|flag provided but not defined|unknown json field: [\"'](?P<what2>\w+)",
+        of_any_program=True,
+    ),
+    _cause(
+        "unknown command",
+        r"(?:unknown|unrecogni[sz]ed|invalid|no such) (?:sub-?)?commands?\b:?[ '\"`‘]*(?P<what>[\w:.-]+)?"
+        r"|missing script:?[ '\"]*(?P<what2>[\w:.-]+)?|script not found|no task[ '\"]+(?P<what3>[\w:.-]+)"
+        r"|no rule to make target|is not a \S+ command|could not find (?:task|script|command)|task \S+ not found"
+        r"|(?:command|script) [\"'](?P<what4>[\w:.-]+)[\"'] not found|no scripts? named",
+        of_any_program=True,
+    ),
+    _cause(
+        "quoting",
+        r"no matches found: (?P<what>\S+)|unmatched [\"'`]|unexpected EOF|parse error near|syntax error near"
+        r"|unterminated quoted|bad substitution|event not found|shell quoting",
+        of_any_program=True,
+    ),
+    _cause(
+        "folder",
+        r"not a git repository|cannot find main module|no makefile found|directory not found|\[setup failed\]|can't cd"
+        r"|(?:could not|cannot|couldn't) find (?:a |any )?['\"`]?(?:package\.json|pyproject|Cargo\.toml|go\.mod)"
+        r"|no (?:package\.json|pyproject\.toml|Cargo\.toml|Gemfile)|package\.json.{0,60}no such file"
+        r"|no such file or directory.{0,40}package\.json|\bcd:(?:\d+:)? ",
+        of_any_program=True,
+    ),
+    _cause(
+        "dependencies",
+        r"not up-to-date with|(?:run|try) .{0,3}(?:npm|pnpm|yarn|bun|bundle|poetry|uv|mix) (?:install|sync|deps)"
+        r"|ERR_PNPM_|node_modules missing|could not find gem",
+        of_any_program=True,
+    ),
+    _cause("module", r"no module named|cannot find module|module not found|cannot find package"),
+    _cause(
+        "login",
+        r"\b401\b|not logged in|requires? (?:login|authentication)|authentication (?:failed|required)|bad credentials"
+        r"|publickey|failed to log in|unauthori[sz]ed|password is required",
+    ),
+    _cause("access", r"could not read from remote repository"),
+    _cause("permission", r"operation not permitted|permission denied|\bEPERM\b|\bEACCES\b|read-only file system"),
+    _cause("time", r"\btimed? ?out\b|took too long|deadline exceeded"),
+    _cause(
+        "network",
+        r"could not resolve host|\bENOTFOUND\b|connection refused|error connecting|network (?:is|did|error)|\bECONN",
+    ),
+    _cause(
+        "conflict",
+        r"\bconflict\b|could not apply|would be overwritten|not possible to fast-forward|failed to push some refs"
+        r"|uncommitted changes|\[rejected\]|no local changes to save|nothing to commit",
+    ),
+    _cause("no pull request", r"no pull requests? found|no commits between|branch not (?:found|protected)"),
+    _cause(
+        "missing file",
+        r"no such file|does not exist|\bENOENT\b|cannot access|can't read|cannot open|can't open|path not found"
+        r"|file not found|did not match any file",
+    ),
+    _cause(
+        "argument",
+        r"validation ?error|invalid (?:value|argument|type|choice|request|search)|missing required|required (?:argument"
+        r"|parameter|option|flag|propert)|\bmust be\b|non-uuid|ambiguous argument|argument \S+ (?:is )?required"
+        r"|are set none of the others|specify --|too (?:many|few) arguments|unexpected (?:keyword|parameter)|\busage:",
+    ),
+    _cause("remote", r"http 4\d\d|\bE404\b|\b404\b|not found"),
+)
+_BY_NAME = {cause.name: cause for cause in CAUSES}
+# What says something about the state of the code or of a service, whichever program says it.
+_STATES = names("conflict") | {"no pull request"}
+# Programs that exit non-zero to answer a question: `gh pr checks`, `git diff --check`.
+_ANSWERS = LazyRegex(
+    r"(?:gh (?:pr checks|run (?:watch|view))|git (?:diff|config|grep|merge-base|rev-parse|ls-files|check-\S+))\b"
+)
+_REPORTS = names(
+    "test tests build vet check checks lint clippy fmt format compile typecheck types tsc verify validate e2e unit ci"
+    " integration coverage bench doctest nextest pytest vitest jest eslint"
+)
+# What test runners and compilers write, whatever started them.
+_FINDS = LazyRegex(
+    r"\btests? (?:\d+ )?failed|\b\d+ (?:failed|failing)\b|--- FAIL|\berror TS\d+|\bAssertionError\b|^FAILED\b",
+    re.IGNORECASE,
+)
+_PARTS = LazyRegex(r"[^\w]+|_")
+# What `git add` says, also where a commit was to follow it.
+_ADDING = LazyRegex(r"paths are ignored by one of your|pathspec .{1,200} did not match any files")
+_SHELL_SAYS = LazyRegex(r"\A(?:\S{0,40}sh:|\(eval\):|bash:|zsh:|sh:)")
+
+
+def kind_of_failure(call: JudgedCall) -> FailureKey:
+    """The key under which failures of the same kind are counted."""
+    return FailureKey(call.tool, program_of(call), signature(call))
+
+
+def program_of(call: JudgedCall) -> str | None:
+    """The program of a shell call with its wrappers and subcommand; None for other tools and empty commands."""
+    target = target_of(call)
+    if target.command is None or not parse(target.command):
+        return None
+    if not call.has_failed:
+        return mask(_main(target).wrapped) or None if target.runs else _patched(target, call)
+    said = telling(call)
+    cause = cause_of(call, said)
+    if cause == "blocked":
+        return named_in(cause, said)
+    speaker = _speaker(target.command, said, named_in(cause, said) if cause == "missing program" else None)
+    if speaker is not None:
+        return mask(speaker) or None
+    if cause == "dependencies" and target.runs:
+        # What is not installed is missing for every script alike.
+        run = _main(target)
+        return mask(" ".join([*run.wrappers, run.program])) or None
+    return mask(_main(target).wrapped) or None if target.runs else _patched(target, call)
+
+
+def _main(target: CallTarget) -> ProgramRun:
+    """The program that most likely failed: of a chain the last one that does more than look."""
+    runs = blamed(target)
+    acting = [run for run in runs if not only_looks(run.program, run.label.split()[-1])]
+    return (acting or runs)[-1]
+
+
+def _patched(target: CallTarget, call: JudgedCall) -> str | None:
+    return target.label if target.path is not None and tool_of(call.tool).form == "shell" else None
+
+
+def cause_of(call: JudgedCall, said: str | None = None) -> str | None:
+    """Why a call failed; None if its words are not known."""
+    text = telling(call) if said is None else said
+    for cause in CAUSES:
+        if cause.words.compiled.search(text):
+            return cause.name
+    return None
+
+
+def named_in(cause: str | None, said: str) -> str | None:
+    """The program, option or script that an error names."""
+    if cause is None:
+        return None
+    found = _BY_NAME[cause].words.compiled.search(said)
+    groups = found.groupdict() if found else {}
+    return next((value.strip("'\"`") for name, value in groups.items() if name.startswith("what") and value), None)
+
+
+def _speaker(command: str, said: str, missing: str | None) -> str | None:
+    """The program of a command that speaks in its error, where that is not the main one: a wrapper, a filter, `cd`."""
+    if _ADDING.compiled.search(said) and any(step.program == "git" and step.sub == "add" for step in parse(command)):
+        return "git add"
+    steps = parse(command)
+    if missing is not None and any(missing == word for step in steps for word in step.prefix):
+        return missing
+    words = said.replace("(eval):", "").split(":", 2)
+    speaks = {word.split()[-1] for word in words[:2] if word.split()}
+    for step in steps:
+        if step.program in speaks and (step.program == "cd" or step.join == "|"):
+            return step.program
+        # A missing program is missing whichever program would have run it.
+        if missing is not None and step.program == missing and len(steps) > 1:
+            return run_of(step).wrapped if step.prefix else missing
+    return None
+
+
+def is_signal(call: JudgedCall) -> bool:
+    """Whether a failed call only reported on the user's code or on a state, as a failing test does."""
+    target = target_of(call)
+    said = telling(call)
+    cause = cause_of(call, said)
+    if cause in _STATES or _FINDS.compiled.search(said):
+        return True
+    if not target.runs:
+        return False
+    runs = blamed(target)
+    if cause is not None and (_BY_NAME[cause].of_any_program or _SHELL_SAYS.compiled.match(said)):
+        return False
+    if any(_reports_on_code(run) for run in runs):
+        # "No such file" in the output of a test is what the test found, unless the file is one that it was given.
+        return not (cause == "missing file" and any(_is_given(run, said) for run in runs))
+    is_quiet = signature(call) in (SILENT, UNSAID)
+    if cause is None and any(run.program in RUNS_FILES for run in runs):
+        # The user's own script, or a check written on the spot.
+        return not said.startswith(("SyntaxError", "IndentationError"))
+    if is_quiet and all(_is_question(run) for run in runs):
+        return True
+    return cause is None and any(_ANSWERS.compiled.match(run.label) for run in runs)
+
+
+def _reports_on_code(run: ProgramRun) -> bool:
+    """Whether a program is there to say what is wrong with the user's code, or runs that code."""
+    if run.program in CHECKS or run.label in ("make", "just", "go run", "cargo run"):
+        return True
+    return bool(_REPORTS.intersection(_PARTS.compiled.split(run.label)[1:]))
+
+
+def _is_given(run: ProgramRun, said: str) -> bool:
+    return any(len(word) > 2 and word in said for word in run.operands)
+
+
+def _is_question(run: ProgramRun) -> bool:
+    return only_looks(run.program, run.label.split()[-1]) or bool(_ANSWERS.compiled.match(run.label))
