@@ -62,8 +62,15 @@ def project_of(folder: str | None, *, remote: str | None = None, application: st
     `remote` is the address that the history recorded, which counts more than what the folder holds today.
     No program is started, and only a few small files are read: hooks call this.
     """
-    address = normal_remote(remote) if remote else None
     top = checkout_of(folder) if folder else None
+    return project_from(folder, top, remote=remote, application=application)
+
+
+def project_from(
+    folder: str | None, top: Project | None, *, remote: str | None = None, application: str | None = None
+) -> Project | None:
+    """The same for a caller that already knows the checkout, or that there is none; reads nothing."""
+    address = normal_remote(remote) if remote else None
     if address is not None:
         return Project(address, name_of(address), top.part if top else "", top.root if top else None)
     if top is not None:
@@ -158,7 +165,7 @@ def _project_of_path(folder: str) -> Project | None:
     path = normal_path(folder)
     if not is_path(path):
         return None
-    base, part = _without_worktree(path)
+    base, part = without_worktree(path)
     if base in _NO_PROJECT or is_home(base) or _DRIVE.fullmatch(base.rstrip("/")):
         return None
     return Project(base, name_of(base), part)
@@ -179,7 +186,7 @@ _BY_ID = re.compile(r"(?P<base>.+?/\.?(?:codex|vibe-kanban)/worktrees)/[^/]+(?P<
 _BESIDE = re.compile(r"(?P<base>.+/[^/]+?)(?:-|\.|__)worktrees/[^/]+(?P<part>/.*)?")
 
 
-def _without_worktree(path: str) -> tuple[str, str]:
+def without_worktree(path: str) -> tuple[str, str]:
     """A path without the suffix of a worktree, and the part of the checkout that followed it."""
     if found := _BY_ID.fullmatch(path):
         return found["base"] + found["name"], _part(found)

@@ -128,7 +128,7 @@ def test_copies_count_once_and_the_summary_is_accounted_for_by_its_purpose(tmp_p
         conversation = conversation_at(tmp_path, open_model(ModelChoice("m", server.base_url)), limits=LIMITS)
         say(conversation, "run it all", "sure?")
     with open_store(folders(tmp_path)[0] / "seasoned.db") as store:
-        parent, child = store.rows("session.tracks", {"agent": "seasoned"})
+        parent, child = store.rows("session.tracks", {"agent": "seasoned", "project": None})
         requests = store.rows("message.requests_of", {"session_id": parent["id"]})
         spent = store.row("message.spent", {"purpose": "compression", "since": 0})
     assert (parent["calls"], parent["failed"]) == (6, 1)

@@ -76,7 +76,7 @@ def test_the_store_and_the_reader_say_the_same_of_a_conversation(tmp_path: Path)
     say(conversation_at(tmp_path, ScriptedModel(*STEPS)), "say hi")
     (session,) = read_file(store_of(tmp_path))
     with open_store(store_of(tmp_path)) as store:
-        (row,) = store.rows("session.tracks", {"agent": "seasoned"})
+        (row,) = store.rows("session.tracks", {"agent": "seasoned", "project": None})
         calls = store.rows("call.of_session", {"session_id": row["id"]})
     assert (row["messages"], row["calls"], row["ok"], row["failed"]) == (session.message_count, 2, 1, 1)
     assert session.usage is not None
@@ -173,7 +173,7 @@ def test_a_conversation_is_taken_up_again_where_it_ended(tmp_path: Path) -> None
     assert [m.text for m in session.messages if m.role == "user"] == ["say hi", "once more"]
     assert [found.index for found in session.calls()] == [0, 1, 2]
     with open_store(store_of(tmp_path)) as store:
-        (row,) = store.rows("session.tracks", {"agent": "seasoned"})
+        (row,) = store.rows("session.tracks", {"agent": "seasoned", "project": None})
         assert (row["calls"], row["messages"], row["title"]) == (3, session.message_count, "say hi")
         assert len(store.rows("message.requests_of", {"session_id": row["id"]})) == 5
 

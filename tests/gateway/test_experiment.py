@@ -264,4 +264,8 @@ def test_a_watch_that_breaks_is_counted_and_nobody_notices(config: Config) -> No
         third.ask(world)
         assert third.messages[-1]["content"] == "That is all I found."
         wait_until(lambda: gateway.service.recorder.waiting == 0)
-    assert {row["native_id"] for row in rows(config, "session.tracks", agent=None)} >= {"first", "second", "third"}
+    assert {row["native_id"] for row in rows(config, "session.tracks", agent=None, project=None)} >= {
+        "first",
+        "second",
+        "third",
+    }

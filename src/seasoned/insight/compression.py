@@ -330,7 +330,7 @@ def outlines(store: Store) -> list[tuple[Track, ...]]:
             relation=row["relation"],
             compactions=tuple(msgspec.json.decode(row["compactions"])),
         )
-        for row in store.each("session.tracks", {"agent": None})
+        for row in store.each("session.tracks", {"agent": None, "project": None})
     )
 
 

@@ -14,6 +14,7 @@ import msgspec
 from seasoned.command.tool import TaskType, command_of, kind_of, task_type_of
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include, count_name, counts_as
 from seasoned.outcome.judge import judge_session
+from seasoned.project import project_of
 from seasoned.session import Relation, Session, SessionRef, ToolCall, Usage
 from seasoned.store import Store
 
@@ -80,6 +81,10 @@ class Track(msgspec.Struct, frozen=True):
     usage: Usage = Usage()
     cost_usd: float | None = None
     copies: int = 0
+    cwd: str | None = None
+    # The key of its project, and the path inside it; None if the session belongs to none.
+    project: str | None = None
+    project_part: str | None = None
 
     @property
     def counts(self) -> Counts:
@@ -121,6 +126,7 @@ def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
                 reason=verdict.reason,
             )
         )
+    project = project_of(session.cwd, remote=session.remote, application=session.application)
     return Track(
         ref=session.ref,
         messages=session.message_count,
@@ -136,6 +142,9 @@ def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
         compactions=session.compactions,
         usage=session.usage or Usage(),
         cost_usd=session.cost_usd,
+        cwd=session.cwd,
+        project=None if project is None else project.key,
+        project_part=None if project is None else project.part,
     )
 
 
@@ -147,18 +156,21 @@ def tracks(
     *,
     include: Include = NOTHING_MORE,
     agent: str | None = None,
+    project: str | None = None,
     sessions: Iterable[int] | None = None,
 ) -> Iterator[Track]:
-    """Sessions of the store in the order of row ids: all, those of one agent, or those with these row ids."""
+    """Sessions of the store in the order of row ids: all, those of an agent or project, or those with these ids."""
     if sessions is not None:
         for session_id in sorted(sessions):
             row = store.row("session.track", {"id": session_id})
             if row is not None:
                 yield _track(row, store.rows("call.of_track", {"session_id": session_id}), include)
         return
-    by_session = groupby(store.each("call.of_tracks", {"agent": agent}), key=itemgetter("session_id"))
+    by_session = groupby(
+        store.each("call.of_tracks", {"agent": agent, "project": project}), key=itemgetter("session_id")
+    )
     following = next(by_session, None)
-    for row in store.each("session.tracks", {"agent": agent}):
+    for row in store.each("session.tracks", {"agent": agent, "project": project}):
         # Both queries are ordered by session id; a session without own calls has no group.
         if following is not None and following[0] == row["id"]:
             yield _track(row, following[1], include)
@@ -167,9 +179,11 @@ def tracks(
             yield _track(row, (), include)
 
 
-def compressed(store: Store, *, include: Include = NOTHING_MORE, agent: str | None = None) -> Iterator[Track]:
+def compressed(
+    store: Store, *, include: Include = NOTHING_MORE, agent: str | None = None, project: str | None = None
+) -> Iterator[Track]:
     """The sessions with a compressed context, and those that they continue."""
-    rows = store.rows("session.compressed", {"agent": agent})
+    rows = store.rows("session.compressed", {"agent": agent, "project": project})
     return tracks(store, include=include, sessions=[row["id"] for row in rows])
 
 
@@ -191,6 +205,9 @@ def _track(row: sqlite3.Row, calls: Iterable[sqlite3.Row], include: Include) -> 
         usage=Usage(*[row[f"{name}_tokens"] for name in Usage.__struct_fields__]),
         cost_usd=row["cost_usd"],
         copies=row["copies"],
+        cwd=row["cwd"],
+        project=row["project"],
+        project_part=row["project_part"],
     )
 
 

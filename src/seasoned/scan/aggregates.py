@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from seasoned.command.tool import task_type_of
 from seasoned.store import Store
+from seasoned.store.project import settle_projects
 
 _COUNTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "trivial")
 
@@ -27,6 +28,7 @@ def update_aggregates(store: Store, touched: Iterable[int]) -> None:
         _settle_roots(store)
         _touch(store, _settle_lineages(store))
         _settle_totals(store)
+        settle_projects(store)
         store.run("recall.wait")
 
 

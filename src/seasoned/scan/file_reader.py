@@ -20,6 +20,7 @@ from seasoned.outcome.error_rate import count_name
 from seasoned.outcome.judge import judge
 from seasoned.outcome.recorded_label import label
 from seasoned.outcome.verdict import JUDGE
+from seasoned.project import checkout_of, normal_remote
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
 from seasoned.scan.intent import INTENT_CHARS, corrections, intents
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Mode, SessionRows
@@ -229,11 +230,14 @@ class FileReader:
         usage = session.usage or Usage()
         redact = self.redactor.text
         agent = session.ref.agent
+        cwd = None if session.cwd is None else redact(session.cwd)
         return SessionRows(
             agent=agent,
             native_id=session.ref.native_id,
             title=None if session.title is None else redact(session.title)[:200],
-            cwd=None if session.cwd is None else redact(session.cwd),
+            cwd=cwd,
+            remote=self._remote(session, cwd),
+            application=None if session.application is None else redact(session.application),
             model=session.model,
             started=session.started,
             ended=session.ended,
@@ -257,6 +261,15 @@ class FileReader:
             corrections=corrections(session),
             marks=list(session.warm),
         )
+
+    def _remote(self, session: Session, cwd: str | None) -> str | None:
+        """The recorded remote in its normal form."""
+        address = normal_remote(session.remote) if session.remote else None
+        if address is None and session.cwd is not None and cwd != session.cwd:
+            # The stored path leads nowhere any more, so the checkout is asked now.
+            found = checkout_of(session.cwd)
+            address = found.key if found is not None and found.is_remote else None
+        return None if address is None else self.redactor.text(address)
 
     def _intent(self, words: str | None) -> str | None:
         """The intent, truncated and redacted. The calls of one message share it."""

@@ -55,6 +55,8 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     native_id: str
     title: str | None
     cwd: str | None
+    remote: str | None
+    application: str | None
     model: str | None
     started: float | None
     ended: float | None

@@ -10,6 +10,7 @@ import msgspec
 
 from seasoned.store.database import Store
 from seasoned.store.interface import Database
+from seasoned.store.project import forget_empty
 
 # Statements on tables that several machines may share; they run in their own database where one is configured.
 _SHARED_OF_A_SESSION = (
@@ -212,6 +213,7 @@ def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[
             _forget_traces(store, session_id)
             store.run("session.remember_forgotten", {"id": session_id, "forgotten_at": now})
             store.run("session.delete", {"id": session_id})
+        forget_empty(store)
         # The index keeps deleted text until it is rebuilt.
         store.run("forget.trigrams")
     _erase_freed_pages(store)
@@ -239,6 +241,7 @@ def forget_everything(store: Store) -> int:
         unlearn_everything(store)
         for statement in _EVERYTHING:
             store.run(statement)
+        forget_empty(store)
     _erase_freed_pages(store)
     return len(session_ids)
 

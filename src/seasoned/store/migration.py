@@ -71,6 +71,8 @@ MIGRATIONS = (
     Migration("m016_trigram", ("trigram.sqlite",)),
     # The head of the audit moves with every row.
     Migration("m017_audit_head", ("audit_head.sqlite",)),
+    # The project of each session, what is known of folders, and what the user decided about projects.
+    Migration("m018_project", ("project.sqlite",)),
 )
 VERSION = len(MIGRATIONS)
 

@@ -122,6 +122,8 @@ class ConversationInfo(msgspec.Struct, frozen=True, kw_only=True):
     toolsets: tuple[str, ...] = ()
     base_url: str | None = None
     cwd: str | None = None
+    # What a conversation without a folder belongs to, such as the name of a gateway key.
+    application: str | None = None
     platform: str = "cli"
     parent: SessionRef | None = None
     relation: Relation | None = None
@@ -266,6 +268,7 @@ class Recorder:
         self._builder = None
         if builder is None:
             builder = SessionBuilder(about.ref, format=NAME, path=self._store.path, carry=self._carry)
+            builder.application = about.application
             builder.cwd, builder.model, builder.parent, builder.relation = (
                 about.cwd,
                 about.model,

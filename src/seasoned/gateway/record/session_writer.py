@@ -140,6 +140,7 @@ class SessionWriter:
                 model=asked.model,
                 instructions=asked.system,
                 platform=PLATFORM,
+                application=exchange.key_name or None,
                 toolsets=asked.tool_names,
                 parent=conversation.parent,
                 relation=conversation.relation,

@@ -30,6 +30,7 @@ SELECT call.session_id, call.message, call.tool, call.kind, call.counts_as, call
     call.arguments, call.result, call.reason, call.intent, call.corrected, call.call_id
 FROM session JOIN call ON call.session_id = session.id
 WHERE call.copy_of IS NULL AND (:agent IS NULL OR session.agent = :agent)
+  AND (:project IS NULL OR session.project = :project)
 ORDER BY session.id, call.position;
 
 -- name: judged

@@ -1,11 +1,11 @@
 -- name: save
 INSERT INTO session (
-    agent, native_id, source_id, title, cwd, model, started, ended, parent_agent, parent_native_id, relation,
+    agent, native_id, source_id, title, cwd, remote, application, model, started, ended, parent_agent, parent_native_id, relation,
     end_reason, succeeded, messages, compactions,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd
 )
 SELECT
-    :agent, :native_id, :source_id, :title, :cwd, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
+    :agent, :native_id, :source_id, :title, :cwd, :remote, :application, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
     :end_reason, :succeeded, :messages, :compactions,
     :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd
 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE forgotten.agent = :agent AND forgotten.native_id = :native_id)
@@ -13,6 +13,8 @@ ON CONFLICT (agent, native_id) DO UPDATE SET
     source_id = CASE WHEN excluded.messages >= session.messages THEN excluded.source_id ELSE session.source_id END,
     title = COALESCE(excluded.title, session.title),
     cwd = COALESCE(session.cwd, excluded.cwd),
+    remote = COALESCE(session.remote, excluded.remote),
+    application = COALESCE(session.application, excluded.application),
     model = COALESCE(excluded.model, session.model),
     started = CASE WHEN session.started IS NULL OR excluded.started < session.started
         THEN excluded.started ELSE session.started END,
@@ -48,12 +50,12 @@ WHERE session.id = :id;
 -- name: tracks
 SELECT session.*, COALESCE(root.agent, session.agent) || ':' || COALESCE(root.native_id, session.native_id) AS root
 FROM session LEFT JOIN session AS root ON root.id = session.root_id
-WHERE :agent IS NULL OR session.agent = :agent
+WHERE (:agent IS NULL OR session.agent = :agent) AND (:project IS NULL OR session.project = :project)
 ORDER BY session.id;
 
 -- name: compressed
 SELECT id FROM session
-WHERE (:agent IS NULL OR agent = :agent)
+WHERE (:agent IS NULL OR agent = :agent) AND (:project IS NULL OR project = :project)
   AND (compactions <> '[]' OR relation = 'compression' OR EXISTS (
       SELECT 1 FROM session AS child
       WHERE child.parent_agent = session.agent AND child.parent_native_id = session.native_id

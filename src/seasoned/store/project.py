@@ -1,0 +1,310 @@
+"""Which project each stored session belongs to, and what the user decided about that."""
+
+from __future__ import annotations
+
+import posixpath
+import sqlite3
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+import msgspec
+
+from seasoned.errors import NotFound, UsageError
+from seasoned.project import (
+    Project,
+    checkout_of,
+    is_path,
+    name_of,
+    normal_path,
+    normal_remote,
+    project_from,
+    without_worktree,
+)
+from seasoned.store.database import Store
+
+_SHOWN = 5
+# A session's folder, recorded remote and application.
+Facts = tuple[str | None, str | None, str | None]
+
+
+class ProjectRow(msgspec.Struct, frozen=True):
+    """A project as lists show it."""
+
+    key: str
+    name: str
+    sessions: int
+    agents: tuple[str, ...]
+    calls: int
+    failed: int
+    first: float | None
+    last: float | None
+
+
+class FolderRow(msgspec.Struct, frozen=True):
+    """A folder in which sessions of a project ran."""
+
+    folder: str
+    part: str
+    sessions: int
+    last: float | None
+
+
+class ProjectFinder:
+    """Finds projects from the facts of sessions and from what the store and the user know about folders."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._merged: dict[str, str] = {row["key"]: row["target"] for row in store.rows("project.merges")}
+        self._split: set[str] = {row["folder"] for row in store.rows("project.splits")}
+        # Each folder is looked up once, however many sessions ran in it.
+        self._tops: dict[str, Project | None] = {}
+
+    def find(self, folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
+        """The project of a session, after everything that is known. None if it has none."""
+        found = self.own(folder, remote=remote, application=application)
+        if folder and self._split:
+            for above in _upward(normal_path(folder)):
+                if above in self._split:
+                    found = Project(above, name_of(above), _inside(above, normal_path(folder)))
+                    break
+        return None if found is None else self._joined(found)
+
+    def own(self, folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
+        """The project before the user's decisions."""
+        found = project_from(folder, self._top(folder), remote=remote, application=application)
+        if found is None or found.is_remote or found.root is not None or not folder:
+            return found
+        # No checkout is here any more: the folder, or one above it, may have been one when it was last seen.
+        path = without_worktree(normal_path(folder))[0]
+        for above in _upward(path):
+            row = self._store.row("project.folder", {"folder": above})
+            if row is not None and row["found_in"] != "several":
+                part = _inside(above, path) if row["found_in"] == "checkout" else ""
+                return Project(row["key"], name_of(row["key"]), part)
+        return found
+
+    def learn(self, folder: str | None, remote: str | None) -> bool:
+        """Keep what a session shows about its folder; returns whether that is new, so that others may change too."""
+        if not folder:
+            return False
+        top = self._top(folder)
+        if top is not None and top.root is not None:
+            news = self._keep(top.root, top.key, "checkout")
+            return (is_path(top.key) and self._keep(top.key, top.key, "checkout")) or news
+        address = normal_remote(remote) if remote else None
+        return address is not None and self._keep(without_worktree(normal_path(folder))[0], address, "history")
+
+    def _top(self, folder: str | None) -> Project | None:
+        if not folder:
+            return None
+        if folder not in self._tops:
+            self._tops[folder] = checkout_of(folder)
+        return self._tops[folder]
+
+    def _keep(self, folder: str, key: str, found_in: str) -> bool:
+        row = self._store.row("project.folder", {"folder": folder})
+        if row is not None and found_in == "history":
+            # A checkout that was seen here counts more. Two remotes of one folder, as of /workspace in containers,
+            # say nothing about sessions that recorded none.
+            if row["found_in"] != "history" or row["key"] == key:
+                return False
+            found_in = "several"
+        if row is not None and (row["key"], row["found_in"]) == (key, found_in):
+            return False
+        self._store.run("project.keep_folder", {"folder": folder, "key": key, "found_in": found_in})
+        return True
+
+    def target(self, key: str) -> str:
+        """The project that a project was merged into, or itself."""
+        seen = {key}
+        while key in self._merged and self._merged[key] not in seen:
+            key = self._merged[key]
+            seen.add(key)
+        return key
+
+    def _joined(self, found: Project) -> Project:
+        key = self.target(found.key)
+        return found if key == found.key else Project(key, name_of(key), found.part, found.root)
+
+
+def _upward(path: str) -> Iterator[str]:
+    """A path and the folders above it."""
+    while path not in ("", "/", "."):
+        yield path
+        above = posixpath.dirname(path)
+        if above == path:
+            return
+        path = above
+
+
+def _inside(top: str, path: str) -> str:
+    return path[len(top) :].strip("/")
+
+
+def settle_projects(store: Store, *, everything: bool = False) -> None:
+    """Set the project of the touched sessions, or of all; call it inside a transaction."""
+    everything = everything or store.row("project.is_due") is not None
+    finder = ProjectFinder(store)
+    facts = _facts(store, "project.all_facts" if everything else "project.touched_facts")
+    learned = [finder.learn(cwd, _address(remote)) for cwd, remote, _ in facts]
+    # What one session shows about a folder may tell the project of others that were read earlier.
+    if any(learned) and not everything:
+        everything, facts = True, _facts(store, "project.all_facts")
+    for cwd, remote, application in facts:
+        found = finder.find(cwd, remote=_address(remote), application=application)
+        store.run(
+            "project.assign" if everything else "project.assign_touched",
+            {
+                "cwd": cwd,
+                "remote": remote,
+                "application": application,
+                "project": None if found is None else found.key,
+                "part": None if found is None else found.part,
+            },
+        )
+    store.run("project.inherit", {"everywhere": everything})
+    store.run("project.settled")
+
+
+def _facts(store: Store, query: str) -> list[Facts]:
+    return [(row["cwd"], row["remote"], row["application"]) for row in store.rows(query)]
+
+
+def _address(remote: str | None) -> str | None:
+    """A stored remote, which is in its normal form, as an address."""
+    return None if remote is None else remote if is_path(remote) else f"https://{remote}"
+
+
+def _settle_everything(store: Store) -> None:
+    # The statements for touched sessions need their table, even where all are meant.
+    store.run("session.begin_touched")
+    with store.write():
+        settle_projects(store, everything=True)
+
+
+def settle_due(store: Store) -> None:
+    """Set the projects of a store that was written by an older version, once."""
+    if store.row("project.is_due") is not None:
+        _settle_everything(store)
+
+
+def list_projects(store: Store, key: str | None = None) -> list[ProjectRow]:
+    """The projects with sessions, newest first; or the one with this key."""
+    settle_due(store)
+    return [_row(row) for row in store.rows("project.list", {"key": key})]
+
+
+def _row(row: sqlite3.Row) -> ProjectRow:
+    return ProjectRow(
+        key=row["key"],
+        name=name_of(row["key"]),
+        sessions=row["sessions"],
+        agents=tuple(sorted(row["agents"].split(","))),
+        calls=row["calls"],
+        failed=row["failed"],
+        first=row["first"],
+        last=row["last"],
+    )
+
+
+def folders_of(store: Store, key: str) -> list[FolderRow]:
+    """The folders in which sessions of a project ran, most used first."""
+    rows = store.rows("project.folders", {"key": key})
+    return [FolderRow(row["folder"], row["part"] or "", row["sessions"], row["last"]) for row in rows]
+
+
+def merged_into(store: Store, key: str) -> list[str]:
+    """The keys that the user merged into a project, directly or one after the other."""
+    finder = ProjectFinder(store)
+    return sorted(row["key"] for row in store.rows("project.merges") if finder.target(row["key"]) == key)
+
+
+def find_project(store: Store, text: str, *, base: str) -> ProjectRow:
+    """The project that a person means: a key, a unique name, or a folder; relative folders begin at `base`."""
+    projects = list_projects(store)
+    if text in (".", "..") or text.startswith(("./", "../")) or is_path(text):
+        return _of_folder(store, text, base, projects)
+    key = ProjectFinder(store).target(text)
+    wanted = text.lower()
+    for found in (
+        [one for one in projects if one.key == key],
+        [one for one in projects if one.name.lower() == wanted],
+        # `owner/name`, as people write it.
+        [one for one in projects if one.key.lower().endswith(f"/{wanted}")],
+    ):
+        if len(found) == 1:
+            return found[0]
+        if found:
+            keys = ", ".join(one.key for one in found[:_SHOWN])
+            more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+            raise UsageError(f"{text!r} is the name of {len(found)} projects: give the key, one of {keys}{more}.")
+    if not projects:
+        raise NotFound("There are no projects yet. Run `seasoned scan` first.")
+    near = get_close_matches(text, [one.name for one in projects], n=3, cutoff=0.4)
+    similar = f" Similar: {', '.join(dict.fromkeys(near))}." if near else ""
+    raise NotFound(f"No project {text!r}.{similar} `seasoned projects` lists them.")
+
+
+def _of_folder(store: Store, text: str, base: str, projects: list[ProjectRow]) -> ProjectRow:
+    folder = text if is_path(text) else posixpath.normpath(posixpath.join(base, text))
+    known = {one.key: one for one in projects}
+    found = ProjectFinder(store).find(folder)
+    row = known.get(normal_path(folder)) if found is None else known.get(found.key)
+    if row is None:
+        name = f"the project {found.key!r} of {folder!r}" if found is not None else repr(folder)
+        raise NotFound(f"No sessions of {name} yet. `seasoned projects` lists the projects with sessions.")
+    return row
+
+
+def project_at(store: Store, folder: str) -> ProjectRow | None:
+    """The project of a folder, if the store has sessions of it."""
+    settle_due(store)
+    found = ProjectFinder(store).find(folder)
+    rows = list_projects(store, found.key) if found is not None else []
+    return rows[0] if rows else None
+
+
+def merge_projects(store: Store, key: str, into: str, *, now: float) -> None:
+    """Make the sessions of one project those of another, as the user says."""
+    if key == into:
+        raise UsageError(f"{key!r} is already the same project.")
+    with store.write():
+        split = {row["folder"]: row["project"] for row in store.rows("project.splits")}
+        if split.get(key) == into:
+            # It was split from this project: merging it back leaves nothing to remember.
+            store.run("project.unsplit", {"folder": key})
+        else:
+            store.run("project.merge", {"key": key, "target": into, "at": now})
+    _settle_everything(store)
+
+
+def split_project(store: Store, key: str, folder: str, *, now: float) -> str:
+    """Separate a folder from a project: undo the merge that brought it there, or make it a project. Returns its key."""
+    path = normal_path(folder)
+    finder = ProjectFinder(store)
+    inside = [
+        one for one in folders_of(store, key) if one.folder == path or normal_path(one.folder).startswith(f"{path}/")
+    ]
+    if not inside:
+        raise NotFound(f"No sessions of {key!r} in {folder!r}: `seasoned projects show` lists the folders.")
+    own = finder.own(inside[0].folder)
+    with store.write():
+        if own is not None and own.key != key and finder.target(own.key) == key:
+            store.run("project.unmerge", {"key": own.key})
+            result = own.key
+        else:
+            if path == key:
+                raise UsageError(f"{folder!r} is the project itself: give a folder inside it.")
+            store.run("project.split", {"folder": path, "project": key, "at": now})
+            result = path
+    _settle_everything(store)
+    return result
+
+
+def forget_empty(store: Store) -> None:
+    """Remove what is known of folders and projects without sessions; call it inside a transaction."""
+    store.run("project.forget_folders")
+    store.run("project.forget_splits")
+    # A merge may lead to a project that was merged itself, so they go one after the other.
+    while store.run("project.forget_merges") > 0:
+        pass

@@ -1,0 +1,90 @@
+-- name: touched_facts
+SELECT DISTINCT session.cwd, session.remote, session.application
+FROM touched CROSS JOIN session ON session.id = touched.id
+WHERE COALESCE(session.cwd, session.remote, session.application) IS NOT NULL;
+
+-- name: all_facts
+SELECT DISTINCT cwd, remote, application FROM session
+WHERE COALESCE(cwd, remote, application) IS NOT NULL;
+
+-- name: assign
+UPDATE session SET project = :project, project_part = :part
+WHERE cwd IS :cwd AND remote IS :remote AND application IS :application
+  AND (project IS NOT :project OR project_part IS NOT :part);
+
+-- name: assign_touched
+UPDATE session SET project = :project, project_part = :part
+WHERE id IN (SELECT id FROM touched) AND +cwd IS :cwd AND +remote IS :remote AND +application IS :application
+  AND (project IS NOT :project OR project_part IS NOT :part);
+
+-- name: inherit
+UPDATE session SET
+    project = (SELECT root.project FROM session AS root WHERE root.id = session.root_id),
+    project_part = (SELECT root.project_part FROM session AS root WHERE root.id = session.root_id)
+WHERE COALESCE(cwd, remote, application) IS NULL AND root_id IS NOT NULL AND root_id <> id
+  AND project IS NOT (SELECT root.project FROM session AS root WHERE root.id = session.root_id)
+  AND (:everywhere OR id IN (SELECT id FROM touched) OR root_id IN (SELECT id FROM touched));
+
+-- name: folder
+SELECT key, found_in FROM project_folder WHERE folder = :folder;
+
+-- name: keep_folder
+INSERT INTO project_folder (folder, key, found_in) VALUES (:folder, :key, :found_in)
+ON CONFLICT (folder) DO UPDATE SET key = excluded.key, found_in = excluded.found_in;
+
+-- name: merges
+SELECT key, target FROM project_merge;
+
+-- name: splits
+SELECT folder, project FROM project_split;
+
+-- name: merge
+INSERT INTO project_merge (key, target, at) VALUES (:key, :target, :at)
+ON CONFLICT (key) DO UPDATE SET target = excluded.target, at = excluded.at;
+
+-- name: unmerge
+DELETE FROM project_merge WHERE key = :key;
+
+-- name: split
+INSERT INTO project_split (folder, project, at) VALUES (:folder, :project, :at)
+ON CONFLICT (folder) DO UPDATE SET project = excluded.project, at = excluded.at;
+
+-- name: unsplit
+DELETE FROM project_split WHERE folder = :folder;
+
+-- name: is_due
+SELECT due FROM project_due;
+
+-- name: settled
+DELETE FROM project_due;
+
+-- name: list
+SELECT project AS key, count(*) AS sessions, group_concat(DISTINCT agent) AS agents, sum(calls) AS calls,
+    sum(failed) AS failed, min(COALESCE(started, ended)) AS first, max(COALESCE(ended, started)) AS last
+FROM session WHERE project IS NOT NULL AND (:key IS NULL OR project = :key)
+GROUP BY project ORDER BY last DESC, project;
+
+-- name: folders
+SELECT cwd AS folder, project_part AS part, count(*) AS sessions, max(COALESCE(ended, started)) AS last
+FROM session WHERE project = :key AND cwd IS NOT NULL
+GROUP BY cwd, project_part ORDER BY count(*) DESC, cwd;
+
+-- name: without
+SELECT count(*) AS sessions FROM session WHERE project IS NULL;
+
+-- name: sessions
+SELECT id FROM session WHERE project = :key ORDER BY id;
+
+-- name: forget_folders
+DELETE FROM project_folder WHERE NOT EXISTS (
+    SELECT 1 FROM session
+    WHERE session.cwd = project_folder.folder
+       OR (session.cwd >= project_folder.folder || '/' AND session.cwd < project_folder.folder || '0'));
+
+-- name: forget_splits
+DELETE FROM project_split WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.project = project_split.folder);
+
+-- name: forget_merges
+DELETE FROM project_merge
+WHERE target NOT IN (SELECT project FROM session WHERE project IS NOT NULL)
+  AND target NOT IN (SELECT key FROM project_merge);
