@@ -167,6 +167,11 @@ def own_store(config: Config) -> Store:
     return open_store(config.store_path)
 
 
+def user_store(config: Config) -> Store:
+    """The user's store, created if there is none: for servers, to which an empty store is an answer too."""
+    return open_store(config.store_path)
+
+
 @contextmanager
 def store_or_empty(config: Config) -> Iterator[Store]:
     """The user's store, or an empty temporary one if there is none yet."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -27,11 +28,12 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.redact.key import Secrecy
 from seasoned.store import Store, open_store
 from seasoned.store.search import find_session
+from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
 from seasoned.template.example import MAX_AGE_DAYS, Example, Template, check_name
 from seasoned.template.library import storage
 from seasoned.template.library.exchange import MOST_BYTES, read_template
 from seasoned.template.library.guard import GuardRuling
-from seasoned.template.library.storage import ExampleState, Library, State
+from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, State
 from seasoned.template.library.upkeep import Retirement, auto, retire_stale, too_old, watch
 from seasoned.template.library.usage import TemplateUse, template_use, use_of
 from seasoned.template.mine.build import build as mine_template
@@ -42,10 +44,12 @@ from seasoned.template.provision import provision as provision_from
 from seasoned.template.recall.index import fill
 from seasoned.template.recall.lookup import Recall
 from seasoned.template.recall.lookup import recall as look_up
+from seasoned.template.render import Rendered, render
 from seasoned.text import plural
 
 # How long a lookup may wait for sessions to be indexed that were scanned since the last one.
 _FILL_SECONDS = 10.0
+_filling = Lock()
 
 
 class SavedTemplate(msgspec.Struct, frozen=True):
@@ -67,18 +71,48 @@ class Refreshed(msgspec.Struct, frozen=True):
     too_old: int
 
 
-def library_now(store: Store) -> tuple[Library, TemplateUse]:
+def library_now(store: Store, *, now: float | None = None) -> tuple[Library, TemplateUse]:
     """The library as of now, and how often its templates and examples were shown."""
     # `current` and not `snapshot`: examples may have become too old since they were stored.
-    return storage.current(store, now=time.time()), use_of(store)
+    return storage.current(store, now=time.time() if now is None else now), use_of(store)
 
 
-def find_template(store: Store, name: str) -> SavedTemplate:
+def list_templates(
+    store: Store, *, task_type: str | None = None, tags: Sequence[str] = (), now: float | None = None
+) -> list[ListedTemplate]:
+    """The templates, newest first, each with how many of its examples may be shown now."""
+    return storage.listed(store, task_type=task_type, tags=tags, library=library_now(store, now=now)[0])
+
+
+def find_template(store: Store, name: str, *, version: int | None = None, now: float | None = None) -> SavedTemplate:
     """A template by `NAME` or `NAME@VERSION`."""
     # A template's name cannot hold an @. Anything after it that is not a number is left to `load` to refuse.
-    called, at, version = name.rpartition("@")
-    found = storage.load(store, called, int(version)) if at and version.isdecimal() else storage.load(store, name)
-    return SavedTemplate(found, *library_now(store))
+    called, at, number = name.rpartition("@")
+    if version is None and at and number.isdecimal():
+        name, version = called, int(number)
+    return SavedTemplate(storage.load(store, name, version), *library_now(store, now=now))
+
+
+def render_template(store: Store, found: SavedTemplate, format: str, form: str) -> Rendered:
+    """The block of a template with everything that may be shown of it, as a session would get it."""
+    try:
+        wanted, manner = msgspec.convert(format, Format), msgspec.convert(form, Form)
+    except msgspec.ValidationError:
+        raise UsageError(f"A template is rendered for {', '.join(FORMATS)}, as {', '.join(FORMS)}.") from None
+    template = found.template
+    block = Block(template.mark, found.library.active(template), template.notes, template.addendum)
+    rendered = render(block, wanted, manner)
+    if not rendered.is_empty:
+        # The opening line of the block names it, so that a later scan knows what the session was shown.
+        storage.remember_block(store, block.digest, rendered.example_ids, now=time.time())
+    return rendered
+
+
+def rendered_text(rendered: Rendered) -> str:
+    """A rendered block for people: most formats are compact JSON, as an API gets it."""
+    if rendered.format in ("text", "skill"):
+        return rendered.content.decode("utf-8", "replace")
+    return msgspec.json.format(rendered.content, indent=2).decode("utf-8", "replace")
 
 
 @contextmanager
@@ -205,15 +239,19 @@ def import_file(config: Config, file: Path, *, name: str | None) -> tuple[SavedT
         return SavedTemplate(storage.save(store, found.template), *library_now(store)), found.left_out
 
 
-def set_state(config: Config, example: str, state: State, reason: str) -> tuple[Example, ExampleState, list[str]]:
-    """Retire or restore an example by hand; also names the templates that hold it."""
-    with own_store(config) as store:
-        library = storage.snapshot(store)
-        found = storage.find_example(library, example)
-        reason = make_redactor(config).text(reason)
-        changed = storage.set_state(store, found.id, state, reason, {"by": "hand"}, now=time.time())
-    names = [one.name for one in library.templates if any(each.id == found.id for each in one.examples)]
-    return found, changed, names
+def set_state(
+    store: Store, example: str, state: State, reason: str, *, by: str = "hand", now: float | None = None
+) -> tuple[Example, ExampleState, list[str]]:
+    """Retire or restore an example by hand, for a redacted reason; also names the templates that hold it."""
+    library = library_now(store, now=now)[0]
+    found = storage.find_example(library, example)
+    changed = storage.set_state(store, found.id, state, reason, {"by": by}, now=time.time())
+    return found, changed, holding(library, found)
+
+
+def holding(library: Library, example: Example) -> list[str]:
+    """The names of the templates that hold an example."""
+    return [one.name for one in library.templates if any(each.id == example.id for each in one.examples)]
 
 
 def provision(
@@ -248,16 +286,23 @@ def provision(
 
 
 def recall(
-    config: Config,
+    store: Store,
     *,
     tool: str | None,
     error: str | None,
     arguments: Mapping[str, Any] | None,
     limit: int,
     any_age: bool,
+    within_seconds: float = _FILL_SECONDS,
 ) -> Recall:
-    """What worked for a tool or an error, in the sessions scanned so far."""
-    with own_store(config) as store:
-        # Sessions of the last scan may not be indexed yet.
-        fill(store, within_seconds=_FILL_SECONDS)
-        return look_up(store, tool=tool, error=error, arguments=arguments, limit=limit, any_age=any_age)
+    """What worked for a tool or an error, in the sessions scanned so far.
+
+    Sessions of the last scan may not be indexed yet. That is done first, for so many seconds; the next call goes on.
+    """
+    # A server is asked by several agents at once; one of them indexes.
+    if _filling.acquire(blocking=False):
+        try:
+            fill(store, within_seconds=within_seconds)
+        finally:
+            _filling.release()
+    return look_up(store, tool=tool, error=error, arguments=arguments, limit=limit, any_age=any_age)

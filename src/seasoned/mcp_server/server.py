@@ -24,6 +24,8 @@ from mcp_types import (
 from pydantic import Field, ValidationError
 
 import seasoned
+from seasoned.app.stores import user_store
+from seasoned.app.template import list_templates
 from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_start import NewSession, show_once
 from seasoned.config import Config, load
@@ -31,8 +33,6 @@ from seasoned.errors import NotFound, SeasonedError, UsageError
 from seasoned.mcp_server.confirmation import ConfirmationTools
 from seasoned.mcp_server.experience import ExperienceTools
 from seasoned.mcp_server.resource import Resources
-from seasoned.mcp_server.store_access import StoreAccess
-from seasoned.template.library.storage import listed
 
 WARM_START = "warm_start"
 _MOST_COMPLETIONS = 100
@@ -41,8 +41,8 @@ _MOST_COMPLETIONS = 100
 class Prompts:
     """The prompts that a user can begin a conversation with."""
 
-    def __init__(self, access: StoreAccess, clock: Callable[[], float] = time.time) -> None:
-        self._access = access
+    def __init__(self, config: Config, clock: Callable[[], float] = time.time) -> None:
+        self._config = config
         self._clock = clock
 
     def add_to(self, server: MCPServer[Any]) -> None:
@@ -69,8 +69,8 @@ class Prompts:
         # Without an id: the prompt does not learn which session it is for, so nothing is assigned to an experiment.
         session = NewSession(id="", format="text", forms=("text",), task=task or "", template=name or None)
         try:
-            with self._access.store() as store:
-                settings = begin_settings(self._access.config, "mcp").on_request()
+            with user_store(self._config) as store:
+                settings = begin_settings(self._config, "mcp").on_request()
                 begun = show_once(store, session, settings, now=self._clock())
             if begun.content is None:
                 raise NotFound(begun.reason)
@@ -84,8 +84,10 @@ class Prompts:
     def names(self, beginning: str) -> list[str]:
         """Names of templates that begin with a text."""
         try:
-            with self._access.store() as store:
-                return [one.name for one in listed(store) if one.name.casefold().startswith(beginning.casefold())]
+            with user_store(self._config) as store:
+                return [
+                    one.name for one in list_templates(store) if one.name.casefold().startswith(beginning.casefold())
+                ]
         except SeasonedError:
             # Completion is a convenience; the prompt itself reports the error.
             return []
@@ -136,13 +138,12 @@ class ExperienceServer(MCPServer[Any]):
 def build_server(config: Config | None = None) -> ExperienceServer:
     """The server; it opens no store and no connection until a tool is called."""
     config = config or load()
-    access = StoreAccess(config)
     server = ExperienceServer("seasoned", version=seasoned.__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
-    for tool in (*ExperienceTools(access).tools(), *ConfirmationTools(config).tools()):
+    for tool in (*ExperienceTools(config).tools(), *ConfirmationTools(config).tools()):
         server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=tool.__name__ in _READ_ONLY))
-    server.resources = Resources(access)
+    server.resources = Resources(config)
     server.resources.add_to(server)
-    Prompts(access).add_to(server)
+    Prompts(config).add_to(server)
     return server
 
 

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from seasoned.app import template as templates
-from seasoned.app.stores import own_store
+from seasoned.app.stores import make_redactor, own_store
 from seasoned.cli.histories import print_source
 from seasoned.cli.options import PATHS_HELP, Commands, json_option, paths_argument, store_option, yes_option
 from seasoned.cli.output import ReadingBar, print_json
@@ -18,6 +18,7 @@ from seasoned.cli.template.warm import FORMATS, FORMS
 from seasoned.config import load
 from seasoned.errors import UsageError
 from seasoned.template.library import storage
+from seasoned.template.library.storage import State
 from seasoned.template.library.usage import stats as count
 from seasoned.template.mine.selection import MiningOptions
 from seasoned.text import plural
@@ -140,9 +141,7 @@ def list_templates(task_type: str | None, tags: str, as_json: bool) -> None:
     Example: seasoned template list --type code
     """
     with own_store(load()) as store:
-        # States are not part of a template, so how many examples are active is counted now.
-        library = templates.library_now(store)[0]
-        found = storage.listed(store, task_type=task_type, tags=_words(tags), library=library)
+        found = templates.list_templates(store, task_type=task_type, tags=_words(tags))
     output.print_list(found, as_json=as_json)
 
 
@@ -249,7 +248,7 @@ def retire(example: str, reason: str, as_json: bool) -> None:
     \b
     Example: seasoned template retire 5f0c2a91 --reason "the option is gone"
     """
-    output.print_state(*templates.set_state(load(), example, "retired", reason), as_json=as_json)
+    _set_state(example, "retired", reason, as_json=as_json)
 
 
 @template.command()
@@ -262,4 +261,11 @@ def restore(example: str, reason: str, as_json: bool) -> None:
     \b
     Example: seasoned template restore 5f0c2a91
     """
-    output.print_state(*templates.set_state(load(), example, "active", reason), as_json=as_json)
+    _set_state(example, "active", reason, as_json=as_json)
+
+
+def _set_state(example: str, state: State, reason: str, *, as_json: bool) -> None:
+    config = load()
+    with own_store(config) as store:
+        changed = templates.set_state(store, example, state, make_redactor(config).text(reason))
+    output.print_state(*changed, as_json=as_json)

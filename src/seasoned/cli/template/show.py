@@ -10,17 +10,15 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.app.template import Refreshed, SavedTemplate, too_old_sentence
+from seasoned.app.template import Refreshed, SavedTemplate, render_template, rendered_text, too_old_sentence
 from seasoned.cli.output import print_json, printable, table, when, write_new_file
 from seasoned.errors import NotFound
 from seasoned.store import Store
-from seasoned.template.block import Block, Form, Format
 from seasoned.template.example import Example, Template
 from seasoned.template.library.exchange import Shape, file_name, write_template
-from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, remember_block
+from seasoned.template.library.storage import ExampleState, Library, ListedTemplate
 from seasoned.template.library.upkeep import Retirement
 from seasoned.template.library.usage import LibraryStats, TemplateUse
-from seasoned.template.render import render
 from seasoned.text import plural
 
 # Some examples were seen in hundreds of sessions.
@@ -177,24 +175,17 @@ def _print_example(example: Example, state: ExampleState | None, times_shown: in
 
 def print_rendered(store: Store, found: SavedTemplate, format: str, form: str, *, as_json: bool) -> None:
     """The block of a template with everything that may be shown of it."""
-    template, library, use = found.template, found.library, found.use
-    block = Block(template.mark, library.active(template), template.notes, template.addendum)
-    rendered = render(block, msgspec.convert(format, Format), msgspec.convert(form, Form))
-    # The opening line of the block names it, so that a later scan knows what the session was shown.
-    remember_block(store, block.digest, rendered.example_ids, now=library.now or template.created_at)
-    text = rendered.content.decode("utf-8", "replace")
+    template = found.template
+    rendered = render_template(store, found, format, form)
     if as_json:
-        shown = {**msgspec.structs.asdict(rendered), "content": text}
-        print_json("template", {**template_answer(template, library, use), "rendered": shown})
+        shown = {**msgspec.structs.asdict(rendered), "content": rendered.content.decode("utf-8", "replace")}
+        print_json("template", {**template_answer(template, found.library, found.use), "rendered": shown})
         return
     if rendered.is_empty:
         raise NotFound(
             f"Nothing in {template.mark} may be shown now. `seasoned template show {template.name}` says why."
         )
-    # The other formats are compact JSON, as an API gets it.
-    if rendered.format not in ("text", "skill"):
-        text = msgspec.json.format(rendered.content, indent=2).decode("utf-8", "replace")
-    click.echo(printable(text))
+    click.echo(printable(rendered_text(rendered)))
     # On stderr, so that the block alone can be redirected.
     click.echo(f"{rendered.tokens} tokens. A session gets what fits into its budget.", err=True)
 

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from seasoned.app import template as templates
+from seasoned.app.stores import own_store
 from seasoned.cli.options import file_type, json_option
 from seasoned.cli.output import print_json, printable
 from seasoned.config import load
@@ -148,15 +149,16 @@ def recall(tool: str | None, error: str | None, command: str | None, limit: int,
     \b
     Example: seasoned recall --tool Bash --error "wp: missing --env"
     """
-    found = templates.recall(
-        load(),
-        tool=tool,
-        error=sys.stdin.read() if error == "-" else error,
-        # Errors are filed by program as well, so the command narrows the search.
-        arguments=None if command is None else {"command": command},
-        limit=limit,
-        any_age=any_age,
-    )
+    with own_store(load()) as store:
+        found = templates.recall(
+            store,
+            tool=tool,
+            error=sys.stdin.read() if error == "-" else error,
+            # Errors are filed by program as well, so the command narrows the search.
+            arguments=None if command is None else {"command": command},
+            limit=limit,
+            any_age=any_age,
+        )
     if as_json:
         print_json("recall", msgspec.to_builtins(found))
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,24 +10,15 @@ from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
+from seasoned.app import template as templates
+from seasoned.app.template import SavedTemplate
 from seasoned.errors import NotFound, UsageError
 from seasoned.store import Store
-from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
+from seasoned.template.block import FORMATS, FORMS
 from seasoned.template.example import Example, Template, name_key
-from seasoned.template.library.storage import (
-    ExampleState,
-    Library,
-    State,
-    current,
-    find_example,
-    listed,
-    load,
-    remember_block,
-    set_state,
-    state_history,
-)
-from seasoned.template.library.usage import TemplateUse, stats, use_of
-from seasoned.template.render import Rendered, render
+from seasoned.template.library.storage import ExampleState, Library, State, find_example, state_history
+from seasoned.template.library.usage import TemplateUse, stats
+from seasoned.template.render import Rendered
 from seasoned.web.display import moment, session_link, template_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
@@ -100,8 +90,9 @@ async def show_list(request: HTTPRequest, here: Here, type: str = "", tag: str =
         raise UsageError(f"There is no task type {type[:40]!r}. Choose one of {', '.join(_TYPES)}.")
 
     def ask(store: Store) -> tuple[Table, Any]:
-        library, use = current(store, now=histories_of(request).now(store)), use_of(store)
-        found = listed(store, task_type=type or None, tags=[tag] if tag else (), library=library)
+        now = histories_of(request).now(store)
+        library, use = templates.library_now(store, now=now)
+        found = templates.list_templates(store, task_type=type or None, tags=[tag] if tag else (), now=now)
         return _table([_row(one) for one in found], has_any=bool(library.templates)), stats(library, use)
 
     table, figures = await histories_of(request).read(ask)
@@ -128,10 +119,9 @@ async def find_one(request: HTTPRequest, here: Here, example_id: str) -> Respons
     """Go to a template that holds this example."""
 
     def ask(store: Store) -> str:
-        library = current(store, now=histories_of(request).now(store))
+        library, _ = templates.library_now(store, now=histories_of(request).now(store))
         found = find_example(library, example_id)
-        holding = [one.name for one in library.templates if any(each.id == found.id for each in one.examples)]
-        return f"{template_link(holding[0])}#example-{found.id}"
+        return f"{template_link(templates.holding(library, found)[0])}#example-{found.id}"
 
     return redirect(f"{here.visit.path}/{await histories_of(request).read(ask)}")
 
@@ -144,13 +134,13 @@ async def change_all(request: HTTPRequest, here: Here, name: str, verb: str) -> 
     reason = _reason(request, form, verb)
 
     def change(store: Store) -> None:
-        library = current(store, now=histories_of(request).now(store))
-        template = load(store, name)
-        for example in template.examples:
-            is_active = library.hidden(template, example) is None
+        now = histories_of(request).now(store)
+        found = templates.find_template(store, name, now=now)
+        for example in found.template.examples:
+            is_active = found.library.hidden(found.template, example) is None
             # Only examples whose state changes get an entry in their history.
             if is_active == (state == "retired"):
-                set_state(store, example.id, state, reason, {"by": here.visit.name}, now=time.time())
+                templates.set_state(store, example.id, state, reason, by=here.visit.name, now=now)
 
     await histories_of(request).read(change)
     return redirect(f"{here.visit.path}/{template_link(name)}")
@@ -164,8 +154,8 @@ async def change_one(request: HTTPRequest, here: Here, name: str, example_id: st
     reason = _reason(request, form, verb)
 
     def change(store: Store) -> None:
-        found = find_example(current(store, now=histories_of(request).now(store)), example_id)
-        set_state(store, found.id, state, reason, {"by": here.visit.name}, now=time.time())
+        now = histories_of(request).now(store)
+        templates.set_state(store, example_id, state, reason, by=here.visit.name, now=now)
 
     await histories_of(request).read(change)
     return redirect(f"{here.visit.path}/{template_link(name)}#example-{example_id}")
@@ -189,8 +179,8 @@ async def _page(
     effects = await effects_of(request)
 
     def ask(store: Store) -> TemplatePage:
-        library = current(store, now=histories_of(request).now(store))
-        return _shown(store, library, load(store, name, version), format, form, effects)
+        found = templates.find_template(store, name, version=version, now=histories_of(request).now(store))
+        return _shown(store, found, format, form, effects)
 
     shown = await histories_of(request).read(ask)
     return answer(
@@ -208,12 +198,10 @@ async def _page(
     )
 
 
-def _shown(
-    store: Store, library: Library, template: Template, format: str, form: str, effects: Effects
-) -> TemplatePage:
-    newest, use = library.find(template.name), use_of(store)
-    rendered = _rendered(store, template, library, format, form)
-    text = "" if rendered is None or rendered.is_empty else _text(rendered)
+def _shown(store: Store, found: SavedTemplate, format: str, form: str, effects: Effects) -> TemplatePage:
+    template, library, use = found.template, found.library, found.use
+    newest = library.find(template.name)
+    rendered = templates.render_template(store, found, format, form)
     versions = tuple(row["version"] for row in store.rows("template.versions", {"key": name_key(template.name)}))
     lines = tuple(_line(store, template, example, library, use, effects) for example in template.examples)
     return TemplatePage(
@@ -222,8 +210,8 @@ def _shown(
         use.of(template.name),
         lines,
         sum(line.state is None for line in lines),
-        rendered,
-        text,
+        None if rendered.is_empty else rendered,
+        "" if rendered.is_empty else templates.rendered_text(rendered),
         versions,
     )
 
@@ -241,27 +229,6 @@ def _line(
         tuple(state_history(store, example.id)),
         effects.by_example.get(example.id, ()),
     )
-
-
-def _rendered(store: Store, template: Template, library: Library, format: str, form: str) -> Rendered | None:
-    """The block that a session would get; None if no example may be shown."""
-    try:
-        wanted, manner = msgspec.convert(format, Format), msgspec.convert(form, Form)
-    except msgspec.ValidationError:
-        raise UsageError(f"A template is rendered for {', '.join(FORMATS)}, as {', '.join(FORMS)}.") from None
-    block = Block(template.mark, library.active(template), template.notes, template.addendum)
-    rendered = render(block, wanted, manner)
-    if rendered.is_empty:
-        return None
-    # A session that a person pastes this into is recognised by its opening line.
-    remember_block(store, block.digest, rendered.example_ids, now=time.time())
-    return rendered
-
-
-def _text(rendered: Rendered) -> str:
-    if rendered.format not in ("text", "skill"):
-        return msgspec.json.format(rendered.content, indent=2).decode("utf-8", "replace")
-    return rendered.content.decode("utf-8", "replace")
 
 
 def _table(rows: list[tuple[TableCell, ...]], *, has_any: bool) -> Table:
