@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from seasoned.app.stores import kept_secrecy, shared_database
+from seasoned.app.stores import kept_secrecy, shared_database, user_store
 from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.experiment.live.assignment import (
@@ -21,9 +21,18 @@ from seasoned.experiment.live.assignment import (
     load_split,
     new_split,
 )
+from seasoned.experiment.live.live_report import LiveListing, LiveReport, list_live, live_report
 from seasoned.experiment.run.arm import BUILT_IN, Material, arms_named
 from seasoned.experiment.run.design import Design
-from seasoned.experiment.run.run_store import keep_design, load_material, recent_records
+from seasoned.experiment.run.run_store import (
+    RunCount,
+    broken_off,
+    counts,
+    designs,
+    keep_design,
+    load_material,
+    recent_records,
+)
 from seasoned.experiment.run.runner import (
     PlannedRun,
     RoundBudget,
@@ -39,7 +48,7 @@ from seasoned.experiment.run.runner import (
 from seasoned.experiment.run.train import learn, make_train_runs, train_units
 from seasoned.experiment.task.task_file import TaskSet, load_tasks
 from seasoned.redact.key import Secrecy
-from seasoned.store import Database, open_store
+from seasoned.store import Database, Store, open_store
 from seasoned.template.library.storage import load as load_template
 from seasoned.template.library.storage import snapshot
 from seasoned.text import plural
@@ -85,6 +94,40 @@ class Quiet:
 
 
 QUIET = Quiet()
+
+
+class TaskExperiment(msgspec.Struct, frozen=True):
+    """An experiment on tasks, with counts of its runs."""
+
+    design: Design
+    began_at: float
+    counted: tuple[RunCount, ...]
+    broken_off: int
+
+    @property
+    def runs(self) -> int:
+        return sum(one.runs for one in self.counted)
+
+
+def task_experiments(store: Store) -> list[TaskExperiment]:
+    """Every experiment on tasks, with what is finished of it."""
+    return [
+        TaskExperiment(design, at, tuple(counts(store, design.name)), broken_off(store, design.name))
+        for design, at in designs(store)
+    ]
+
+
+def live_experiments(config: Config) -> list[LiveListing]:
+    """Every experiment that assigns live sessions."""
+    with shared_database(config) as database:
+        return list_live(database)
+
+
+def live_experiment(config: Config, name: str) -> LiveReport:
+    """What a running experiment shows so far."""
+    # Assignments may be shared by several machines; what happened in the sessions is in this machine's store.
+    with shared_database(config) as database, user_store(config) as store:
+        return live_report(database, name, clock=time.time, history=store)
 
 
 def run_experiment(

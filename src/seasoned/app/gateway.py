@@ -1,13 +1,16 @@
-"""Builds the gateway from its settings and from what the command line overrides."""
+"""Builds the gateway from its settings and from what the command line overrides, and sums up what was used."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from seasoned.app.stores import shared_database, user_store
 from seasoned.config import Config, command_environment
+from seasoned.gateway.account.totals import GroupBy, HistoryTotal, UsageTotal, history_totals, totals
 from seasoned.gateway.settings import FILE, load_settings
 
 if TYPE_CHECKING:
@@ -36,3 +39,25 @@ def build_gateway(
         warm=settings.warm and warm,
     )
     return GatewayService(config, settings, environment=command_environment())
+
+
+def first_moment(days: int | None) -> float:
+    """When the last so many days began: today counts as one, and days are those of UTC, as usage is summed by them."""
+    if days is None:
+        return 0.0
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return (today - timedelta(days=days - 1)).timestamp()
+
+
+def gateway_usage(config: Config, by: GroupBy, *, since: float) -> list[UsageTotal]:
+    """What went through the gateway."""
+    with shared_database(config) as database:
+        return totals(database, by, since=since)
+
+
+def history_usage(config: Config, by: GroupBy, *, since: float) -> list[HistoryTotal]:
+    """What histories say was used, without the sessions that went through the gateway."""
+    # Of all time and not only since: what the gateway counted is never counted again from a history.
+    known = {one.name for one in gateway_usage(config, "session", since=0.0) if one.name is not None}
+    with user_store(config) as store:
+        return history_totals(store, by, since=since, without=known)

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from seasoned.app.extras import GATEWAY, require
-from seasoned.app.gateway import build_gateway
+from seasoned.app.gateway import build_gateway, first_moment, gateway_usage, history_usage
 from seasoned.app.stores import open_log, shared_database
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import print_json, table, when
@@ -19,11 +19,8 @@ from seasoned.config import load
 from seasoned.confirm.policy import Listen
 from seasoned.gateway.account import keys
 from seasoned.gateway.account.keys import GatewayKey
-from seasoned.gateway.account.totals import HistoryTotal, UsageTotal, history_totals, totals
+from seasoned.gateway.account.totals import HistoryTotal, UsageTotal
 from seasoned.session import Usage
-from seasoned.store import open_store
-
-_DAY = 86_400
 
 # Only rows from histories have these: what went through the gateway has its real price.
 _ESTIMATE = ("estimated_usd", "estimated", "price_source")
@@ -182,7 +179,7 @@ def _answer(one: GatewayKey) -> dict[str, Any]:
     show_default=True,
     help="What to sum by.",
 )
-@click.option("--days", type=click.IntRange(1, 36_500), help="Only the last days. Default: all.")
+@click.option("--days", type=click.IntRange(1, 36_500), help="Only the last days, today included. Default: all.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="Rows of each table.")
 @json_option
 def usage(by: Any, days: int | None, limit: int, as_json: bool) -> None:
@@ -196,13 +193,8 @@ def usage(by: Any, days: int | None, limit: int, as_json: bool) -> None:
     Example: seasoned usage --by model --days 7
     """
     config = load()
-    since = 0.0 if days is None else time.time() - days * _DAY
-    with shared_database(config) as database:
-        through = totals(database, by, since=since)
-        # Of all time and not only since: what the gateway counted is never counted again from a history.
-        known = {one.name for one in totals(database, "session") if one.name is not None}
-    with open_store(config.store_path) as store:
-        read = history_totals(store, by, since=since, without=known)
+    since = first_moment(days)
+    through, read = gateway_usage(config, by, since=since), history_usage(config, by, since=since)
     if as_json:
         answer: dict[str, Any] = {"by": by, "since": since or None, "count": len(through)}
         # `count` is of all rows, so that a program sees whether the limit cut any off.

@@ -102,13 +102,6 @@ def percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
-def dollars(cost: float | None) -> str:
-    """`$1.23`, with more digits for small amounts; a dash if unknown."""
-    if cost is None:
-        return "–"
-    return f"${cost:,.2f}" if cost >= 0.1 or not cost else f"${cost:.4f}"
-
-
 def session_link(session: str) -> str:
     """The page of a session, given as `agent:native id`."""
     return f"sessions/{quote(session, safe=':')}"

@@ -13,26 +13,25 @@ import click
 import msgspec
 
 from seasoned import __version__
-from seasoned.app.experiment import ExperimentPlan
+from seasoned.app.experiment import ExperimentPlan, live_experiment, live_experiments, task_experiments
 from seasoned.app.extras import require_numbers
-from seasoned.app.stores import shared_database
+from seasoned.app.stores import user_store
 from seasoned.cli.output import console, print_json, printable, shows_progress, table, when
-from seasoned.config import Config, load
+from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.analyse import Analysis
 from seasoned.experiment.analysis.contrast import Effect
 from seasoned.experiment.analysis.findings import amount, change, sentences
 from seasoned.experiment.analysis.task_run import KINDS
-from seasoned.experiment.live.live_report import MEASURES, LiveExample, LiveListing, LiveReport, list_live, live_report
+from seasoned.experiment.live.live_report import MEASURES, LiveExample, LiveListing, LiveReport
 from seasoned.experiment.live.online_analysis import SampleRatio
-from seasoned.experiment.run.run_store import analyses, counts, designs
+from seasoned.experiment.run.run_store import analyses
 from seasoned.experiment.run.runner import (
     RoundEstimate,
     RoundProgress,
 )
 from seasoned.insight.rate_text import points_between
 from seasoned.stats.interval import Estimate
-from seasoned.store import open_store
 from seasoned.text import plural
 
 _MADE_BY = "`seasoned experiment run` makes one on tasks, `seasoned experiment begin` one on live sessions."
@@ -79,12 +78,6 @@ class TerminalObserver:
             yield lambda progress: bar.update(shown, completed=progress.done, total=progress.of)
 
 
-def live_experiments(config: Config) -> list[LiveListing]:
-    """Experiments that assign live sessions."""
-    with shared_database(config) as database:
-        return list_live(database)
-
-
 def print_live_list(found: Sequence[LiveListing]) -> None:
     """A table of experiments on live sessions."""
     rows = [
@@ -98,11 +91,7 @@ def print_live_list(found: Sequence[LiveListing]) -> None:
 def print_live(name: str, *, as_json: bool) -> None:
     """What a running experiment shows so far."""
     require_numbers("experiment")
-
-    config = load()
-    # Assignments may be shared by several machines; what happened in the sessions is in this machine's store.
-    with shared_database(config) as database, open_store(config.store_path) as store:
-        report = live_report(database, name, clock=time.time, history=store)
+    report = live_experiment(load(), name)
     if as_json:
         answer: dict[str, Any] = msgspec.to_builtins(report)
         # One line, because an experiment on tasks of the same name prints its own before it.
@@ -210,8 +199,8 @@ def _print_examples(examples: Sequence[LiveExample]) -> None:
 def print_list(*, as_json: bool) -> None:
     """Every experiment with what is finished of it, and those that run on live sessions."""
     config = load()
-    with open_store(config.store_path) as store:
-        found = [(design, at, counts(store, design.name)) for design, at in designs(store)]
+    with user_store(config) as store:
+        found = [(one.design, one.began_at, one.counted) for one in task_experiments(store)]
     live = live_experiments(config)
     if as_json:
         answer = [
@@ -247,8 +236,8 @@ def print_list(*, as_json: bool) -> None:
 def print_shown(name: str, *, model: str | None, output: Path | None, as_json: bool) -> None:
     """What the experiment of this name found on tasks, and what it shows on live sessions."""
     config = load()
-    with open_store(config.store_path) as store:
-        on_tasks = [design.name for design, _ in designs(store)]
+    with user_store(config) as store:
+        on_tasks = [one.design.name for one in task_experiments(store)]
     live = [one.name for one in live_experiments(config)]
     has_runs, is_live = name in on_tasks, name in live
     if not (has_runs or is_live):
@@ -267,7 +256,7 @@ def print_found(name: str, *, model: str | None, output: Path | None, as_json: b
     """What an experiment found, for each model that ran it."""
     require_numbers("experiment")
 
-    with open_store(load().store_path) as store:
+    with user_store(load()) as store:
         found = analyses(store, name, model=model)
     if output is not None:
         from seasoned.experiment.page import render

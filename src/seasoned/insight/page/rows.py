@@ -66,10 +66,6 @@ def moment(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def dollars(value: float | None) -> str:
-    return DASH if value is None else f"${value:,.2f}"
-
-
 def rate(estimate: Estimate) -> str:
     """`5.7 %`, or a dash with the reason."""
     return unknown(estimate.reason) if estimate.value is None else _kept_together(share(estimate.value))

@@ -12,7 +12,6 @@ from seasoned.insight.page.frame import environment, frame
 from seasoned.insight.page.plots import plots
 from seasoned.insight.page.rows import (
     date,
-    dollars,
     level,
     number,
     plural,
@@ -23,6 +22,7 @@ from seasoned.insight.page.rows import (
 )
 from seasoned.insight.rate_text import share
 from seasoned.insight.report import Report, Spending
+from seasoned.text import dollars
 
 # The sections made of plots: name, title, question, plots.
 PARTS = (

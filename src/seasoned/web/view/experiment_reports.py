@@ -9,12 +9,11 @@ from collections.abc import Mapping
 import msgspec
 from starlette.requests import Request
 
-from seasoned.config import Config
+from seasoned.app.experiment import live_experiment
 from seasoned.confirm.service.service import service_of
 from seasoned.experiment.live.example_effect import ExampleEffect
-from seasoned.experiment.live.live_report import LiveReport, list_live, live_report
+from seasoned.experiment.live.live_report import LiveReport, list_live
 from seasoned.insight.store_report import revision
-from seasoned.store import Store, open_database, open_store
 from seasoned.web.background_work import BackgroundWork
 from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.history_store import histories_of
@@ -58,18 +57,6 @@ async def live_of(request: Request, name: str, *, is_asked: bool = False) -> Cac
         f"experiment {name}",
         f"Analysing the experiment {name}",
         (now, minute),
-        lambda _: _report(config, name),
+        lambda _: live_experiment(config, name),
         is_asked=is_asked,
     )
-
-
-def _report(config: Config, name: str) -> LiveReport:
-    database = open_database(config)
-    try:
-        # One SQLite file holds both; with another database the histories are separate.
-        if isinstance(database, Store):
-            return live_report(database, name, clock=time.time)
-        with open_store(config.store_path) as history:
-            return live_report(database, name, clock=time.time, history=history)
-    finally:
-        database.close()

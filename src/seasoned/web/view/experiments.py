@@ -7,11 +7,11 @@ import math
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-import msgspec
 from fastapi import APIRouter, Query
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
+from seasoned.app.experiment import TaskExperiment, task_experiments
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.task_run import KINDS
@@ -19,8 +19,7 @@ from seasoned.experiment.live.live_report import LiveArm, LiveExample, LiveListi
 from seasoned.experiment.live.online_analysis import SampleRatio
 from seasoned.experiment.page.live_plots import live_plots
 from seasoned.experiment.page.page import part_of
-from seasoned.experiment.run.design import Design
-from seasoned.experiment.run.run_store import RunCount, analyses, broken_off, counts, designs
+from seasoned.experiment.run.run_store import analyses
 from seasoned.insight.page.rows import change, change_between, rate, rate_between
 from seasoned.store import Database, DatabaseRow, Store, open_store
 from seasoned.web.cache import CacheLookup, look_up
@@ -188,26 +187,13 @@ _NONE_LIVE = "No experiment is running. `seasoned experiment begin NAME` assigns
 _NONE_OFFLINE = "No experiments on tasks yet. `seasoned experiment run conventions` runs one."
 
 
-class TaskExperiment(msgspec.Struct, frozen=True):
-    """One experiment on tasks, with counts of its runs."""
-
-    design: Design
-    began_at: float
-    counted: tuple[RunCount, ...]
-    broken_off: int
-
-    @property
-    def runs(self) -> int:
-        return sum(one.runs for one in self.counted)
-
-
 @router.get("/experiments")
 async def show_list(request: HTTPRequest, here: Here) -> Response:
     """List running experiments and experiments on tasks."""
     live = await service_of(request).store.read(lambda book: list_live(book.database))
     reports = await asyncio.gather(*[live_of(request, one.name) for one in live])
     shown = {one.name: report for one, report in zip(live, reports, strict=True)}
-    offline = await histories_of(request).read(_offline)
+    offline = (await histories_of(request).read(task_experiments))[::-1]
     tables = (_live_table(live, shown), _offline_table(offline))
     return answer(request, here, "experiments.html", tables=tables)
 
@@ -217,7 +203,7 @@ async def show_one(request: HTTPRequest, here: Here, name: str) -> Response:
     """Show one experiment: its verdict, arms, effects, sample ratio and examples."""
     live = await service_of(request).store.read(lambda book: list_live(book.database))
     is_live = any(one.name == name for one in live)
-    offline = next((one for one in await histories_of(request).read(_offline) if one.design.name == name), None)
+    offline = next((one for one in await histories_of(request).read(task_experiments) if one.design.name == name), None)
     if not is_live and offline is None:
         raise NotFound(f"There is no experiment {name[:80]!r}. See the list of experiments.")
     running: CacheLookup[LiveReport] = await live_of(request, name) if is_live else CacheLookup(None)
@@ -267,13 +253,6 @@ async def _analysed(request: HTTPRequest, offline: TaskExperiment) -> CacheLooku
         return [{**part, "plots": [with_interaction(plot) for plot in part["plots"]]} for part in parts]
 
     return await look_up(request, f"analysis {name}", f"Analysing {name}", offline.counted, find)
-
-
-def _offline(store: Store) -> list[TaskExperiment]:
-    return [
-        TaskExperiment(design, at, tuple(counts(store, design.name)), broken_off(store, design.name))
-        for design, at in reversed(designs(store))
-    ]
 
 
 def _live_table(live: list[LiveListing], look_up: dict[str, CacheLookup[LiveReport]]) -> Table:

@@ -18,8 +18,9 @@ from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_be
 from seasoned.insight.trials import DaySums, Figure, over_time
 from seasoned.stats.interval import Estimate
 from seasoned.store import Database, DatabaseRow, Store
+from seasoned.text import dollars
 from seasoned.web.background_work import works_of
-from seasoned.web.display import day_and_time, dollars, experiment_link, percent, sessions_link
+from seasoned.web.display import day_and_time, experiment_link, percent, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, PageRoute

@@ -8,6 +8,7 @@ from prometheus_client import Gauge
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
+from seasoned.app.stores import shared_database
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.history.reader.seasoned_db import AGENT
@@ -15,8 +16,8 @@ from seasoned.schedule import job_table
 from seasoned.schedule.health import ScheduleHealth, health
 from seasoned.schedule.job import JobRun
 from seasoned.schedule.times import in_words
-from seasoned.store import open_database
-from seasoned.web.display import day_and_time, dollars, session_link, short
+from seasoned.text import dollars
+from seasoned.web.display import day_and_time, session_link, short
 from seasoned.web.login import Here
 from seasoned.web.response import Page, PageRoute
 from seasoned.web.table import Column, Table, TableCell, answer
@@ -123,11 +124,8 @@ def measure(service: ConfirmService) -> None:
 
     def now() -> ScheduleHealth:
         # Metrics are collected from any thread, and a connection belongs to one.
-        database = open_database(service.config)
-        try:
+        with shared_database(service.config) as database:
             return health(database, service.clock())
-        finally:
-            database.close()
 
     alive.set_function(lambda: float(now().alive))
     overdue.set_function(lambda: now().overdue_seconds)

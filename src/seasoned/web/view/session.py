@@ -24,9 +24,9 @@ from seasoned.store import DatabaseRow, Store
 from seasoned.template.example import check_name
 from seasoned.template.library.storage import save
 from seasoned.template.mine.build import create
-from seasoned.text import plural
+from seasoned.text import dollars, plural
 from seasoned.web.background_work import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
-from seasoned.web.display import day_and_time, dollars, percent, session_link, template_link
+from seasoned.web.display import day_and_time, percent, session_link, template_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import PageRoute, redirect

@@ -14,7 +14,8 @@ from starlette.responses import Response
 from seasoned.errors import UsageError
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.search import maybe_holding, pattern_of
-from seasoned.web.display import day_and_time, dollars, percent
+from seasoned.text import dollars
+from seasoned.web.display import day_and_time, percent
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, PageRoute

@@ -14,14 +14,15 @@ from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.config import Config
+from seasoned.app.gateway import first_moment, gateway_usage
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
-from seasoned.gateway.account.totals import GROUPINGS, GroupBy, UsageTotal, totals
+from seasoned.gateway.account.totals import GROUPINGS, GroupBy, UsageTotal
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.rows import dollars, number, plural
-from seasoned.store import Store, open_database
+from seasoned.insight.page.rows import number, plural
+from seasoned.store import Store
+from seasoned.text import dollars
 from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.display import moment, session_link, sessions_link
 from seasoned.web.history_store import histories_of
@@ -109,7 +110,7 @@ def _cost(name: str, title: str, unit: str, period: str, days: Sequence[UsageDay
 
 
 def _priced(one: UsageDay, unit: str) -> str:
-    said = "cost unknown" if one.cost_usd is None else dollars(one.cost_usd)
+    said = dollars(one.cost_usd, unknown="cost unknown")
     without = f", {number(one.unpriced)} without a price" if one.unpriced else ""
     return f"{said}, {plural(one.count, unit)}{without}"
 
@@ -184,7 +185,6 @@ def _bars(rows: Sequence[dict[str, Any]], labels: str, total: str, *, is_split: 
 PAGE = Page("Usage", "usage")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 DAYS = {"7": 7, "30": 30, "90": 90, "all": None}
-_DAY = 86_400.0
 _FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
 _TOKENS = tuple(Column(f"{name}_tokens", name.replace("_", " "), is_number=True) for name in _FIGURES)
 _GATEWAY = (
@@ -230,7 +230,7 @@ async def show(
     """Show tokens and cost by day, model, session or key."""
     if by not in GROUPINGS or days not in DAYS:
         raise UsageError(f"Usage is shown by {', '.join(GROUPINGS)}, of the last {', '.join(DAYS)} days.")
-    since = _since(DAYS[days])
+    since = first_moment(DAYS[days])
     limit = row_limit(request)
     through = {each: await _through(request, each, since) for each in dict.fromkeys(("day", by))}
     own_days, own = await histories_of(request).read(lambda store: _recorded(store, by, since, after, limit))
@@ -256,14 +256,6 @@ async def show(
     )
 
 
-def _since(days: int | None) -> float:
-    """The start of the period: midnight UTC, so that a cached answer is valid all day."""
-    if days is None:
-        return 0.0
-    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return (today - timedelta(days=days - 1)).timestamp()
-
-
 async def _through(request: HTTPRequest, by: GroupBy, since: float) -> CacheLookup[list[UsageTotal]]:
     """What went through the gateway, summed in the background: there may be millions of requests."""
     service = service_of(request)
@@ -278,16 +270,8 @@ async def _through(request: HTTPRequest, by: GroupBy, since: float) -> CacheLook
         f"usage by {by} since {since:.0f}",
         "Summing up usage",
         (newest, minute),
-        lambda _: _totals(config, by, since),
+        lambda _: gateway_usage(config, by, since=since),
     )
-
-
-def _totals(config: Config, by: GroupBy, since: float) -> list[UsageTotal]:
-    database = open_database(config)
-    try:
-        return totals(database, by, since=since)
-    finally:
-        database.close()
 
 
 def _recorded(store: Store, by: GroupBy, since: float, after: str | None, limit: int) -> tuple[list[UsagePart], Table]:
@@ -314,7 +298,7 @@ def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Tabl
             _name_cell(by, one.name),
             TableCell(one.requests),
             *[_figure(getattr(one.usage, name), _made_of(by, one.name)) for name in _FIGURES],
-            TableCell(one.cost_usd, shown=_cost_text(one.cost_usd)),
+            TableCell(one.cost_usd, shown=dollars(one.cost_usd, unknown="unknown")),
             TableCell(one.unpriced),
             TableCell(one.last_at, shown=moment(one.last_at)),
         )
@@ -359,7 +343,7 @@ def _recorded_table(by: str, parts: Sequence[UsagePart], after: str | None, limi
             # No session uses no tokens: a zero means that the agent did not record them.
             _figure(one.input or None, _own_link(by, one.name)),
             _figure(one.output or None, _own_link(by, one.name)),
-            TableCell(one.cost_usd, shown=_cost_text(one.cost_usd), href=_own_link(by, one.name)),
+            TableCell(one.cost_usd, shown=dollars(one.cost_usd, unknown="unknown"), href=_own_link(by, one.name)),
             TableCell(one.sessions - one.priced),
         )
         for one in parts[first : first + limit]
@@ -404,7 +388,7 @@ def _by_session(store: Store, since: float, after: str | None, limit: int) -> Ta
             name := name_cell(row, store if limit < FILE_ROWS else None),
             TableCell(row["model"], shown=row["model"] or "unknown"),
             *[TableCell(row[f"{each}_tokens"]) for each in _FIGURES],
-            TableCell(row["cost_usd"], shown=_cost_text(row["cost_usd"]), href=name.href),
+            TableCell(row["cost_usd"], shown=dollars(row["cost_usd"], unknown="unknown"), href=name.href),
             TableCell(row["at"] or None, shown=moment(row["at"]) if row["at"] else "unknown"),
         )
         for row in shown
@@ -446,7 +430,7 @@ def _figures(through: Sequence[UsageTotal], own_days: Sequence[UsagePart], days:
     return [
         {
             "name": "Through the gateway",
-            "value": _cost_text(math.fsum(spent) if spent else None) if requests else "–",
+            "value": dollars(math.fsum(spent) if spent else None, unknown="unknown") if requests else "–",
             "note": f"{period}; {number(requests)} requests, {number(unpriced)} without a price"
             if requests
             else "no request",
@@ -454,7 +438,7 @@ def _figures(through: Sequence[UsageTotal], own_days: Sequence[UsagePart], days:
         },
         {
             "name": "As agents recorded it",
-            "value": _cost_text(own.cost_usd),
+            "value": dollars(own.cost_usd, unknown="unknown"),
             "note": f"{period}; {number(own.priced)} of {number(own.sessions)} sessions recorded their cost",
             "href": "#table-recorded",
         },
@@ -465,10 +449,3 @@ def _figures(through: Sequence[UsageTotal], own_days: Sequence[UsagePart], days:
             "href": "#table-recorded",
         },
     ]
-
-
-def _cost_text(cost: float | None) -> str:
-    """`$1.23`, with more digits for small amounts; "unknown" if it is not known."""
-    if cost is None:
-        return "unknown"
-    return f"${cost:,.2f}" if cost >= 0.1 or not cost else f"${cost:.4f}"
