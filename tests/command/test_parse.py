@@ -50,6 +50,8 @@ def test_the_programs_of_a_command(command: str, programs: list[str]) -> None:
         ("set -e; a; b", ["set", "a", "b"]),
         ("set -o pipefail; a | b", ["a", "b"]),
         ("a | tail; true", ["true"]),
+        ("a; rc=$?; tail b; exit $rc", ["a", "tail", "exit"]),
+        ("a | tail; exit ${PIPESTATUS[0]}", ["a", "tail", "exit"]),
     ],
 )
 def test_whose_status_is_the_command_s(command: str, programs: list[str]) -> None:

@@ -30,13 +30,71 @@ def test_flags_outrank_words() -> None:
     assert said(call("Read", "     1\tpackage main", failed=True))[:2] == ("failed", "flag")
 
 
-def test_a_success_that_a_pipe_made_up_is_no_success() -> None:
-    hidden = shell("pytest | tail -3", FAILING_TESTS, tool="Bash", failed=False)
-    assert said(hidden)[:2] == ("unclear", "wording")
-    unmarked = shell("pytest | tail -3", FAILING_TESTS, tool="Bash", failed=False, implied=True)
-    assert said(unmarked) == ("failed", "wording", "call")
-    assert said(shell("pytest || true", FAILING_TESTS, exit_code=0), "codex")[0] == "unclear"
-    assert said(shell("cat failures.txt | tail", FAILING_TESTS, tool="Bash", failed=False))[0] == "ok"
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("pytest | tail -3", FAILING_TESTS),
+        ("pytest || true", FAILING_TESTS),
+        ("pytest; echo done", f"{FAILING_TESTS}\ndone"),
+        ("cd a && make 2>&1 | head", "gcc x.c\nmake: *** [all] Error 2"),
+        ("timeout 9 act 2>&1 | tail", "(eval):1: command not found: timeout"),
+        ('cd a && grep -n "x\\(" *.go | head', "ugrep: error: error at position 3\nx(\n  empty___/"),
+        ("GIT_EDITOR=true git rebase --continue 2>&1 | tail -3", "hint: x\nCould not apply 051bc95... # x"),
+        ("mise run ci 2>&1 | tail", "[test] test result: ok. 3 passed; 0 failed\n[lint] ERROR task failed"),
+        ("git config --unset a.b; git remote -v", "error: could not lock config file .git/config\norigin\tx (fetch)"),
+        ("tool attach x 2>&1 | tail", "Tool is disabled. Run `tool enable` to re-enable."),
+        ("python3 a.py 2>&1 | tail -1", "FileNotFoundError: [Errno 2] No such file or directory: 'x'"),
+        ("gofmt -w a.go 2>&1 | head -3; echo DONE", "a.go:12:6: expected '(', found x\nDONE"),
+        ("cp a b; ls", "cp: a: No such file or directory\nc"),
+        (
+            "for f in a b; do python3 x.py $f; done",
+            'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nValueError: a\nb is fine',
+        ),
+        ('make > log 2>&1; echo "exit: $?"; tail log', "exit: 2\nlast lines"),
+        ("make 2>&1 | tail -1; echo ${PIPESTATUS[0]}", "building\n2"),
+        ('bash -lc "pytest | tail"', FAILING_TESTS),
+    ],
+)
+def test_where_the_recorded_success_is_another_program_s_the_output_decides(command: str, text: str) -> None:
+    for marks in ({"failed": False}, {"failed": False, "implied": True}, {"exit_code": 0}):
+        one = shell(command, text, tool="Bash", **marks)
+        assert said(one)[:2] == ("failed", "wording")
+    reason = judge(one, agent="codex").reason
+    assert "The recorded status is that of" in reason or "printed exit code 2" in reason
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("pytest | tail -3", "=== 3 passed in 1.20s ==="),
+        ("cat failures.txt | tail", FAILING_TESTS),
+        ("git log --oneline | head", "1a2b3c4 fix: error: handle fatal: thing"),
+        ("git log -3 && ls missing 2>&1 | head && git reflog", "a\nls: missing: No such file or directory\nb"),
+        ("go vet ./... 2>&1 | head", ""),
+        ("make 2>&1 | grep -i error", ""),
+        ("tool --help 2>&1 | head -3", "Usage:\n  tool [flags]"),
+        ("set -o pipefail; pytest | tail", FAILING_TESTS),
+        ("make; rc=$?; tail log; exit $rc", "Error: an old one in the log"),
+        ("./deploy.sh 2>&1 | tail -2", "uploaded 3 files\nlive at https://x"),
+        ("grep -c x f || echo none", "none"),
+    ],
+)
+def test_a_good_output_is_a_success_whoever_s_status_it_is(command: str, text: str) -> None:
+    assert said(shell(command, text, tool="Bash", failed=False))[0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("make test 2>&1 | grep -A 5 test_x", ""),
+        ("go test -v ./... | grep '=== RUN' | head", "=== RUN   TestX"),
+        ("npm run build 2>&1 | head -3", "> a\n> b\nc"),
+        ("./check.sh 2>&1 | tail -30", "line\n" * 9 + "Error: x is wrong\n" + "line\n" * 20),
+        ("make 2>&1 | tail", "Command running in background with ID: b1. Output is being written to: x"),
+    ],
+)
+def test_where_the_output_does_not_tell_it_is_unclear(command: str, text: str) -> None:
+    assert said(shell(command, text, tool="Bash", failed=False))[0] == "unclear"
 
 
 def test_an_exit_code_outranks_words() -> None:
@@ -191,6 +249,12 @@ SHELL_FAILED = [
     ("tool --flag", "Error: unknown flag: --flag\nSee 'tool --help'"),
     ("rm x", "rm: cannot remove 'x': No such file or directory"),
     ("cd /nope && ls", "bash: line 1: cd: /nope: No such file or directory"),
+    ("make 2>&1 | tail", "make: *** [all] Error 2"),
+    ("srv check", "timeout waiting for the server"),
+    ("wsl ls", "A c c e s s   i s   d e n i e d .   "),
+    ("wsl ls", "A\0c\0c\0e\0s\0s\0 \0i\0s\0 \0d\0e\0n\0i\0e\0d\0.\0"),
+    ("mytool run", "mytool: the thing is on fire"),
+    ("npm test", "> x@1 test\n> vitest\n\nsh: 1: vitest: not found"),
 ]
 
 
@@ -215,6 +279,10 @@ SHELL_OK = [
     ("python -c 'print(1)'", "error: this is only printed"),
     ("tool list", "3 errors were fixed last week"),
     ("rg 'No such file' -n", "a.py:3: x: No such file or directory"),
+    ("make", "make: Nothing to be done for 'all'."),
+    ("lint .", "No issues found"),
+    ("tool sync", "✓ pushed\nNo stuck sessions found."),
+    ("git commit -m x", "[main 5ff03a7] Cannot find x: fix\n 1 file changed"),
 ]
 
 
@@ -223,12 +291,8 @@ def test_what_is_no_failure(command: str, text: str) -> None:
     assert judge(shell(command, text), agent="inspect").verdict == "ok"
 
 
-def test_where_a_pipe_hides_how_a_build_ended_it_is_unclear() -> None:
-    assert said(shell("make 2>&1 | tail", "make: *** [all] Error 2"), "inspect")[0] == "unclear"
-
-
 def test_claude_code_would_have_shown_a_code() -> None:
-    assert said(shell("pytest | tail", FAILING_TESTS, tool="Bash"), "claude-code")[0] == "unclear"
+    assert said(shell("x", "Error: boom", tool="Bash"), "claude-code")[0] == "unclear"
     assert said(shell("pytest", FAILING_TESTS, tool="Bash"), "claude-code")[0] == "failed"
     assert said(shell("x", "Exit code 4\nboom", tool="Bash"), "claude-code")[:2] == ("failed", "exit_code")
 

@@ -12,7 +12,7 @@ from seasoned.errors import SeasonedError
 from seasoned.history.formats import read_file
 from seasoned.outcome.agreement import AgreementScore, LabeledVerdict, agreement
 from seasoned.outcome.judge import judge
-from seasoned.outcome.recorded_label import CIRCULAR, blind, label
+from seasoned.outcome.recorded_label import CIRCULAR, blind, is_foreign, label
 from seasoned.session import ToolCall
 
 Seen = tuple[str, str, ToolCall]
@@ -50,7 +50,8 @@ def _pairs(calls: list[Seen], *, strict: bool) -> list[LabeledVerdict]:
         known = label(call, agent=agent)
         if known is not None:
             verdict = judge(blind(call, agent=agent, strict=strict), agent=agent).verdict
-            pairs.append(LabeledVerdict(agent, session, call.tool, verdict, known))
+            foreign = agent not in CIRCULAR and is_foreign(known, judge(call, agent=agent).evidence)
+            pairs.append(LabeledVerdict(agent, session, call.tool, verdict, known, foreign))
     return pairs
 
 
@@ -69,6 +70,8 @@ def test_full_verdicts_agree_with_every_label(calls: list[Seen]) -> None:
         if known is None or agent in CIRCULAR:
             continue
         verdict = judge(call, agent=agent)
+        if is_foreign(known, verdict.evidence):
+            continue
         if verdict.verdict != "unclear" and (verdict.verdict == "failed") != known:
             wrong.append((agent, call.id, verdict))
     assert wrong == []
@@ -76,8 +79,8 @@ def test_full_verdicts_agree_with_every_label(calls: list[Seen]) -> None:
 
 def test_blind_verdicts_agree_well_with_the_labels(calls: list[Seen]) -> None:
     found = agreement(_pairs(calls, strict=False))
-    assert _at_least(_of(found.sources, "claude-code").f1, 0.95)
-    assert _at_least(found.others.f1, 0.90)
+    assert _at_least(_of(found.sources, "claude-code").f1, 0.97)
+    assert _at_least(found.others.f1, 0.92)
     assert _of(found.sources, "tau-bench").circular
     assert found.pooled.poison is not None and found.pooled.poison < 0.005
 

@@ -36,12 +36,14 @@ def _verdicts(folder: Path) -> list[tuple[dict[str, str], str]]:
     return found
 
 
-def test_labelled_calls_that_worked_are_not_called_failed(data: Path) -> None:
+@pytest.mark.parametrize("half", ["development", "unseen"])
+def test_labelled_calls_are_judged_by_what_their_output_says(data: Path, half: str) -> None:
     if not (data.parent / "projects").is_dir():
         pytest.skip(f"no sessions of projects beside {data}: this test needs them")
     found = _verdicts(data.parent)
     assert len(found) == len(LABELLED), "the hash of a call changed: was a reader changed?"
-    counts = Counter((one["half"], one["label"], verdict) for one, verdict in found)
-    for half in ("development", "unseen"):
-        worked = sum(count for (which, label, _), count in counts.items() if (which, label) == (half, "worked"))
-        assert counts[half, "worked", "failed"] <= 0.02 * worked, counts
+    counts = Counter((one["label"], verdict) for one, verdict in found if one["half"] == half)
+    failed, worked = (sum(n for (label, _), n in counts.items() if label == which) for which in ("failed", "worked"))
+    assert counts["failed", "failed"] >= 0.85 * failed, counts
+    assert counts["worked", "failed"] <= 0.02 * worked, counts
+    assert counts["failed", "unclear"] + counts["worked", "unclear"] <= 0.05 * (failed + worked), counts

@@ -241,6 +241,12 @@ def _after_options(words: list[str], takes_value: frozenset[str]) -> list[str]:
     return []
 
 
+# `exit $rc` passes on the status of something before it, `test $rc -ne 0` turns it around.
+_PASSED_ON = LazyRegex(
+    r"(?:exit|return) .*\$|(?:test|\[\[?) .*\$(?:\?|\{?(?:rc|ret|code|status|exit\w*|PIPESTATUS|pipestatus)\b)"
+)
+
+
 def deciding(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """The steps whose failure would be the failure of the whole: what the shell's exit status tells about."""
     if not steps:
@@ -250,6 +256,9 @@ def deciding(steps: tuple[Step, ...]) -> tuple[Step, ...]:
         step.program == "set" and any(w.startswith("-") and "e" in w for w in step.words) for step in steps
     )
     pipes = any(step.program == "set" and "pipefail" in step.words for step in steps)
+    last = " ".join((steps[-1].program, *steps[-1].words))
+    if _PASSED_ON.compiled.match(last):
+        everything, pipes = True, pipes or "pipestatus" in last.lower()
     chosen: list[Step] = []
     last_of_pipe = True
     for step in reversed(steps):

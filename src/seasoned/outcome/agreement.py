@@ -27,6 +27,10 @@ class LabeledVerdict(msgspec.Struct, frozen=True):
     verdict: Outcome
     failed: bool
     """What the label says."""
+    foreign: bool = False
+    """The label is the status of another program (`pytest | tail`), and so no truth about the call."""
+    call: str = ""
+    reason: str = ""
 
 
 class F1Interval(msgspec.Struct, frozen=True):
@@ -58,13 +62,28 @@ class AgreementScore(msgspec.Struct, frozen=True):
 
 
 class Agreement(msgspec.Struct, frozen=True):
-    """Scores by source, by tool and over all sources whose label is not itself wording."""
+    """Scores by source, by tool and over all sources whose label is not itself wording.
+
+    Calls whose label is the status of another program are scored apart."""
 
     sources: tuple[AgreementScore, ...]
     tools: tuple[AgreementScore, ...]
     pooled: AgreementScore
     others: AgreementScore
     """The pool without Claude Code, whose texts keep an exit code even when the flag is taken away."""
+    pooled_with_foreign: AgreementScore
+    others_with_foreign: AgreementScore
+
+
+class ForeignStatus(msgspec.Struct, frozen=True):
+    """Calls recorded as a success that is another program's, by the verdict on their output."""
+
+    n: int
+    ok: int
+    failed: int
+    unclear: int
+    disagreeing: tuple[LabeledVerdict, ...]
+    """Those whose output says that they failed."""
 
 
 class FlagAgreement(msgspec.Struct, frozen=True):
@@ -97,27 +116,39 @@ class _ConfusionCounts(msgspec.Struct):
 def agreement(pairs: Iterable[LabeledVerdict], *, seed: int = 0) -> Agreement:
     """Scores by source, tool and pooled. `seed` fixes the resampling of the intervals."""
     everything = list(pairs)
+    pool = [pair for pair in everything if pair.agent not in CIRCULAR]
+    own = [pair for pair in everything if not pair.foreign]
     by_source: dict[str, list[LabeledVerdict]] = defaultdict(list)
     by_tool: dict[str, list[LabeledVerdict]] = defaultdict(list)
-    for pair in everything:
+    for pair in own:
         by_source[pair.agent].append(pair)
         by_tool[f"{pair.agent} {pair.tool}"].append(pair)
+
+    def pooled(name: str, chosen: list[LabeledVerdict], *, without: str = "") -> AgreementScore:
+        return score(name, [pair for pair in chosen if pair.agent != without], seed=seed)
+
+    own_pool = [pair for pair in pool if not pair.foreign]
     return Agreement(
         tuple(score(name, by_source[name], seed=seed) for name in sorted(by_source)),
         tuple(score(name, by_tool[name], seed=seed) for name in sorted(by_tool)),
-        score("pooled", [pair for pair in everything if pair.agent not in CIRCULAR], seed=seed),
-        score(
-            "pooled without claude-code",
-            [pair for pair in everything if pair.agent not in CIRCULAR and pair.agent != "claude-code"],
-            seed=seed,
-        ),
+        pooled("pooled", own_pool),
+        pooled("pooled without claude-code", own_pool, without="claude-code"),
+        pooled("pooled with foreign statuses", pool),
+        pooled("the same without claude-code", pool, without="claude-code"),
     )
 
 
 def complete(pairs: Iterable[LabeledVerdict]) -> FlagAgreement:
-    """How far verdicts that saw the flags agree with them, circular sources aside."""
-    pairs_with_label = [pair for pair in pairs if pair.agent not in CIRCULAR]
+    """How far verdicts that saw the flags agree with them, circular sources and foreign statuses aside."""
+    pairs_with_label = [pair for pair in pairs if pair.agent not in CIRCULAR and not pair.foreign]
     return FlagAgreement(len(pairs_with_label), sum((p.verdict == "failed") == p.failed for p in pairs_with_label))
+
+
+def foreign_status(pairs: Iterable[LabeledVerdict]) -> ForeignStatus:
+    """How the calls were judged whose recorded success is another program's."""
+    found = [pair for pair in pairs if pair.foreign]
+    ok, failed, unclear = (sum(pair.verdict == verdict for pair in found) for verdict in ("ok", "failed", "unclear"))
+    return ForeignStatus(len(found), ok, failed, unclear, tuple(pair for pair in found if pair.verdict == "failed"))
 
 
 def score(name: str, pairs: list[LabeledVerdict], *, seed: int = 0) -> AgreementScore:

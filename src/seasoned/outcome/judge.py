@@ -8,9 +8,10 @@ import msgspec
 
 from seasoned.command.tool import OutputForm, command_of, output_form
 from seasoned.outcome.evidence.envelope import HEADERS, open_shell, without_notes
-from seasoned.outcome.evidence.exit_code import benign
+from seasoned.outcome.evidence.exit_code import MAY_BE_AN_ANSWER, benign
 from seasoned.outcome.evidence.fault import fault_in, fault_of
-from seasoned.outcome.evidence.shell_wording import hidden_test_failure, judge_shell
+from seasoned.outcome.evidence.lost_status import judge_recorded, may_lose_status
+from seasoned.outcome.evidence.shell_wording import judge_shell
 from seasoned.outcome.evidence.structure import fields_say, read_json, unwrap
 from seasoned.outcome.evidence.tool_wording import judge_words
 from seasoned.outcome.verdict import Verdict
@@ -52,26 +53,25 @@ def judge(call: ToolCall, *, agent: str) -> Verdict:
     if marks.exit_code:
         return _by_code(call, marks.exit_code, marks.benign)
     if marks.failed is False:
-        return _unless_tests_failed(call, _OK_FLAG, marked=not marks.implied)
+        return _recorded_success(call, _OK_FLAG, call.result.text)
     if marks.exit_code == 0:
-        return _unless_tests_failed(call, _OK_CODE, marked=True)
+        return _recorded_success(call, _OK_CODE, call.result.text)
     if marks.running:
         return _RUNNING
     return _by_text(call, agent)
 
 
-def _unless_tests_failed(call: ToolCall, recorded: Verdict, *, marked: bool) -> Verdict:
-    """`pytest | tail` succeeds whatever the tests do: what is recorded is then not the whole truth."""
-    assert call.result is not None
+def _recorded_success(call: ToolCall, recorded: Verdict, text: str) -> Verdict:
+    """`pytest | tail` succeeds whatever the tests do: what is recorded there belongs to `tail`."""
     if output_form(call) != "shell":
         return recorded
-    tests = hidden_test_failure(call.result.text, command_of(call))
-    if tests is None:
+    command = command_of(call)
+    # Most commands are one program, whose status is their own: their output need not be opened.
+    if not command or not may_lose_status(command):
         return recorded
-    if marked:
-        reason = f"{tests.reason[:-1]}, it seems, but the command is recorded as a success."
-        return Verdict("unclear", "wording", tests.fault, reason)
-    return tests.says()
+    body = open_shell(text)
+    found = judge_recorded(body.text, command)
+    return recorded if found is None else _RUNNING if body.running else found
 
 
 def _interrupted(marks: Marks) -> Verdict:
@@ -91,14 +91,14 @@ def _by_code(call: ToolCall, code: int, meaning: str | None, *, all_failed: bool
     if meaning:
         return Verdict("ok", "exit_code", "none", f"Exit code {code}: {meaning[:160]}.")
     command = command_of(call)
-    no = None
-    if code == 1 and command and not all_failed:
+    if command and code in MAY_BE_AN_ANSWER and not all_failed:
         text = open_shell(call.result.text).text
         no = benign(command, code, silent=not text.strip())
-    if no is not None:
-        found = judge_shell(text, command)
         # Exit 1 counts as the answer "no" only if nothing in the output complains.
-        if found.verdict != "failed":
+        found = None if no is None else judge_shell(text, command)
+        if found is not None and found.verdict == "unclear":
+            return found
+        if found is not None and found.verdict == "ok":
             return Verdict("ok", "exit_code", "none", f"Exit code {code}: {no}.")
     fault, reason = fault_of(call, call.result.text)
     return Verdict("failed", "exit_code", fault, f"Exit code {code}. {reason}" if reason else f"Exit code {code}.")
@@ -143,8 +143,10 @@ def _by_shell(call: ToolCall, text: str, agent: str) -> Verdict:
         # An agent that puts only failing codes into the text has already left out the harmless ones.
         return _by_code(call, body.exit_code, None, all_failed=agent in _SHOWS_CODE)
     if body.exit_code == 0:
-        return _OK_CODE
-    return _RUNNING if body.running else judge_shell(body.text, command_of(call), shows_code=agent in _SHOWS_CODE)
+        return _recorded_success(call, _OK_CODE, body.text)
+    if body.running:
+        return _RUNNING
+    return judge_shell(body.text, command_of(call), shows_code=agent in _SHOWS_CODE)
 
 
 def _by_structure(call: ToolCall, text: str, form: OutputForm, agent: str) -> Verdict | None:
@@ -159,7 +161,7 @@ def _by_structure(call: ToolCall, text: str, form: OutputForm, agent: str) -> Ve
         if ("output" in data or "stdout" in data) and any(
             key in data for key in ("exit_code", "exitCode", "returncode")
         ):
-            return fields_say(data, own=True)
+            return _by_shell_fields(call, data, fields_say(data, own=True))
         return None
     if form in ("file_write", "search", "meta", "agent"):
         return fields_say(data, own=True)
@@ -177,11 +179,23 @@ def _by_own_fields(call: ToolCall, data: dict[str, object], form: OutputForm) ->
             # A plugin or a policy that says no leaves nothing but these words.
             refused = first(REFUSALS, OutputText(error))
             return found if refused is None else msgspec.structs.replace(found, fault=refused.fault)
-        return found
+        return _by_shell_fields(call, data, found) if form == "shell" else found
     return judge_words(form, "", call, fields=data)
+
+
+def _by_shell_fields(call: ToolCall, data: dict[str, object], found: Verdict | None) -> Verdict | None:
+    """A code 0 in the fields of a shell may be another program's, like one beside the text."""
+    if found is None or found.verdict != "ok" or found.evidence != "exit_code":
+        return found
+    opened = _opened(call, data).result
+    return found if opened is None else _recorded_success(call, found, opened.text)
 
 
 def _opened(call: ToolCall, data: dict[str, object]) -> ToolCall:
     """The call with what its tool printed in the place of the fields around it."""
-    found = [text for text in (data.get("error"), data.get("output"), data.get("stderr")) if isinstance(text, str)]
+    found = [
+        text
+        for text in (data.get("error"), data.get("output"), data.get("stdout"), data.get("stderr"))
+        if isinstance(text, str)
+    ]
     return msgspec.structs.replace(call, result=Result("\n".join(filter(None, found))))

@@ -44,7 +44,13 @@ def _in_fields(call: ToolCall) -> bool | None:
     data = unwrap(read_json(call.result.text))
     if not isinstance(data, dict) or not any(field in data for field in _HERMES_FIELDS):
         return None
-    return judge(call, agent="hermes").verdict == "failed"
+    found = judge(call, agent="hermes")
+    return found.verdict == "failed" and not is_foreign(False, found.evidence)
+
+
+def is_foreign(failed: bool, evidence: str) -> bool:
+    """Whether a recorded success is that of another program, as in `pytest | tail`: then the output was judged."""
+    return not failed and evidence in ("wording", "none")
 
 
 # Fields that the label of Hermes is read from.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.envelope import open_shell
+from seasoned.outcome.verdict import STATUS_OF
 
 if TYPE_CHECKING:
     # Only for types: hooks need a signature without loading the judge.
@@ -119,7 +120,7 @@ def signature(call: JudgedCall) -> str:
 
 def telling(call: JudgedCall) -> str:
     """The line that tells most about a failure, as it was written; empty if there is none."""
-    text = _ending(_unframed(_printable(call.reason)))
+    text = _ending(_unframed(_printable(call.reason.partition(STATUS_OF)[0])))
     is_sentence = _is_of_judge(text, call.result)
     if text not in _SAYS_ALL:
         rank = _SAYS if is_sentence else _rank(text)

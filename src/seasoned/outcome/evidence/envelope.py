@@ -47,12 +47,16 @@ _PROMPT = LazyRegex(r"\n\((?:Open file|Current directory): [^\n]*\)\s*(?:\n[^\n]
 
 # How results begin that an agent wraps alike for all its tools.
 HEADERS = ("Chunk ID: ", "Wall time", "Exit code: ", "Script completed")
+# What agents write in the place of an output that is empty.
+_NOTHING = ("(Bash completed with no output)", "(no output)", "[no output]", "Tool ran without output or errors")
 
 
 def open_shell(text: str) -> UnwrappedOutput:
     """The output of a command without what the agent wrote around it."""
     if text.startswith("Command running in background"):
         return UnwrappedOutput(text, running=True)
+    if text in _NOTHING:
+        return UnwrappedOutput("")
     head = text[:16]
     code: int | None = None
     running = False

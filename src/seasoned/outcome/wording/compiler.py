@@ -9,7 +9,7 @@ PACKAGE = WordingRules(
         "npm and its kin",
         # The script's own output may be long; the package manager speaks before or after it, never in between.
         "edge",
-        r"^(?:npm (?:ERR!|error)(?: |$)|\s?ELIFECYCLE\b| ERR_PNPM_|(?:error|info) Command failed with exit code"
+        r"^(?:npm (?:ERR!|error)(?: |$)|\s?ELIFECYCLE\b|\s?\[?ERR_PNPM_|(?:error|info) Command failed with exit code"
         r"|error: script \"[^\"]*\" (?:exited with code|was terminated)"
         r"|error: \"[^\"]*\" exited with code|yarn run v[\d.]+\nerror |Usage Error: |➤ YN\d+: .*(?:Failed"
         r"|failed) with errors|error Command \"[^\"]*\" not found"
@@ -17,6 +17,8 @@ PACKAGE = WordingRules(
         "The package manager reports an error.",
         (
             "npm ERR! code ELIFECYCLE",
+            "\u2009ERR_PNPM_VERIFY_DEPS_BEFORE_RUN\u2009 The installed dependencies",
+            "[ERR_PNPM_ABORTED_REMOVE_MODULES_DIR_NO_TTY] Aborted removal of modules directory due to no TTY",
             "npm error code E404",
             'error: script "lint" exited with code 1',
             " ELIFECYCLE  Command failed with exit code 1.",
@@ -71,12 +73,12 @@ BUILD_FAILURES = WordingRules(
     WordingRule(
         "rustc and cargo",
         "edge",
-        r"^error\[E\d{4}\]: |^error: (?:could not compile|aborting due to|no matching package|failed to (?:parse|load"
-        r"|run custom build|select))",
+        r"^error\[E\d{4}\]: |^warning: build failed, |^error: (?:could not compile|aborting due to|no matching package"
+        r"|failed to (?:parse|load|run custom build|select))",
         "It did not compile.",
         ("error[E0308]: mismatched types", "error: could not compile `x` (bin) due to 1 previous error"),
         ("warning: unused variable", "error: something else"),
-        needle="error",
+        needle=("error", "build failed"),
     ),
     WordingRule(
         "typescript",
@@ -139,17 +141,28 @@ BUILD_FAILURES = WordingRules(
         r"|^# [\w./-]+(?: \[[\w./-]+\])?\n[\w./-]+\.go:\d+|^go: (?!downloading|finding|extracting|found|added"
         r"|upgraded|removed|downgraded|creating|to add|warning)\S|^(?:vet|package \S+): .{0,200}(?:is not in std"
         r"|cannot find|no required module)|^no required module provides|^build constraints exclude"
-        r"|^package \S+\n\timports |: import cycle not allowed$|^pattern \S+: ",
+        r"|^package \S+\n\timports |: import cycle not allowed$|^pattern \S+: |^exit status [1-9]\d*$",
         "It did not compile.",
         (
             "# a/b\na/b/x.go:202:24: undefined: Foo",
             "./x.go:3:2: declared and not used: y",
             "go: cannot find main module, but found .git/config in /a",
             "no required module provides package x",
+            "boom\nexit status 1",
             "package a/b\n\timports a/c from x.go\n\timports a/b from y.go: import cycle not allowed",
         ),
         ("go: downloading github.com/a/b v1.0.0", "see x.go:3"),
-        needle=(".go:", "go: ", "package ", "vet: ", "no required", "build constraints", "pattern ", "import cycle"),
+        needle=(
+            ".go:",
+            "go: ",
+            "package ",
+            "vet: ",
+            "no required",
+            "build constraints",
+            "pattern ",
+            "import cycle",
+            "exit status",
+        ),
     ),
     WordingRule(
         "linter finding",
@@ -237,7 +250,10 @@ BUILD_FAILURES = WordingRules(
         r"|The command '.*' returned a non-zero code"
         r"|ERROR: (?:Could not|No matching|Failed building|Cannot|Command errored|Exception|Invalid)"
         r"|error: (?:externally-managed|subprocess-exited|metadata-generation|legacy-install|command '.*' failed)"
-        r"|Error: Process completed with exit code|Terraform .*failed|╷\n│ Error: )",
+        r"|> Task :\S+ FAILED|[1-9]\d* errors? (?:generated|found|detected|emitted)\b|Module not found: "
+        r"|Error: Process completed with exit code|[^\n]{1,200}\b(?:failed|exited|returned|ended|terminated)"
+        r"(?: with)?(?: an?)?(?: non-zero)?(?: exit)? (?:code|status):? [1-9]\d{0,2}\b|Terraform .*failed"
+        r"|╷\n│ Error: )",
         "The build failed.",
         (
             "BUILD FAILED in 3s",
@@ -245,12 +261,29 @@ BUILD_FAILURES = WordingRules(
             "[ERROR] Failed to execute goal org.x",
             "[lint] ERROR task failed",
             "mise ERROR no task build found",
+            "beforeBuildCommand `pnpm build` failed with exit code 1",
+            "subprocess returned non-zero exit status 2.",
+            "1 error generated.",
             "ERROR: Could not find a version that satisfies the requirement x",
             "ERROR: failed to solve: process",
             "Failed to compile.",
         ),
-        ("BUILD SUCCESSFUL in 3s",),
-        needle=("BUILD", "not be resolved", "FAIL", "ailed", "ERROR", "error", "non-zero", "rror: "),
+        ("BUILD SUCCESSFUL in 3s", "the server exited with code 0", "0 errors found"),
+        needle=(
+            "exited",
+            "returned",
+            " errors",
+            " error ",
+            "not found: ",
+            "BUILD",
+            "not be resolved",
+            "FAIL",
+            "ailed",
+            "ERROR",
+            "error",
+            "non-zero",
+            "rror: ",
+        ),
     ),
 )
 

@@ -16,6 +16,18 @@ GH = WordingRules(
         needle="(HTTP ",
     ),
     WordingRule(
+        "gh names the status",
+        "edge",
+        r"^(?:HTTP [45]\d\d: [^\n]*\(https://|GraphQL: \S)",
+        "GitHub refused the request.",
+        (
+            "ok\nHTTP 401: Bad credentials (https://api.github.com/graphql)",
+            "GraphQL: Could not resolve to a Repository",
+        ),
+        ("HTTP 404: said a comment",),
+        needle=("HTTP ", "GraphQL: "),
+    ),
+    WordingRule(
         "gh says no",
         # Only the start: titles and comments that gh shows contain the same sentences.
         "start",
@@ -118,7 +130,9 @@ GENERIC = WordingRules(
     WordingRule(
         "first or last line is an error",
         "edge",
-        r"^(?:\[[^\]\n]{1,40}\] |[ ›»>*•|]{1,6})?(?:Error|ERROR|error|Fatal|FATAL|fatal|Failure|FATAL ERROR"
+        r"^\[(?:ERR_\w+|ERROR|FATAL|error|fatal)\] \S|^ +ERROR {2}\S|^Error in .{1,80} : $|^Execution halted$"
+        r"|^\w{3,12} aborted!$|^\*\* \(\w+[\w.]*\) \S"
+        r"|^(?:\[[^\]\n]{1,40}\] |[ ›»>*•|]{1,6})?(?:Error|ERROR|error|Fatal|FATAL|fatal|Failure|FATAL ERROR"
         r"|fatal error|Fatal error"
         r"|Uncaught Error)(?: \[?[A-Z0-9_-]{2,20}\]?| [a-z]+ing [^\n:]{1,80})?: \S",
         "The program ended with an error.",
@@ -128,19 +142,26 @@ GENERIC = WordingRules(
             "ERROR: cannot connect",
             "[app] Error: boom",
             "Error fetching item 5: none found",
+            "[ERROR] Command failed with exit code 1: pnpm install",
+            '\n   ERROR  Command "x" is not defined.',
+            "Error in library(x) : \n  there is no package called 'x'\nExecution halted",
+            "rake aborted!",
+            '** (Mix) The task "x" could not be found',
         ),
         ("no Error: here is text before it", "errors: 3", "3 errors", "Error rate: 0.3"),
         fault="none",
-        needle=("rror", "ERROR", "atal", "FATAL", "ailure"),
+        needle=("rror", "ERR", "atal", "FATAL", "ailure", "aborted!", "halted", "** ("),
     ),
     WordingRule(
         "says it failed",
         "edge",
-        r"^[ \t]*(?:❌|✗|✘|×|🚨|⛔)[ \t]*\S|^(?:Failed|failed|FAILED)(?: to | with |: (?!\d))\S|^(?:Could not|Unable to"
-        r"|Cannot) (?!find anything)[a-z]|^(?!Nothing|None)[A-Z]\w+ (?:could not|cannot|was unable to|failed to) [a-z]",
+        r"^[ \t]*(?:❌|✗|✘|×|🚨|⛔)[ \t]*\S|^[ \t]*X (?:Failed|Could|Cannot|Error|No )"
+        r"|^(?:Failed|failed|FAILED)(?: to | with |: (?!\d))\S|^(?:Could not|Unable to|Cannot) (?!find anything)[a-z]"
+        r"|^(?!Nothing|None)[A-Z]\w+ (?:could not|cannot|was unable to|failed to) [a-z]",
         "The program says that it failed.",
         (
             "❌ Working directory has uncommitted changes:",
+            "github.com\n  X Failed to log in to github.com account x",
             "Poetry could not find a pyproject.toml file",
             "Failed to remove 1 worktree(s):",
             "Could not connect to the server",
@@ -156,7 +177,7 @@ GENERIC = WordingRules(
         r"|Error from server(?: \(\w+\))?: "
         r"|The connection to the server \S+ was refused|psql: error: |ERROR:  |ERROR \d{4} \(\w+\)"
         r"|Parse error(?: near line \d+|: )|Error: (?:in prepare|near line)|Runtime error near line"
-        r"|Permission denied \(publickey|Host key verification failed|PHP (?:Fatal|Parse) error: "
+        r"|(?:\S+: )?Permission denied \(publickey|Host key verification failed|PHP (?:Fatal|Parse) error: "
         r"|.*: undefined (?:local variable or )?method .*\((?:NoMethodError|NameError)\)|Aborted!$"
         r"|command timed out after \d+)",
         "The server or the program refused.",
@@ -175,17 +196,20 @@ GENERIC = WordingRules(
         # Its errors span several lines and the id comes last of them, often with more output behind it.
         "line",
         r"^[ \t]*\+ FullyQualifiedErrorId +: |is not recognized as (?:the name of a cmdlet|a name of a cmdlet"
-        r"|an internal or external command)|^ParserError: |^[A-Z][a-z]+-[A-Z]\w+ ?: (?:Cannot|Could not|Access"
-        r"|A parameter|The )",
+        r"|an internal or external command)|^[A-Z][a-z]+-[A-Z]\w+ ?: (?:Cannot|Could not|Access|A parameter|The )"
+        r"|^(?:ParserError|InvalidOperation|ObjectNotFound|ResourceUnavailable|RuntimeException|InvalidArgument"
+        r"|OperationStopped|MethodException|UnauthorizedAccess): |^(?:At|In) line:\d+ char:\d+|^Exception calling \"",
         "PowerShell reports an error.",
         (
             "    + CategoryInfo          : ObjectNotFound\n    + FullyQualifiedErrorId : PathNotFound",
             "'foo' is not recognized as an internal or external command,",
             "Get-Content: Cannot find path 'C:\\x' because it does not exist.",
+            "InvalidOperation: Cannot index into a null array.",
+            "Missing closing '}' in statement block.\nAt line:1 char:12",
         ),
         ("Get-Content is a cmdlet",),
         fault="call",
-        needle=("FullyQualifiedErrorId", "is not recognized", "ParserError", ": C", ": A", ": The "),
+        needle=("FullyQualifiedErrorId", "is not recognized", ": ", " char:", "Exception calling"),
     ),
     WordingRule(
         "network",
@@ -193,7 +217,8 @@ GENERIC = WordingRules(
         "edge",
         r"(?:Could not resolve host|Connection refused|Network is unreachable|Temporary failure in name resolution"
         r"|Connection timed out|Name or service not known|no such host|dial tcp .*: (?:i/o timeout|connect: |lookup )"
-        r"|ECONNREFUSED|ENOTFOUND|ETIMEDOUT|TLS handshake timeout|SSL certificate problem)",
+        r"|EADDRINUSE|[Aa]ddress already in use|ECONNREFUSED|ENOTFOUND|ETIMEDOUT|TLS handshake timeout"
+        r"|SSL certificate problem)",
         "The network did not let it through.",
         ("ssh: connect to host x port 22: Connection refused", "dial tcp: lookup api.x: no such host"),
         ("Connection established",),
@@ -208,6 +233,8 @@ GENERIC = WordingRules(
             "no such host",
             "dial tcp",
             "ECONN",
+            "EADDRINUSE",
+            "already in use",
             "ENOTFOUND",
             "ETIMEDOUT",
             "TLS",
@@ -225,5 +252,20 @@ GENERIC = WordingRules(
         ("space left: 3G",),
         fault="environment",
         needle=("space left", "memory", "quota", "deadline exceeded", "rate limit", "temporarily", "timed out"),
+    ),
+)
+
+# What casts doubt on a success that no status vouches for.
+DOUBTS = WordingRules(
+    WordingRule(
+        "an error further up",
+        "line",
+        r"^(?:\S{1,40}: )?(?:error|Error|ERROR|fatal|FATAL|FAILED|Failed)(?:[:!]| to | with | in )\s*\S"
+        r"|^Traceback \(most recent call last\)",
+        "Something failed.",
+        ("start\nerror: boom\n" + "line\n" * 30, "Traceback (most recent call last):\n  File x"),
+        ("no error: here", "0 errors"),
+        fault="none",
+        needle=("rror", "ERROR", "atal", "FATAL", "ailed", "FAILED", "Traceback"),
     ),
 )

@@ -24,6 +24,19 @@ INTERPRETER = WordingRules(
         needle="Traceback (most recent call last)",
     ),
     WordingRule(
+        "exception on the last line",
+        # `| tail` leaves the end of a traceback.
+        "tail",
+        rf"^{_NAME}: \S[^\n]*\Z",
+        "The program ended with an exception.",
+        (
+            '    return io.open(self, mode)\nFileNotFoundError: [Errno 2] No such file or directory: "x"',
+            "requests.exceptions.ConnectionError: refused",
+        ),
+        ("ValueError: x\nwent on", "see ValueError: x", "DeprecationWarning: old"),
+        needle=("Error: ", "Exception: ", "Exit: ", "NotFound: ", "Failed: ", "Timeout: ", "Exist: "),
+    ),
+    WordingRule(
         "traceback of a notebook",
         "tail",
         rf"Traceback \(most recent call last\)\n[\s\S]*\n{_NAME}(?::.*)?(?:\n.*){{0,3}}\Z",
@@ -90,6 +103,20 @@ INTERPRETER = WordingRules(
         ("/a/x.js:3\n    throw new Error('x')\n\nError: x\n    at f (x.js:3)\n\nNode.js v20.1.0",),
         ("node v20",),
         needle=("Uncaught", "Node.js v", "Bun v"),
+    ),
+    WordingRule(
+        "ends in a stack trace",
+        # Only frames up to the very end: a program that caught the error and went on says something after them.
+        "tail",
+        r"(?:^[ \t]+at [^\n]+(?:\n|\Z)){2,}(?:[ \t]*\{?[^\n]{0,80}\}?\s*)?\Z|^\S+\.rb:\d+:in [^\n]*\(\w+\)$",
+        "The program ended with an exception.",
+        (
+            "Error: boom\n    at f (x.js:3:1)\n    at main (x.js:9:1)\n",
+            "Exception: boom\n\tat a.b.C.f(C.java:3)\n\tat a.b.C.main(C.java:9)",
+            "x.rb:1:in 'f': undefined local variable (NameError)",
+        ),
+        ("  at home (x)\nfine", "Error: boom\n    at f (x.js:3:1)\n    at g (x.js:4:1)\nretrying\ndone"),
+        needle=(" at ", "\tat ", ".rb:"),
     ),
     WordingRule(
         "panic",

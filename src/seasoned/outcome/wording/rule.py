@@ -13,8 +13,8 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.verdict import Fault, Outcome, Verdict
 
 # Where the words must stand: the very start; among the first or last lines; among the last lines; in the unbroken
-# end; on a line of their own near either end of a text; or the whole of a short text.
-Where = Literal["start", "edge", "end", "tail", "line", "whole"]
+# end; on a line of their own near either end of a text; the whole of a short text; or in a text of a few lines.
+Where = Literal["start", "edge", "end", "tail", "line", "whole", "short"]
 
 # How far from either end words may stand to count, in lines and characters.
 # Few lines at the start: a program that fails at once says so there, and further down is content.
@@ -24,6 +24,8 @@ _LAST_LINES = 10
 _WINDOW = 6000
 # A tool that answers with a complaint and nothing else is short; a longer text is content that mentions one.
 _WHOLE = 600
+# A program that refuses says so in a line or two, perhaps with a hint what to do.
+_SHORT_LINES = 6
 _ESCAPES = LazyRegex(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
@@ -50,6 +52,8 @@ class OutputText:
     """What a tool said, cut into the places where rules look, each made when it is first needed."""
 
     def __init__(self, text: str) -> None:
+        if text[1:2] in ("\0", " ") or "\0" in text[:64]:
+            text = _narrow(text)
         if "\x1b" in text:
             # Colours stand between the words of a summary. Only the ends are cleaned: no rule looks at the middle.
             text = _ESCAPES.compiled.sub("", text[:_WINDOW] + text[-_WINDOW:] if len(text) > 2 * _WINDOW else text)
@@ -68,7 +72,13 @@ class OutputText:
 
     @cached_property
     def last_lines(self) -> str:
-        return "\n".join([line for line in self.text[-_WINDOW:].splitlines() if line.strip()][-_LAST_LINES:])
+        end = self.text[-_WINDOW:]
+        # Only so many lines are split off as are needed, unless many of them are blank.
+        lines = end.splitlines() if "\r" in end else end.rsplit("\n", 3 * _LAST_LINES)[1:]
+        lines = [line for line in lines if line.strip()]
+        if len(lines) < _LAST_LINES:
+            lines = [line for line in end.splitlines() if line.strip()]
+        return "\n".join(lines[-_LAST_LINES:])
 
     @cached_property
     def tail(self) -> str:
@@ -76,7 +86,12 @@ class OutputText:
 
     @cached_property
     def first_lines(self) -> str:
-        return "\n".join([line for line in self.text[:_WINDOW].splitlines() if line.strip()][:_FIRST_LINES])
+        start = self.text[:_WINDOW]
+        lines = start.splitlines() if "\r" in start else start.split("\n", 3 * _FIRST_LINES)[:-1]
+        lines = [line for line in lines if line.strip()]
+        if len(lines) < _FIRST_LINES:
+            lines = [line for line in start.splitlines() if line.strip()]
+        return "\n".join(lines[:_FIRST_LINES])
 
     @cached_property
     def edges(self) -> str:
@@ -85,6 +100,14 @@ class OutputText:
     @cached_property
     def whole(self) -> str:
         return self.text.strip() if len(self.text) <= _WHOLE else ""
+
+    @cached_property
+    def short(self) -> str:
+        return "" if self.whole.count("\n") >= 2 * _SHORT_LINES or len(self.lines) > _SHORT_LINES else self.whole
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return [line for line in self.whole.splitlines() if line.strip()]
 
     def place(self, where: Where) -> str:
         """The part of the text that a rule for that place may look at."""
@@ -96,7 +119,20 @@ class OutputText:
             return self.edges
         if where == "tail":
             return self.tail
+        if where == "short":
+            return self.short
         return self.whole if where == "whole" else self.stripped
+
+
+def _narrow(text: str) -> str:
+    """Text in UTF-16 that was read as bytes: a zero or a blank stands behind every letter."""
+    if "\0" in text:
+        return text.replace("\0", "")
+    return _WIDE.compiled.sub(lambda found: found.group()[::2], text[:_WINDOW]) if _WIDE.compiled.match(text) else text
+
+
+# Every second character of a line is a blank, over at least eight letters.
+_WIDE = LazyRegex(r"^(?=(?:\S ){4})(?:[^\n] ){8,}[^\n]?", re.MULTILINE)
 
 
 @cache

@@ -15,6 +15,7 @@ SHELL_OWN = WordingRules(
         rf"^(?:{_SHELL}: ?(?:line )?\d*:? ?(?P<program>[^\s:]+): (?:command )?not found$"
         rf"|{_SHELL}:\d*:? ?(?:command not found|no such file or directory): (?P<other>\S+)"
         rf"|(?P<bare>[^\s:]+): command not found$"
+        rf"|[^\s:]+: line \d+: (?:exec: )?(?P<inner>[^\s:]+): (?:command )?not found$"
         rf"|{_SHELL}: (?:line \d+: )?(?P<file>[^\s:]+): (?:No such file or directory|Permission denied|cannot execute"
         rf"|is a directory|Is a directory|bad interpreter))",
         "The shell did not find the program.",
@@ -25,6 +26,7 @@ SHELL_OWN = WordingRules(
             "zsh:1: command not found: foo",
             "foo: command not found",
             "bash: ./x.sh: Permission denied",
+            "/a/node_modules/.bin/oxfmt: line 20: exec: node: not found",
             "/usr/bin/bash: line 3: /proc/x: No such file or directory",
         ),
         ("the command not found handler", "grep: x: not found by me"),
@@ -47,37 +49,20 @@ SHELL_OWN = WordingRules(
         rf"|parameter not set|ambiguous redirect))"
         rf"|^{_SHELL}:\d+: (?:parse error|bad pattern|unmatched|bad substitution|no matches found: (?P<glob>\S+)"
         rf"|read-only variable|no such user|not an identifier|unknown file attribute|permission denied: "
-        rf"|operation not permitted: |number expected|bad math|event not found)|^(?:syntax error|parse error) near ",
+        rf"|operation not permitted: |number expected|bad math|event not found|can't create )"
+        r"|^(?:syntax error|parse error) near ",
         "The shell could not read the command.",
         (
             "bash: -c: line 1: unexpected EOF while looking for matching `\"'",
             "bash: -c: line 2: syntax error: unexpected end of file",
             "(eval):1: no matches found: /a/*git*",
             "(eval):1: operation not permitted: guarded.txt",
+            "zsh:1: can't create temp file for here document: operation not permitted",
             "zsh:1: parse error near `)'",
             "bash: line 1: X: unbound variable",
         ),
         ("syntax error in file", "  (eval):1: indented"),
-        needle=(
-            "error",
-            "EOF",
-            "no matches",
-            "substitution",
-            "unmatched",
-            "unbound",
-            "end of file",
-            "denied",
-            "redirect",
-            "not set",
-            "bad ",
-            "expected",
-            "event",
-            "read-only",
-            "identifier",
-            "attribute",
-            "user",
-            "not permitted",
-        ),
+        needle=("sh:", "(eval):", "environment:", "error near "),
     ),
     WordingRule(
         "stopped for time",
@@ -114,8 +99,8 @@ PROGRAM_OWN = WordingRules(
         # Only with a known complaint behind the name: "note: …" and "a.go:3: …" look the same at their start.
         "edge",
         r"^(?P<program>[A-Za-z_][\w.+-]*): {1,2}(?:(?:cmd\. line:\d+: |cannot|can't|could not|unable to|failed to"
-        r"|error|fatal|invalid"
-        r"|illegal|unrecognized|unknown|missing|no such|option|bad|unexpected|not |syntax error|warning: |stat: "
+        r"|error(?!: couldn't create cache file)|fatal|invalid"
+        r"|illegal|unrecognized|unknown|missing|no such|option|bad|unexpected|not |syntax error|stat: "
         r"|ERROR|Error|\d+ compile errors?|too many|extra operand|must|unable|unterminated|expression|-[a-z]|--\w"
         r"|unsupported|refusing|regex parse error|No |usage|conflicting|a (?:terminal|password) is required"
         r"|A terminal is required|sorry)[^\n]*"
@@ -140,7 +125,13 @@ PROGRAM_OWN = WordingRules(
             "unzip:  cannot find or open a.zip, a.zip.zip or a.zip.ZIP.",
             "awk: cmd. line:1: {print $1",
         ),
-        ("note: it is fine", "a.go:3: error here", "  cat: x: No such file or directory"),
+        (
+            "note: it is fine",
+            "a.go:3: error here",
+            "  cat: x: No such file or directory",
+            "find: warning: you have specified the global option -maxdepth after the argument -name",
+            "python3: error: couldn't create cache file '/tmp/xcrun_db-y941Bu8J' (errno=Operation not permitted)",
+        ),
         needle=": ",
     ),
 )
@@ -158,6 +149,19 @@ GIT = WordingRules(
         ),
         ("errors: none",),
         needle=("fatal: ", "error: "),
+    ),
+    WordingRule(
+        "git says no",
+        # Without the word `fatal`, but with a status of 1.
+        "edge",
+        r"^(?:The following paths are ignored by one of your |There is no tracking information for "
+        r"|No stash entries found|You are not currently on a branch)",
+        "git refused.",
+        (
+            "The following paths are ignored by one of your .gitignore files:\ndocs\nhint: Use -f",
+            "No stash entries found.",
+        ),
+        ("The following paths were added",),
     ),
     WordingRule(
         "git conflict",

@@ -115,7 +115,7 @@ TEST_FAILURES = WordingRules(
         r"|[ \t]*FAILURES!$|BUILD FAILED\b|\d+ (?:examples?|tests?), [1-9]\d* failures?"
         r"|Failed!  - Failed: |.{0,30}-\d+: Some tests failed"
         r"|not ok \d+|# fail [1-9]|Failed: [1-9]\d*\b|\[  FAILED  \]|.{0,40}tests? (?:did not pass|FAILED)\b"
-        r"|\d+% tests passed, [1-9]\d* tests? failed"
+        r"|\*\* TEST FAILED \*\*|Testing failed:|\d+% tests passed, [1-9]\d* tests? failed"
         r"|[ \t]*[1-9]\d* (?:of \d+ )?(?:tests?|specs?|scenarios?) failed\b|Some tests failed)",
         "Tests failed.",
         (
@@ -129,6 +129,7 @@ TEST_FAILURES = WordingRules(
             "[  FAILED  ] Suite.Case",
             "95% tests passed, 1 tests failed out of 20",
             "# fail 2",
+            "** TEST FAILED **",
         ),
         ("12 examples, 0 failures", "ok 3 - adds", "Tests run: 4, Failures: 0, Errors: 0", "# fail 0"),
         needle=("ERROR", "Failures", "FAIL", "failure", "not ok", "# fail", "Failed", "failed", "did not pass"),
