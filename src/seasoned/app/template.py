@@ -34,7 +34,8 @@ from seasoned.template.library import storage
 from seasoned.template.library.exchange import MOST_BYTES, read_template
 from seasoned.template.library.guard import GuardRuling
 from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, State
-from seasoned.template.library.upkeep import Retirement, auto, retire_stale, too_old, watch
+from seasoned.template.library.upkeep import Retirement, too_old
+from seasoned.template.library.upkeep import refresh as update_templates
 from seasoned.template.library.usage import TemplateUse, template_use, use_of
 from seasoned.template.mine.build import build as mine_template
 from seasoned.template.mine.build import create as template_of_session
@@ -197,16 +198,12 @@ def create(config: Config, session: str, *, name: str | None, description: str, 
 def refresh(config: Config, store: Store, options: MiningOptions) -> Refreshed:
     """Build or rebuild one template for each task type, retire what no longer holds, suspend what failures follow."""
     now = time.time()
-    # This order matters: rebuild first, then retire what the new versions still hold, then judge what is left.
-    made = auto(store, now=now, redactor=make_redactor(config), options=options)
-    # Also where nothing new was built: existing templates are still checked below.
+    done = update_templates(store, now=now, redactor=make_redactor(config), options=options)
     library, old = storage.snapshot(store, now=now), too_old(store, now=now, options=options)
     if not library.templates:
         why = f". {too_old_sentence(old)}" if old else ". Try --min-messages."
         raise NotFound(f"No task type has sessions to learn from yet, so nothing was saved{why}")
-    retired = retire_stale(store, library, now=now)
-    ruled = watch(store, storage.snapshot(store, library), now=now)
-    return Refreshed(made, library, use_of(store), retired, ruled, old)
+    return Refreshed(done.made, library, use_of(store), done.retired, done.ruled, old)
 
 
 def too_old_sentence(old: int) -> str:

@@ -28,7 +28,7 @@ from seasoned.redact.redactor import Redactor
 from seasoned.scan.scan import ScanReport
 from seasoned.store import Store
 from seasoned.template.library.storage import snapshot
-from seasoned.template.library.upkeep import auto, retire_stale, too_old
+from seasoned.template.library.upkeep import refresh, too_old
 from seasoned.template.library.usage import template_use
 from seasoned.template.provision import provision
 from seasoned.text import plural
@@ -176,10 +176,9 @@ def _print_insight(store: Store) -> None:
 
 def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     """Builds or refreshes the templates, and shows what a new session would be given."""
-    # In this order: build, retire, read again. What is shown must be what a new session would get.
-    auto(store, now=now, redactor=redactor)
     # What a person built by hand is left alone by a command that is only meant to show.
-    retired = retire_stale(store, snapshot(store), now=now, only_auto=True)
+    retired = refresh(store, now=now, redactor=redactor, only_auto=True).retired
+    # Read afterwards: what is shown must be what a new session would get.
     library = snapshot(store, now=now)
     click.echo()
     print_retired(retired)

@@ -26,12 +26,12 @@ from seasoned.template.library.storage import (
     snapshot,
     state_history,
 )
-from seasoned.template.library.upkeep import auto, retire_stale, stale, too_old, watch
+from seasoned.template.library.upkeep import auto, changed, retire_stale, too_old, watch
 from seasoned.template.mine.selection import MiningOptions
 from tests.cli.run import seasoned
 from tests.history.claude_lines import ClaudeFile
 from tests.template.examples import example, template
-from tests.template.guard_worlds import EXAMPLE, TOOL, called, watched
+from tests.template.guard_worlds import EXAMPLE, TOOL
 
 KEY = Secrecy(b"k" * 32)
 REDACTOR = KEY.redactor()
@@ -112,22 +112,42 @@ def test_another_schema_retires_an_example_and_a_reworded_one_does_not() -> None
     one = msgspec.structs.replace(EXAMPLE, schema_hash=schema_hash(schema))
     reworded = {"type": "object", "properties": {"order_id": {"type": "string", "description": "What."}}}
     renamed = {"type": "object", "properties": {"order": {"type": "string"}}}
-    assert stale([one], tools=offered({TOOL: reworded})) == ()
-    (found,) = stale([one], tools=offered({TOOL: renamed}))
+    assert changed([one], offered({TOOL: reworded})) == ()
+    (found,) = changed([one], offered({TOOL: renamed}))
     assert found.reason == "The schema of its tool has changed since it was made."
     assert found.evidence == {"was": schema_hash(schema), "is": schema_hash(renamed)}
-    assert stale([EXAMPLE], tools=offered({TOOL: renamed})) == ()
+    assert changed([EXAMPLE], offered({TOOL: renamed})) == ()
 
 
-def test_later_sessions_that_fail_in_its_manner_retire_an_example_and_earlier_ones_do_not() -> None:
-    one = msgspec.structs.replace(EXAMPLE, last_seen=10 * DAY)
-    failing = [called("#W7731846", "failed", "call")] * 2
-    after = [watched(number, failing).track for number in range(20, 25)]
-    before = [watched(number, failing).track for number in range(5)]
-    (found,) = stale([one], later=after)
-    assert found.reason.startswith("Later sessions contradict it: 4 of 4 calls made as it shows failed in 2 sessions")
-    assert stale([one], later=before) == ()
-    assert stale([one], later=[watched(20, [called("#W7731846")]).track]) == ()
+def test_two_later_sessions_that_fail_in_its_manner_retire_an_example_and_earlier_ones_do_not(place: Place) -> None:
+    one = msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY + 9.9 * DAY)
+    for day in (3, 4, 5, 20):
+        place.session(f"s{day}", day, order("#W0012345", fails=True))
+    with place.scanned() as store:
+        save(store, template("orders", one))
+        assert retire_stale(store, snapshot(store), now=NOW) == (), "one session can be mistaken"
+    place.session("s21", 21, order("#W0012346", fails=True), order("W-12346"))
+    with place.scanned() as store:
+        (found,) = retire_stale(store, snapshot(store), now=NOW)
+        assert found.reason == (
+            "Later sessions contradict it: calls made as it shows failed in 2 sessions since one last worked."
+        )
+        assert found.evidence["lineages"] == 2
+
+
+def test_what_failures_retired_is_shown_again_when_it_works(place: Place) -> None:
+    one = msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY)
+    for day in (5, 6):
+        place.session(f"s{day}", day, order("#W0012345", fails=True))
+    with place.scanned() as store:
+        save(store, template("orders", one))
+        assert len(retire_stale(store, snapshot(store), now=NOW)) == 1
+        assert retire_stale(store, snapshot(store), now=NOW) == ()
+        assert snapshot(store).state_of(one.id) == "retired"
+    place.session("s7", 7, order("#W0012345"))
+    with place.scanned() as store:
+        assert retire_stale(store, snapshot(store), now=NOW) == ()
+        assert snapshot(store).state_of(one.id) == "active"
 
 
 def test_what_is_stale_is_retired_in_the_store_and_not_shown_again(place: Place) -> None:
@@ -144,15 +164,15 @@ def test_what_is_stale_is_retired_in_the_store_and_not_shown_again(place: Place)
         assert retire_stale(store, library, now=NOW) == ()
 
 
-def test_sessions_that_were_shown_an_example_do_not_retire_it(place: Place) -> None:
+def test_sessions_that_were_shown_an_example_retire_it_like_any_other(place: Place) -> None:
     one = msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY)
-    for day in range(5, 9):
+    for day in range(5, 7):
         place.session(f"s{day}", day, order("#W0012345", fails=True), order("#W0012346", fails=True))
     with place.scanned() as store:
         save(store, template("orders", one))
-        for day in range(5, 9):
+        for day in range(5, 7):
             shown_to(store, f"s{day}", one)
-        assert retire_stale(store, snapshot(store), now=NOW) == ()
+        assert [found.example_id for found in retire_stale(store, snapshot(store), now=NOW)] == [one.id]
 
 
 def test_the_guard_suspends_and_restores_in_the_store(place: Place) -> None:
@@ -231,9 +251,6 @@ def test_a_session_that_carries_a_block_is_watched_wherever_it_was_put_in(place:
         save(store, template("orders", EXAMPLE))
         assert {row["digest"] for row in store.connection.execute("SELECT digest FROM warm_mark")} == {block.digest}
         assert watch(store, snapshot(store), now=FIRST_DAY + 10 * DAY) == (), "nobody knows yet what it showed"
-        late = msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY)
-        save(store, template("auto-mixed", late))
-        assert retire_stale(store, snapshot(store), now=NOW) == (), "a warm session is no cold one, whatever it showed"
         remember_block(store, block.digest, [EXAMPLE.id], now=1.0)
         (ruling,) = watch(store, snapshot(store), now=FIRST_DAY + 10 * DAY)
         assert (ruling.example_id, ruling.decision, ruling.lineages) == (EXAMPLE.id, "suspend", 2)

@@ -14,7 +14,6 @@ from seasoned.template.mine.gather import gather
 from seasoned.template.mine.merge import (
     ExampleCandidate,
     ShareLimits,
-    current,
     fair_share,
     group,
     in_turn,
@@ -190,28 +189,6 @@ def test_calls_with_granted_rights_are_not_shown() -> None:
     assert group(candidates(session("a", granted)), SMALL) == []
 
 
-def test_a_convention_that_changed_is_outdated() -> None:
-    old = [session(name, bash("wp deploy --env staging"), day=40) for name in "ab"]
-    gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
-    new = session("c", gone, bash("wp deploy --stage staging"), day=2)
-    patterns = {candidate.pattern for candidate in current(candidates(*old, new))}
-    assert patterns == {"Bash wp deploy --stage"}
-
-
-def test_a_convention_that_worked_again_later_is_kept() -> None:
-    gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
-    slip = session("a", gone, bash("wp deploy --stage staging"), day=9)
-    later = session("b", bash("wp deploy --env staging"), day=2)
-    assert len(current(candidates(slip, later))) == 2
-
-
-def test_a_convention_is_outdated_for_the_shells_of_all_agents() -> None:
-    old = session("a", call("terminal", command="wp deploy --env staging"), day=40)
-    gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
-    new = session("c", gone, bash("wp deploy --stage staging"), day=2)
-    assert {candidate.call.tool for candidate in current(candidates(old, new))} == {"Bash"}
-
-
 def test_every_step_gets_one_example_before_any_gets_a_second() -> None:
     calls = [call("a", id="#P-1"), call("a", path="/x"), call("b", id="#P-1"), call("b", path="/y")]
     tracks = [session(name, *calls) for name in "xy"]
@@ -316,7 +293,7 @@ def test_members_come_in_the_order_of_all_that_is_known_about_them(
                 not (one.call.result or "").strip(),
                 len(one.call.raw_arguments) // 80,
                 known.get(one.track.root, 0),
-                -(one.time or 0.0),
+                -one.moment[0],
                 str(one.track.ref),
                 one.call.position,
             )

@@ -1,14 +1,19 @@
 -- name: sessions
+-- Records of one file were written in their order; a millionth of a second for each keeps it.
 SELECT session.id, session.agent, session.native_id, session.ended, source.path,
+    COALESCE(session.ended, session.started, own.mtime_ns / 1e9 + session.id / 1e6, 0.0) AS written,
     root.agent || ':' || root.native_id AS root
 FROM session
 LEFT JOIN session AS root ON root.id = COALESCE(session.root_id, session.id)
 LEFT JOIN source ON source.id = root.source_id
+LEFT JOIN source AS own ON own.id = session.source_id
 WHERE session.messages >= :min_messages
   AND (:agent IS NULL OR session.agent = :agent)
   AND (:task_type IS NULL OR session.task_type = :task_type)
   AND session.ok > 0
-  AND session.failed <= :max_error_rate * (session.ok + session.failed)
+  AND session.failed <= (session.ok + session.failed) * CASE
+      WHEN COALESCE(session.ended, session.started, own.mtime_ns / 1e9 + session.id / 1e6, 0.0) >= :changed_since
+      THEN :changed_error_rate ELSE :max_error_rate END
   AND (session.ended IS NULL OR session.ended <= :latest)
   AND (:allow_unsuccessful = 1 OR session.succeeded IS NULL OR session.succeeded <> 0)
   AND (session.end_reason IS NULL OR session.end_reason NOT LIKE '%error%')

@@ -211,7 +211,7 @@ def snapshot(store: Store, known: Library | None = None, *, now: float | None = 
             template = None if found is None else _decode(found["document"])
         if template is not None:
             templates.append(template)
-    newest = [_state(row) for row in {row["example_id"]: row for row in store.each("template.states")}.values()]
+    newest = newest_states(store)
     made = Library(
         templates=tuple(templates),
         states={one.example_id: one for one in newest if one.state != "active"},
@@ -219,6 +219,11 @@ def snapshot(store: Store, known: Library | None = None, *, now: float | None = 
         revision=number,
     ).at(known.now if now is None and known is not None else now)
     return made if known is None else _after(known, made)
+
+
+def newest_states(store: Store) -> list[ExampleState]:
+    """The last state that was set for each example."""
+    return [_state(row) for row in {row["example_id"]: row for row in store.each("template.states")}.values()]
 
 
 # What a library was made from, so that the index of unchanged templates can be reused.

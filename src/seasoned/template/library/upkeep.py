@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
 import msgspec
@@ -16,8 +16,9 @@ from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.choose.offered import Offered
 from seasoned.template.example import AUTO_PREFIX, DAY_SECONDS, MAX_AGE_DAYS, Example, Template, ages_at, is_auto
-from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
-from seasoned.template.library.storage import Library, State, load, save, set_state
+from seasoned.template.library.guard import GuardRuling, WatchedSession, call_form_of, drawn_rate, guard
+from seasoned.template.library.outdated import LAST, has_worked, outdated
+from seasoned.template.library.storage import Library, State, load, newest_states, save, set_state, snapshot
 from seasoned.template.mine.miner import mine
 from seasoned.template.mine.selection import MinableSession, MiningOptions, choose, minable
 
@@ -41,6 +42,7 @@ def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions
     Nothing is learned that is too old to be shown, nothing is mined for a task type whose good sessions are those that
     its template was made of, and nothing is saved that shows what the last version shows.
     """
+    options = msgspec.structs.replace(options, changed_since=_changed_since(store))
     plans = [plan for kind in get_args(TaskType) if (plan := _planned(store, kind, now, options)) is not None]
     saved = []
     for plan, mined in zip(plans, _mined(store, plans, now, redactor), strict=True):
@@ -55,6 +57,12 @@ def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions
 def too_old(store: Store, *, now: float, options: MiningOptions = _DEFAULTS) -> int:
     """How many good sessions `auto` does not learn from because they ended too long ago."""
     return sum(not _is_young(one, now) for one in minable(store, options, now))
+
+
+def _changed_since(store: Store) -> float | None:
+    """When calls of a form that was retired for it began to fail; of several, the latest."""
+    found = [state.evidence for state in newest_states(store) if isinstance(state.evidence, dict)]
+    return max((one["first_failure"] for one in found if "first_failure" in one), default=None)
 
 
 class _AutoBuild(msgspec.Struct, frozen=True):
@@ -142,6 +150,7 @@ def _mine(plan: _AutoBuild, read: tuple[Track, ...], now: float, redactor: Redac
         description=f"What worked in earlier {plan.task_type} sessions.",
         tags=("auto",),
         sources={one.key: one.source for one in plan.chosen},
+        written={one.key: one.written for one in plan.chosen},
     )
 
 
@@ -164,32 +173,13 @@ def _without_old(store: Store, made: Template, options: MiningOptions, now: floa
     return msgspec.structs.replace(made, examples=kept, metrics=metrics) if kept else None
 
 
-def stale(
-    examples: Iterable[Example],
-    *,
-    tools: Offered | None = None,
-    later: Iterable[Track] = (),
-    rates: Mapping[str, float] | None = None,
-) -> tuple[Retirement, ...]:
-    """Which examples no longer hold: the schema of their tool changed, or later sessions contradict them.
-
-    `later` are sessions that were shown nothing; of them only those that began after an example was last seen to work
-    speak about it. The first reason found is given.
-    """
-    known = {example.id: example for example in examples}
-    found: dict[str, Retirement] = {}
-    for example in known.values():
-        one = _changed(example, tools)
-        if one is not None:
-            found[example.id] = one
-    for ruling in _contradicted([one for one in known.values() if one.id not in found], later, rates):
-        reason = f"Later sessions contradict it: {ruling.reason}"
-        found[ruling.example_id] = Retirement(ruling.example_id, ruling.tool, reason, ruling.evidence)
-    return tuple(found[key] for key in known if key in found)
+def changed(examples: Iterable[Example], tools: Offered) -> tuple[Retirement, ...]:
+    """The examples whose tool now has another schema than when they were made."""
+    return tuple(found for example in examples if (found := _changed(example, tools)) is not None)
 
 
-def _changed(example: Example, tools: Offered | None) -> Retirement | None:
-    tool = None if tools is None else tools.get(example.tool)
+def _changed(example: Example, tools: Offered) -> Retirement | None:
+    tool = tools.get(example.tool)
     # Without a hash on both sides a change cannot be shown, and the example stays.
     if tool is None or None in (tool.schema_hash, example.schema_hash) or tool.schema_hash == example.schema_hash:
         return None
@@ -197,50 +187,59 @@ def _changed(example: Example, tools: Offered | None) -> Retirement | None:
     return Retirement(example.id, example.tool, reason, {"was": example.schema_hash, "is": tool.schema_hash})
 
 
-def _contradicted(
-    examples: list[Example], later: Iterable[Track], rates: Mapping[str, float] | None
-) -> list[GuardRuling]:
-    """The rulings of the guard over sessions that made calls of this form without being shown the example."""
-    by_tool: dict[str, list[Example]] = {}
-    for example in examples:
-        if example.last_seen is not None:
-            by_tool.setdefault(example.tool, []).append(example)
-    watched = []
-    for track in later:
-        called = {call.tool for call in track.calls}
-        about = [
-            example.id
-            for tool in called & by_tool.keys()
-            for example in by_tool[tool]
-            if track.started is not None and example.last_seen is not None and track.started > example.last_seen
-        ]
-        if about:
-            watched.append(WatchedSession(track, tuple(sorted(about))))
-    rulings = guard(watched, examples, usual={} if rates is None else rates)
-    return [ruling for ruling in rulings if ruling.decision == "suspend"]
-
-
 def retire_stale(
     store: Store, library: Library, *, now: float, tools: Offered | None = None, only_auto: bool = False
 ) -> tuple[Retirement, ...]:
-    """Retire the stale ones among the examples that are shown, each with its reason; returns what was retired.
+    """Retire the examples that no longer hold, each with its reason; returns what was retired.
 
-    `only_auto` touches nothing that a template holds which a person built. What is merely old is not retired here: the
-    library finds that out whenever it is read.
+    Those whose tool has another schema, and those whose form failed in several lineages since it last worked, whether
+    or not it was shown there. What was retired so and has worked again is shown again. `only_auto` touches nothing that
+    a template holds which a person built. What is merely old is not retired here: the library finds that out whenever
+    it is read.
     """
     theirs = {example.id for one in library.templates if not is_auto(one) for example in one.examples}
-    examples = [
-        example
-        for example in _examples(library)
-        if library.state_of(example.id) == "active" and not (only_auto and example.id in theirs)
-    ]
-    shown = _shown(store)
-    seen = [(example.tool, example.last_seen) for example in examples if example.last_seen is not None]
-    later = tracks(store, sessions=_later(store, seen) - shown.keys())
-    found = stale(examples, tools=tools, later=later, rates=_rates(store, shown))
-    for one in found:
-        set_state(store, one.example_id, "retired", one.reason, one.evidence, now=now)
-    return found
+    examples = [example for example in _examples(library) if not (only_auto and example.id in theirs)]
+    _restore_working(store, library, examples, now)
+    active = [example for example in examples if library.state_of(example.id) == "active"]
+    found = {one.example_id: one for one in changed(active, tools or {})}
+    for one in outdated(store, [example for example in active if example.id not in found], library.vouched):
+        found[one.example.id] = Retirement(one.example.id, one.example.tool, one.reason, one.evidence)
+    for retirement in found.values():
+        set_state(store, retirement.example_id, "retired", retirement.reason, retirement.evidence, now=now)
+    return tuple(found[example.id] for example in active if example.id in found)
+
+
+def _restore_working(store: Store, library: Library, examples: Iterable[Example], now: float) -> None:
+    """Show again what was retired because calls of its form failed, once one of them has worked."""
+    for example in examples:
+        state = library.states.get(example.id)
+        form = None if state is None or state.state != "retired" else call_form_of(example.tool, example.arguments)
+        failed = state.evidence.get("newest_failure") if state and isinstance(state.evidence, dict) else None
+        if form is not None and failed is not None and has_worked(store, form, after=(failed, LAST)):
+            set_state(store, example.id, "active", "Calls made as it shows work again.", {"since": failed}, now=now)
+
+
+class UpkeepResult(msgspec.Struct, frozen=True):
+    """What `refresh` built, retired and decided."""
+
+    made: tuple[Template, ...]
+    retired: tuple[Retirement, ...]
+    ruled: tuple[GuardRuling, ...]
+
+
+def refresh(
+    store: Store, *, now: float, redactor: Redactor, options: MiningOptions = _DEFAULTS, only_auto: bool = False
+) -> UpkeepResult:
+    """Bring the templates up to date with the store; with `only_auto`, what a person built is left alone."""
+    # In this order: rebuild first, then retire what the new versions still hold, then judge what is left.
+    made = auto(store, now=now, redactor=redactor, options=options)
+    retired = retire_stale(store, snapshot(store, now=now), now=now, only_auto=only_auto)
+    if retired:
+        # That a convention changed is known only now: sessions that show the new one may have failed often before.
+        made += auto(store, now=now, redactor=redactor, options=options)
+        retired += retire_stale(store, snapshot(store, now=now), now=now, only_auto=only_auto)
+    ruled = () if only_auto else watch(store, snapshot(store, now=now), now=now)
+    return UpkeepResult(made, retired, ruled)
 
 
 def watch(store: Store, library: Library, *, now: float) -> tuple[GuardRuling, ...]:

@@ -18,7 +18,9 @@ _ELSEWHERE = ("after ", "same call", "with `sleep` before")
 _LOOKS = ("file_read", "search", "web")
 
 
-def gather(worked: WorkedCalls, options: MiningOptions, source: str) -> Iterator[ExampleCandidate]:
+def gather(
+    worked: WorkedCalls, options: MiningOptions, source: str, written: float = 0.0
+) -> Iterator[ExampleCandidate]:
     """The candidates of one session, in the order of its calls."""
     track, positions = worked.track, worked.positions
     lessons = _lessons(worked)
@@ -49,6 +51,7 @@ def gather(worked: WorkedCalls, options: MiningOptions, source: str) -> Iterator
             repair,
             failed,
             failed is not None and pattern_of(failed.tool, failed.arguments) != pattern,
+            written=written,
         )
 
 

@@ -65,10 +65,17 @@ class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
     failed: JudgedCall | None = None
     # Whether the repaired call is written in another form than the failed one, and not just about another thing.
     is_rewritten: bool = False
+    is_doubtful: bool = False  # whether calls of its form have failed since in several lineages
+    written: float = 0.0  # when its session was written, for sessions that do not tell their time
 
     @property
     def time(self) -> float | None:
         return self.call.time if self.call.time is not None else self.track.ended
+
+    @property
+    def moment(self) -> tuple[float, int]:
+        """When it was made, and where in its session; always known, so that candidates have an order."""
+        return (self.written if self.time is None else self.time), self.call.position
 
     @property
     def command(self) -> str | None:
@@ -242,28 +249,6 @@ def group(candidates: Iterable[ExampleCandidate], options: MiningOptions) -> lis
     return groups
 
 
-def current(candidates: Sequence[ExampleCandidate]) -> list[ExampleCandidate]:
-    """Those that still hold: a pattern that a later repair rewrote and that never worked again is left out."""
-    worked: dict[str, float] = {}
-    rewritten: dict[str, float] = {}
-    for candidate in candidates:
-        if candidate.time is None:
-            continue
-        is_shell = candidate.command is not None
-        key = _convention(candidate.pattern, is_shell)
-        worked[key] = max(worked.get(key, 0.0), candidate.time)
-        if candidate.failed is not None and candidate.is_rewritten:
-            key = _convention(pattern_of(candidate.failed.tool, candidate.failed.arguments), is_shell)
-            rewritten[key] = max(rewritten.get(key, 0.0), candidate.time)
-    old = {key for key, time in rewritten.items() if key in worked and time > worked[key]}
-    return [one for one in candidates if not old or _convention(one.pattern, one.command is not None) not in old]
-
-
-def _convention(pattern: str, is_shell: bool) -> str:
-    """The pattern without the shell: a program is called in the same way through the shells of all agents."""
-    return pattern.partition(" ")[2] if is_shell else pattern
-
-
 def _kind(
     candidates: Sequence[ExampleCandidate], support: int, options: MiningOptions, *, is_small: bool
 ) -> ExampleKind | None:
@@ -288,8 +273,9 @@ def _best_first(
     costs most, and is left to the caller.
     """
 
-    def first(candidate: ExampleCandidate) -> tuple[bool, bool, bool]:
+    def first(candidate: ExampleCandidate) -> tuple[bool, bool, bool, bool]:
         return (
+            candidate.is_doubtful,
             kind != "sequence" and kind not in candidate.kinds,
             not candidate.is_rewritten,
             "[redacted:" in candidate.call.raw_arguments,
@@ -301,12 +287,12 @@ def _best_first(
             not (candidate.call.result or "").strip(),
             len(candidate.call.raw_arguments) // 80,
             supplied.get(candidate.track.root, 0),
-            -(candidate.time or 0.0),
+            -candidate.moment[0],
             str(candidate.track.ref),
             candidate.call.position,
         )
 
-    equal: dict[tuple[bool, bool, bool], list[ExampleCandidate]] = {}
+    equal: dict[tuple[bool, bool, bool, bool], list[ExampleCandidate]] = {}
     for candidate in candidates:
         equal.setdefault(first(candidate), []).append(candidate)
     for _, some in sorted(equal.items()):
@@ -330,10 +316,22 @@ class ShareLimits:
         """How many examples the largest supplier among the lineages has supplied."""
         return max(self._lineages.values(), default=0)
 
-    def has_room(self, candidate: ExampleCandidate) -> bool:
+    def has_room(self, candidate: ExampleCandidate, exempt: str | None = None) -> bool:
+        """Whether its folder and its lineage may supply one more; the lineage `exempt` may in any case."""
         if self._sources[candidate.source] >= self.of_source:
             return False
-        return self._lineages[candidate.track.root] < self.of_lineage
+        root = candidate.track.root
+        return root == exempt or self._lineages[root] < self.of_lineage
+
+    def least_supplied(self, one: CandidateGroup) -> str | None:
+        """Of a group that several lineages support, the one that supplied least, if all have their share by now.
+
+        Right after a convention changed few lineages know the new one, and no tool shall go without it.
+        """
+        roots = {candidate.track.root for candidate in one.candidates if not candidate.is_doubtful}
+        if len(roots) < 2 or any(self._lineages[root] < self.of_lineage for root in roots):
+            return None
+        return min(roots, key=lambda root: (self._lineages[root], root))
 
     def take(self, candidate: ExampleCandidate) -> None:
         self._lineages[candidate.track.root] += 1

@@ -29,13 +29,13 @@ from seasoned.template.example import (
     Workflow,
     digest,
 )
+from seasoned.template.mine.fresh import current
 from seasoned.template.mine.gather import gather
 from seasoned.template.mine.merge import (
     KIND_RANK,
     CandidateGroup,
     ExampleCandidate,
     ShareLimits,
-    current,
     fair_share,
     group,
     in_turn,
@@ -154,6 +154,7 @@ def mine_store(
         description=description,
         tags=tags,
         sources={one.key: one.source for one in chosen},
+        written={one.key: one.written for one in chosen},
     )
     if made is None:
         return None
@@ -173,25 +174,30 @@ def mine(
     description: str = "",
     tags: Sequence[str] = (),
     sources: Mapping[str, str] | None = None,
+    written: Mapping[str, float] | None = None,
     failing: Collection[str] = (),
 ) -> Template | None:
     """A template of what worked in these sessions; None where nothing is worth keeping.
 
-    `failing` names tools that fail at times, as other sessions have shown: they are worth several examples.
+    `written` says when sessions were written that do not tell their own time. `failing` names tools that fail at times,
+    as other sessions have shown: they are worth several examples.
     """
     # Planted sessions lie in a folder together. If the folders are unknown, all sessions of an agent are one source.
     scanned, found = 0, {}
+    folders, times = sources or {}, written or {}
     for track in tracks:
         scanned += 1
-        if refusal(track, options, now) is None:
+        if refusal(track, options, now, times.get(str(track.ref), 0.0)) is None:
             found[str(track.ref)] = track
-    folders = sources or {}
     experiences = [experience_of(track, folders.get(key)) for key, track in found.items()]
     chosen = {one.key: one for one in select(experiences, options.max_sessions)}
     worked = [WorkedCalls(found[key], options) for key in sorted(chosen)]
-    walks = [list(gather(one, options, chosen[str(one.track.ref)].source)) for one in worked]
+    walks = [
+        list(gather(one, options, chosen[key].source, times.get(key, 0.0)))
+        for one, key in zip(worked, sorted(chosen), strict=True)
+    ]
     gathered = [candidate for walk in walks for candidate in walk]
-    candidates = current(gathered)
+    candidates = current(gathered, [one.track for one in worked], times)
     builder = _TemplateBuilder(candidates, [one.track for one in worked], redactor, options, failing)
     examples = builder.examples()
     told = notes(candidates, options, builder.is_clean)
@@ -276,7 +282,7 @@ class _TemplateBuilder:
         found = self._pass(groups, caps, vocabulary)
         allowed = fair_share(self._options, lineages, len(found))
         # What one lineage supplies too much is replaced from others: a smaller template allows each still less.
-        while caps.most > allowed:
+        while caps.most > allowed and caps.of_lineage > allowed:
             caps = ShareLimits(self._options, sources, allowed)
             found = self._pass(groups, caps, vocabulary)
             if lineages * self._options.max_share < 1:
@@ -317,14 +323,18 @@ class _TemplateBuilder:
         roots = {candidate.track.root for candidate in beside}
         written = {candidate.call.raw_arguments for candidate in beside}
         tried = 0
+        exempt = None if beside else caps.least_supplied(one)
         found: tuple[ExampleCandidate, Example] | None = None
         for candidate in caps.ordered(one):
             if tried == _TRIED:
                 break
             kind = _kind(one, candidate, self._options)
-            if kind is None or not caps.has_room(candidate):
+            if kind is None or not caps.has_room(candidate, exempt):
                 continue
             if candidate.track.root in roots or candidate.call.raw_arguments in written:
+                continue
+            # Beside a call that works now, one that may no longer work would only confuse.
+            if beside and candidate.is_doubtful and not beside[0].is_doubtful:
                 continue
             if found is not None and (kind != found[1].kind or candidate.is_rewritten != found[0].is_rewritten):
                 continue
@@ -416,7 +426,7 @@ def _kind(one: CandidateGroup, candidate: ExampleCandidate, options: MiningOptio
 def _sources(shown: ExampleCandidate, candidates: Sequence[ExampleCandidate], limit: int) -> tuple[Source, ...]:
     """The call that is shown, then one call of every other session, the newest first."""
     found = {str(shown.track.ref): shown}
-    for candidate in sorted(candidates, key=lambda one: (-(one.time or 0.0), str(one.track.ref), one.call.position)):
+    for candidate in sorted(candidates, key=lambda one: (-one.moment[0], str(one.track.ref), one.call.position)):
         if len(found) == limit:
             break
         found.setdefault(str(candidate.track.ref), candidate)

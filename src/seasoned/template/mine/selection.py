@@ -41,6 +41,9 @@ class MiningOptions(msgspec.Struct, frozen=True):
     min_messages: int = 30
     max_sessions: int = 30
     max_error_rate: float = 0.5
+    # Since then a convention has changed: good sessions fail more often before they find the new one.
+    changed_since: float | None = None
+    changed_error_rate: float = 0.8
     agent: str | None = None
     task_type: TaskType | None = None
     max_examples: int = 40
@@ -69,9 +72,10 @@ class MinableSession(msgspec.Struct, frozen=True):
     tools: tuple[tuple[str, int, int], ...]  # name, calls that worked, calls that failed
     ended: float | None = None
     row: int = 0
+    written: float = 0.0  # when it ended, or its file was written where it does not say so
 
 
-def refusal(track: Track, options: MiningOptions, now: float) -> str | None:
+def refusal(track: Track, options: MiningOptions, now: float, written: float = 0.0) -> str | None:
     """Why nothing is learned from a session; None when it qualifies."""
     if options.agent is not None and track.ref.agent != options.agent:
         return "another agent's"
@@ -84,7 +88,9 @@ def refusal(track: Track, options: MiningOptions, now: float) -> str | None:
     counts = track.counts
     if not counts.ok:
         return "nothing worked"
-    if counts.failed > options.max_error_rate * counts.counted:
+    ended = written if track.ended is None else track.ended
+    is_after = options.changed_since is not None and ended >= options.changed_since
+    if counts.failed > (options.changed_error_rate if is_after else options.max_error_rate) * counts.counted:
         return "too many errors"
     if track.ended is not None and track.ended > now - options.quiet_seconds:
         return "not finished"
@@ -127,7 +133,7 @@ def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSes
 
 
 def _newest(one: MinableSession) -> tuple[float, str]:
-    return -(one.ended or 0.0), one.key
+    return -(one.ended or one.written), one.key
 
 
 def _spread(experiences: Sequence[MinableSession]) -> list[MinableSession]:
@@ -159,6 +165,8 @@ def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSes
             "agent": options.agent,
             "task_type": options.task_type,
             "max_error_rate": options.max_error_rate,
+            "changed_since": options.changed_since,
+            "changed_error_rate": options.changed_error_rate,
             "latest": now - options.quiet_seconds,
             "allow_unsuccessful": int(options.allow_unsuccessful),
         },
@@ -167,7 +175,9 @@ def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSes
     for row in rows:
         key = f"{row['agent']}:{row['native_id']}"
         found.append(
-            MinableSession(key, row["root"], source_of(row["agent"], row["path"]), (), row["ended"], row["id"])
+            MinableSession(
+                key, row["root"], source_of(row["agent"], row["path"]), (), row["ended"], row["id"], row["written"]
+            )
         )
     return found
 
