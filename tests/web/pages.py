@@ -88,12 +88,12 @@ class Visitor:
 
 
 @contextmanager
-def site(home: Path, **options: Any) -> Iterator[Site]:
-    """The confirmation service with its pages, until the block ends."""
+def site(home: Path, *, samples: Path | None = None, **options: Any) -> Iterator[Site]:
+    """The confirmation service with its pages, until the block ends; with `samples`, they show that store."""
     apps: list[FastAPI] = []
 
     def create(service: ConfirmService) -> FastAPI:
-        apps.append(create_web(service))
+        apps.append(create_web(service, histories=samples))
         return apps[-1]
 
     with serving(home, create=create, **options) as found:

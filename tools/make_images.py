@@ -1,0 +1,121 @@
+"""Takes the pictures of the pages in `docs/images`: `python tools/make_images.py [FOLDER]`. Needs chromium."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).parent.parent
+# The pictures show what the tests of the pages fill in.
+sys.path.insert(0, str(ROOT))
+
+from playwright.sync_api import sync_playwright  # noqa: E402
+from tests.browser.conftest import start_chromium  # noqa: E402
+from tests.browser.test_confirmations import DEPLOY  # noqa: E402
+from tests.browser.walking import Walk  # noqa: E402
+from tests.web.filled import fill_live, fill_sessions, fill_templates, store_of  # noqa: E402
+from tests.web.pages import Site, site  # noqa: E402
+
+from seasoned.config import Config  # noqa: E402
+from seasoned.redact.key import Secrecy, load_key  # noqa: E402
+from seasoned.template.library.upkeep import auto  # noqa: E402
+from seasoned.template.recall.index import fill  # noqa: E402
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+WIDE, PHONE = (1280, 860), (390, 844)
+# A long session with failures and a compaction.
+SESSION = "claude-code:c73c43e8-0996-4246-bf6f-52c9b26da87a"
+DELETE = {
+    "action": "delete_data",
+    "description": "Delete the logs of March, after the backup.",
+    "details": {"command": "rm -r logs/2026-03", "host": "build-2"},
+}
+REPORT = {"action": "send_report", "description": "Send the weekly report to the team.", "details": {"to": "team"}}
+
+
+def take(
+    browser: Browser,
+    found: Site,
+    page: str,
+    to: Path,
+    *,
+    size: tuple[int, int] = WIDE,
+    scheme: str = "light",
+    name: str = "root",
+    then: Callable[[Page], None] = lambda page: None,
+) -> None:
+    """One picture of one page, after `then` has done something on it."""
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)  # type: ignore[arg-type]
+    walker = Walk(context.new_page(), found.url)
+    path = walker.enter(f"{found.url}/login/{found.visits.invite(found.credential(name))}")
+    walker.go(f"{path}/{page}")
+    then(walker.page)
+    walker.page.screenshot(path=to)
+    context.close()
+    sys.stdout.write(f"{to}\n")
+
+
+def take_samples(browser: Browser, home: Path, folder: Path) -> None:
+    """What someone sees after `seasoned up` without histories, with two requests pending."""
+    fill_sessions(home)
+    with store_of(home) as store:
+        fill(store)
+        # As of the samples' own time: seen from today all of it would be too old.
+        now = max(row["last"] for row in store.rows("session.totals")) + 86_400
+        made = auto(store, now=now, redactor=Secrecy(load_key(home)).redactor())
+    with site(home, samples=Config(home=home).store_path) as found:
+        found.serving.ask(**REPORT)
+        asked = found.serving.ask(**DELETE)
+        take(browser, found, "overview", folder / "overview.png")
+        take(browser, found, "overview", folder / "overview-phone.png", size=(PHONE[0], 760))
+        take(browser, found, f"sessions/{SESSION}", folder / "session.png", scheme="dark")
+        take(browser, found, f"templates/{made[-1].name}", folder / "template.png")
+        take(browser, found, f"confirmations/{asked['id']}", folder / "confirmations.png")
+        deploy = found.serving.ask(**DEPLOY)
+
+        def deny(page: Page) -> None:
+            page.wait_for_selector("#one[data-status=pending]")
+            page.keyboard.press("d")
+
+        take(
+            browser,
+            found,
+            f"confirmations/{deploy['id']}",
+            folder / "confirmations-phone.png",
+            size=PHONE,
+            scheme="dark",
+            name="alice",
+            then=deny,
+        )
+
+
+def take_experiment(browser: Browser, home: Path, folder: Path) -> None:
+    """An experiment on live sessions that found something."""
+    fill_sessions(home)
+    fill_live(home, fill_templates(home).examples[0].id)
+
+    def analysed(page: Page) -> None:
+        # The first look may take longer than the page waits.
+        page.wait_for_selector("#live .badge")
+        page.wait_for_selector("#live .plot svg")
+
+    with site(home) as found:
+        take(browser, found, "experiments/autumn", folder / "experiment.png", then=analysed)
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs/images"
+    with sync_playwright() as playwright, TemporaryDirectory() as one, TemporaryDirectory() as other:
+        browser = start_chromium(playwright)
+        take_samples(browser, Path(one), folder)
+        take_experiment(browser, Path(other), folder)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
