@@ -13,7 +13,7 @@ pytest.importorskip("mcp", reason="the MCP library is not installed")
 
 from mcp import Client
 from seasoned.config import load
-from seasoned.mcp_server.confirmation import REMEMBERED, ConfirmationTools
+from seasoned.mcp_server.tools import REMEMBERED, ConfirmationTools
 from tests.confirm.serving import Serving, serving
 from tests.mcp.clients import talk, talk_over_stdio, text
 

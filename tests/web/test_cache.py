@@ -7,8 +7,7 @@ import threading
 from typing import Any
 
 from seasoned.errors import CannotDo
-from seasoned.web.background_work import WorkRegistry
-from seasoned.web.cache import PageCache
+from seasoned.web.cache import PageCache, WorkRegistry
 
 
 def test_what_is_known_is_not_found_again_until_something_changes() -> None:

@@ -14,7 +14,7 @@ from seasoned.agent.skill.edit import write_file as write_skill_file
 from seasoned.agent.skill.library import SkillUsage, author, skills, usage
 from seasoned.agent.skill.library import view as view_skill
 from seasoned.app.stores import memory_and_skills, store_or_empty
-from seasoned.cli.change import add_decisions, folder_option, print_reply, text_of
+from seasoned.cli.memory import add_decisions, folder_option, print_reply, text_of
 from seasoned.cli.options import Commands, json_option
 from seasoned.cli.output import print_json, printable, table
 from seasoned.config import load

@@ -30,9 +30,8 @@ from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_start import NewSession, show_once
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SeasonedError, UsageError
-from seasoned.mcp_server.confirmation import ConfirmationTools
-from seasoned.mcp_server.experience import ExperienceTools
 from seasoned.mcp_server.resource import Resources
+from seasoned.mcp_server.tools import ConfirmationTools, ExperienceTools
 
 WARM_START = "warm_start"
 _MOST_COMPLETIONS = 100

@@ -16,8 +16,8 @@ from starlette.responses import Response
 import seasoned
 from seasoned.confirm.service import ConfirmService, attach
 from seasoned.web import login
-from seasoned.web.background_work import WorkRegistry
 from seasoned.web.browser_session import BrowserSessions
+from seasoned.web.cache import WorkRegistry
 from seasoned.web.history_store import HistoryStore
 from seasoned.web.response import HEADERS, STATIC, Page, message_page, static_version
 

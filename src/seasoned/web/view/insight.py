@@ -21,8 +21,7 @@ from seasoned.insight.page.plots import Plot, plots
 from seasoned.insight.page.sections import PARTS, words
 from seasoned.insight.report import Report
 from seasoned.insight.store_report import Revision, revision
-from seasoned.web.background_work import TellProgress
-from seasoned.web.cache import CacheLookup, cache_of, look_up
+from seasoned.web.cache import CacheLookup, TellProgress, cache_of, look_up
 from seasoned.web.display import session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change

@@ -19,7 +19,7 @@ from seasoned.insight.trials import DaySums, Figure, over_time
 from seasoned.stats.interval import Estimate
 from seasoned.store import Database, DatabaseRow, Store
 from seasoned.text import dollars
-from seasoned.web.background_work import works_of
+from seasoned.web.cache import works_of
 from seasoned.web.display import day_and_time, experiment_link, percent, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here

@@ -25,7 +25,7 @@ from seasoned.template.example import check_name
 from seasoned.template.library.storage import save
 from seasoned.template.mine.build import create
 from seasoned.text import dollars, plural
-from seasoned.web.background_work import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
+from seasoned.web.cache import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
 from seasoned.web.display import day_and_time, percent, session_link, template_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change

@@ -24,7 +24,7 @@ from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect
 from seasoned.web.table import Column, Table, TableCell, answer, numbers
-from seasoned.web.view.experiment_reports import Effects, effects_of
+from seasoned.web.view.experiments import Effects, effects_of
 
 PAGE = Page("Templates", "templates")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
