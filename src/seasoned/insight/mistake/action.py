@@ -139,7 +139,7 @@ def _of_change(facts: MistakeFacts, way: RepairWay) -> str | None:
         case "before" if change.names == ("sleep",):
             return f"Wait before you run {program} again"
         case "before":
-            return f"Run {what} before {program}"
+            return f"Run {what} before {facts.what}"
         case "folder":
             return _of_folder(change)
         case "left out":
@@ -207,6 +207,8 @@ def _of_cause(facts: MistakeFacts) -> str | None:
     match facts.cause:
         case "missing file":
             return _of_missing_file(facts)
+        case "no tool" if "tool" in error.lower() or facts.tool in error:
+            return f"{what} is not offered here: {error}"
         case "missing program":
             return f"{code(thing)} is not installed here, or not on the path" if thing else f"{what} failed: {error}"
         case "unknown command":
@@ -224,7 +226,13 @@ def _of_cause(facts: MistakeFacts) -> str | None:
                 return "Use a full path with `cd`: the shell may be in another folder than expected"
             if "git repository" in facts.error:
                 return f"Run {what} inside the repository: {error}"
+            if thing is not None:
+                return f"Run {what} in the folder that has the {thing if ' ' in thing else code(thing)}"
             return f"Run {what} from the folder that its paths belong to: {error}"
+        case "service":
+            return f"{what} reaches no server: {error}"
+        case "no test":
+            return f"Check the names and paths given to {what}: it found no test"
         case "dependencies":
             return f"Install the dependencies before you run {what}"
         case "module":

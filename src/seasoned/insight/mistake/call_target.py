@@ -152,6 +152,14 @@ class CallTarget(msgspec.Struct, frozen=True, dict=True):
 
 def target_of(call: JudgedCall) -> CallTarget:
     """The target of a call; for a failed one with its complaint."""
+    # Kept with the call: repairs, keys and kinds of one session all ask for it.
+    known: CallTarget | None = call.__dict__.get("_target")
+    if known is None:
+        known = call.__dict__["_target"] = _target(call)
+    return known
+
+
+def _target(call: JudgedCall) -> CallTarget:
     arguments = call.arguments
     plain = ToolCall("", call.tool, arguments)
     speech = str(output_form(plain))

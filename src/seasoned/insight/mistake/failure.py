@@ -7,6 +7,7 @@ that could not do its work, because of an unknown option, a missing file or the 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -63,11 +64,26 @@ CAUSES = (
     ),
     _cause("too large", r"exceeds (?:the )?maximum (?:allowed )?(?:size|tokens)|file is too large|output too large"),
     _cause("directory", r"EISDIR|\bis a directory\b"),
-    _cause("no tool", r"no such tool|unknown (?:tool|skill)\b|tool \S+ (?:not found|does not exist)"),
+    _cause("no tool", r"no such tool|unknown (?:tool|skill|action|function)\b|tool \S+ (?:not found|does not exist)"),
     _cause("blocked", r"\ABlocked: (?P<what>[\w-]+)?", of_any_program=True),
     _cause(
+        "folder",
+        r"not a git repository|cannot find main module|directory not found|\[setup failed\]|can't cd|\bcd:(?:\d+:)? "
+        r"|(?:\bno|not find|n't find|not contain|specify) (?:an? |any |the )?['\"`]?(?P<what>package\.json"
+        r"|pyproject\.toml|Cargo\.toml|go\.mod|makefile|Gemfile|pubspec\.yaml|Mix\.Project|pom\.xml|composer\.json"
+        r"|Xcode project|project or solution file|configuration file)|go\.mod file not found"
+        r"|package\.json.{0,60}no such file|no such file or directory.{0,40}package\.json",
+        of_any_program=True,
+    ),
+    _cause(
+        "service",
+        r"connection refused|cannot connect to|could not connect to|connection to (?:the )?server|daemon running"
+        r"|failed to connect to (?:localhost|127\.)|ECONNREFUSED",
+    ),
+    _cause(
         "missing program",
-        r"command not found: *(?P<what>[\w.@+-]+)|(?P<what2>[\w.@+-]+): (?:command )?not found\Z"
+        r"command not found: *(?P<what>[\w.@+-]+)|(?:\A|: )(?P<what2>[\w.@+-]+): (?:command )?not found\Z"
+        r"|\Aenv: ‘?(?P<what6>[\w.@+-]+)’?: no such file"
         r"|exec: \"?(?P<what3>[\w.@+-]+)\"?:|failed to (?:run|execute) command .(?P<what4>[\w.@+-]+).: no such"
         r"|failed to spawn: .(?P<what5>[\w.@+-]+)|executable file not found|could not determine executable"
         r"|is not recognized as (?:an? )?(?:internal|the name)|posix_spawn",
@@ -76,30 +92,23 @@ CAUSES = (
     _cause(
         "unknown option",
         r"(?:unknown|unrecogni[sz]ed|illegal|invalid|bad|no such|unsupported) (?:command[- ]line )?"
-        r"(?:flag|option|switch|shorthand flag|argument)s?\b[ :'\"`‘]*(?P<what>-{0,2}[\w-]+)?"
+        r"(?:flag|option|switch|shorthand flag|argument)s?\b[ :'\"`‘]*(?:-- )?(?P<what>-{0,2}\w[\w-]*)?"
         r"|unexpected argument|flag provided but not defined|unknown json field: [\"'](?P<what2>\w+)",
         of_any_program=True,
     ),
     _cause(
         "unknown command",
-        r"(?:unknown|unrecogni[sz]ed|invalid|no such) (?:sub-?)?commands?\b:?[ '\"`‘]*(?P<what>[\w:.-]+)?"
+        r"(?:unknown|unrecogni[sz]ed|invalid|no such) (?:sub-?)?commands?\b(?! code):?[ '\"`‘]*(?P<what>[\w:.-]+)?"
         r"|missing script:?[ '\"]*(?P<what2>[\w:.-]+)?|script not found|no task[ '\"]+(?P<what3>[\w:.-]+)"
         r"|no rule to make target|is not a \S+ command|could not find (?:task|script|command)|task \S+ not found"
-        r"|(?:command|script) [\"'](?P<what4>[\w:.-]+)[\"'] not found|no scripts? named",
+        r"|(?:command|script) [\"'](?P<what4>[\w:.-]+)[\"'] not found|no scripts? named|command \"\S+\" is not defined"
+        r"|don't know how to build task|not the \S+ command you",
         of_any_program=True,
     ),
     _cause(
         "quoting",
         r"no matches found: (?P<what>\S+)|unmatched [\"'`]|unexpected EOF|parse error near|syntax error near"
         r"|unterminated quoted|bad substitution|event not found|shell quoting",
-        of_any_program=True,
-    ),
-    _cause(
-        "folder",
-        r"not a git repository|cannot find main module|no makefile found|directory not found|\[setup failed\]|can't cd"
-        r"|(?:could not|cannot|couldn't) find (?:a |any )?['\"`]?(?:package\.json|pyproject|Cargo\.toml|go\.mod)"
-        r"|no (?:package\.json|pyproject\.toml|Cargo\.toml|Gemfile)|package\.json.{0,60}no such file"
-        r"|no such file or directory.{0,40}package\.json|\bcd:(?:\d+:)? ",
         of_any_program=True,
     ),
     _cause(
@@ -112,14 +121,19 @@ CAUSES = (
     _cause(
         "login",
         r"\b401\b|not logged in|requires? (?:login|authentication)|authentication (?:failed|required)|bad credentials"
-        r"|publickey|failed to log in|unauthori[sz]ed|password is required",
+        r"|publickey|failed to log in|unauthori[sz]ed|\bauth login\b"
+        r"|unable to locate credentials|permission to \S+ denied",
     ),
-    _cause("access", r"could not read from remote repository"),
-    _cause("permission", r"operation not permitted|permission denied|\bEPERM\b|\bEACCES\b|read-only file system"),
-    _cause("time", r"\btimed? ?out\b|took too long|deadline exceeded"),
+    _cause("access", r"could not read from remote repository|remote not found|no such remote|repository \S+ not found"),
+    _cause(
+        "permission",
+        r"(?:password|terminal) is required|operation not permitted|permission denied|\bEPERM\b|\bEACCES\b"
+        r"|read-only file system",
+    ),
+    _cause("time", r"command timed out|timed out after|took too long and was stopped", of_any_program=True),
     _cause(
         "network",
-        r"could not resolve host|\bENOTFOUND\b|connection refused|error connecting|network (?:is|did|error)|\bECONN",
+        r"could not resolve host|\bENOTFOUND\b|error connecting|network (?:is|did|error)|\bECONN",
     ),
     _cause(
         "conflict",
@@ -130,7 +144,7 @@ CAUSES = (
     _cause(
         "missing file",
         r"no such file|does not exist|\bENOENT\b|cannot access|can't read|cannot open|can't open|path not found"
-        r"|file not found|did not match any file",
+        r"|file not found|did not match any files\b",
     ),
     _cause(
         "argument",
@@ -138,7 +152,8 @@ CAUSES = (
         r"|parameter|option|flag|propert)|\bmust be\b|non-uuid|ambiguous argument|argument \S+ (?:is )?required"
         r"|are set none of the others|specify --|too (?:many|few) arguments|unexpected (?:keyword|parameter)|\busage:",
     ),
-    _cause("remote", r"http 4\d\d|\bE404\b|\b404\b|not found"),
+    _cause("no test", r"no tests? (?:found|ran|were found)|not found: \S+::|no tests to run", of_any_program=True),
+    _cause("remote", r"known to git|http 4\d\d|\bE404\b|\b404\b|not found"),
 )
 _BY_NAME = {cause.name: cause for cause in CAUSES}
 # What says something about the state of the code or of a service, whichever program says it.
@@ -156,6 +171,7 @@ _FINDS = LazyRegex(
     r"\btests? (?:\d+ )?failed|\b\d+ (?:failed|failing)\b|--- FAIL|\berror TS\d+|\bAssertionError\b|^FAILED\b",
     re.IGNORECASE,
 )
+_PLAIN = LazyRegex(r"[A-Za-z_][\w.:@+-]{0,40}\Z", re.ASCII)
 _PARTS = LazyRegex(r"[^\w]+|_")
 # What `git add` says, also where a commit was to follow it.
 _ADDING = LazyRegex(r"paths are ignored by one of your|pathspec .{1,200} did not match any files")
@@ -173,19 +189,24 @@ def program_of(call: JudgedCall) -> str | None:
     if target.command is None or not parse(target.command):
         return None
     if not call.has_failed:
-        return mask(_main(target).wrapped) or None if target.runs else _patched(target, call)
+        return _label(_main(target).wrapped) if target.runs else _patched(target, call)
     said = telling(call)
     cause = cause_of(call, said)
     if cause == "blocked":
         return named_in(cause, said)
     speaker = _speaker(target.command, said, named_in(cause, said) if cause == "missing program" else None)
     if speaker is not None:
-        return mask(speaker) or None
+        return _label(speaker)
     if cause == "dependencies" and target.runs:
         # What is not installed is missing for every script alike.
         run = _main(target)
-        return mask(" ".join([*run.wrappers, run.program])) or None
-    return mask(_main(target).wrapped) or None if target.runs else _patched(target, call)
+        return _label(" ".join([*run.wrappers, run.program]))
+    return _label(_main(target).wrapped) if target.runs else _patched(target, call)
+
+
+def _label(text: str) -> str | None:
+    """A program and its subcommand as part of a key; what is not a plain name is masked."""
+    return " ".join([part if _PLAIN.compiled.match(part) else mask(part) for part in text.split()]) or None
 
 
 def _main(target: CallTarget) -> ProgramRun:
@@ -201,11 +222,12 @@ def _patched(target: CallTarget, call: JudgedCall) -> str | None:
 
 def cause_of(call: JudgedCall, said: str | None = None) -> str | None:
     """Why a call failed; None if its words are not known."""
-    text = telling(call) if said is None else said
-    for cause in CAUSES:
-        if cause.words.compiled.search(text):
-            return cause.name
-    return None
+    return _cause_in(telling(call) if said is None else said)
+
+
+@lru_cache(maxsize=1024)
+def _cause_in(text: str) -> str | None:
+    return next((cause.name for cause in CAUSES if cause.words.compiled.search(text)), None)
 
 
 def named_in(cause: str | None, said: str) -> str | None:

@@ -67,12 +67,11 @@ class Recurrence(msgspec.Struct, frozen=True):
 class _Way:
     """What is collected about one way in which a mistake was repaired."""
 
-    __slots__ = ("change", "may_show", "roots", "steps", "values")
+    __slots__ = ("change", "roots", "steps", "worked")
 
     def __init__(self, change: CallChange, worked: JudgedCall) -> None:
         self.change = change
-        self.values = worked.arguments
-        self.may_show = not needs_person(worked.tool, worked.arguments)
+        self.worked = worked
         self.roots: set[str] = set()
         self.steps: dict[tuple[str, str], tuple[RepairStep, set[str]]] = {}
 
@@ -84,7 +83,8 @@ class _Way:
 
     def finished(self) -> RepairWay:
         steps = tuple((step, len(roots)) for step, roots in self.steps.values())
-        return RepairWay(self.change, len(self.roots), self.values, steps, self.may_show)
+        given = self.worked.arguments
+        return RepairWay(self.change, len(self.roots), given, steps, not needs_person(self.worked.tool, given))
 
 
 class _MistakeGroup:

@@ -80,13 +80,10 @@ class CallTargets:
 
     def __init__(self, calls: Sequence[JudgedCall]) -> None:
         self.calls = calls
-        self._known: dict[int, CallTarget] = {}
         self._signals: dict[int, bool] = {}
 
     def __getitem__(self, at: int) -> CallTarget:
-        if at not in self._known:
-            self._known[at] = target_of(self.calls[at])
-        return self._known[at]
+        return target_of(self.calls[at])
 
     def is_signal(self, at: int) -> bool:
         if at not in self._signals:

@@ -120,6 +120,14 @@ def signature(call: JudgedCall) -> str:
 
 def telling(call: JudgedCall) -> str:
     """The line that tells most about a failure, as it was written; empty if there is none."""
+    # Kept with the call: its key, its cause and its kind all begin with this line.
+    known: str | None = call.__dict__.get("_telling")
+    if known is None:
+        known = call.__dict__["_telling"] = _telling(call)
+    return known
+
+
+def _telling(call: JudgedCall) -> str:
     text = _ending(_unframed(_printable(call.reason.partition(STATUS_OF)[0])))
     is_sentence = _is_of_judge(text, call.result)
     if text not in _SAYS_ALL:
@@ -142,7 +150,9 @@ def said(text: str) -> str:
 def _printable(text: str) -> str:
     """The beginning of a text on one line, without control characters and lone surrogates."""
     head = _ESCAPES.compiled.sub("", text[:_READ])
-    return " ".join("".join([c if c.isprintable() else " " for c in head]).split())
+    if not head.isprintable():
+        head = "".join([c if c.isprintable() else " " for c in head])
+    return " ".join(head.split())
 
 
 def _unframed(line: str) -> str:
