@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from seasoned.outcome.agreement import FlagAgreement, LabeledVerdict, agreement, complete, score
+from seasoned.outcome.agreement import FlagAgreement, LabeledVerdict, agreement, complete, foreign_status, score
 from seasoned.outcome.verdict import Outcome
 
 
@@ -77,3 +77,18 @@ def test_how_far_verdicts_that_saw_the_flags_agree() -> None:
 def test_nothing_at_all() -> None:
     found = agreement([])
     assert (found.sources, found.tools, found.pooled.n) == ((), (), 0)
+
+
+def test_the_status_of_another_program_is_scored_apart() -> None:
+    foreign = [
+        LabeledVerdict("codex", "s", "shell", verdict, False, True, f"c{at}", "Tests failed.")
+        for at, verdict in enumerate(("failed", "ok", "ok", "unclear"))
+    ]
+    found = agreement([*TABLE, *foreign])
+    assert (found.pooled.n, found.pooled_with_foreign.n, found.others_with_foreign.n) == (100, 104, 104)
+    assert found.sources[0].precision == pytest.approx(8 / 10)
+    assert found.pooled_with_foreign.precision == pytest.approx(8 / 11)
+    apart = foreign_status([*TABLE, *foreign])
+    assert (apart.n, apart.ok, apart.failed, apart.unclear) == (4, 2, 1, 1)
+    assert [one.call for one in apart.disagreeing] == ["c0"]
+    assert complete([*TABLE, *foreign]) == complete(TABLE)

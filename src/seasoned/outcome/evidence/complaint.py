@@ -11,7 +11,7 @@ from seasoned.outcome.verdict import Verdict
 from seasoned.outcome.wording.compiler import BUILD_FAILURES, BUILD_SUCCESSES, HOOKS, PACKAGE
 from seasoned.outcome.wording.file_tool import WRITE_FAILURES
 from seasoned.outcome.wording.http import CURL
-from seasoned.outcome.wording.program import DATABASE, GENERIC, GH
+from seasoned.outcome.wording.program import DATABASE, GENERIC, GH, POWERSHELL
 from seasoned.outcome.wording.python import INTERPRETER
 from seasoned.outcome.wording.refusal import TERSE
 from seasoned.outcome.wording.rule import OutputText, WordingRule, find, find_all, first
@@ -39,6 +39,9 @@ def complaint(speech: OutputText, ran: ShellCommand, *, shows_code: bool, weak: 
     if named is not None:
         return named.says()
     if not ran.works:
+        # `ls` and `cat` are commands of PowerShell too, and complain as all of its commands do.
+        if _POWERSHELL_MARK in speech.edges and (shell := first(POWERSHELL, speech)):
+            return shell.says()
         return _cli_usage(speech, ran)
     found = first(INTERPRETER, speech)
     if found is None and not ran.inline:
@@ -46,6 +49,9 @@ def complaint(speech: OutputText, ran: ShellCommand, *, shows_code: bool, weak: 
     if found is None:
         return _weak_words(speech, ran, shows_code=shows_code) if weak else None
     return found.says()
+
+
+_POWERSHELL_MARK = "+ FullyQualifiedErrorId"
 
 
 def _weak_words(speech: OutputText, ran: ShellCommand, *, shows_code: bool) -> Verdict | None:

@@ -59,7 +59,7 @@ BUILD_FAILURES = WordingRules(
         "make",
         # make stops at the first error, so its own line is among the last.
         "end",
-        r"^(?:g?make|gmake)(?:\[\d+\])?: \*\*\* |^ninja: (?:build stopped|error)|^(?:bazel"
+        r"^(?:g?make|gmake)(?:\[\d+\])?: \*\*\* |^\S+:\d+: \*\*\* .*Stop\.$|^ninja: (?:build stopped|error)|^(?:bazel"
         r"|ERROR): Build did NOT complete|^FAILED: Build did NOT complete",
         "The build stopped with an error.",
         (
@@ -99,13 +99,14 @@ BUILD_FAILURES = WordingRules(
         "C, Swift and Java compilers",
         "line",
         r"^[^\s:()]+(?::\d+){1,2}: (?:fatal )?error: |^\S+\.java:\d+: error: |^e: (?:file://)?\S+\.kts?:"
-        r"|^[^\s:()]+\(\d+(?:,\d+)?\): (?:fatal )?error [A-Z]+\d+",
+        r"|^[^\s:()]+(?:\(\d+(?:,\d+)?\)| ): (?:fatal )?error [A-Z]+\d+",
         "It did not compile.",
         (
             "a.c:3:5: error: expected ';'",
             "Main.java:3: error: cannot find symbol",
             "a.cpp(3): error C2065: 'x'",
             "Program.cs(3,5): error CS1002: ; expected",
+            "MSBUILD : error MSB1003: Specify a project or solution file.",
         ),
         ("a.c:3:5: warning: unused",),
         needle=("error", "e: "),
@@ -198,9 +199,9 @@ BUILD_FAILURES = WordingRules(
         # Linters end with a count; the same words further up are findings in a file that is shown.
         "end",
         r"^(?:\[[\w:.-]+\] )?(?:✖ [1-9]\d* problems?(?! \(0 errors)\b|[1-9]\d* problems? \([1-9]|[1-9]\d* issues?:\s*$"
-        r"|[ \t]*Found [1-9]\d* (?:errors?|issues?|problems?|warnings? and [1-9]\d* errors?)\b"
-        r"|Found [1-9]\d* errors? in \d+ files?"
-        r"|Your code has been rated at (?!10\.00)|Oh no! |would reformat |[1-9]\d* files? would be reformatted"
+        r"|(?:[ \t]*|[\w-]+ )[Ff]ound [1-9]\d* (?:errors?|issues?|problems?|warnings? and [1-9]\d* errors?)\b"
+        r"|[1-9]\d* issues? found\.?$|Your code has been rated at (?!10\.00)|Oh no! |would reformat "
+        r"|[1-9]\d* files? would be reformatted"
         r"|\[warn\] Code style issues|Code style issues found"
         r"|  × (?:Some errors were emitted|The following|Formatter would)|Checked \d+ files? .*Found [1-9]\d* error"
         r"|[1-9]\d* errors?, \d+ warnings?(?:,| found| potentially)|Lint(?:ing)? (?:failed|errors? found)"

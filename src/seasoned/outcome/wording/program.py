@@ -124,9 +124,33 @@ DATABASE = WordingRules(
     ),
 )
 
+POWERSHELL = WordingRules(
+    WordingRule(
+        "PowerShell",
+        # Its errors span several lines and the id comes last of them, often with more output behind it.
+        "line",
+        r"^[ \t]*\+ FullyQualifiedErrorId +: |is not recognized as (?:the name of a cmdlet|a name of a cmdlet"
+        r"|an internal or external command)|^[A-Z][a-z]+-[A-Z]\w+ ?: (?:Cannot|Could not|Access|A parameter|The )"
+        r"|^(?:ParserError|InvalidOperation|ObjectNotFound|ResourceUnavailable|RuntimeException|InvalidArgument"
+        r"|OperationStopped|MethodException|UnauthorizedAccess): |^(?:At|In) line:\d+ char:\d+|^Exception calling \"",
+        "PowerShell reports an error.",
+        (
+            "    + CategoryInfo          : ObjectNotFound\n    + FullyQualifiedErrorId : PathNotFound",
+            "'foo' is not recognized as an internal or external command,",
+            "Get-Content: Cannot find path 'C:\\x' because it does not exist.",
+            "InvalidOperation: Cannot index into a null array.",
+            "Missing closing '}' in statement block.\nAt line:1 char:12",
+        ),
+        ("Get-Content is a cmdlet",),
+        fault="call",
+        needle=("FullyQualifiedErrorId", "is not recognized", ": ", " char:", "Exception calling"),
+    ),
+)
+
 # Any program may say these, also when it succeeds: they are asked last, and behind a pipe they are unclear.
 GENERIC = WordingRules(
     *USAGE,
+    *POWERSHELL,
     WordingRule(
         "first or last line is an error",
         "edge",
@@ -190,26 +214,6 @@ GENERIC = WordingRules(
         ),
         ("INFO: fine",),
         fault="none",
-    ),
-    WordingRule(
-        "PowerShell",
-        # Its errors span several lines and the id comes last of them, often with more output behind it.
-        "line",
-        r"^[ \t]*\+ FullyQualifiedErrorId +: |is not recognized as (?:the name of a cmdlet|a name of a cmdlet"
-        r"|an internal or external command)|^[A-Z][a-z]+-[A-Z]\w+ ?: (?:Cannot|Could not|Access|A parameter|The )"
-        r"|^(?:ParserError|InvalidOperation|ObjectNotFound|ResourceUnavailable|RuntimeException|InvalidArgument"
-        r"|OperationStopped|MethodException|UnauthorizedAccess): |^(?:At|In) line:\d+ char:\d+|^Exception calling \"",
-        "PowerShell reports an error.",
-        (
-            "    + CategoryInfo          : ObjectNotFound\n    + FullyQualifiedErrorId : PathNotFound",
-            "'foo' is not recognized as an internal or external command,",
-            "Get-Content: Cannot find path 'C:\\x' because it does not exist.",
-            "InvalidOperation: Cannot index into a null array.",
-            "Missing closing '}' in statement block.\nAt line:1 char:12",
-        ),
-        ("Get-Content is a cmdlet",),
-        fault="call",
-        needle=("FullyQualifiedErrorId", "is not recognized", ": ", " char:", "Exception calling"),
     ),
     WordingRule(
         "network",

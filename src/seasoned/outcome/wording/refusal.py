@@ -10,10 +10,10 @@ _GOOD = (
     r"|vulnerabilit\w+|differences?|diffs?|changes?|failures?|conflicts?|leaks?|violations?|updates?|findings?|diagnostics?|duplicates?"
     r"|regressions?|matches|results|references|to do|to be done|outdated|upgrades?)\b)"
     r"(?![^\n]*\b(?:[Ss]uccess(?:ful|fully)?|[Pp]assed|[Ff]ixed|[Rr]esolved|[Ii]gnoring|[Ss]kipp(?:ed|ing)|[Dd]eprecated"
-    r"|[Ww]arning|WARN|(?:\d+ )?[Ww]arnings?|INFO|DEBUG|[Uu]sing)\b)"
+    r"|[Ww]arning|WARN|(?:\d+ )?[Ww]arnings?|INFO|DEBUG|[Uu]sing)\b|[^\n]*: 0\b)"
 )
 # What may stand in front: a tag, the program's name, a bullet.
-_LEAD = r"(?:\[[^\]\n]{1,40}\] |[\w./@+-]{1,60}: |[-*•›»>✗×X] ){0,2}"
+_LEAD = r"(?:\[[^\]\n]{1,40}\] |[\w./@+-]{1,60} ?: |[-*•›»>✗×Xx] |[A-Z]{2,10} {2,}){0,2}"
 _NOT = (
     r"not (?:found|a|an|in|authori[sz]ed|authenticated|logged|signed|allowed|permitted|supported|enough|implemented"
     r"|connected|running|installed|configured|enabled|available|initiali[sz]ed|recogni[sz]ed|defined|specified|provided"
@@ -24,10 +24,12 @@ TERSE = WordingRules(
     WordingRule(
         "a line begins with a refusal",
         "short",
-        rf"\A\s*{_LEAD}{_GOOD}(?:(?:[Cc]annot|[Cc]an't|[Cc]an not|[Cc]ould not|[Cc]ouldn't|[Uu]nable to|[Ff]ailed to"
+        rf"\A\s*[\w./@+-]{{1,60}}: {_GOOD}[Nn]o (?:[\w-]+ ){{1,4}}found"
+        rf"|\A\s*{_LEAD}{_GOOD}(?:(?:[Cc]annot|[Cc]an't|[Cc]an not|[Cc]ould not|[Cc]ouldn't|[Uu]nable to|[Ff]ailed to"
         r"|[Ff]ailed with|[Rr]efus(?:ing|ed) to|[Dd]id not|[Dd]oes not|[Mm]ust (?:be|have|specify|provide|set|run))"
-        rf" ?\S|[Nn]{_NOT[1:]}|[Nn]o such |[Nn]o (?:[\w.'\"/@-]+ ){{1,5}}(?:found|available|configured"
-        r"|specified|provided|defined|given|exists?|selected|detected|set|installed|registered|running|in|for|to|at|with)\b"
+        rf" ?\S|[Nn]{_NOT[1:]}|[Nn]o such |[Nn]o (?:[\w.'\"/@-]+ ){{1,5}}(?:available|configured|specified"
+        r"|provided|defined|given|exists?|selected|set|installed|registered|running"
+        r"|found(?= (?:matching|for|with|named|in|at|on)\b|[.:,;] ?\S))\b"
         r"|(?:[Uu]nknown|[Uu]nrecogni[sz]ed|[Uu]nsupported|[Uu]nexpected|[Ii]nvalid|[Ii]llegal|[Mm]issing|[Mm]alformed"
         r"|[Bb]ad|[Aa]mbiguous|[Cc]onflicting|[Ii]ncompatible|[Dd]uplicate|[Uu]ndefined|[Uu]nresolved|[Uu]nterminated"
         r"|[Ii]nsufficient|[Uu]nauthori[sz]ed) [\"'`<\[(]?[A-Za-z-]"
@@ -44,9 +46,15 @@ TERSE = WordingRules(
             "- not logged in: run `x login`",
             "no tasks defined in this folder",
             "app: missing DATABASE_URL",
+            'no checkpoint or commit found matching "x"',
+            "codesign: no identity found",
+            " NX   Cannot find project 'app'",
         ),
         (
             "No issues found",
+            "No ready work found.",
+            "No migrations to apply.",
+            "Missing translations: 0",
             "no changes to commit in 3 files",
             "Missing: 0",
             "found 12 files",
