@@ -19,6 +19,7 @@ from mcp import Client, MCPError
 from seasoned.app.stores import scan_into_store
 from seasoned.config import load
 from seasoned.template.recall.lookup import Recall, recall
+from tests.cli.run import answer
 from tests.confirm.serving import Serving, serving
 from tests.mcp.clients import HttpServer, http_server, talk, talk_over_stdio, text
 
@@ -299,3 +300,12 @@ def test_the_door_and_the_command_look_up_the_same(home: Path) -> None:
     answered = talk(lambda client: client.call_tool("recall", DEPLOY)).structured_content
     with open_store(load().store_path) as store:
         assert msgspec.convert(answered, Recall) == recall(store, **DEPLOY)
+
+
+def test_the_server_and_the_command_list_the_same_templates(home: Path) -> None:
+    async def work(client: Client) -> list[dict[str, Any]]:
+        found = await client.read_resource("seasoned://templates")
+        listed: list[dict[str, Any]] = json.loads(found.contents[0].text)["templates"]  # type: ignore[union-attr]
+        return listed
+
+    assert talk(work) == answer("template", "list")["templates"]

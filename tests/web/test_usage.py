@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.cli.run import answer
 from tests.web.filled import fill_gateway, fill_sessions
 from tests.web.pages import Site, Visitor, site
 
@@ -57,6 +58,16 @@ def test_fewer_days_hold_less_and_the_plot_is_drawn_of_them(filled: Site) -> Non
         assert counts == sorted(counts) and counts[0] < counts[2] == 300
         assert 'id="plot-cost-gateway"' in look(alice).text
         assert look(alice, "?days=5").status_code == 400 and look(alice, "?by=mood").status_code == 400
+
+
+def test_the_page_and_the_command_sum_up_the_same_days(filled: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEASONED_HOME", str(filled.serving.config.home))
+    with filled.visitor() as alice:
+        for days in (7, 30):
+            shown = {row["day"]: row["requests"] for row in rows(alice, "gateway", f"&days={days}")}
+            said = answer("usage", "--by", "day", "--days", days)["rows"]
+            assert shown == {row["name"]: row["requests"] for row in said}
+            assert len(shown) <= days
 
 
 def test_what_agents_recorded_is_there_by_day_model_agent_and_session(filled: Site) -> None:

@@ -210,7 +210,7 @@ def too_old_sentence(old: int) -> str:
     """Which sessions automatic templates leave out, and how to learn from them."""
     return (
         f"Left out: {plural(old, 'good session')} that ended more than {MAX_AGE_DAYS:g} days ago."
-        " `seasoned template build NAME --store` learns from old ones too."
+        " `seasoned template build NAME` learns from old ones too."
     )
 
 
