@@ -26,6 +26,7 @@ from seasoned.app.stores import (
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, UsageError
 from seasoned.redact.key import Secrecy
+from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
 from seasoned.store.search import find_session
 from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
@@ -178,21 +179,28 @@ def build(
         return SavedTemplate(storage.save(store, made), *library_now(store))
 
 
-def create(config: Config, session: str, *, name: str | None, description: str, tags: Iterable[str]) -> SavedTemplate:
+def create(
+    store: Store,
+    session: str,
+    *,
+    redactor: Redactor,
+    name: str | None = None,
+    description: str = "",
+    tags: Iterable[str] = (),
+    now: float | None = None,
+) -> SavedTemplate:
     """A template from the most useful calls of one session in the store."""
-    redactor = make_redactor(config)
-    with own_store(config) as store:
-        found = find_session(store, session)
-        made = template_of_session(
-            store,
-            found["id"],
-            name=check_name(name or f"{found['agent']}-{found['native_id'][:8]}"),
-            now=time.time(),
-            redactor=redactor,
-            description=redactor.text(description),
-            tags=[redactor.text(tag) for tag in tags],
-        )
-        return SavedTemplate(storage.save(store, made), *library_now(store))
+    found = find_session(store, session)
+    made = template_of_session(
+        store,
+        found["id"],
+        name=check_name(name or f"{found['agent']}-{found['native_id'][:8]}"),
+        now=time.time() if now is None else now,
+        redactor=redactor,
+        description=redactor.text(description),
+        tags=[redactor.text(tag) for tag in tags],
+    )
+    return SavedTemplate(storage.save(store, made), *library_now(store, now=now))
 
 
 def refresh(config: Config, store: Store, options: MiningOptions) -> Refreshed:

@@ -126,7 +126,10 @@ def create(session: str, name: str | None, tags: str, description: str, as_json:
     \b
     Example: seasoned template create 53ea19c1 --name release
     """
-    saved = templates.create(load(), session, name=name, description=description, tags=_words(tags))
+    config = load()
+    about: dict[str, Any] = {"name": name, "description": description, "tags": _words(tags)}
+    with own_store(config) as store:
+        saved = templates.create(store, session, redactor=make_redactor(config), **about)
     output.print_saved(saved, as_json=as_json)
 
 

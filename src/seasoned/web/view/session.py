@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from seasoned.agent.review.due import settings_of
 from seasoned.app import review as reviewing
+from seasoned.app import template as templates
 from seasoned.app.extras import require
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import CannotDo, NotFound
@@ -21,9 +22,6 @@ from seasoned.insight.page.rows import number
 from seasoned.scan.intent import users_words
 from seasoned.session import Session
 from seasoned.store import DatabaseRow, Store
-from seasoned.template.example import check_name
-from seasoned.template.library.storage import save
-from seasoned.template.mine.build import create
 from seasoned.text import dollars, plural
 from seasoned.web.cache import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
 from seasoned.web.display import day_and_time, percent, session_link, template_link
@@ -146,12 +144,12 @@ async def make_template(request: Request, here: Here) -> Response:
     form = await read_change(request, here)
     service = service_of(request)
     redactor = service.secrecy.redactor()
-    ref = form.get("session", "")
-    name = check_name(form.get("name", "").strip() or template_name(ref))
+    name = form.get("name", "").strip() or None
 
     def make(store: Store) -> str:
-        row = _row(store, ref)
-        return save(store, create(store, row["id"], name=name, now=service.clock(), redactor=redactor)).name
+        row = _row(store, form.get("session", ""))
+        ref = f"{row['agent']}:{row['native_id']}"
+        return templates.create(store, ref, name=name, redactor=redactor, now=service.clock()).template.name
 
     made = await histories_of(request).read(make)
     return redirect(f"{here.visit.path}/{template_link(made)}")
@@ -180,12 +178,6 @@ async def _gaps(request: Request, ref: str, found: Session | str) -> dict[int, L
         return {}
     lost = await service_of(request).store.read(lambda book: lost_turns(book.database, ref))
     return find_lost_turns(found, lost) if lost else {}
-
-
-def template_name(ref: str) -> str:
-    """The default name of a template made from this session."""
-    agent, _, native_id = ref.partition(":")
-    return f"{agent}-{native_id[:8]}"
 
 
 def _conversations(request: Request) -> Conversations:
