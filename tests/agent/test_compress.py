@@ -148,6 +148,15 @@ def test_a_model_that_cannot_summarise_does_not_end_the_conversation(tmp_path: P
     assert "my wish is marmalade" in str(conversation.history[0])
 
 
+def test_the_limit_on_what_the_model_writes_holds_for_the_turn_and_not_for_each_part_of_it(tmp_path: Path) -> None:
+    full = Answer(calls=(call("terminal", command="true"),), input_tokens=9_000, output_tokens=50)
+    limits = TurnLimits(context_tokens=10_000, output_tokens=80)
+    with serve_script(full, "A summary.", Answer("Done.", input_tokens=300, output_tokens=50)) as server:
+        conversation = conversation_at(tmp_path, open_model(ModelChoice("m", server.base_url)), limits=limits)
+        (turn,) = say(conversation, "run it")
+    assert (turn.stopped, len(server.heard)) == ("tokens", 3)
+
+
 def test_what_cannot_be_made_smaller_is_not_compressed_for_ever(tmp_path: Path) -> None:
     _, folder = folders(tmp_path)
     (folder / "long.txt").write_text("words and more words\n" * 1500)

@@ -155,15 +155,16 @@ class Conversation:
         return True
 
     async def _run(self, prompt: str | None, collector: TurnCollector) -> None:
-        hooks = _RequestHooks(self, collector)
+        hooks, most = _RequestHooks(self, collector), self.limits.output_tokens
         agent: Agent[Any, str] = build_agent(self.runtime, confirm=self._confirm, capabilities=[hooks])
         events = agent.run_stream_events(
             prompt,
             message_history=self.history,
             deps=self._context,
-            # Steps and time are limited for the turn, which may take several runs.
+            # Steps, tokens and time are limited for the turn, which may take several runs.
             usage_limits=UsageLimits(
-                request_limit=self.limits.steps - collector.requests, output_tokens_limit=self.limits.output_tokens
+                request_limit=self.limits.steps - collector.requests,
+                output_tokens_limit=None if most is None else most - collector.output_tokens,
             ),
             timeout=max(0.01, self.limits.turn_seconds - collector.elapsed),
             cancellation_token=self._token,

@@ -119,6 +119,10 @@ class TurnCollector:
     def requests(self) -> int:
         return len(self._usages)
 
+    @property
+    def output_tokens(self) -> int:
+        return sum([usage.output or 0 for usage in self._usages])
+
     def collect(self, event: AgentStreamEvent | AgentRunResultEvent[str]) -> None:
         """Take one event of the agent library, and pass it on to the listener as one of ours."""
         if isinstance(event, PartStartEvent):
