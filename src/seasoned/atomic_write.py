@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 
 PRIVATE = 0o600
@@ -25,6 +24,8 @@ def make_private_folder(folder: Path) -> None:
 
 def digest(data: str | bytes) -> str:
     """The SHA-256 of a text or of bytes."""
+    from hashlib import sha256  # not at the top: it loads OpenSSL, and hooks need this module
+
     return sha256(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data).hexdigest()
 
 
