@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.agent.skill.frontmatter import compose, parse, quoted
+from seasoned.agent.skill.library import compose, parse, quoted
 from seasoned.errors import UsageError
 
 READ = {

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.config import Config
-from seasoned.confirm.audit.verify import verify
+from seasoned.confirm.audit.chain import verify
 from seasoned.confirm.people.credential import make
 from seasoned.confirm.policy import Listen, Policy, RateRule
 from seasoned.confirm.service import ConfirmService, create_app, serve

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from seasoned.command.action import HIGH_RISK
-from seasoned.confirm.audit.verify import verify
+from seasoned.confirm.audit.chain import verify
 from seasoned.confirm.people.change import (
     AddAllowed,
     ByGrant,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.confirm.notify.message import compose
-from seasoned.confirm.request.content import need_in
+from seasoned.confirm.request.row import need_in
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, Scene
 from tests.each_case import check_each

@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 )
 
 from seasoned.config import Config
-from seasoned.confirm.audit.verify import verify
+from seasoned.confirm.audit.chain import verify
 from seasoned.confirm.people.credential import Credential, revoke
 from seasoned.confirm.policy import read_policy
 from seasoned.confirm.request.request import NewRequest

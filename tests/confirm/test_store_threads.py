@@ -18,7 +18,7 @@ from seasoned.confirm.policy import Policy, RateRule
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest
 from seasoned.confirm.request.seal import load_seal
-from seasoned.confirm.service.store_threads import StoreThreads
+from seasoned.confirm.service.waiting import StoreThreads
 from seasoned.errors import CannotDo, StoreError, UsageError
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Database, open_database

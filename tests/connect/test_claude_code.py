@@ -11,8 +11,7 @@ from hypothesis import given
 
 from seasoned.config import Config
 from seasoned.connect import claude_code, codex
-from seasoned.connect.hook_file import Hook, with_hooks, without_hooks
-from seasoned.connect.json_text import read_json
+from seasoned.connect.hook_file import Hook, read_json, with_hooks, without_hooks
 from seasoned.errors import CannotDo
 from tests.connect.connecting import connect, connect_json
 from tests.connect.test_json_text import documents, is_kept

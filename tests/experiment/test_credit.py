@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seasoned.experiment.analysis.credit import FEWEST_TASKS, Credit, ShownRun, credits
+from seasoned.experiment.analysis.analyse import FEWEST_TASKS, Credit, ShownRun, credits
 from seasoned.experiment.analysis.task_run import TrialTally
 from tests.experiment.simulated import TORTURE
 

@@ -18,8 +18,7 @@ from seasoned.experiment.live.assignment import (
     log_foregone,
     new_split,
 )
-from seasoned.experiment.live.example_effect import example_effects
-from seasoned.experiment.live.live_report import LiveReport, list_live, live_report, report_of
+from seasoned.experiment.live.live_report import LiveReport, example_effects, list_live, live_report, report_of
 from seasoned.experiment.live.live_session import LiveSession, load_live
 from seasoned.experiment.live.online_analysis import WINDOW_SECONDS, settled_of
 from seasoned.store import Store, open_store

@@ -7,8 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from seasoned.gateway.wire import anthropic, chat, responses
-from seasoned.gateway.wire.request import ApiResponse
-from seasoned.gateway.wire.usage import read_usage
+from seasoned.gateway.wire.request import ApiResponse, read_usage
 from seasoned.price import Cost, estimate_session, find_cost
 from seasoned.session import Usage
 from tests.each_case import each_case

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.schedule.job import At, Cron, Every, Slot
-from seasoned.schedule.planning import (
+from seasoned.schedule.slots import (
     GRACE_SECONDS,
     PLANNED_SLOTS,
     KeepWaiting,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from seasoned.schedule.job import Cron, Job, Slot
-from seasoned.schedule.prompt import LoadedSkill, build_prompt
+from seasoned.schedule.run import LoadedSkill, build_prompt
 from seasoned.schedule.script import ScriptRun
 from seasoned.testing import serve_script
 from tests.schedule.made import START, job

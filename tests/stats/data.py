@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
+from seasoned.stats.difference import Standardised, standardise_tables
 from seasoned.stats.interval import Estimate
-from seasoned.stats.standardise import Standardised, standardise_tables
 from seasoned.stats.trend import slope_of
 
 CLUSTER = st.integers(0, 30).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.stats.distribution import holm
+from seasoned.stats.interval import holm
 from seasoned.stats.permutation import permute_clusters, permute_pairs
 from seasoned.stats.proportion import fisher, mcnemar, sign_test
 from tests.stats.data import CLUSTERS, PAIRS

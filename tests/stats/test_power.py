@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.stats.power import detectable, needed_for_ratio, power
+from seasoned.stats.proportion import detectable, needed_for_ratio, power
 
 
 def test_published_values() -> None:

@@ -10,8 +10,7 @@ import click
 from seasoned.cli.options import json_option, yes_option
 from seasoned.cli.output import print_json, printable
 from seasoned.config import load
-from seasoned.connect.agents import connector, own_programs
-from seasoned.connect.apply import apply_plan, undo_plan
+from seasoned.connect.apply import apply_plan, connector, own_programs, undo_plan
 from seasoned.connect.apply import undo as undo_changes
 from seasoned.connect.plan import ConnectPlan, made_links, missing_links, preview
 from seasoned.errors import UsageError

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from seasoned.config import Config
-from seasoned.connect.hook_file import WAIT_SECONDS, Hook, command_of, guarded, with_hooks, without_hooks
-from seasoned.connect.json_text import read_json
+from seasoned.connect.hook_file import WAIT_SECONDS, Hook, command_of, guarded, read_json, with_hooks, without_hooks
 from seasoned.connect.plan import ConnectPlan, LinkedFolder, change_of, common_steps, read_present
 
 AGENT = "claude-code"

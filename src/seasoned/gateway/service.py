@@ -1,18 +1,27 @@
-"""The gateway service: puts the parts together, starts and stops them, and listens."""
+"""The gateway service: puts the parts together, starts and stops them, and listens.
+
+A warm start is decided at the first request of a conversation, and is the same in every later one.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import logging
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Generic, TypeVar
 
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from seasoned.begin.settings import FormerSettings, begin_settings
+from seasoned.begin.settings import BeginSettings, FormerSettings, begin_settings, moved_settings
+from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.confirm.policy import Listen
 from seasoned.confirm.service.listen import (
@@ -26,13 +35,15 @@ from seasoned.confirm.service.listen import (
     serve_until_stopped,
     server_for,
 )
+from seasoned.errors import NotFound
 from seasoned.gateway.account.journal import FOLDER, UsageJournal
 from seasoned.gateway.account.keys import Budgets, KeyCache
 from seasoned.gateway.account.totals import pricing
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.metrics import GatewayMetrics
-from seasoned.gateway.provision import Provisioner
 from seasoned.gateway.proxy.app import Gateway
+from seasoned.gateway.proxy.exchange import Exchange
+from seasoned.gateway.proxy.headers import Headers
 from seasoned.gateway.proxy.upstream import Upstreams
 from seasoned.gateway.record.conversations import ConversationIndex
 from seasoned.gateway.record.example_watch import ExampleWatch
@@ -40,6 +51,147 @@ from seasoned.gateway.record.recorder import GatewayRecorder, StoreCache
 from seasoned.gateway.settings import GatewaySettings
 from seasoned.gateway.telemetry import Telemetry, find_collector
 from seasoned.redact.key import Secrecy, load_key
+from seasoned.store import Database, open_database, open_store
+from seasoned.template.library.storage import current
+from seasoned.template.provision import BlockMemory, provision
+
+OPT_OUT = (b"x-seasoned-warm", b"off")
+_WAIT_SECONDS = 1.0
+_MOST = 20_000
+Connected = TypeVar("Connected", bound=Database)
+_log = logging.getLogger("seasoned.gateway")
+
+
+class Held(Generic[Connected]):
+    """A connection that stays open for the thread that uses it, until it fails."""
+
+    def __init__(self, connect: Callable[[], Connected]) -> None:
+        self._connect = connect
+        self._connection: Connected | None = None
+
+    @contextmanager
+    def use(self) -> Iterator[Connected]:
+        if self._connection is None:
+            self._connection = self._connect()
+        try:
+            yield self._connection
+        except BaseException:
+            self.let_go()
+            raise
+
+    def let_go(self) -> None:
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            connection.close()
+
+
+class Provisioner:
+    """Puts the block of a conversation into each of its requests, the same bytes every time."""
+
+    def __init__(self, config: Config, settings: BeginSettings, *, clock: Callable[[], float] = time.time) -> None:
+        self._config = config
+        self._settings = settings
+        self._clock = clock
+        self._decided: OrderedDict[tuple[str, str], bytes | None] = OrderedDict()
+        self._deciding: dict[tuple[str, str], asyncio.Future[bytes | None]] = {}
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seasoned-provision")
+        self._memory = BlockMemory()
+        self._store = Held(lambda: open_store(config.store_path))
+        self._database = Held(lambda: open_database(config))
+
+    def start(self) -> None:
+        """Load what the first conversation would otherwise have to wait for."""
+        for hint in moved_settings(self._config):
+            _log.warning("%s", hint)
+        self._thread.submit(self._prepare)
+
+    def _prepare(self) -> None:
+        with self._store.use() as store:
+            provision("", library=current(store, now=self._clock()), tools=())
+        name = self._settings.experiment
+        if name is not None:
+            from seasoned.experiment.live.assignment import load_split
+
+            with self._database.use() as database:
+                try:
+                    load_split(database, name)
+                except NotFound as error:
+                    _log.warning("Nothing is shown to new conversations: %s", error)
+
+    async def warm(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
+        """The body with its block; unchanged if the request gets none."""
+        if not may_be_warm(exchange, headers):
+            return body
+        assert exchange.conversation is not None
+        key = (str(exchange.conversation.ref), exchange.api.format)
+        if key in self._decided:
+            content = self._decided[key]
+        else:
+            # Requests of one conversation that come at once wait for one decision; it outlives the first of them.
+            deciding = self._deciding.get(key)
+            if deciding is None:
+                deciding = self._deciding[key] = asyncio.ensure_future(self._decide(key, exchange))
+            content = await asyncio.shield(deciding)
+        return body if content is None else exchange.api.insert_block(body, content)
+
+    def close(self) -> None:
+        # A connection is closed by the thread that opened it.
+        for held in (self._store, self._database):
+            self._thread.submit(held.let_go)
+        self._thread.shutdown(wait=False)
+
+    def _keep(self, key: tuple[str, str], content: bytes | None) -> None:
+        self._decided[key] = content
+        self._decided.move_to_end(key)
+        if len(self._decided) > _MOST:
+            self._decided.popitem(last=False)
+
+    async def _decide(self, key: tuple[str, str], exchange: Exchange) -> bytes | None:
+        assert exchange.asked is not None
+        said = [
+            {"role": one.role, "content": one.text}
+            for one in exchange.asked.messages
+            if one.role in ("user", "assistant")
+        ]
+        session = NewSession(id=key[0], format=exchange.api.format, messages=said, tools=list(exchange.asked.tools))
+        # Set when the request could not wait any longer and went as it came.
+        late = threading.Event()
+        answering = asyncio.get_running_loop().run_in_executor(self._thread, self._begin, session, late)
+        content = None
+        try:
+            content = await asyncio.wait_for(answering, _WAIT_SECONDS)
+        finally:
+            late.set()
+            # Also when it failed: a conversation stays as it begins.
+            self._keep(key, content)
+            self._deciding.pop(key, None)
+        return content
+
+    def _begin(self, session: NewSession, late: threading.Event) -> bytes | None:
+        if late.is_set():
+            return None
+        with self._store.use() as store:
+            return begin(
+                store,
+                self._database.use,
+                session,
+                self._settings,
+                now=self._clock(),
+                memory=self._memory,
+                is_late=late.is_set,
+                warn=_log.warning,
+            ).content
+
+
+def may_be_warm(exchange: Exchange, headers: Headers) -> bool:
+    """Whether a request may get a block: a turn with tools, whose history the client sends, without a block in it."""
+    asked, conversation = exchange.asked, exchange.conversation
+    if asked is None or conversation is None or conversation.purpose != "turn" or conversation.relation is not None:
+        return False
+    if asked.previous_response_id is not None or asked.conversation is not None or asked.carries_block:
+        return False
+    opted_out = any(name == OPT_OUT[0] and value.strip().lower() == OPT_OUT[1] for name, value in headers)
+    return bool(asked.tools) and not opted_out
 
 
 class GatewayService:

@@ -12,8 +12,7 @@ from seasoned.errors import UsageError
 from seasoned.insight.rate_text import points, points_between, share
 from seasoned.insight.trials import EARLY_TYPES, EarlyType, Figure, Trials
 from seasoned.stats.difference import difference
-from seasoned.stats.distribution import holm, normal_quantile
-from seasoned.stats.interval import Estimate
+from seasoned.stats.interval import Estimate, holm, normal_quantile
 from seasoned.stats.trend import slope_of, stratified_difference
 
 if TYPE_CHECKING:

@@ -12,12 +12,10 @@ from seasoned.insight.rate_text import points, share
 from seasoned.insight.track import Track
 from seasoned.session import SessionRef
 from seasoned.stats.cluster import pool
-from seasoned.stats.difference import difference
+from seasoned.stats.difference import Standardised, Strata, difference, standardised_difference
 from seasoned.stats.interval import Interval
 from seasoned.stats.permutation import permute_clusters
-from seasoned.stats.power import Detectable, detectable
-from seasoned.stats.proportion import fisher, proportion_difference
-from seasoned.stats.standardise import Standardised, Strata, standardised_difference
+from seasoned.stats.proportion import Detectable, detectable, fisher, proportion_difference
 
 TestName = Literal["Fisher's exact test", "permutation of lineages", "Welch's t over lineages"]
 MOST_PERMUTED = 2000  # lineages; with more, a permutation test is slow and agrees with Welch's t

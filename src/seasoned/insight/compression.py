@@ -16,10 +16,8 @@ from seasoned.session import SessionRef
 from seasoned.stats.cluster import pool, wilson_interval
 from seasoned.stats.difference import paired_ratio
 from seasoned.stats.difference import ratio as clustered_ratio
-from seasoned.stats.distribution import two_sided_z
-from seasoned.stats.interval import Estimate, Interval
-from seasoned.stats.power import needed_for_ratio
-from seasoned.stats.proportion import proportion_ratio, ratio_floor, wilson
+from seasoned.stats.interval import Estimate, Interval, two_sided_z
+from seasoned.stats.proportion import needed_for_ratio, proportion_ratio, ratio_floor, wilson
 from seasoned.store import Store
 
 TOLERANCE = 1.2  # a fifth more failures after a compression still counts as preserved

@@ -12,8 +12,8 @@ import msgspec
 from seasoned.command.tool import is_trivial, task_type_of, tool_of
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.stats.cluster import Pooled, rate, wilson_interval
+from seasoned.stats.difference import standardise_tables
 from seasoned.stats.interval import NO_TRIALS, ONE_CLUSTER, Estimate
-from seasoned.stats.standardise import standardise_tables
 from seasoned.store import DatabaseRow
 
 if TYPE_CHECKING:

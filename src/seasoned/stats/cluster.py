@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from seasoned.stats.distribution import two_sided_t
 from seasoned.stats.interval import (
     NO_TRIALS,
     NOTHING_VARIES,
@@ -20,6 +19,7 @@ from seasoned.stats.interval import (
     as_counts,
     check_level,
     span,
+    two_sided_t,
 )
 from seasoned.stats.proportion import score_ends
 

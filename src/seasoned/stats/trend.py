@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from seasoned.errors import UsageError
 from seasoned.stats.cluster import effective_clusters
-from seasoned.stats.distribution import t_tails, two_sided_t
-from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, check_level, span
+from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, check_level, span, t_tails, two_sided_t
 
 if TYPE_CHECKING:
     import numpy as np

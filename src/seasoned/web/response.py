@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from seasoned.command.action import HIGH_RISK
 from seasoned.confirm.notify.incoming import read_body
 from seasoned.confirm.service.app import status_of
-from seasoned.confirm.service.request_body import TooLarge
+from seasoned.confirm.service.body import TooLarge
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Refused, SeasonedError
 from seasoned.insight.page import frame as report

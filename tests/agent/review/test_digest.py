@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.agent.review.digest import WHOLE, digest_of
+from seasoned.agent.review.prompt import WHOLE, digest_of
 from seasoned.history.formats import read_file
 from seasoned.redact import Redactor
 from seasoned.session import Message, Result, Session, SessionRef, ToolCall

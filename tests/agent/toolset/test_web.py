@@ -20,9 +20,8 @@ import pytest
 
 from seasoned.agent.toolset.confined_folder import ConfinedFolder
 from seasoned.agent.toolset.html_text import reduce
-from seasoned.agent.toolset.public_address import addresses, refusal
 from seasoned.agent.toolset.scope import ToolLimits, ToolScope
-from seasoned.agent.toolset.web import fetch, web_fetch
+from seasoned.agent.toolset.web import addresses, fetch, refusal, web_fetch
 from seasoned.errors import CannotDo, SeasonedError, UsageError
 from tests.agent.toolset.reading import verdict
 

@@ -24,8 +24,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model
 from pydantic_ai.usage import RequestUsage
 
-from seasoned.agent.loop.context_size import estimate_tokens
-from seasoned.agent.loop.conversation import Conversation
+from seasoned.agent.loop.conversation import Conversation, estimate_tokens
 from seasoned.agent.loop.instructions import instruction
 from seasoned.agent.loop.record import BackgroundRecorder, body_of, new_ref, without_usage
 from seasoned.agent.loop.stream_events import ContextCompressed

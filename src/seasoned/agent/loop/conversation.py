@@ -28,13 +28,37 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.usage import UsageLimits
 
 from seasoned.agent.loop.context import Context
-from seasoned.agent.loop.context_size import context_tokens
 from seasoned.agent.loop.record import BackgroundRecorder, body_of, new_ref
 from seasoned.agent.loop.runtime import Confirm, Runtime, build_agent, deny
 from seasoned.agent.loop.stream_events import Event, Turn, TurnCollector
 from seasoned.agent.warm import Warmth
 from seasoned.begin.ongoing import Retraction
 from seasoned.session import SessionRef
+from seasoned.template.render.tokens import CALL_TOKENS, MESSAGE_TOKENS, count_tokens
+
+
+def context_tokens(messages: Sequence[ModelMessage]) -> int:
+    """Tokens that the next request would send. The last answer's own count covers instructions and tools too."""
+    size = 0
+    for message in reversed(messages):
+        if isinstance(message, ModelResponse) and message.usage.input_tokens:
+            return size + message.usage.input_tokens + message.usage.output_tokens
+        size += estimate_tokens(message)
+    return size
+
+
+def estimate_tokens(message: ModelMessage) -> int:
+    """Tokens of one message, estimated."""
+    total = MESSAGE_TOKENS
+    for part in message.parts:
+        if part.part_kind == "tool-call":
+            total += CALL_TOKENS + count_tokens(part.args_as_json_str())
+        elif part.part_kind == "tool-return":
+            total += MESSAGE_TOKENS + count_tokens(part.model_response_str())
+        else:
+            content = getattr(part, "content", "")
+            total += count_tokens(content if isinstance(content, str) else str(content))
+    return total
 
 
 class TurnLimits(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,10 +24,10 @@ from seasoned.agent.loop.conversation import Conversation
 from seasoned.agent.loop.model import ModelChoice, choose_model, open_model
 from seasoned.agent.loop.runtime import Runtime
 from seasoned.agent.loop.stream_events import Turn
-from seasoned.agent.review.digest import budget_for, digest_of
 from seasoned.agent.review.due import ReviewCount, ReviewSettings, Topic, load_count, save_count, settings_of, topic_due
 from seasoned.agent.review.fork import Fork, digest_fork, session_of, task_of, whole_fork
 from seasoned.agent.review.ledger import Review
+from seasoned.agent.review.prompt import budget_for, digest_of
 from seasoned.agent.review.run import ReviewPlan, carry_out, review_prompt
 from seasoned.config import Config
 from seasoned.errors import SeasonedError

@@ -15,12 +15,11 @@ from pydantic_ai.toolsets import FunctionToolset
 from pydantic_ai.usage import UsageLimits
 
 from seasoned.agent.loop.context import Context
-from seasoned.agent.loop.context_size import context_tokens
+from seasoned.agent.loop.conversation import context_tokens
 from seasoned.agent.loop.record import body_of
 from seasoned.agent.loop.runtime import Runtime, fork_agent
-from seasoned.agent.review.digest import SessionDigest
 from seasoned.agent.review.ledger import Form
-from seasoned.agent.review.prompt import digest_instructions
+from seasoned.agent.review.prompt import SessionDigest, digest_instructions
 from seasoned.agent.toolset.memory_skill import MEMORY, SKILLS
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.reader.seasoned_db import NAME, read_message

@@ -1,20 +1,176 @@
-"""The instructions of a review: texts in files, which people can replace with their own."""
+"""What a reviewer is given: instructions, which people can replace with their own, and a digest of the conversation.
+
+The digest is for a model that has not followed it: older turns in short, the last messages in full. Every line of the
+conversation is quoted behind a bar, so that nothing in it can pass for an instruction.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
 
 from seasoned.agent.loop.context import Context
 from seasoned.agent.memory.memory_file import frozen
-from seasoned.agent.review.digest import SessionDigest, budget_for, digest_of
 from seasoned.agent.review.due import Topic
 from seasoned.agent.skill.library import index
+from seasoned.command.tool import command_of
 from seasoned.errors import CannotDo, NotFound
+from seasoned.outcome.judge import judge
 from seasoned.redact import Redactor
-from seasoned.session import Session
+from seasoned.session import Message, Session, ToolCall
 from seasoned.template.render.tokens import count_tokens
+
+# Messages at the end of a session that are shown in full.
+WHOLE = 24
+# Tokens of a digest at most, so that it fits into the window of a small model and costs little.
+BUDGET = 40_000
+# Characters of a message, and of a failed call, in a collapsed turn.
+_SAID = 300
+_DONE = 160
+_MESSAGE_CHARS = 6_000
+_LEAST_CHARS = 400
+# The share of the budget for the turns before the last messages.
+_OLDER_SHARE = 0.4
+_LEAST_TOKENS = 1_000
+# The rest of the window is for the review's own calls and answers.
+_WINDOW_SHARE = 0.6
+# Before each line of the session, so that nothing in it can pass for a heading or an instruction.
+_BAR = "| "
+
+
+class SessionDigest(msgspec.Struct, frozen=True):
+    """The text of a digest, and how many messages it covers."""
+
+    text: str
+    # Messages of the session itself, without a warm block.
+    messages: int
+    whole: int
+    # Estimated.
+    tokens: int
+
+
+def budget_for(window: int | None, prompt: str) -> int:
+    """How large a digest may be for a model with this window, with space left for the prompt and the review."""
+    if window is None:
+        return BUDGET
+    return max(_LEAST_TOKENS, min(BUDGET, int(window * _WINDOW_SHARE) - count_tokens(prompt)))
+
+
+def digest_of(session: Session, redactor: Redactor, *, whole: int = WHOLE, budget: int = BUDGET) -> SessionDigest:
+    """The digest of a session, without secrets and never over its budget."""
+    said = [message for message in session.messages if not message.synthetic]
+    cut = max(0, len(said) - whole)
+    head = _head(session, redactor, len(said))
+    chars = _MESSAGE_CHARS
+    # All of the last messages are shortened alike; dropping some would hide what happened.
+    while True:
+        last = "\n".join(_whole(message, session.ref.agent, redactor, chars) for message in said[cut:])
+        if count_tokens(last) <= budget * (1 - _OLDER_SHARE) or chars <= _LEAST_CHARS:
+            break
+        chars //= 2
+    left = budget - count_tokens(head) - count_tokens(last)
+    older = _older(said[:cut], session.ref.agent, redactor, max(0, left)) if cut else ""
+    parts = [head, *([f"## Before that, collapsed ({cut} messages)\n\n{older}"] if cut else [])]
+    parts.append(f"## The last {len(said) - cut} messages\n\n{last}")
+    text = "\n\n".join(parts)
+    return SessionDigest(text, len(said), len(said) - cut, count_tokens(text))
+
+
+def _head(session: Session, redactor: Redactor, messages: int) -> str:
+    lines = ["# The session", f"agent: {session.ref.agent}; messages: {messages}"]
+    if session.title:
+        lines.append(_bars(f"title: {redactor.head(session.title, _SAID)}"))
+    viewed = [str(call.arguments.get("name")) for call in session.calls() if call.tool in ("skill_view", "Skill")]
+    if viewed:
+        lines.append(_bars(f"skills that were loaded: {redactor.head(', '.join(dict.fromkeys(viewed)), _SAID)}"))
+    return "\n".join(lines)
+
+
+def _older(messages: Sequence[Message], agent: str, redactor: Redactor, budget: int) -> str:
+    """A few lines for each turn; if there are too many, the first and the last of them."""
+    turns = [_collapsed(turn, agent, redactor) for turn in _turns(messages)]
+    sizes = [count_tokens(turn) + 1 for turn in turns]
+    first, last, used = 0, len(turns), 0
+    while first < last:
+        # The task is at the beginning, so the first turns count as much as the latest.
+        at = first if first <= len(turns) - last else last - 1
+        if used + sizes[at] > budget:
+            break
+        used += sizes[at]
+        first, last = (first + 1, last) if at == first else (first, last - 1)
+    gap = [f"({last - first} turns left out)"] if first < last else []
+    return "\n".join([*turns[:first], *gap, *turns[last:]])
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[list[Message]]:
+    """Messages in groups that begin with a message of the user."""
+    numbers: list[int] = []
+    for message in messages:
+        number = numbers[-1] if numbers else 0
+        numbers.append(number + 1 if message.role == "user" else number)
+    for _, group in groupby(zip(numbers, messages, strict=True), key=lambda pair: pair[0]):
+        yield [message for _, message in group]
+
+
+def _collapsed(turn: Sequence[Message], agent: str, redactor: Redactor) -> str:
+    lines = [_bars(f"{one.role}: {_flat(one.text, redactor, _SAID)}") for one in turn if one.role == "user"]
+    calls = [call for message in turn for call in message.calls if not call.synthetic]
+    tally: dict[str, list[int]] = {}
+    for call in calls:
+        counted = tally.setdefault(call.tool, [0, 0])
+        counted[0] += 1
+        failed = judge(call, agent=agent).verdict == "failed"
+        counted[1] += failed
+        if failed:
+            lines.append(_bars(f"  failed: {call.tool} {_flat(_what(call, redactor), redactor, _DONE)}"))
+    if tally:
+        counted_calls = [
+            f"{tool} {number}" + (f" ({bad} failed)" if bad else "") for tool, (number, bad) in tally.items()
+        ]
+        lines.append(_bars(f"  calls: {', '.join(counted_calls)}"))
+    answer = next((one.text for one in reversed(turn) if one.role == "assistant" and one.text.strip()), "")
+    if answer:
+        lines.append(_bars(f"  answer: {_flat(answer, redactor, _SAID)}"))
+    return "\n".join(lines)
+
+
+def _whole(message: Message, agent: str, redactor: Redactor, chars: int) -> str:
+    lines = []
+    if message.text.strip() and message.role != "tool":
+        lines.append(f"[{message.role}]\n{_bars(_cut(redactor.text(message.text), chars))}")
+    for call in message.calls:
+        if call.synthetic:
+            continue
+        verdict = judge(call, agent=agent).verdict
+        arguments = msgspec.json.encode(redactor.value(call.arguments)).decode("utf-8", "replace")
+        lines.append(f"[call, {verdict}]\n{_bars(f'{call.tool} {_cut(arguments, chars)}')}")
+        if call.result is not None:
+            lines.append(f"[its result]\n{_bars(_cut(redactor.text(call.result.text), chars))}")
+    return "\n".join(lines)
+
+
+def _what(call: ToolCall, redactor: Redactor) -> str:
+    return command_of(call) or msgspec.json.encode(redactor.value(call.arguments)).decode("utf-8", "replace")
+
+
+def _flat(text: str, redactor: Redactor, chars: int) -> str:
+    return " ".join(redactor.head(text, chars).split())
+
+
+def _cut(text: str, chars: int) -> str:
+    """The beginning and the end of a long text."""
+    if len(text) <= chars:
+        return text
+    half = chars // 2
+    return f"{text[:half]}\n({len(text) - 2 * half:,} characters left out)\n{text[-half:]}"
+
+
+def _bars(text: str) -> str:
+    return "\n".join(_BAR + line for line in text.splitlines() or [""])
+
 
 _FOLDER = Path(__file__).parent / "instructions"
 _LONGEST = 50_000

@@ -20,7 +20,6 @@ from seasoned.agent.memory.journal import (
     replies,
 )
 from seasoned.agent.memory.screen import objection
-from seasoned.agent.skill.frontmatter import compose, parse
 from seasoned.agent.skill.library import (
     DESCRIPTION_LIMIT,
     FILE_LIMIT,
@@ -30,10 +29,12 @@ from seasoned.agent.skill.library import (
     check_name,
     check_spelling,
     check_support,
+    compose,
     files,
     find,
     ids,
     inside,
+    parse,
     read_text,
 )
 from seasoned.atomic_write import ORDINARY, digest, move

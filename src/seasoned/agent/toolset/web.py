@@ -1,11 +1,13 @@
-"""Fetches a page from the public network, and from nowhere else."""
+"""Fetches a page from the public network, and from nowhere else: addresses are checked after the name was resolved."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
 import http.client
+import ipaddress
 import json
+import queue
 import re
 import socket
 import ssl
@@ -14,18 +16,101 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import msgspec
 
 from seasoned import __version__
 from seasoned.agent.toolset.process import run
-from seasoned.agent.toolset.public_address import CheckedAddress, Resolver, addresses
 from seasoned.agent.toolset.scope import Answer, ToolLimits, ToolScope, plain, tool
 from seasoned.errors import CannotDo, UsageError
+
+Resolver = Callable[..., list[Any]]
+# In these ranges an address of IPv6 stands for the one of IPv4 in its last 32 bits.
+_NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
+_COMPATIBLE = ipaddress.IPv6Network("::/96")
+# Clouds hand out credentials at these addresses to any request from inside. One of them is a public address.
+_METADATA = frozenset(
+    map(ipaddress.ip_address, ("169.254.169.254", "168.63.129.16", "100.100.100.200", "fd00:ec2::254"))
+)
+
+
+class CheckedAddress(msgspec.Struct, frozen=True):
+    """An address to connect to, checked."""
+
+    family: int
+    place: tuple[Any, ...]
+
+
+def refusal(text: str) -> str | None:
+    """Why an address may not be reached; None if it may."""
+    # Without the zone, as in `fe80::1%eth0`.
+    address = ipaddress.ip_address(text.partition("%")[0])
+    for each in (address, *_embedded(address)):
+        if each in _METADATA:
+            return "an address at which clouds hand out credentials"
+        if each.is_loopback:
+            return "an address of this machine"
+        if each.is_link_local:
+            return "an address of the local link"
+        if each.is_multicast:
+            return "a multicast address"
+        if not each.is_global or each.is_reserved or each.is_unspecified:
+            return "a private or reserved address"
+    return None
+
+
+def _embedded(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
+    """IPv4 addresses inside of one of IPv6: mapped, compatible, translated, tunnelled."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return []
+    found = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    if address in _COMPATIBLE or any(address in network for network in _NAT64):
+        found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return [each for each in found if each is not None]
+
+
+def addresses(
+    host: str,
+    port: int,
+    *,
+    seconds: float,
+    allow_private: frozenset[str] = frozenset(),
+    resolve: Resolver = socket.getaddrinfo,
+) -> list[CheckedAddress]:
+    """The addresses of a name; UsageError if one of them may not be reached."""
+    found = _resolved(host, port, seconds, resolve)
+    # All are checked, and only these are connected to: a second look-up could give another address.
+    for _, _, _, _, place in found:
+        why = refusal(place[0])
+        if why is not None and f"{host}:{port}" not in allow_private:
+            raise UsageError(f"{host!r} leads to {place[0]}, {why}; only public addresses are fetched.")
+    return [CheckedAddress(family, place) for family, _, _, _, place in found]
+
+
+def _resolved(host: str, port: int, seconds: float, resolve: Resolver) -> list[Any]:
+    """Resolve in a thread: a resolver has no timeout, and one that does not answer is abandoned."""
+    answer: queue.SimpleQueue[list[Any] | OSError | UnicodeError] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answer.put(resolve(host, port, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            answer.put(error)
+
+    threading.Thread(target=ask, daemon=True, name="resolve").start()
+    try:
+        found = answer.get(timeout=max(0.1, seconds))
+    except queue.Empty:
+        raise CannotDo(f"The name {host!r} was not resolved within {seconds:.0f} seconds; try again later.") from None
+    if not isinstance(found, list) or not found:
+        raise CannotDo(f"The name {host!r} cannot be resolved ({found}); check its spelling.")
+    return found
+
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TEXT = re.compile(r"text/|application/(?:[\w.+-]*\+)?(?:json|xml|javascript|yaml|x-yaml|toml|x-ndjson|ecmascript)\b")

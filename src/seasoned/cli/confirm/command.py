@@ -331,8 +331,8 @@ def verify(heads: Path | None, as_json: bool) -> None:
     Example: seasoned confirm verify --heads /mnt/elsewhere/heads.jsonl
     """
     with open_book() as book:
+        from seasoned.confirm.audit.chain import verify as verify_audit
         from seasoned.confirm.audit.export import check_heads, read_heads
-        from seasoned.confirm.audit.verify import verify as verify_audit
 
         found = verify_audit(book.database)
         # Someone who can rewrite the whole store can rewrite its chain too; only a head kept elsewhere shows that.

@@ -17,7 +17,6 @@ from seasoned.confirm.people.credential import Credential, current
 from seasoned.confirm.policy import Policy, RateLimit
 from seasoned.confirm.request.allow_list import is_allowed
 from seasoned.confirm.request.canonical_json import canonical, check_text, digest_of, request_bytes
-from seasoned.confirm.request.content import need_in
 from seasoned.confirm.request.request import (
     APPROVED,
     BY_ALLOW_LIST,
@@ -30,7 +29,7 @@ from seasoned.confirm.request.request import (
     finite_number,
     new_id,
 )
-from seasoned.confirm.request.row import new_request, request_from_row, unsealed, votes_of
+from seasoned.confirm.request.row import need_in, new_request, request_from_row, unsealed, votes_of
 from seasoned.confirm.request.seal import Seal
 from seasoned.errors import Conflict, Refused, TooMany, UsageError
 from seasoned.redact.key import Secrecy

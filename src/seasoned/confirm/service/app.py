@@ -17,9 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import seasoned
 from seasoned.confirm.service import routes
+from seasoned.confirm.service.body import TooLarge, TooSlow, field_of, say
 from seasoned.confirm.service.openapi import document
-from seasoned.confirm.service.request_body import TooLarge, TooSlow, field_of
-from seasoned.confirm.service.responses import say
 from seasoned.confirm.service.service import ConfirmService
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, SeasonedError, TooMany, Unauthorised, UsageError
 

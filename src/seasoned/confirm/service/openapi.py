@@ -1,4 +1,4 @@
-"""Shapes of bodies and answers for the OpenAPI document. `responses.py` builds the answers; tests compare the two."""
+"""Shapes of bodies and answers for the OpenAPI document. `body.py` builds the answers; tests compare the two."""
 
 from __future__ import annotations
 

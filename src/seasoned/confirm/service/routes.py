@@ -1,28 +1,95 @@
-"""HTTP routes: submit, look, wait, decide, redeem; lists, audit, health and metrics. GET changes nothing but expiry."""
+"""HTTP routes: submit, look, wait, decide, redeem; lists, audit, health and metrics. GET changes nothing but expiry.
+
+The caller is identified by a bearer token, or by the user id at the other end of the Unix socket.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Depends, Path, Query
+from fastapi.openapi.models import HTTPBearer as HTTPBearerModel
+from fastapi.security.base import SecurityBase
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response, StreamingResponse
 
 import seasoned
 from seasoned.confirm.notify.outbox import unsent
-from seasoned.confirm.people.credential import Credential
+from seasoned.confirm.people.credential import Credential, authenticate, credentials
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
-from seasoned.confirm.service import openapi, responses
-from seasoned.confirm.service.auth import Bearer
-from seasoned.confirm.service.metrics import CONTENT_TYPE
+from seasoned.confirm.service import body, openapi
+from seasoned.confirm.service.body import read_digest, read_new_request, read_reason, values_of
 from seasoned.confirm.service.openapi import answers
-from seasoned.confirm.service.request_body import read_digest, read_new_request, read_reason
-from seasoned.confirm.service.service import ConfirmService, service_of
-from seasoned.errors import CannotDo, Denied, NotFound, Refused
+from seasoned.confirm.service.service import CONTENT_TYPE, ConfirmService, service_of
+from seasoned.errors import CannotDo, Denied, NotFound, Refused, Unauthorised
+
+_MOST_TOKEN = 200
+
+
+class Bearer(SecurityBase):
+    """The credential of a request; without a valid one, 401 before anything else is read."""
+
+    def __init__(self) -> None:
+        self.model = HTTPBearerModel(description="A token from `seasoned confirm token make`.")
+        self.scheme_name = "token"
+
+    async def __call__(self, request: HTTPRequest) -> Credential:
+        service = service_of(request)
+        given = token_of(request)
+        ask: Callable[[Book], Credential]
+        if given is not None:
+            token, now = given, service.clock()
+
+            def ask(book: Book) -> Credential:
+                return authenticate(book.database, token, now=now)
+        elif (uid := peer_of(request)) is not None:
+            name = service.policy.listen.peers.get(str(uid))
+
+            def ask(book: Book) -> Credential:
+                return _peer(book, uid, name)
+        else:
+            raise Unauthorised("No credential: send the header 'Authorization: Bearer <token>'.")
+        found = await service.store.read(ask)
+        request.state.credential = found.name
+        return found
+
+
+def token_of(request: HTTPRequest) -> str | None:
+    """The token in the header; two such headers are an error."""
+    given = values_of(request, b"authorization")
+    if not given:
+        return None
+    scheme, _, token = given[0].decode("latin-1").partition(" ")
+    token = token.strip()
+    if len(given) > 1 or scheme.lower() != "bearer" or not 0 < len(token) <= _MOST_TOKEN or not token.isascii():
+        raise Unauthorised("The Authorization header is not valid: send exactly one, as 'Bearer <token>'.")
+    return token
+
+
+def peer_of(request: HTTPRequest) -> int | None:
+    """The user id of the process at the other end of a Unix socket; None for other connections."""
+    uid = request.scope.get("state", {}).get("peer_uid")
+    return uid if isinstance(uid, int) else None
+
+
+def _peer(book: Book, uid: int, name: str | None) -> Credential:
+    if name is None:
+        raise Unauthorised(
+            f"The policy has no credential for user id {uid}: add it under listen.peers, or send a token."
+        )
+    found = next((one for one in credentials(book.database) if one.name == name and one.revoked_at is None), None)
+    if found is None:
+        raise Unauthorised(f"The credential {name!r} of user id {uid} does not exist or is revoked.")
+    if uid == os.getuid() and found.role != "agent":
+        # Every program of the service's own user, agents included, could use it.
+        raise Refused(f"User id {uid} is the service's own: it may ask but not decide. Use a token or another user.")
+    return found
+
 
 router = APIRouter(tags=["confirm"])
 overview = APIRouter(tags=["overview"])
@@ -59,7 +126,7 @@ async def submit(request: HTTPRequest, who: Who) -> Response:
         service.metrics.submitted(done.request)
         service.notices.wake()
     status = 200 if done.request.status == "auto_approved" else 202
-    return responses.say("confirm-submitted", responses.submitted(done.request, service.base_url), status=status)
+    return body.say("confirm-submitted", body.submitted(done.request, service.base_url), status=status)
 
 
 _DECIDED = answers(
@@ -88,7 +155,7 @@ async def deny(request: HTTPRequest, request_id: RequestId, who: Who) -> Respons
 async def _decide(request: HTTPRequest, who: Credential, request_id: str, *, approve: bool) -> Response:
     reason = await read_reason(request)
     decided = await decide(service_of(request), who, request_id, approve=approve, reason=reason, via="http")
-    return responses.say("confirm-decided", responses.decided(decided))
+    return body.say("confirm-decided", body.decided(decided))
 
 
 async def decide(
@@ -123,7 +190,7 @@ async def redeem(request: HTTPRequest, request_id: RequestId, who: Who) -> Respo
     checked = check_id(request_id)
     grant = await service.store.write(lambda book: book.redeem(who, checked, digest=digest))
     service.metrics.redeemed()
-    return responses.say("confirm-redeemed", responses.redeemed(grant))
+    return body.say("confirm-redeemed", body.redeemed(grant))
 
 
 _SHOWN = (openapi.RequestAnswer, "The request.")
@@ -140,7 +207,7 @@ async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait
         # Its time is left out of the histogram of answer times.
         request.state.waited = True
         found = await service.waiting.until_resolved(who, checked, wait, lambda: _gone(request))
-    return responses.as_json(responses.look_of(found))
+    return body.as_json(body.look_of(found))
 
 
 async def _gone(request: HTTPRequest) -> None:
@@ -177,7 +244,7 @@ async def _stream(
     ends = service.waiting.now() + seconds
     with service.waiting.watch(who, request_id) as watch:
         found: Request = await service.waiting.look(who, request_id)
-        yield responses.event(found)
+        yield body.event(found)
         while not found.is_resolved and (left := ends - service.waiting.now()) > 0:
             news = await watch.next(min(left, _HEARTBEAT_SECONDS))
             # A stream can last an hour: a credential that was revoked meanwhile must see no more of it.
@@ -187,7 +254,7 @@ async def _stream(
                 # The poll may repeat what this process has already sent.
                 if news != found:
                     found = news
-                    yield responses.event(found)
+                    yield body.event(found)
                 continue
             if watch.is_stopping:
                 return
@@ -226,8 +293,8 @@ async def requests(
     found = await service_of(request).store.read(
         lambda book: book.list(who, status=status, unused=unused, limit=limit, before=older)
     )
-    values = {"count": len(found), "requests": [responses.shown(one) for one in found]}
-    return responses.say("confirm-requests", values)
+    values = {"count": len(found), "requests": [body.shown(one) for one in found]}
+    return body.say("confirm-requests", values)
 
 
 @overview.get("/audit", responses=answers(400, 403, on_200=(openapi.AuditAnswer, "Entries of the audit.")))
@@ -236,8 +303,8 @@ async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> Response:
     if who.role not in _SEES_ALL:
         raise Refused("The audit is for approvers and admins: ask one of them.")
     found = await service_of(request).store.read(lambda book: book.audit(limit=limit))
-    entries = [responses.with_iso(msgspec.structs.asdict(entry)) for entry in found]
-    return responses.say("confirm-audit", {"count": len(entries), "entries": entries})
+    entries = [body.with_iso(msgspec.structs.asdict(entry)) for entry in found]
+    return body.say("confirm-audit", {"count": len(entries), "entries": entries})
 
 
 @overview.get(
@@ -258,7 +325,7 @@ async def health(request: HTTPRequest) -> Response:
     values: dict[str, object] = {
         "status": "ok" if works else "failing",
         "pending_count": pending,
-        "timestamp": responses.iso(service.clock()),
+        "timestamp": body.iso(service.clock()),
     }
     who = await _recognised(request) if works else None
     if who is not None:
@@ -274,10 +341,10 @@ async def health(request: HTTPRequest) -> Response:
         values["export"] = {
             "to": service.policy.audit.export,
             "row": None if exported is None else exported.seq,
-            "at": None if exported is None else responses.iso(exported.at),
+            "at": None if exported is None else body.iso(exported.at),
             "problem": service.heads.problem,
         }
-    return responses.say("health", values, status=200 if works else 503)
+    return body.say("health", values, status=200 if works else 503)
 
 
 async def _recognised(request: HTTPRequest) -> Credential | None:

@@ -11,8 +11,16 @@ import msgspec
 from seasoned.experiment.analysis.task_run import KINDS, Measure, TrialTally
 from seasoned.stats.cluster import effective_clusters
 from seasoned.stats.difference import NO_PAIRS, difference, paired_difference
-from seasoned.stats.distribution import normal_quantile, two_sided_t
-from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, Interval, PValue, check_level
+from seasoned.stats.interval import (
+    NOTHING_VARIES,
+    ONE_CLUSTER,
+    Estimate,
+    Interval,
+    PValue,
+    check_level,
+    normal_quantile,
+    two_sided_t,
+)
 from seasoned.stats.permutation import PERMUTATIONS, permute_pairs
 from seasoned.stats.proportion import sign_test
 

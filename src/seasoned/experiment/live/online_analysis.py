@@ -12,8 +12,7 @@ from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import HOLDOUT, Split
 from seasoned.insight.rate_text import points_between, share
 from seasoned.stats.anytime import difference_sequence, mean_sequence
-from seasoned.stats.distribution import holm
-from seasoned.stats.interval import Estimate, check_level
+from seasoned.stats.interval import Estimate, check_level, holm
 from seasoned.text import plural
 
 # A sample ratio less likely than this is not by chance: the assignment, the log or the counting is broken.

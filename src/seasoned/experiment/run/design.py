@@ -14,8 +14,7 @@ from seasoned.experiment.analysis.analyse import AnalysisPlan
 from seasoned.experiment.analysis.contrast import Contrast, Test
 from seasoned.experiment.analysis.task_run import MEASURES, Measure
 from seasoned.experiment.run.arm import BANKS, K
-from seasoned.experiment.task.task_file import PARTS, Part
-from seasoned.experiment.task.yaml_document import YamlEntry, read_document
+from seasoned.experiment.task.task_file import PARTS, Part, YamlEntry, read_document
 
 ARMS = ("cold", "warm", "placebo", "rule")
 PRIMARY: Measure = "executed"

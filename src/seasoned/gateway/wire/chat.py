@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
-from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, read_usage
 from seasoned.gateway.wire.splice import add_field, count_leading, find_fields, find_items, insert_items, replace
-from seasoned.gateway.wire.usage import read_usage
 from seasoned.history.chat import ROLES, spoken_text
 from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, identity, integer, string, text_of
 from seasoned.marks import opens_block

@@ -18,8 +18,7 @@ from seasoned.app.experiment import TaskExperiment, live_experiment, task_experi
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.task_run import KINDS
-from seasoned.experiment.live.example_effect import ExampleEffect
-from seasoned.experiment.live.live_report import LiveArm, LiveExample, LiveListing, LiveReport, list_live
+from seasoned.experiment.live.live_report import ExampleEffect, LiveArm, LiveExample, LiveListing, LiveReport, list_live
 from seasoned.experiment.live.online_analysis import SampleRatio
 from seasoned.experiment.page.live_plots import live_plots
 from seasoned.experiment.page.page import part_of

@@ -1,20 +1,24 @@
-"""Reads request bodies up to a limit, decodes them strictly, and names the field that is wrong."""
+"""Bodies: requests are read up to a limit and decoded strictly; answers name their schema, times also as ISO text."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from email.message import Message
 from typing import Any, TypeVar
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
 
-from seasoned.confirm.request.request import NewRequest
+from seasoned.confirm.request.request import Grant, NewRequest, Request
 from seasoned.errors import SeasonedError, UsageError
 
 
-def values_of(request: Request, name: bytes) -> list[bytes]:
+def values_of(request: HTTPRequest, name: bytes) -> list[bytes]:
     """All values of a header, in order. The name is given in lower case."""
     return [value for key, value in request.scope["headers"] if key == name]
 
@@ -78,7 +82,7 @@ _verdict = msgspec.json.Decoder(DecisionBody)
 _redemption = msgspec.json.Decoder(RedeemBody)
 
 
-async def read_new_request(request: Request) -> NewRequest:
+async def read_new_request(request: HTTPRequest) -> NewRequest:
     """The request in the body, with the idempotency key of the header."""
     key = idempotency_key(request)
     given = _decoded(await _read(request), _submission)
@@ -93,18 +97,18 @@ async def read_new_request(request: Request) -> NewRequest:
     )
 
 
-async def read_reason(request: Request) -> str:
+async def read_reason(request: HTTPRequest) -> str:
     """The reason for a decision; no body means no reason."""
     content = await _read(request, may_be_empty=True)
     return (_decoded(content, _verdict).reason or "") if content else ""
 
 
-async def read_digest(request: Request) -> str:
+async def read_digest(request: HTTPRequest) -> str:
     """The digest of the action that is about to run."""
     return _decoded(await _read(request), _redemption).digest
 
 
-def idempotency_key(request: Request) -> str | None:
+def idempotency_key(request: HTTPRequest) -> str | None:
     """The key that makes a repeated submission the same request."""
     given = values_of(request, b"idempotency-key")
     if not given:
@@ -140,7 +144,7 @@ def _decoded(content: bytes, decoder: msgspec.json.Decoder[_T]) -> _T:
         raise FieldError("body", f"{error}; send one JSON object in UTF-8.") from error
 
 
-async def _read(request: Request, *, may_be_empty: bool = False) -> bytes:
+async def _read(request: HTTPRequest, *, may_be_empty: bool = False) -> bytes:
     if any(length.isdigit() and int(length) > MOST_BYTES for length in values_of(request, b"content-length")):
         await _discard(request)
         raise _too_large()
@@ -167,7 +171,7 @@ async def _read(request: Request, *, may_be_empty: bool = False) -> bytes:
     return content
 
 
-async def _discard(request: Request) -> None:
+async def _discard(request: HTTPRequest) -> None:
     left = _DISCARDED_BYTES
     try:
         async with asyncio.timeout(_READ_SECONDS / 6):
@@ -184,7 +188,7 @@ def _too_large() -> TooLarge:
     return TooLarge(f"The body has more than {MOST_BYTES:,} bytes: send less, or a reference to the rest.")
 
 
-def _check_type(request: Request) -> None:
+def _check_type(request: HTTPRequest) -> None:
     # The usual case, without parsing.
     if values_of(request, b"content-type") == [b"application/json"] and not values_of(request, b"content-encoding"):
         return
@@ -195,3 +199,114 @@ def _check_type(request: Request) -> None:
         raise FieldError("Content-Type", "expected 'application/json', in UTF-8.")
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise FieldError("Content-Encoding", "send the body uncompressed.")
+
+
+# Answers contain exact arguments, which no cache may keep.
+_HEADERS = (
+    (b"content-type", b"application/json"),
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+)
+_encode = msgspec.json.Encoder().encode
+
+
+def iso(moment: float | None) -> str | None:
+    """A time as ISO 8601 text in UTC."""
+    if moment is None:
+        return None
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def say(
+    name: str, values: Mapping[str, Any], *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A JSON answer with the name of its schema."""
+    return as_json(_encode({"schema": f"seasoned/{name}/1", **values}), status=status, headers=headers)
+
+
+def as_json(content: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A JSON answer that is already encoded."""
+    return _JsonResponse(content, status, headers)
+
+
+class _JsonResponse(Response):
+    """JSON with the headers that every answer has."""
+
+    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
+        more = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in (headers or {}).items()]
+        self.raw_headers = [*_HEADERS, (b"content-length", b"%d" % len(self.body)), *more]
+
+
+def submitted(request: Request, base_url: str) -> dict[str, Any]:
+    """The answer to a submission."""
+    url = f"{base_url}/confirm/{request.id}"
+    return {
+        "id": request.id,
+        "action": request.action,
+        "status": request.status,
+        "timeout_seconds": request.timeout_seconds,
+        "message": _message(request),
+        "approve_url": f"{url}/approve",
+        "deny_url": f"{url}/deny",
+        "digest": request.digest,
+    }
+
+
+def _message(request: Request) -> str:
+    if request.status == "auto_approved":
+        return "The allow-list covers this action: redeem it before you act."
+    if request.is_resolved:
+        return f"This was submitted before and is {request.status}."
+    wait = f"GET /confirm/{request.id}?wait=60"
+    return f"A person has {request.timeout_seconds:g} seconds to decide; wait with {wait}."
+
+
+def decided(request: Request) -> dict[str, Any]:
+    """The answer to a decision."""
+    return {
+        "id": request.id,
+        "action": request.action,
+        "status": request.status,
+        "resolved_by": request.resolved_by,
+        "resolved_at": request.resolved_at,
+        "resolved_at_iso": iso(request.resolved_at),
+    }
+
+
+def redeemed(grant: Grant) -> dict[str, Any]:
+    """The answer to a redemption: permission to act once."""
+    return {**msgspec.structs.asdict(grant), "redeemed_at_iso": iso(grant.redeemed_at)}
+
+
+def shown(request: Request) -> dict[str, Any]:
+    """A request with everything that the service shows of it."""
+    values = with_iso(msgspec.structs.asdict(request))
+    values["votes"] = [with_iso(msgspec.structs.asdict(vote)) for vote in request.votes]
+    values["is_unused"] = request.is_unused
+    return values
+
+
+# The last request that was encoded: when many clients wait for one, all get the same bytes.
+_written: dict[str, tuple[Request, bytes]] = {}
+
+
+def look_of(request: Request) -> bytes:
+    """One request as a JSON answer."""
+    known, content = _written.get("last", (None, b""))
+    if known is not request:
+        content = _encode({"schema": "seasoned/confirm-request/1", **shown(request)})
+        _written["last"] = (request, content)
+    return content
+
+
+def with_iso(values: dict[str, Any]) -> dict[str, Any]:
+    """The values, with every time also as ISO text."""
+    return values | {f"{name}_iso": iso(values[name]) for name in _TIMES if name in values}
+
+
+_TIMES = ("created_at", "expires_at", "resolved_at", "redeem_before", "redeemed_at", "at")
+
+
+def event(request: Request) -> bytes:
+    """One server-sent event with the request as it is now."""
+    return b"event: status\ndata: " + look_of(request) + b"\n\n"
