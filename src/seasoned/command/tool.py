@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -30,12 +30,11 @@ class Tool(msgspec.Struct, frozen=True):
 @cache
 def known_tools() -> dict[str, Tool]:
     """The tools of all agents by their names in lower case, from `table/tools.toml`."""
-    rows = table().tools
-    return {
-        name: msgspec.convert({"kind": row.kind, "form": row.form, "trivial": row.trivial}, Tool)
-        for row in rows
-        for name in row.names.split()
-    }
+    found: dict[str, Tool] = {}
+    for row in table().tools:
+        tool = msgspec.convert({"kind": row.kind, "form": row.form, "trivial": row.trivial}, Tool)
+        found.update(dict.fromkeys(row.names.split(), tool))
+    return found
 
 
 _UNKNOWN = Tool("general", "api")
@@ -43,6 +42,8 @@ _REMOTE_RESEARCH = Tool("research", "api")
 _RESEARCH_WORDS = LazyRegex(r"browser|fetch|web_?search|crawl|scrape|playwright|puppeteer|firecrawl|tavily|exa_")
 
 
+# A scan asks six times for each call.
+@lru_cache(maxsize=4096)
 def tool_of(name: str) -> Tool:
     """What is known about a tool; an unknown one is general and answers like an API."""
     lowered = name.lower()
