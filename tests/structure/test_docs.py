@@ -30,6 +30,13 @@ ANSWERS = {
     "up": ["up {samples} --json"],
     "scan": ["scan {samples} --json"],
     "sessions": ["sessions {samples} --json"],
+    "projects": ["projects --json"],
+    "project": ["projects show /home/mira/waypost --json"],
+    "project-merge": ["projects merge /home/jonas/src/waypost /home/mira/waypost --json"],
+    "project-split": [
+        "projects merge /home/jonas/src/waypost /home/mira/waypost",
+        "projects split /home/mira/waypost /home/jonas/src/waypost --json",
+    ],
     "session": ["show 40904d81 {samples} --json"],
     "judge": ["judge {samples}"],
     "agreement": ["agreement {samples} --json"],
@@ -89,7 +96,7 @@ ANSWERS = {
 }
 # How to get each answer: commands one after the other, of which the last one prints it. A scripted model answers.
 JOBS = '[{"name":"a","prompt":"P.","deliver":"signal","schedule":{"kind":"interval","minutes":5}},{"name":"b"}]'
-SCANNED = ("forget", "export", "doctor")
+SCANNED = ("forget", "export", "doctor", "projects", "project", "project-merge", "project-split")
 # The answers are asked for in this many tests, so that two processes can share them.
 ANSWER_PARTS = 4
 

@@ -12,6 +12,7 @@ from seasoned.app.stores import shared_database, user_store
 from seasoned.config import Config, command_environment
 from seasoned.gateway.account.totals import GroupBy, HistoryTotal, UsageTotal, history_totals, totals
 from seasoned.gateway.settings import FILE, load_settings
+from seasoned.store.project import refs_in
 
 if TYPE_CHECKING:
     from seasoned.gateway.service import GatewayService
@@ -49,15 +50,19 @@ def first_moment(days: int | None) -> float:
     return (today - timedelta(days=days - 1)).timestamp()
 
 
-def gateway_usage(config: Config, by: GroupBy, *, since: float) -> list[UsageTotal]:
-    """What went through the gateway."""
+def gateway_usage(config: Config, by: GroupBy, *, since: float, project: str | None = None) -> list[UsageTotal]:
+    """What went through the gateway; `project` is the key of one project."""
+    only = None
+    if project is not None:
+        with user_store(config) as store:
+            only = refs_in(store, project)
     with shared_database(config) as database:
-        return totals(database, by, since=since)
+        return totals(database, by, since=since, only=only)
 
 
-def history_usage(config: Config, by: GroupBy, *, since: float) -> list[HistoryTotal]:
+def history_usage(config: Config, by: GroupBy, *, since: float, project: str | None = None) -> list[HistoryTotal]:
     """What histories say was used, without the sessions that went through the gateway."""
     # Of all time and not only since: what the gateway counted is never counted again from a history.
     known = {one.name for one in gateway_usage(config, "session", since=0.0) if one.name is not None}
     with user_store(config) as store:
-        return history_totals(store, by, since=since, without=known)
+        return history_totals(store, by, since=since, without=known, project=project)

@@ -28,12 +28,14 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
+from seasoned.store.project import find_project, refs_in
 from seasoned.store.search import find_session
 from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
 from seasoned.template.example import MAX_AGE_DAYS, Example, Template, check_name
 from seasoned.template.library import storage
 from seasoned.template.library.exchange import MOST_BYTES, read_template
 from seasoned.template.library.guard import GuardRuling
+from seasoned.template.library.project import library_of, template_of
 from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, State
 from seasoned.template.library.upkeep import Retirement, too_old
 from seasoned.template.library.upkeep import refresh as update_templates
@@ -80,10 +82,30 @@ def library_now(store: Store, *, now: float | None = None) -> tuple[Library, Tem
 
 
 def list_templates(
-    store: Store, *, task_type: str | None = None, tags: Sequence[str] = (), now: float | None = None
+    store: Store,
+    *,
+    task_type: str | None = None,
+    tags: Sequence[str] = (),
+    project: str | None = None,
+    now: float | None = None,
 ) -> list[ListedTemplate]:
-    """The templates, newest first, each with how many of its examples may be shown now."""
-    return storage.listed(store, task_type=task_type, tags=tags, library=library_now(store, now=now)[0])
+    """The templates, newest first, each with how many of its examples may be shown now.
+
+    `project` is the key of a project: only templates with an example of it, and only those examples count.
+    """
+    library = library_now(store, now=now)[0]
+    if project is not None:
+        library = library_of(library, refs_in(store, project))
+    found = storage.listed(store, task_type=task_type, tags=tags, library=library)
+    return [one for one in found if project is None or library.find(one.name) is not None]
+
+
+def in_project(store: Store, found: SavedTemplate, project: str) -> SavedTemplate:
+    """A template with only the examples of a project, by its key."""
+    left = template_of(found.template, refs_in(store, project))
+    if left is None:
+        raise NotFound(f"No example of {found.template.name!r} comes from the project {project!r}.")
+    return msgspec.structs.replace(found, template=left)
 
 
 def find_template(store: Store, name: str, *, version: int | None = None, now: float | None = None) -> SavedTemplate:
@@ -146,13 +168,15 @@ def build(
     tags: Iterable[str] = (),
     budget: int | None = None,
     use_store: bool = False,
+    project: str | None = None,
     config: Config | None = None,
     progress: Progress = no_progress,
     tell: Callable[[Histories], None] = lambda read: None,
 ) -> SavedTemplate:
     """Learn a template from the sessions of these paths that went well, and save it as the next version of its name.
 
-    Without paths, from what is in the store; while that is empty, from the user's own histories.
+    Without paths, from what is in the store; while that is empty, from the user's own histories. `project` takes
+    sessions of one project only: its key, a unique name or a folder.
     """
     # People forget the name and give the path first; without this the error would be about characters in names.
     if "/" in name or "\\" in name:
@@ -164,12 +188,16 @@ def build(
     with filled_store(config, given, use_store=use_store, progress=progress) as read:
         tell(read)
         store = read.store
+        options = options or MiningOptions()
+        if project is not None:
+            found = find_project(store, project, base=str(Path.cwd()))
+            options = msgspec.structs.replace(options, project=found.key)
         made = mine_template(
             store,
             name=name,
             now=time.time(),
             redactor=redactor,
-            options=options or MiningOptions(),
+            options=options,
             # Templates are shared, so what people type is redacted like what sessions say.
             description=redactor.text(description),
             tags=[redactor.text(tag) for tag in tags],
@@ -266,6 +294,7 @@ def provision(
     tools: Any = None,
     task: str | None = None,
     is_used: bool = True,
+    project: str | None = None,
     config: Config | None = None,
     **options: Any,
 ) -> Provisioned:
@@ -273,11 +302,14 @@ def provision(
 
     `tools` in the shape of any provider. Further options are those of `seasoned.template.provision.provision`:
     budget, format, form, is_small. Where nothing fits, the messages come back unchanged and `reason` says why. With
-    `is_used` false, for a preview, the use of the template is not counted.
+    `is_used` false, for a preview, the use of the template is not counted. `project` is the key of the project that
+    examples must come from.
     """
     now = time.time()
     with own_store(config or load()) as store:
         library = storage.current(store, now=now)
+        if project is not None:
+            library = library_of(library, refs_in(store, project))
         made = provision_from(
             messages, library=library, tools=tools, task=task, template=template, use=template_use(store), **options
         )
@@ -298,9 +330,10 @@ def recall(
     arguments: Mapping[str, Any] | None,
     limit: int,
     any_age: bool,
+    project: str | None = None,
     within_seconds: float = _FILL_SECONDS,
 ) -> Recall:
-    """What worked for a tool or an error, in the sessions scanned so far.
+    """What worked for a tool or an error, in the sessions scanned so far; `project` is the key of one project.
 
     Sessions of the last scan may not be indexed yet. That is done first, for so many seconds; the next call goes on.
     """
@@ -310,4 +343,4 @@ def recall(
             fill(store, within_seconds=within_seconds)
         finally:
             _filling.release()
-    return look_up(store, tool=tool, error=error, arguments=arguments, limit=limit, any_age=any_age)
+    return look_up(store, tool=tool, error=error, arguments=arguments, limit=limit, any_age=any_age, project=project)

@@ -12,9 +12,10 @@ import msgspec
 
 from seasoned.app.extras import GATEWAY, require
 from seasoned.app.gateway import build_gateway, first_moment, gateway_usage, history_usage
-from seasoned.app.stores import open_log, shared_database
-from seasoned.cli.options import Commands, file_type, json_option
+from seasoned.app.stores import open_log, shared_database, user_store
+from seasoned.cli.options import Commands, all_option, file_type, json_option, project_option
 from seasoned.cli.output import print_json, table, when
+from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
 from seasoned.confirm.policy import Listen
 from seasoned.gateway.account import keys
@@ -181,8 +182,10 @@ def _answer(one: GatewayKey) -> dict[str, Any]:
 )
 @click.option("--days", type=click.IntRange(1, 36_500), help="Only the last days, today included. Default: all.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="Rows of each table.")
+@project_option
+@all_option
 @json_option
-def usage(by: Any, days: int | None, limit: int, as_json: bool) -> None:
+def usage(by: Any, days: int | None, limit: int, project: str | None, everything: bool, as_json: bool) -> None:
     """Show tokens and cost.
 
     Requests through the gateway, and apart from them what histories say. Input does not include what was read from or
@@ -194,9 +197,12 @@ def usage(by: Any, days: int | None, limit: int, as_json: bool) -> None:
     """
     config = load()
     since = first_moment(days)
-    through, read = gateway_usage(config, by, since=since), history_usage(config, by, since=since)
+    with user_store(config) as store:
+        key = chosen_project(store, project, everything=everything)
+    through = gateway_usage(config, by, since=since, project=key)
+    read = history_usage(config, by, since=since, project=key)
     if as_json:
-        answer: dict[str, Any] = {"by": by, "since": since or None, "count": len(through)}
+        answer: dict[str, Any] = {"by": by, "since": since or None, "project": key, "count": len(through)}
         # `count` is of all rows, so that a program sees whether the limit cut any off.
         answer |= {"rows": [_row(one, "requests") for one in through[:limit]]}
         answer |= {"history_count": len(read), "histories": [_row(one, "sessions") for one in read[:limit]]}

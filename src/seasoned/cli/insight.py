@@ -13,8 +13,17 @@ import msgspec
 
 from seasoned.app.extras import require_numbers
 from seasoned.cli.histories import histories, passed_over_answer, sessions_for
-from seasoned.cli.options import PATHS_HELP, include_option, json_option, paths_argument, store_option
+from seasoned.cli.options import (
+    PATHS_HELP,
+    all_option,
+    include_option,
+    json_option,
+    paths_argument,
+    project_option,
+    store_option,
+)
 from seasoned.cli.output import print_json, printable, shown, table
+from seasoned.cli.project.choice import chosen_project
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.insight.json_answer import track_answer
 from seasoned.insight.mistake.recurrence import Recurrence
@@ -60,6 +69,8 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
 @click.option("--source", help="Only sessions of one agent, such as claude-code.")
 @click.option("--lengths", default="50,100", show_default=True, help="Session lengths to group by, in messages.")
 @include_option
+@project_option
+@all_option
 @store_option
 @json_option
 def report(
@@ -68,6 +79,8 @@ def report(
     source: str | None,
     lengths: str,
     include: tuple[str, ...],
+    project: str | None,
+    everything: bool,
     use_store: bool,
     as_json: bool,
 ) -> None:
@@ -81,13 +94,14 @@ def report(
     """
     require_numbers("report")
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
-        made = report_on(read.store, paths=paths, agent=source, lengths=lengths, include=include)
+        key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
+        made = report_on(read.store, paths=paths, agent=source, project=key, lengths=lengths, include=include)
     # With --json the page is written only on request; programs do not expect new files.
     if output is not None or not as_json:
         written = write_page(made, output or Path("report.html"))
     if as_json:
         answer: dict[str, Any] = msgspec.to_builtins(made)
-        print_json("report", answer | passed_over_answer(read))
+        print_json("report", answer | {"project": key} | passed_over_answer(read))
         return
     print_report(made)
     click.echo(f"\nThe page with all plots: {written}")
@@ -98,6 +112,7 @@ def report_on(
     *,
     paths: Sequence[Path] = (),
     agent: str | None = None,
+    project: str | None = None,
     lengths: str = "50,100",
     include: Sequence[str] = (),
 ) -> Report:
@@ -107,6 +122,7 @@ def report_on(
         made_at=time.time(),
         paths=paths,
         agent=agent,
+        project=project,
         lengths=_ends(lengths),
         include=Include(**dict.fromkeys(include, True)),
     )

@@ -18,6 +18,7 @@ COMMANDS = {
     "up": ("up:up", "Read your histories and show what they say"),
     "scan": ("session:scan", "Read histories into the store"),
     "sessions": ("session:sessions", "List sessions"),
+    "projects": ("project.command:projects", "List projects, merge them and split them"),
     "show": ("session:show", "Show a session with a verdict on every call"),
     "judge": ("judge:judge", "Judge every call, one JSON line each"),
     "agreement": ("judge:agreement", "Score the judge against explicit flags"),

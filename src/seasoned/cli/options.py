@@ -17,6 +17,10 @@ file_type = click.Path(path_type=Path, dir_okay=False, readable=False)
 paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, readable=False))
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 store_option = click.option("--store", "use_store", is_flag=True, help="Use what is in the store; read no files.")
+project_option = click.option(
+    "--project", metavar="PROJECT", help="Only one project: its key, name or folder. Default: that of this folder."
+)
+all_option = click.option("--all", "everything", is_flag=True, help="Every project, also in the folder of one.")
 verbose_option = click.option("--verbose", "-v", is_flag=True, help="Print the log to the terminal as well.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 include_option = click.option(

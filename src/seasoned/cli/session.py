@@ -12,8 +12,18 @@ from msgspec.structs import asdict
 
 from seasoned.app.stores import check_readable, make_redactor, read_source, scan_into_store
 from seasoned.cli.histories import histories, passed_over_answer, print_passed_over
-from seasoned.cli.options import OWN_PATHS_HELP, PATHS_HELP, json_option, paths_argument, store_option, verbose_option
+from seasoned.cli.options import (
+    OWN_PATHS_HELP,
+    PATHS_HELP,
+    all_option,
+    json_option,
+    paths_argument,
+    project_option,
+    store_option,
+    verbose_option,
+)
 from seasoned.cli.output import ReadingBar, console, percent, print_json, printable, table, when
+from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
 from seasoned.errors import SeasonedError
 from seasoned.session import Session
@@ -68,6 +78,8 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
 @click.option("--source", help="Only sessions of one agent, such as claude-code.")
 @click.option("--task-type", type=click.Choice(["code", "file", "research", "mixed"]), help="Only one type of task.")
 @click.option("--limit", default=50, show_default=True, help="List at most this many, newest first.")
+@project_option
+@all_option
 @store_option
 @json_option
 def sessions(
@@ -76,6 +88,8 @@ def sessions(
     source: str | None,
     task_type: str | None,
     limit: int,
+    project: str | None,
+    everything: bool,
     use_store: bool,
     as_json: bool,
 ) -> None:
@@ -87,10 +101,11 @@ def sessions(
     Example: seasoned sessions --min-messages 30 --source claude-code
     """
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
-        asked = {"min_messages": min_messages, "agent": source, "task_type": task_type, "limit": limit}
+        key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
+        asked = {"min_messages": min_messages, "agent": source, "task_type": task_type, "project": key, "limit": limit}
         rows = read.store.rows("session.list", asked)
     if as_json:
-        listed = {"count": len(rows), "sessions": [_session_answer(row) for row in rows]}
+        listed = {"count": len(rows), "project": key, "sessions": [_session_answer(row) for row in rows]}
         print_json("sessions", listed | passed_over_answer(read))
         return
     if not rows:
@@ -154,7 +169,7 @@ def _session_answer(row: sqlite3.Row) -> dict[str, Any]:
     return {
         "agent": row["agent"],
         "session_id": row["native_id"],
-        **{name: row[name] for name in ("title", "cwd", "model", "started", "ended")},
+        **{name: row[name] for name in ("title", "cwd", "project", "project_part", "model", "started", "ended")},
         "message_count": row["messages"],
         "tool_call_count": row["calls"],
         "successful_calls": row["ok"],

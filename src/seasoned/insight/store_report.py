@@ -14,6 +14,7 @@ from seasoned.insight.cohort import LENGTHS
 from seasoned.insight.report import Report, report
 from seasoned.insight.track import Track, compressed, tracks
 from seasoned.outcome.error_rate import NOTHING_MORE, Include
+from seasoned.project import name_of
 from seasoned.store import Store, open_store
 
 _EVERY = 200  # sessions between two progress reports
@@ -45,24 +46,27 @@ def report_on(
     made_at: float,
     paths: Sequence[Path] = (),
     agent: str | None = None,
+    project: str | None = None,
     lengths: Sequence[int] = LENGTHS,
     include: Include = NOTHING_MORE,
     tell: Tell | None = None,
 ) -> Report:
     """The report on a store."""
-    totals = store.rows("session.totals")
+    in_project = {"project": project}
+    totals = store.rows("session.totals") if project is None else store.rows("project.agents", in_project)
     agents = [row["agent"] for row in totals]
     if not agents:
         raise NotFound("There are no sessions to report on. Give a path with histories, or run `seasoned scan` first.")
     if agent is not None and agent not in agents:
         raise NotFound(f"No sessions of {agent!r}. Agents with sessions: {', '.join(agents)}.")
     every = sum(row["sessions"] for row in totals if agent in (None, row["agent"]))
-    found = tracks(store, include=include, agent=agent)
+    found = tracks(store, include=include, agent=agent, project=project)
+    whose = ", ".join([agent] if agent else agents)
     return report(
         found if tell is None else _with_progress(found, every, tell),
-        compressed=compressed(store, include=include, agent=agent),
+        compressed=compressed(store, include=include, agent=agent, project=project),
         made_at=made_at,
-        title=f"Sessions of {agent}" if agent else f"Sessions of {', '.join(agents)}",
+        title=f"Sessions of {whose}" if project is None else f"Sessions of {whose} in {name_of(project)}",
         sources=[str(path) for path in paths],
         include=include,
         lengths=lengths,

@@ -213,6 +213,11 @@ def folders_of(store: Store, key: str) -> list[FolderRow]:
     return [FolderRow(row["folder"], row["part"] or "", row["sessions"], row["last"]) for row in rows]
 
 
+def refs_in(store: Store, key: str) -> frozenset[str]:
+    """The sessions of a project as other tables name them: `agent:native id`."""
+    return frozenset(row["ref"] for row in store.rows("project.refs", {"key": key}))
+
+
 def merged_into(store: Store, key: str) -> list[str]:
     """The keys that the user merged into a project, directly or one after the other."""
     finder = ProjectFinder(store)

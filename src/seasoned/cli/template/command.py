@@ -17,6 +17,8 @@ from seasoned.cli.template import show as output
 from seasoned.cli.template.warm import FORMATS, FORMS
 from seasoned.config import load
 from seasoned.errors import UsageError
+from seasoned.store import Store
+from seasoned.store.project import find_project
 from seasoned.template.library import storage
 from seasoned.template.library.storage import State
 from seasoned.template.library.usage import stats as count
@@ -27,6 +29,7 @@ _TASK_TYPES = click.Choice(["code", "file", "research", "mixed"])
 _SHAPES = click.Choice(["seasoned", "warm-v1", "warm-v2", "session-template"])
 _path = click.Path(path_type=Path, readable=False)
 _tags_option = click.option("--tags", default="", metavar="TAG,TAG", help="Words to find it by.")
+_project_option = click.option("--project", metavar="PROJECT", help="Only one project: its key, name or folder.")
 _description_option = click.option("--description", default="", help="What it is for.")
 
 
@@ -58,6 +61,7 @@ def template() -> None:
     "--max-error-rate", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Only better sessions."
 )
 @click.option("--budget", type=click.IntRange(1), help="Keep only the examples that fit into this many tokens.")
+@_project_option
 @click.option("--auto", is_flag=True, help="Build or refresh one template for each task type; takes no NAME.")
 @store_option
 @json_option
@@ -67,6 +71,7 @@ def build(
     tags: str,
     description: str,
     budget: int | None,
+    project: str | None,
     auto: bool,
     use_store: bool,
     as_json: bool,
@@ -87,7 +92,7 @@ def build(
     config = load()
     if auto:
         # Silently ignored options would be worse than an error.
-        if mining["task_type"] or tags or description or budget:
+        if mining["task_type"] or tags or description or budget or project:
             raise UsageError("--auto chooses names, types and descriptions itself. Leave the other options out.")
         # Without a name, the first argument is a path.
         given = paths if name is None else (Path(name), *paths)
@@ -105,6 +110,7 @@ def build(
         tags=_words(tags),
         budget=budget,
         use_store=use_store,
+        project=project,
         config=config,
         progress=ReadingBar,
         tell=lambda read: print_source(read, as_json=as_json),
@@ -133,18 +139,25 @@ def create(session: str, name: str | None, tags: str, description: str, as_json:
     output.print_saved(saved, as_json=as_json)
 
 
+def _key_of(store: Store, project: str | None) -> str | None:
+    """The key of the project that was named; None where none was."""
+    return None if project is None else find_project(store, project, base=str(Path.cwd())).key
+
+
 @template.command("list")
 @click.option("--type", "task_type", type=_TASK_TYPES, help="Only templates of one task type.")
 @click.option("--tags", default="", metavar="TAG,TAG", help="Only templates with any of these tags.")
+@_project_option
 @json_option
-def list_templates(task_type: str | None, tags: str, as_json: bool) -> None:
+def list_templates(task_type: str | None, tags: str, project: str | None, as_json: bool) -> None:
     """List templates, newest first.
 
     \b
     Example: seasoned template list --type code
     """
     with own_store(load()) as store:
-        found = templates.list_templates(store, task_type=task_type, tags=_words(tags))
+        key = _key_of(store, project)
+        found = templates.list_templates(store, task_type=task_type, tags=_words(tags), project=key)
     output.print_list(found, as_json=as_json)
 
 
@@ -152,8 +165,9 @@ def list_templates(task_type: str | None, tags: str, as_json: bool) -> None:
 @click.argument("name", metavar="NAME[@VERSION]")
 @click.option("--format", "as_format", type=FORMATS, help="Show the block as a session would get it.")
 @click.option("--form", type=FORMS, default="messages", show_default=True, help="The form of that block.")
+@_project_option
 @json_option
-def show(name: str, as_format: str | None, form: str, as_json: bool) -> None:
+def show(name: str, as_format: str | None, form: str, project: str | None, as_json: bool) -> None:
     """Show a template and where its examples came from.
 
     With --format, show what a session would see of it.
@@ -163,6 +177,8 @@ def show(name: str, as_format: str | None, form: str, as_json: bool) -> None:
     """
     with own_store(load()) as store:
         found = templates.find_template(store, name)
+        if (key := _key_of(store, project)) is not None:
+            found = templates.in_project(store, found, key)
         if as_format is not None:
             output.print_rendered(store, found, as_format, form, as_json=as_json)
         else:

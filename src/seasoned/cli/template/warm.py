@@ -11,8 +11,9 @@ import msgspec
 
 from seasoned.app import template as templates
 from seasoned.app.stores import own_store
-from seasoned.cli.options import file_type, json_option
+from seasoned.cli.options import all_option, file_type, json_option, project_option
 from seasoned.cli.output import print_json, printable
+from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.template.provision import BUDGET, Provisioned
@@ -37,6 +38,8 @@ _TEXTS = ("text", "skill")
     "--budget", type=click.IntRange(1), default=BUDGET, show_default=True, help="Use at most this many tokens."
 )
 @click.option("--small", is_flag=True, help="For a very small model: at most three examples, all relevant.")
+@project_option
+@all_option
 @json_option
 def warm(
     name: str | None,
@@ -47,12 +50,15 @@ def warm(
     form: str,
     budget: int,
     small: bool,
+    project: str | None,
+    everything: bool,
     as_json: bool,
 ) -> None:
     """Print the examples a new session would get.
 
     They are chosen for its task and its tools. With --messages, the messages are printed with the examples after the
-    system messages, and the use is counted. NAME takes one template; by default the best is chosen.
+    system messages, and the use is counted. NAME takes one template; by default the best is chosen. In the folder of a
+    project with sessions, only examples of that project are taken.
 
     \b
     Example: seasoned warm --task "fix the failing test" --tools tools.json
@@ -66,6 +72,7 @@ def warm(
         template=name,
         # A preview must not count as a use, or looking would change which examples are chosen.
         is_used=messages_file is not None,
+        project=_chosen(project, everything),
         budget=budget,
         format=as_format,
         form=form,
@@ -78,6 +85,11 @@ def warm(
     # With --messages the unchanged messages are a valid result; a preview of nothing is not.
     if made.rendered is None and messages_file is None:
         raise click.exceptions.Exit(1)
+
+
+def _chosen(project: str | None, everything: bool) -> str | None:
+    with own_store(load()) as store:
+        return chosen_project(store, project, everything=everything)
 
 
 def _answer(made: Provisioned, *, with_messages: bool) -> dict[str, Any]:
@@ -139,8 +151,19 @@ def _json_list(path: Path, wanted: str) -> list[Any]:
 @click.option("--command", help="The shell command that failed, to tell one program's errors from another's.")
 @click.option("--limit", type=click.IntRange(1, 20), default=3, show_default=True, help="Show at most this many.")
 @click.option("--any-age", is_flag=True, help="Also show what last worked more than 180 days ago.")
+@project_option
+@all_option
 @json_option
-def recall(tool: str | None, error: str | None, command: str | None, limit: int, any_age: bool, as_json: bool) -> None:
+def recall(
+    tool: str | None,
+    error: str | None,
+    command: str | None,
+    limit: int,
+    any_age: bool,
+    project: str | None,
+    everything: bool,
+    as_json: bool,
+) -> None:
     """Look up what worked for a tool or an error.
 
     Shows how a tool was used successfully, or which repair worked for an error. What is old, retired, contradicted by
@@ -150,6 +173,7 @@ def recall(tool: str | None, error: str | None, command: str | None, limit: int,
     Example: seasoned recall --tool Bash --error "wp: missing --env"
     """
     with own_store(load()) as store:
+        key = chosen_project(store, project, everything=everything)
         found = templates.recall(
             store,
             tool=tool,
@@ -158,6 +182,7 @@ def recall(tool: str | None, error: str | None, command: str | None, limit: int,
             arguments=None if command is None else {"command": command},
             limit=limit,
             any_age=any_age,
+            project=key,
         )
     if as_json:
         print_json("recall", msgspec.to_builtins(found))

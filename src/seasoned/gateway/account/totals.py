@@ -13,7 +13,7 @@ from seasoned.gateway.account.journal import UsageEntry
 from seasoned.gateway.settings import GatewaySettings
 from seasoned.price import estimate_session, find_cost
 from seasoned.session import Usage
-from seasoned.store import Database, Store
+from seasoned.store import Database, DatabaseRow, Store
 
 GroupBy = Literal["session", "model", "day", "key"]
 GROUPINGS: tuple[GroupBy, ...] = get_args(GroupBy)
@@ -127,24 +127,62 @@ def day_of(at: float) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(at))
 
 
-def totals(database: Database, by: GroupBy, *, since: float = 0.0) -> list[UsageTotal]:
-    """What was used since a time: sessions and days newest first, models and keys by number of requests."""
-    return [
-        UsageTotal(
-            name=row["name"] or None,
-            requests=int(row["requests"]),
-            usage=Usage(*[None if row[f"{name}_tokens"] is None else int(row[f"{name}_tokens"]) for name in _FIGURES]),
-            cost_usd=None if row["cost_usd"] is None else float(row["cost_usd"]),
-            unpriced=int(row["unpriced"]),
-            unrecorded=int(row["unrecorded"]),
-            last_at=float(row["last_at"]),
-        )
-        for row in database.rows(f"gateway.usage_by_{by}", {"since": since})
-    ]
+def totals(
+    database: Database, by: GroupBy, *, since: float = 0.0, only: Collection[str] | None = None
+) -> list[UsageTotal]:
+    """What was used since a time: sessions and days newest first, models and keys by number of requests.
+
+    `only`: the sessions to count. The requests of a team may be in another database than the sessions.
+    """
+    if only is not None:
+        return _totals_of(database, by, since, only)
+    rows = database.rows(f"gateway.usage_by_{by}", {"since": since})
+    return [_total(row, row["name"]) for row in rows]
+
+
+def _totals_of(database: Database, by: GroupBy, since: float, only: Collection[str]) -> list[UsageTotal]:
+    found: dict[str | None, UsageTotal] = {}
+    for row in database.rows("gateway.usage_parts", {"since": since}):
+        if row["session"] in only:
+            one = _total(row, row["key_name" if by == "key" else by])
+            known = found.get(one.name)
+            found[one.name] = one if known is None else _added(known, one)
+    if by in ("model", "key"):
+        return sorted(found.values(), key=lambda one: (-one.requests, one.name or ""))
+    return sorted(found.values(), key=lambda one: one.last_at, reverse=True)
+
+
+def _added(one: UsageTotal, other: UsageTotal) -> UsageTotal:
+    return UsageTotal(
+        name=one.name,
+        requests=one.requests + other.requests,
+        usage=one.usage + other.usage,
+        cost_usd=_sum(one.cost_usd, other.cost_usd),
+        unpriced=one.unpriced + other.unpriced,
+        unrecorded=one.unrecorded + other.unrecorded,
+        last_at=max(one.last_at, other.last_at),
+    )
+
+
+def _total(row: DatabaseRow, name: str) -> UsageTotal:
+    return UsageTotal(
+        name=name or None,
+        requests=int(row["requests"]),
+        usage=Usage(*[None if row[f"{name}_tokens"] is None else int(row[f"{name}_tokens"]) for name in _FIGURES]),
+        cost_usd=None if row["cost_usd"] is None else float(row["cost_usd"]),
+        unpriced=int(row["unpriced"]),
+        unrecorded=int(row["unrecorded"]),
+        last_at=float(row["last_at"]),
+    )
 
 
 def history_totals(
-    store: Store, by: GroupBy, *, since: float = 0.0, without: Collection[str] = frozenset()
+    store: Store,
+    by: GroupBy,
+    *,
+    since: float = 0.0,
+    without: Collection[str] = frozenset(),
+    project: str | None = None,
 ) -> list[HistoryTotal]:
     """What histories report since a time, newest first. `without`: sessions that went through the gateway.
 
@@ -154,7 +192,7 @@ def history_totals(
     if by == "key":
         return []
     found: dict[str | None, HistoryTotal] = {}
-    for row in store.each("session.used", {"since": since}):
+    for row in store.each("session.used", {"since": since, "project": project}):
         session = f"{row['agent']}:{row['native_id']}"
         if session in without:
             continue

@@ -78,6 +78,14 @@ SELECT session AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens,
     SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at
 FROM gateway_request WHERE at >= :since GROUP BY session ORDER BY MAX(at) DESC, session;
 
+-- name: usage_parts
+SELECT session, model, day, key_name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens,
+    SUM(output_tokens) AS output_tokens, SUM(cache_read_tokens) AS cache_read_tokens,
+    SUM(cache_write_tokens) AS cache_write_tokens, SUM(reasoning_tokens) AS reasoning_tokens,
+    SUM(cost_usd) AS cost_usd, SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
+    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at
+FROM gateway_request WHERE at >= :since GROUP BY session, model, day, key_name;
+
 -- name: usage_by_model
 SELECT model AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
     SUM(cache_read_tokens) AS cache_read_tokens, SUM(cache_write_tokens) AS cache_write_tokens,

@@ -10,6 +10,7 @@ LEFT JOIN source AS own ON own.id = session.source_id
 WHERE session.messages >= :min_messages
   AND (:agent IS NULL OR session.agent = :agent)
   AND (:task_type IS NULL OR session.task_type = :task_type)
+  AND (:project IS NULL OR session.project = :project)
   AND session.ok > 0
   AND session.failed <= (session.ok + session.failed) * CASE
       WHEN COALESCE(session.ended, session.started, own.mtime_ns / 1e9 + session.id / 1e6, 0.0) >= :changed_since
@@ -29,4 +30,5 @@ SELECT tool, ok, failed FROM session_tool WHERE session_id = :session_id ORDER B
 
 -- name: scanned
 SELECT count(*) AS sessions FROM session
-WHERE (:agent IS NULL OR agent = :agent) AND (:task_type IS NULL OR task_type = :task_type);
+WHERE (:agent IS NULL OR agent = :agent) AND (:task_type IS NULL OR task_type = :task_type)
+  AND (:project IS NULL OR project = :project);

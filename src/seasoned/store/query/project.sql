@@ -72,8 +72,12 @@ GROUP BY cwd, project_part ORDER BY count(*) DESC, cwd;
 -- name: without
 SELECT count(*) AS sessions FROM session WHERE project IS NULL;
 
--- name: sessions
-SELECT id FROM session WHERE project = :key ORDER BY id;
+-- name: agents
+SELECT agent, count(*) AS sessions FROM session WHERE project = :project
+GROUP BY agent ORDER BY sum(calls) DESC, agent;
+
+-- name: refs
+SELECT agent || ':' || native_id AS ref FROM session WHERE project = :key;
 
 -- name: forget_folders
 DELETE FROM project_folder WHERE NOT EXISTS (

@@ -49,7 +49,9 @@ DELETE FROM mistake WHERE id = :id AND NOT EXISTS (SELECT 1 FROM failure WHERE f
 -- name: worked
 SELECT worked.call_id AS shown, worked.time, worked.session_id, 'unknown' AS speaks, call.tool, call.arguments
 FROM worked JOIN call ON call.id = worked.call_id
-WHERE worked.tool = :tool ORDER BY worked.time DESC, worked.call_id DESC LIMIT :limit;
+WHERE worked.tool = :tool AND (:project IS NULL OR :project = (
+    SELECT session.project FROM session WHERE session.id = worked.session_id))
+ORDER BY worked.time DESC, worked.call_id DESC LIMIT :limit;
 
 -- name: call
 SELECT call.tool, call.arguments, call.result, session.agent || ':' || session.native_id AS session
@@ -84,11 +86,19 @@ WHERE mistake.signature = :signature AND total.repaired > 0 ORDER BY mistake.too
 -- name: repairs_said
 SELECT repaired_by AS shown, how, time, speaks, session_id FROM failure
 WHERE said = :said AND mistake_id = :mistake_id AND repaired_by IS NOT NULL
+  AND (:project IS NULL OR :project = (SELECT session.project FROM session WHERE session.id = failure.session_id))
 ORDER BY time DESC, call_id DESC LIMIT :limit;
 
 -- name: repairs
 SELECT repaired_by AS shown, how, time, speaks, session_id FROM failure
-WHERE mistake_id = :mistake_id AND repaired_by IS NOT NULL ORDER BY time DESC, call_id DESC LIMIT :limit;
+WHERE mistake_id = :mistake_id AND repaired_by IS NOT NULL
+  AND (:project IS NULL OR :project = (SELECT session.project FROM session WHERE session.id = failure.session_id))
+ORDER BY time DESC, call_id DESC LIMIT :limit;
+
+-- name: counts_in_project
+SELECT count(*) AS failures, count(failure.repaired_by) AS repaired
+FROM failure JOIN session ON session.id = failure.session_id
+WHERE failure.mistake_id = :mistake_id AND session.project = :project;
 
 -- name: failed_lately
 SELECT call.arguments, failure.time, failure.session_id FROM failure JOIN call ON call.id = failure.call_id

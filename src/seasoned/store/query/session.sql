@@ -93,6 +93,7 @@ FROM session LEFT JOIN source ON source.id = session.source_id
 WHERE session.messages >= :min_messages
   AND (:agent IS NULL OR session.agent = :agent)
   AND (:task_type IS NULL OR session.task_type = :task_type)
+  AND (:project IS NULL OR session.project = :project)
 ORDER BY session.ended DESC, session.id DESC
 LIMIT :limit;
 
@@ -110,7 +111,7 @@ SELECT agent, native_id, model, COALESCE(ended, started) AS at, input_tokens, ou
     cache_write_tokens, reasoning_tokens, cost_usd
 FROM session
 WHERE (input_tokens IS NOT NULL OR output_tokens IS NOT NULL OR cost_usd IS NOT NULL)
-  AND COALESCE(ended, started, 0) >= :since
+  AND COALESCE(ended, started, 0) >= :since AND (:project IS NULL OR project = :project)
 ORDER BY COALESCE(ended, started, 0) DESC, agent, native_id;
 
 -- name: of_source

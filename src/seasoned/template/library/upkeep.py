@@ -168,7 +168,8 @@ def _without_old(store: Store, made: Template, options: MiningOptions, now: floa
     """The template without examples that are too old, and with the number of sessions scanned."""
     ends = [(example, ages_at(made, example)) for example in made.examples]
     kept = tuple(example for example, end in ends if end is None or now <= end)
-    scanned = store.row("mining.scanned", {"agent": options.agent, "task_type": options.task_type})
+    among_these = {"agent": options.agent, "task_type": options.task_type, "project": options.project}
+    scanned = store.row("mining.scanned", among_these)
     metrics = msgspec.structs.replace(made.metrics, sessions_scanned=0 if scanned is None else scanned["sessions"])
     return msgspec.structs.replace(made, examples=kept, metrics=metrics) if kept else None
 

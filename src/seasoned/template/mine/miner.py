@@ -158,7 +158,8 @@ def mine_store(
     )
     if made is None:
         return None
-    scanned = store.row("mining.scanned", {"agent": options.agent, "task_type": options.task_type})
+    among_these = {"agent": options.agent, "task_type": options.task_type, "project": options.project}
+    scanned = store.row("mining.scanned", among_these)
     number = 0 if scanned is None else scanned["sessions"]
     metrics = msgspec.structs.replace(made.metrics, sessions_scanned=number if among is None else len(among))
     return msgspec.structs.replace(made, metrics=metrics)

@@ -46,6 +46,7 @@ class MiningOptions(msgspec.Struct, frozen=True):
     changed_error_rate: float = 0.8
     agent: str | None = None
     task_type: TaskType | None = None
+    project: str | None = None  # the key of the project to learn from
     max_examples: int = 40
     # Examples of one pattern, each of another lineage, for tools whose calls fail at times; for others one is enough.
     of_pattern: int = 3
@@ -81,6 +82,8 @@ def refusal(track: Track, options: MiningOptions, now: float, written: float = 0
         return "another agent's"
     if options.task_type is not None and track.task_type != options.task_type:
         return "another task type"
+    if options.project is not None and track.project != options.project:
+        return "another project's"
     if track.messages < options.min_messages:
         return "too short"
     if track.relation == "review":
@@ -164,6 +167,7 @@ def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSes
             "min_messages": options.min_messages,
             "agent": options.agent,
             "task_type": options.task_type,
+            "project": options.project,
             "max_error_rate": options.max_error_rate,
             "changed_since": options.changed_since,
             "changed_error_rate": options.changed_error_rate,

@@ -104,12 +104,14 @@ def recall(
     arguments: Mapping[str, Any] | None = None,
     limit: int = LIMIT,
     any_age: bool = False,
+    project: str | None = None,
     now: float | None = None,
 ) -> Recall:
     """How a tool was used successfully, and which repair worked for an error of it. Reads only, by index.
 
     `arguments` are those of the call that failed: a shell's command tells one program's errors from another's.
     What was last seen to work long ago is left out unless `any_age` is asked for: it may no longer hold.
+    `project` is the key of the project whose sessions are asked.
     """
     tool, error = tool or None, error if error and error.strip() else None
     if tool is None and error is None:
@@ -117,7 +119,7 @@ def recall(
     if not 1 <= limit <= MOST:
         raise UsageError(f"The limit {limit!r} is not between 1 and {MOST}.")
     oldest = 0.0 if any_age else (time.time() if now is None else now) - MAX_AGE_DAYS * DAY_SECONDS
-    sieve = _RecallFilter(store, oldest)
+    sieve = _RecallFilter(store, oldest, project)
     name = None if error is None else said(error)
     if name is not None:
         # A failure without an error text has no name to look it up by.
@@ -195,7 +197,11 @@ def _ways(
 ) -> list[RecalledRepair]:
     """Every way in which one mistake was repaired, each with its newest call."""
     which, params = "_said" if as_said else "", {**as_said, "mistake_id": mistake["id"]}
-    rows = store.rows(f"recall.repairs{which}", {**params, "limit": _READ_ROWS})
+    rows = store.rows(f"recall.repairs{which}", {**params, "project": sieve.project, "limit": _READ_ROWS})
+    if sieve.project is not None and rows:
+        # The totals are of all projects.
+        here = {"mistake_id": mistake["id"], "project": sieve.project}
+        mistake = {**dict(mistake), **dict(store.row("recall.counts_in_project", here) or {})}
     ways: dict[str, list[DatabaseRow]] = {}
     for row in rows:
         ways.setdefault(row["how"], []).append(row)
@@ -214,7 +220,7 @@ def _worked(store: Store, tool: str, sieve: _RecallFilter, limit: int) -> tuple[
     from seasoned.template.library.guard import call_form_of
 
     forms: dict[str, list[DatabaseRow]] = {}
-    for row in store.rows("recall.worked", {"tool": tool, "limit": _READ_ROWS}):
+    for row in store.rows("recall.worked", {"tool": tool, "project": sieve.project, "limit": _READ_ROWS}):
         forms.setdefault(repr(call_form_of(row["tool"], row["arguments"])), []).append(row)
     ranked = sorted(forms.values(), key=lambda rows: (-_sessions(rows), -rows[0]["time"]))
     return tuple(islice((worked for rows in ranked if (worked := sieve.first(rows)) is not None), limit))
@@ -243,8 +249,9 @@ _OMITTED = {"person": "needs_person", "arguments": "hostile"}
 class _RecallFilter:
     """Passes the calls that may be given and counts the others by reason. What it needs from the store is read once."""
 
-    def __init__(self, store: Store, oldest: float) -> None:
+    def __init__(self, store: Store, oldest: float, project: str | None = None) -> None:
         self._store = store
+        self.project = project
         self._oldest = oldest
         self._counts: Counter[str] = Counter()
         self._retired: list[CallForm] | None = None

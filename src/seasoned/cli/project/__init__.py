@@ -1,0 +1,1 @@
+"""Commands for projects, and the choice of one."""

@@ -1,0 +1,148 @@
+"""`projects`: list them, merge them and split them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from seasoned.app.stores import own_store
+from seasoned.cli.options import Commands, json_option
+from seasoned.cli.output import print_json, printable, table, when
+from seasoned.config import load
+from seasoned.store.project import (
+    ProjectRow,
+    find_project,
+    folders_of,
+    list_projects,
+    merge_projects,
+    merged_into,
+    split_project,
+)
+from seasoned.text import plural
+
+
+@click.group(cls=Commands, invoke_without_command=True)
+@json_option
+@click.pass_context
+def projects(ctx: click.Context, as_json: bool) -> None:
+    """List projects, merge them and split them.
+
+    A project is a repository, known by its remote address, with all its clones and worktrees; without a remote it is
+    a checkout or a folder. Commands take a PROJECT as a key, a unique name, a folder, or `.` for this folder.
+
+    \b
+    Example: seasoned projects
+    Example: seasoned projects show .
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    with own_store(load()) as store:
+        found = list_projects(store)
+        without = store.row("project.without")
+    rest = 0 if without is None else int(without["sessions"])
+    if as_json:
+        print_json(
+            "projects", {"count": len(found), "projects": [_answer(one) for one in found], "without_project": rest}
+        )
+        return
+    if found:
+        table(
+            ["project", "key", "sessions", "agents", "last"],
+            [(one.name, one.key, one.sessions, ", ".join(one.agents), when(one.last)) for one in found],
+            right=["sessions"],
+            whole=["key", "agents", "last"],
+        )
+    else:
+        click.echo("No projects yet. Run `seasoned scan` first.")
+    if rest:
+        click.echo(f"{plural(rest, 'session')} without a project: no folder, remote or application was recorded.")
+
+
+@projects.command("show")
+@click.argument("project")
+@json_option
+def show_project(project: str, as_json: bool) -> None:
+    """Show a project and the folders of its sessions.
+
+    \b
+    Example: seasoned projects show .
+    """
+    with own_store(load()) as store:
+        found = find_project(store, project, base=str(Path.cwd()))
+        folders, merged = folders_of(store, found.key), merged_into(store, found.key)
+    if as_json:
+        listed = [msgspec.to_builtins(one) for one in folders]
+        print_json("project", {**_answer(found), "merged": merged, "folders": listed})
+        return
+    click.echo(f"{printable(found.name)}  {printable(found.key)}")
+    click.echo(
+        f"{plural(found.sessions, 'session')} of {', '.join(found.agents)}, {plural(found.calls, 'call')}, "
+        f"{found.failed} failed. Last: {when(found.last)}."
+    )
+    for key in merged:
+        click.echo(f"Includes {printable(key)}, which you merged into it.")
+    if folders:
+        click.echo()
+        table(
+            ["folder", "part", "sessions", "last"],
+            [(one.folder, one.part, one.sessions, when(one.last)) for one in folders],
+            right=["sessions"],
+            whole=["folder", "last"],
+        )
+
+
+@projects.command()
+@click.argument("project")
+@click.argument("into")
+@json_option
+def merge(project: str, into: str, as_json: bool) -> None:
+    """Merge a project into another.
+
+    All its sessions, also later ones, belong to INTO from then on. `seasoned projects split` undoes it.
+
+    \b
+    Example: seasoned projects merge ~/old/shop github.com/acme/shop
+    """
+    with own_store(load()) as store:
+        base = str(Path.cwd())
+        one, other = find_project(store, project, base=base), find_project(store, into, base=base)
+        merge_projects(store, one.key, other.key, now=time.time())
+        (now,) = list_projects(store, other.key)
+    if as_json:
+        print_json("project-merge", {"merged": one.key, **_answer(now)})
+        return
+    click.echo(f"Merged {printable(one.key)} into {printable(now.key)}: {plural(now.sessions, 'session')} now.")
+
+
+@projects.command()
+@click.argument("project")
+@click.argument("folder")
+@json_option
+def split(project: str, folder: str, as_json: bool) -> None:
+    """Split a folder from a project.
+
+    If a merge brought the folder there, that is undone. Otherwise the folder becomes a separate project; merging it
+    back undoes that.
+
+    \b
+    Example: seasoned projects split github.com/acme/mono ~/mono/docs
+    """
+    with own_store(load()) as store:
+        base = Path.cwd()
+        found = find_project(store, project, base=str(base))
+        key = split_project(store, found.key, str(base / Path(folder).expanduser()), now=time.time())
+        left, new = list_projects(store, found.key), list_projects(store, key)
+    if as_json:
+        sides = {"project": _answer(left[0]) if left else None, "split": _answer(new[0]) if new else None}
+        print_json("project-split", sides)
+        return
+    click.echo(f"{printable(key)} is a separate project now, with {plural(new[0].sessions if new else 0, 'session')}.")
+
+
+def _answer(one: ProjectRow) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(one)
+    return fields
