@@ -363,8 +363,18 @@ def test_every_look_up_goes_by_an_index_however_many_calls_there_are(
     history: History, subtests: pytest.Subtests
 ) -> None:
     store = history.read()
-    names = ("worked", "call", "tools", "mistakes_said", "mistakes_called", "repairs_said", "repairs", "failed_lately")
-    params = dict.fromkeys(("tool", "id", "said", "signature", "mistake_id", "limit"), 1)
+    names = (
+        "worked",
+        "call",
+        "tools",
+        "mistakes_said",
+        "mistakes_called",
+        "repairs_said",
+        "repairs",
+        "failed_lately",
+        "counts_in_project",
+    )
+    params = dict.fromkeys(("tool", "id", "said", "signature", "mistake_id", "project", "limit"), 1)
     for name in names:
         with subtests.test(name):
             plan = store.connection.execute(f"EXPLAIN QUERY PLAN {query(f'recall.{name}')}", params).fetchall()

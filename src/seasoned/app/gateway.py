@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,6 @@ from seasoned.app.stores import shared_database, user_store
 from seasoned.config import Config, command_environment
 from seasoned.gateway.account.totals import GroupBy, HistoryTotal, UsageTotal, history_totals, totals
 from seasoned.gateway.settings import FILE, load_settings
-from seasoned.store.project import refs_in
 
 if TYPE_CHECKING:
     from seasoned.gateway.service import GatewayService
@@ -50,12 +50,10 @@ def first_moment(days: int | None) -> float:
     return (today - timedelta(days=days - 1)).timestamp()
 
 
-def gateway_usage(config: Config, by: GroupBy, *, since: float, project: str | None = None) -> list[UsageTotal]:
-    """What went through the gateway; `project` is the key of one project."""
-    only = None
-    if project is not None:
-        with user_store(config) as store:
-            only = refs_in(store, project)
+def gateway_usage(
+    config: Config, by: GroupBy, *, since: float, only: Collection[str] | None = None
+) -> list[UsageTotal]:
+    """What went through the gateway; `only` are the sessions to count."""
     with shared_database(config) as database:
         return totals(database, by, since=since, only=only)
 

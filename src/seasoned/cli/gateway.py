@@ -22,6 +22,7 @@ from seasoned.gateway.account import keys
 from seasoned.gateway.account.keys import GatewayKey
 from seasoned.gateway.account.totals import HistoryTotal, UsageTotal
 from seasoned.session import Usage
+from seasoned.store.project import refs_in
 
 # Only rows from histories have these: what went through the gateway has its real price.
 _ESTIMATE = ("estimated_usd", "estimated", "price_source")
@@ -199,7 +200,8 @@ def usage(by: Any, days: int | None, limit: int, project: str | None, everything
     since = first_moment(days)
     with user_store(config) as store:
         key = chosen_project(store, project, everything=everything)
-    through = gateway_usage(config, by, since=since, project=key)
+        only = None if key is None else refs_in(store, key)
+    through = gateway_usage(config, by, since=since, only=only)
     read = history_usage(config, by, since=since, project=key)
     if as_json:
         answer: dict[str, Any] = {"by": by, "since": since or None, "project": key, "count": len(through)}

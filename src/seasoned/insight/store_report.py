@@ -81,7 +81,7 @@ def _with_progress(found: Iterable[Track], every: int, tell: Tell) -> Iterator[T
     tell(every, every)
 
 
-def main(path: str) -> None:
+def main(path: str, project: str | None = None) -> None:
     """Print progress lines, then a line with the length of the report, then the report as MessagePack."""
     # The web pages run this in another process: a long report must not block the server.
     out = sys.stdout.buffer
@@ -91,7 +91,7 @@ def main(path: str) -> None:
         out.flush()
 
     with open_store(Path(path)) as store:
-        made = report_on(store, made_at=time.time(), tell=tell)
+        made = report_on(store, made_at=time.time(), project=project, tell=tell)
     data = msgspec.msgpack.encode(made)
     out.write(f"answer {len(data)}\n".encode())
     out.write(data)

@@ -10,6 +10,7 @@ FROM (
       AND (:tool IS NULL OR EXISTS (
           SELECT 1 FROM session_tool WHERE session_tool.session_id = session_line.id AND tool = :tool))
       AND (:mistake IS NULL OR id IN (SELECT session_id FROM mistake_session WHERE mistake_id = :mistake))
+      AND (:project IS NULL OR id IN (SELECT session.id FROM session WHERE session.project = :project))
     ORDER BY at DESC, id DESC LIMIT :limit
 ) AS found JOIN session_line AS line ON line.id = found.id JOIN session ON session.id = found.id
 ORDER BY found.at DESC, found.id DESC;
@@ -26,6 +27,7 @@ FROM (
       AND (:tool IS NULL OR EXISTS (
           SELECT 1 FROM session_tool WHERE session_tool.session_id = session_line.id AND tool = :tool))
       AND (:mistake IS NULL OR id IN (SELECT session_id FROM mistake_session WHERE mistake_id = :mistake))
+      AND (:project IS NULL OR id IN (SELECT session.id FROM session WHERE session.project = :project))
     ORDER BY messages DESC, id DESC LIMIT :limit
 ) AS found JOIN session_line AS line ON line.id = found.id JOIN session ON session.id = found.id
 ORDER BY found.messages DESC, found.id DESC;
@@ -42,6 +44,7 @@ FROM (
       AND (:tool IS NULL OR EXISTS (
           SELECT 1 FROM session_tool WHERE session_tool.session_id = session_line.id AND tool = :tool))
       AND (:mistake IS NULL OR id IN (SELECT session_id FROM mistake_session WHERE mistake_id = :mistake))
+      AND (:project IS NULL OR id IN (SELECT session.id FROM session WHERE session.project = :project))
     ORDER BY calls DESC, id DESC LIMIT :limit
 ) AS found JOIN session_line AS line ON line.id = found.id JOIN session ON session.id = found.id
 ORDER BY found.calls DESC, found.id DESC;
@@ -58,6 +61,7 @@ FROM (
       AND (:tool IS NULL OR EXISTS (
           SELECT 1 FROM session_tool WHERE session_tool.session_id = session_line.id AND tool = :tool))
       AND (:mistake IS NULL OR id IN (SELECT session_id FROM mistake_session WHERE mistake_id = :mistake))
+      AND (:project IS NULL OR id IN (SELECT session.id FROM session WHERE session.project = :project))
     ORDER BY failed DESC, id DESC LIMIT :limit
 ) AS found JOIN session_line AS line ON line.id = found.id JOIN session ON session.id = found.id
 ORDER BY found.failed DESC, found.id DESC;
@@ -74,6 +78,7 @@ FROM (
       AND (:tool IS NULL OR EXISTS (
           SELECT 1 FROM session_tool WHERE session_tool.session_id = session_line.id AND tool = :tool))
       AND (:mistake IS NULL OR id IN (SELECT session_id FROM mistake_session WHERE mistake_id = :mistake))
+      AND (:project IS NULL OR id IN (SELECT session.id FROM session WHERE session.project = :project))
     ORDER BY rate DESC, id DESC LIMIT :limit
 ) AS found JOIN session_line AS line ON line.id = found.id JOIN session ON session.id = found.id
 ORDER BY found.rate DESC, found.id DESC;
@@ -90,6 +95,7 @@ FROM (
       AND (:tool IS NULL OR EXISTS (
           SELECT 1 FROM session_tool WHERE session_tool.session_id = session_line.id AND tool = :tool))
       AND (:mistake IS NULL OR id IN (SELECT session_id FROM mistake_session WHERE mistake_id = :mistake))
+      AND (:project IS NULL OR id IN (SELECT session.id FROM session WHERE session.project = :project))
     ORDER BY cost DESC, id DESC LIMIT :limit
 ) AS found JOIN session_line AS line ON line.id = found.id JOIN session ON session.id = found.id
 ORDER BY found.cost DESC, found.id DESC;
@@ -107,6 +113,7 @@ FROM (
       AND (:tool IS NULL OR EXISTS (
           SELECT 1 FROM session_tool WHERE session_tool.session_id = session_line.id AND tool = :tool))
       AND (:mistake IS NULL OR id IN (SELECT session_id FROM mistake_session WHERE mistake_id = :mistake))
+      AND (:project IS NULL OR id IN (SELECT session.id FROM session WHERE session.project = :project))
 ) AS found JOIN session_line AS line ON line.id = found.id JOIN session ON session.id = found.id
 WHERE (found.place, found.id) < (:sort, :id)
 ORDER BY found.place DESC, found.id DESC LIMIT :limit;

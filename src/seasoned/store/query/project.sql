@@ -72,6 +72,15 @@ GROUP BY cwd, project_part ORDER BY count(*) DESC, cwd;
 -- name: without
 SELECT count(*) AS sessions FROM session WHERE project IS NULL;
 
+-- name: keys
+WITH RECURSIVE known(project) AS (
+    SELECT min(project) FROM session
+    UNION ALL
+    SELECT (SELECT min(project) FROM session WHERE session.project > known.project)
+    FROM known WHERE known.project IS NOT NULL
+)
+SELECT project FROM known WHERE project IS NOT NULL LIMIT :limit;
+
 -- name: agents
 SELECT agent, count(*) AS sessions FROM session WHERE project = :project
 GROUP BY agent ORDER BY sum(calls) DESC, agent;

@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urlencode
 
 import msgspec
 from fastapi import APIRouter
@@ -25,6 +26,7 @@ from seasoned.web.cache import CacheLookup, TellProgress, cache_of, look_up
 from seasoned.web.display import session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
+from seasoned.web.project import ProjectChoice, choice_of
 from seasoned.web.response import HEADERS, Page, PageRoute, redirect
 from seasoned.web.table import Table, answer, plot_table
 from seasoned.web.view.plot_interaction import with_interaction
@@ -34,9 +36,10 @@ _NICENESS = 5
 _SAID_CHARS = 300
 
 
-def make_report(path: Path, tell: TellProgress) -> Report:
+def make_report(path: Path, tell: TellProgress, project: str | None = None) -> Report:
     """The report on the store at this path, computed by another process with a low priority."""
-    code = f"import os; os.nice({_NICENESS}); from seasoned.insight.store_report import main; main({str(path)!r})"
+    given = f"{str(path)!r}, {project!r}"
+    code = f"import os; os.nice({_NICENESS}); from seasoned.insight.store_report import main; main({given})"
     with (
         # A file, since a full pipe would stop the process while its other pipe is being read.
         tempfile.TemporaryFile() as said,
@@ -100,49 +103,66 @@ async def show(request: HTTPRequest, here: Here) -> Response:
 async def make(request: HTTPRequest, here: Here) -> Response:
     """Make the report again, now."""
     await read_change(request, here)
-    await _seen(request, await histories_of(request).read(revision), is_asked=True)
-    return redirect(f"{here.visit.path}/{PAGE.path}")
+    chosen = await histories_of(request).read(lambda store: choice_of(store, request))
+    await _seen(request, await histories_of(request).read(revision), chosen.key, is_asked=True)
+    return redirect(f"{here.visit.path}/{PAGE.path}{_query(chosen)}")
 
 
 @router.get("/insight/report.json")
 async def whole(request: HTTPRequest, here: Here) -> Response:
     """Return the report as JSON, as the command line prints it with --json."""
-    found = await _seen(request, await histories_of(request).read(revision))
+    chosen = await histories_of(request).read(lambda store: choice_of(store, request))
+    found = await _seen(request, await histories_of(request).read(revision), chosen.key)
     if found.value is None:
         return await _page(request, here)
-    data = {"schema": "seasoned/report/1", **msgspec.to_builtins(found.value.report)}
+    report = msgspec.to_builtins(found.value.report)
+    data = {"schema": "seasoned/report/1", **report, "project": chosen.key}
     return Response(msgspec.json.encode(data), media_type="application/json", headers=HEADERS)
 
 
 async def _page(request: HTTPRequest, here: Visitor) -> Response:
     now = await histories_of(request).read(revision)
+    chosen = await histories_of(request).read(lambda store: choice_of(store, request))
     missing = [name for name in _NEEDED if find_spec(name) is None]
-    found: CacheLookup[ReportPage] = CacheLookup(None) if missing or not now.sessions else await _seen(request, now)
+    found: CacheLookup[ReportPage] = (
+        CacheLookup(None) if missing or not now.sessions else await _seen(request, now, chosen.key)
+    )
     shown = found.value
     return answer(
         request,
         here,
         "insight.html",
-        tables=() if shown is None else shown.tables,
+        tables=() if shown is None else tuple(map(chosen.within, shown.tables)),
         plots=() if shown is None else tuple(shown.plots.values()),
         missing=missing,
         has_sessions=now.sessions > 0,
         found=found,
         shown=shown,
         parts=PARTS,
-        links=_LINKS,
+        links={name: chosen.link(link) for name, link in _LINKS.items()},
+        project=chosen,
+        project_query=_query(chosen),
         met=[] if shown is None else _met(shown.report),
     )
 
 
-async def _seen(request: HTTPRequest, now: Revision, *, is_asked: bool = False) -> CacheLookup[ReportPage]:
+def _query(chosen: ProjectChoice) -> str:
+    return "" if chosen.key is None else f"?{urlencode({'project': chosen.key})}"
+
+
+async def _seen(
+    request: HTTPRequest, now: Revision, project: str | None, *, is_asked: bool = False
+) -> CacheLookup[ReportPage]:
     cached_pages = cache_of(request)
-    earlier = cached_pages.revision(_NAME)
+    name = _NAME if project is None else f"{_NAME} of {project}"
+    earlier = cached_pages.revision(name)
     if isinstance(earlier, Revision) and now.takes_back(earlier):
         # What was forgotten must not appear in an old report either.
-        cached_pages.drop(_NAME)
+        cached_pages.drop(name)
     path = histories_of(request).path
-    return await look_up(request, _NAME, _TITLE, now, lambda tell: shown_of(make_report(path, tell)), is_asked=is_asked)
+    return await look_up(
+        request, name, _TITLE, now, lambda tell: shown_of(make_report(path, tell, project)), is_asked=is_asked
+    )
 
 
 def _met(report: Report) -> list[list[tuple[str, str]]]:

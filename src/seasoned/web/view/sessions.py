@@ -18,6 +18,7 @@ from seasoned.text import dollars
 from seasoned.web.display import day_and_time, percent
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
+from seasoned.web.project import ProjectChoice, choice_of
 from seasoned.web.response import Page, PageRoute
 from seasoned.web.table import FILE_ROWS, Column, Table, TableCell, answer, name_cell, place_after, row_limit, sorting
 from seasoned.web.view import session
@@ -58,6 +59,7 @@ class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str = ""
     tool: str = ""
     mistake: str = ""
+    project: str = ""
     since: str = ""
     until: str = ""
 
@@ -77,15 +79,16 @@ async def show(request: Request, here: Here) -> Response:
     limit = row_limit(request)
     given = params(wanted, sort, asked.get("after"), limit)
 
-    def look(store: Store) -> tuple[Table, list[str], str | None]:
-        rows = find(store, wanted, sort, given)
+    def look(store: Store) -> tuple[Table, list[str], str | None, ProjectChoice]:
+        chosen = choice_of(store, request)
+        rows = find(store, wanted, sort, {**given, "project": chosen.key})
         names = store if limit < FILE_ROWS else None
         found = _table(rows, wanted, sort, limit, names, is_later=asked.get("after") is not None)
         agents = [row["agent"] for row in store.rows("page.agents")]
         mistake = store.row("page.mistake", {"id": given["mistake"]}) if given["mistake"] is not None else None
-        return found, agents, None if mistake is None else str(mistake["signature"])
+        return found, agents, None if mistake is None else str(mistake["signature"]), chosen
 
-    table, agents, mistake = await histories_of(request).read(look)
+    table, agents, mistake, chosen = await histories_of(request).read(look)
     return answer(
         request,
         here,
@@ -94,6 +97,7 @@ async def show(request: Request, here: Here) -> Response:
         wanted=wanted,
         agents=agents,
         mistake=mistake,
+        project=chosen,
         task_types=TASK_TYPES,
     )
 
@@ -120,6 +124,7 @@ def params(wanted: SessionFilter, sort: str, after: str | None, limit: int) -> d
         "until": until,
         "words": pattern_of(wanted.q) if wanted.q else None,
         "tool": wanted.tool or None,
+        "project": wanted.project or None,
         "mistake": int(wanted.mistake) if wanted.mistake.isascii() and wanted.mistake.isdecimal() else None,
         # One more than is shown says whether there is a next page.
         "limit": limit + 1,

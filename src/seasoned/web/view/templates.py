@@ -14,14 +14,17 @@ from seasoned.app import template as templates
 from seasoned.app.template import SavedTemplate
 from seasoned.errors import NotFound, UsageError
 from seasoned.store import Store
+from seasoned.store.project import refs_in
 from seasoned.template.block import FORMATS, FORMS
 from seasoned.template.example import Example, Template, name_key
+from seasoned.template.library.project import library_of
 from seasoned.template.library.storage import ExampleState, Library, State, find_example, state_history
 from seasoned.template.library.usage import TemplateUse, stats
 from seasoned.template.render import Rendered
 from seasoned.web.display import moment, session_link, template_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
+from seasoned.web.project import ProjectChoice, choice_of
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect
 from seasoned.web.table import Column, Table, TableCell, answer, numbers
 from seasoned.web.view.experiments import Effects, effects_of
@@ -89,15 +92,27 @@ async def show_list(request: HTTPRequest, here: Here, type: str = "", tag: str =
     if type and type not in _TYPES:
         raise UsageError(f"There is no task type {type[:40]!r}. Choose one of {', '.join(_TYPES)}.")
 
-    def ask(store: Store) -> tuple[Table, Any]:
-        now = histories_of(request).now(store)
+    def ask(store: Store) -> tuple[Table, Any, ProjectChoice]:
+        now, chosen = histories_of(request).now(store), choice_of(store, request)
         library, use = templates.library_now(store, now=now)
-        found = templates.list_templates(store, task_type=type or None, tags=[tag] if tag else (), now=now)
-        return _table([_row(one) for one in found], has_any=bool(library.templates)), stats(library, use)
+        has_any = bool(library.templates)
+        tags = [tag] if tag else []
+        found = templates.list_templates(store, task_type=type or None, tags=tags, project=chosen.key, now=now)
+        if chosen.key is not None:
+            library = library_of(library, refs_in(store, chosen.key))
+        return _table([_row(one) for one in found], has_any=has_any), stats(library, use), chosen
 
-    table, figures = await histories_of(request).read(ask)
+    table, figures, chosen = await histories_of(request).read(ask)
     return answer(
-        request, here, "templates.html", tables=(table,), figures=_figures(figures), types=_TYPES, type=type, tag=tag
+        request,
+        here,
+        "templates.html",
+        tables=(table,),
+        figures=_figures(figures),
+        types=_TYPES,
+        type=type,
+        tag=tag,
+        project=chosen,
     )
 
 

@@ -22,11 +22,13 @@ from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import number, plural
 from seasoned.store import Store
+from seasoned.store.project import refs_in
 from seasoned.text import dollars
 from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.display import moment, session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
+from seasoned.web.project import choice_of
 from seasoned.web.response import Page, PageRoute
 from seasoned.web.table import FILE_ROWS, Column, Table, TableCell, answer, name_cell, numbers, place_after, row_limit
 
@@ -232,8 +234,12 @@ async def show(
         raise UsageError(f"Usage is shown by {', '.join(GROUPINGS)}, of the last {', '.join(DAYS)} days.")
     since = first_moment(DAYS[days])
     limit = row_limit(request)
-    through = {each: await _through(request, each, since) for each in dict.fromkeys(("day", by))}
-    own_days, own = await histories_of(request).read(lambda store: _recorded(store, by, since, after, limit))
+    histories = histories_of(request)
+    chosen = await histories.read(lambda store: choice_of(store, request))
+    key = chosen.key
+    only = None if key is None else await histories.read(lambda store: refs_in(store, key))
+    through = {each: await _through(request, each, since, key, only) for each in dict.fromkeys(("day", by))}
+    own_days, own = await histories.read(lambda store: _recorded(store, by, since, after, limit, key))
     shown = through[by]
     every = usage_plots(_gateway_days(through["day"].value or []), _own_days(own_days))
     drawn = tuple(plot for plot in every if plot.spec is not None)
@@ -242,11 +248,12 @@ async def show(
         here,
         "usage.html",
         tables=(
-            _gateway_table(by, shown.value or [], limit),
-            own,
+            chosen.within(_gateway_table(by, shown.value or [], limit)),
+            chosen.within(own),
         ),
         plots=drawn,
         figures=_figures(through["day"].value or [], own_days, days),
+        project=chosen,
         by=by,
         bys=GROUPINGS,
         days=days,
@@ -256,7 +263,9 @@ async def show(
     )
 
 
-async def _through(request: HTTPRequest, by: GroupBy, since: float) -> CacheLookup[list[UsageTotal]]:
+async def _through(
+    request: HTTPRequest, by: GroupBy, since: float, project: str | None, only: frozenset[str] | None
+) -> CacheLookup[list[UsageTotal]]:
     """What went through the gateway, summed in the background: there may be millions of requests."""
     service = service_of(request)
     row = await service.store.read(lambda book: book.database.row("gateway.newest_at"))
@@ -267,28 +276,34 @@ async def _through(request: HTTPRequest, by: GroupBy, since: float) -> CacheLook
     config = service.config
     return await look_up(
         request,
-        f"usage by {by} since {since:.0f}",
+        f"usage by {by} since {since:.0f}" + (f" of {project}" if project else ""),
         "Summing up usage",
         (newest, minute),
-        lambda _: gateway_usage(config, by, since=since),
+        lambda _: gateway_usage(config, by, since=since, only=only),
     )
 
 
-def _recorded(store: Store, by: GroupBy, since: float, after: str | None, limit: int) -> tuple[list[UsagePart], Table]:
+def _recorded(
+    store: Store, by: GroupBy, since: float, after: str | None, limit: int, project: str | None
+) -> tuple[list[UsagePart], Table]:
     """What agents recorded: the totals by day, and the table to show."""
-    days = _parts(store, "day", since)
+    days = _parts(store, "day", since, project)
     if by == "session":
-        return days, _by_session(store, since, after, limit)
+        return days, _by_session(store, since, after, limit, project)
     # Who pays for a session is known to the gateway alone; agents take the place of keys here.
     name = "agent" if by == "key" else by
-    parts = days if name == "day" else _parts(store, name, since)
+    parts = days if name == "day" else _parts(store, name, since, project)
     return days, _recorded_table(name, parts, after, limit)
 
 
-def _parts(store: Store, by: str, since: float) -> list[UsagePart]:
+def _parts(store: Store, by: str, since: float, project: str | None) -> list[UsagePart]:
     day = "" if not since else datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%d")
     names = ("name", "sessions", "priced", "input_tokens", "output_tokens", "cost_micro_usd")
-    rows = store.rows(f"usage.recorded_by_{by}", {"since": day})
+    if project is None:
+        rows = store.rows(f"usage.recorded_by_{by}", {"since": day})
+    else:
+        # The kept totals are of all projects; the sessions of one are few enough to be summed up.
+        rows = store.rows("usage.recorded_in_project", {"since": day, "by": by, "project": project})
     return [UsagePart(*[row[name] for name in names]) for row in rows]
 
 
@@ -376,10 +391,10 @@ def _own_link(by: str, name: str) -> str | None:
     return sessions_link(agent=name) if by == "agent" else sessions_link(q=name)
 
 
-def _by_session(store: Store, since: float, after: str | None, limit: int) -> Table:
+def _by_session(store: Store, since: float, after: str | None, limit: int, project: str | None) -> Table:
     # Above every row: the most expensive sessions come first.
     cost, last = (math.inf, 2**62) if after is None else place_after(after)
-    params = {"since": since, "cost": cost, "id": last, "limit": limit + 1}
+    params = {"since": since, "cost": cost, "id": last, "project": project, "limit": limit + 1}
     rows = store.rows("usage.recorded_by_session", params)
     shown = rows[:limit]
     cells = [

@@ -1,0 +1,77 @@
+"""Pages that show one project, over a real server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import httpx2
+import pytest
+
+from tests.web.filled import fill_sessions
+from tests.web.pages import Site, Visitor, site
+
+MIRA, JONAS = "/home/mira/waypost", "/home/jonas/src/waypost"
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    home = tmp_path_factory.mktemp("home")
+    fill_sessions(home)
+    with site(home) as found:
+        yield found
+
+
+@pytest.fixture
+def visitor(filled: Site) -> Iterator[Visitor]:
+    with Visitor(filled.url) as one:
+        answer = one.client.post(f"/login/{filled.visits.invite_onlooker()}")
+        one.path = answer.headers["location"].rpartition("/")[0]
+        yield one
+
+
+def look(visitor: Visitor, path: str) -> httpx2.Response:
+    return visitor.client.get(f"{visitor.path}/{path}")
+
+
+def test_the_list_of_sessions_shows_one_project(visitor: Visitor) -> None:
+    def agents(query: str) -> list[str]:
+        return [row["agent"] for row in look(visitor, f"sessions?{query}&as=json").json()["rows"]]
+
+    assert agents(f"project={quote(JONAS)}") == ["codex"] * 5
+    assert set(agents(f"project={quote(MIRA)}")) == {"claude-code"}
+    # Also where few sessions are found by words, and sorted otherwise.
+    assert len(agents(f"project={quote(JONAS)}&q=waypost&sort=-calls")) == 5
+    assert agents(f"project={quote(JONAS)}&agent=claude-code") == []
+    page = look(visitor, f"sessions?project={quote(MIRA)}").text
+    assert f'<option value="{MIRA}" selected>waypost ({MIRA})</option>' in page
+
+
+def test_usage_and_templates_show_one_project(visitor: Visitor) -> None:
+    def recorded(query: str) -> list[dict]:
+        return look(visitor, f"usage?days=all&{query}as=json&table=recorded").json()["rows"]
+
+    for by in ("day", "model", "key"):
+        of_one, of_all = recorded(f"by={by}&project={quote(JONAS)}&"), recorded(f"by={by}&")
+        assert sum(row["sessions"] for row in of_one) == 5
+        assert sum(row["sessions"] for row in of_all) > 19
+    assert len(recorded(f"by=session&project={quote(JONAS)}&")) == 5
+    page = look(visitor, f"usage?days=all&project={quote(JONAS)}").text
+    assert f"project={quote(JONAS, safe='')}" in page
+    assert look(visitor, f"templates?project={quote(JONAS)}").status_code == 200
+
+
+def test_a_project_that_is_not_there_gets_a_sentence(visitor: Visitor) -> None:
+    for page in ("sessions", "usage", "templates", "insight"):
+        answer = look(visitor, f"{page}?project=nothing")
+        assert answer.status_code == 404
+        assert "No project" in answer.text
+    ambiguous = look(visitor, "sessions?project=waypost")
+    assert ambiguous.status_code in (400, 422)
+    assert JONAS in ambiguous.text
+
+
+def test_the_report_is_about_one_project(visitor: Visitor) -> None:
+    report = look(visitor, f"insight/report.json?project={quote(JONAS)}&as=json")
+    assert report.status_code == 200
+    assert (report.json()["sessions"], report.json()["project"]) == (5, JONAS)
