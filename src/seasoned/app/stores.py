@@ -88,14 +88,18 @@ def own_paths(config: Config) -> list[Path]:
 
 def has_sessions(config: Config) -> bool:
     """Whether the user's store holds any session."""
-    with store_or_empty(config) as store:
+    if not config.store_path.exists():
+        return False
+    with open_store(config.store_path) as store:
         row = store.row("source.last_read")
     return row is not None and bool(row["has_sessions"])
 
 
 def scanned_files(config: Config) -> list[Path]:
     """The histories that were scanned into the store and still exist."""
-    with store_or_empty(config) as store:
+    if not config.store_path.exists():
+        return []
+    with open_store(config.store_path) as store:
         known = [Path(row["path"]) for row in store.each("source.all") if row["format"]]
     return [path for path in known if path.exists()]
 
