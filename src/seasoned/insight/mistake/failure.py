@@ -114,7 +114,7 @@ CAUSES = (
     _cause(
         "dependencies",
         r"not up-to-date with|(?:run|try) .{0,3}(?:npm|pnpm|yarn|bun|bundle|poetry|uv|mix) (?:install|sync|deps)"
-        r"|ERR_PNPM_|node_modules missing|could not find gem",
+        r"|ERR_PNPM_(?:VERIFY_DEPS|OUTDATED_LOCKFILE|NO_LOCKFILE|MODULES)|node_modules missing|could not find gem",
         of_any_program=True,
     ),
     _cause("module", r"no module named|cannot find module|module not found|cannot find package"),
@@ -173,6 +173,7 @@ _FINDS = LazyRegex(
 )
 _PLAIN = LazyRegex(r"[A-Za-z_][\w.:@+-]{0,40}\Z", re.ASCII)
 _PARTS = LazyRegex(r"[^\w]+|_")
+_POLLS = names("write_stdin BashOutput TaskOutput process")
 # What `git add` says, also where a commit was to follow it.
 _ADDING = LazyRegex(r"paths are ignored by one of your|pathspec .{1,200} did not match any files")
 _SHELL_SAYS = LazyRegex(r"\A(?:\S{0,40}sh:|\(eval\):|bash:|zsh:|sh:)")
@@ -265,7 +266,8 @@ def is_signal(call: JudgedCall) -> bool:
     if cause in _STATES or _FINDS.compiled.search(said):
         return True
     if not target.runs:
-        return False
+        # A look at the output of a command that was started before: what it says is not about this call.
+        return cause is None and (call.tool in _POLLS or "write_stdin(" in target.text[:400])
     runs = blamed(target)
     if cause is not None and (_BY_NAME[cause].of_any_program or _SHELL_SAYS.compiled.match(said)):
         return False
