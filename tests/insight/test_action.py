@@ -199,6 +199,24 @@ def test_a_repair_that_needs_a_person_is_not_told() -> None:
     assert found.action is None or "--force" not in found.action
 
 
+def test_more_rights_are_asked_for_and_not_taken() -> None:
+    refused = "fatal: Unable to create '/p/.git/index.lock': Operation not permitted"
+    wrong = call("exec_command", refused, cmd="git add -A")
+    right = call("exec_command", cmd="git add -A", sandbox_permissions="require_escalated")
+    assert said(wrong, right) == "Ask for permission to run `git add` outside the sandbox"
+
+
+def test_tests_that_pass_when_called_otherwise_stay_a_signal() -> None:
+    red = bash("go test -run TestA -count 1 ./...", "--- FAIL: TestA (0.00s)")
+    (found,) = recurring(sessions(3, red, bash("go test ./...")))
+    assert (found.kind, found.action) == ("signal", None)
+    # A module that is not found can be either: here it was the call.
+    (found,) = recurring(sessions(3, bash("pytest -q", _NO_MODULE), bash("PYTHONPATH=. pytest -q")))
+    assert found.kind == "mistake"
+    (found,) = recurring(sessions(3, bash("pytest -q", _NO_MODULE), edit("/p/shop.py"), bash("pytest -q")))
+    assert found.kind == "signal"
+
+
 def test_failures_of_one_kind_have_one_key_and_wrappers_belong_to_it() -> None:
     one = kind_of_failure(bash("rtk bun run test", _RTK))
     assert one == FailureKey("Bash", "rtk bun run test", "unrecognized subcommand '…'")

@@ -12,7 +12,7 @@ import msgspec
 from seasoned.command.tool import command_of
 from seasoned.insight.mistake.call_form import value_shape
 from seasoned.insight.mistake.call_target import OPERAND_FIRST, runs_of
-from seasoned.insight.mistake.difference import CallChange, code, named
+from seasoned.insight.mistake.difference import RIGHTS, CallChange, code, named
 from seasoned.insight.mistake.repair import RepairStep
 from seasoned.insight.mistake.signature import SILENT, UNSAID
 from seasoned.lazy_regex import LazyRegex
@@ -22,8 +22,8 @@ from seasoned.text import plural
 _QUOTED_CHARS = 110
 _LETTERS = LazyRegex(r"[^\W\d_]{3,}")
 _VALUE_CHARS = 40
-# A way that fewer than a third of the repairs took is not what repairs a mistake.
-_SHARE = 3
+# A way that fewer than half of the repairing sessions took is not what repairs a mistake.
+_SHARE = 2
 # Programs beside the main one of a command: a change of the main one does not repair them.
 _BESIDE = ("cd", "grep", "egrep", "rg", "sed", "awk", "jq", "cut", "sort", "head", "tail", "xargs", "tee")
 _LISTS_FILES = ("ls", "find", "fd", "tree", "Glob", "LS")
@@ -146,10 +146,10 @@ def _of_change(facts: MistakeFacts, way: RepairWay) -> str | None:
             return f"Call {facts.what} without {what}"
         case "renamed":
             return f"Give {code(change.names[1])} to {facts.what}, not {code(change.names[0])}"
+        case "given" if RIGHTS.issuperset(change.names):
+            return f"Ask for permission to run {facts.what} outside the sandbox"
         case "given":
-            value = way.values.get(change.names[0])
-            is_short = isinstance(value, str) and value.isprintable() and len(value) <= _VALUE_CHARS
-            return f"Set {what} to {code(str(value))} for {facts.what}" if is_short else f"Give {what} to {facts.what}"
+            return f"Give {what} to {facts.what}"
         case "changed":
             return _of_argument(facts, way)
         case "operands" if change.written and facts.cause != "missing file":
@@ -233,6 +233,12 @@ def _of_cause(facts: MistakeFacts) -> str | None:
             return f"{what} reaches no server: {error}"
         case "no test":
             return f"Check the names and paths given to {what}: it found no test"
+        case "equals":
+            return "Quote words that begin with `=`: zsh takes them for programs"
+        case "here document":
+            return f"Write commands with {what} without a here-document: the shell cannot keep its text here"
+        case "unsaved":
+            return f"Commit or stash your changes before {what}"
         case "dependencies":
             return f"Install the dependencies before you run {what}"
         case "module":

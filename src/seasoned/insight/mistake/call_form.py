@@ -188,8 +188,10 @@ def value_shape(value: Any) -> str:
         return "url"
     if not text or len(text) > 60 or any(c.isspace() for c in text):
         return "words"
-    if "/" in text:
-        return "path"
+    first, slash, _ = text.partition("/")
+    if slash:
+        # Where a path begins is often the convention itself; how deep it goes is not.
+        return f"{first}/path"
     shape = _CLASSES.compiled.sub(_class, text)
     # One word in any letters is a word; with digits or marks in it, it is written in some way.
     return "word" if shape.isalpha() else shape

@@ -41,7 +41,7 @@ _ASIDE = names(
     "timeout timeout_ms yield_time_ms max_output_tokens justification explanation run_in_background prefix_rule tty"
 )
 # Arguments of a shell that are not its command, and decide whether it may do something.
-_RIGHTS = names("sandbox_permissions with_escalated_permissions dangerouslyDisableSandbox")
+RIGHTS = names("sandbox_permissions with_escalated_permissions dangerouslyDisableSandbox")
 
 _REFUSED = LazyRegex(r"not permitted|permission|denied|EPERM|EACCES|network|resolve host|connect|log in", re.IGNORECASE)
 
@@ -107,7 +107,7 @@ def changed_arguments(failed: CallTarget, worked: CallTarget) -> tuple[str, ...]
 def _of_commands(failed: CallTarget, worked: CallTarget) -> Iterator[CallChange]:
     """The differences of two commands, the most telling first."""
     old, new = _pair(failed, worked)
-    rights = [name for name in changed_arguments(failed, worked) if name in _RIGHTS and worked.arguments.get(name)]
+    rights = [name for name in changed_arguments(failed, worked) if name in RIGHTS and worked.arguments.get(name)]
     if rights and _REFUSED.compiled.search(failed.complaint):
         yield CallChange("given", tuple(rights), new.wrapped)
     if failed.text != worked.text:
@@ -184,7 +184,7 @@ def _shape_that_worked(old: ProgramRun, new: ProgramRun) -> str:
     if len(pairs) != 1 or len(old.operands) != len(new.operands):
         return ""
     before, after = map(value_shape, pairs[0])
-    return after if before != after and after not in ("words", "path") else ""
+    return after if before != after and after != "words" and not after.endswith("/path") else ""
 
 
 def _of_options(old: ProgramRun, new: ProgramRun) -> Iterator[CallChange]:

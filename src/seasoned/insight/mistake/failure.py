@@ -82,7 +82,7 @@ CAUSES = (
     ),
     _cause(
         "missing program",
-        r"command not found: *(?P<what>[\w.@+-]+)|(?:\A|: )(?P<what2>[\w.@+-]+): (?:command )?not found\Z"
+        r"command not found(?:: *(?P<what>\w[\w.@+-]*))?|(?:\A|: )(?P<what2>\w[\w.@+-]*): (?:command )?not found\Z"
         r"|\Aenv: ‘?(?P<what6>[\w.@+-]+)’?: no such file"
         r"|exec: \"?(?P<what3>[\w.@+-]+)\"?:|failed to (?:run|execute) command .(?P<what4>[\w.@+-]+).: no such"
         r"|failed to spawn: .(?P<what5>[\w.@+-]+)|executable file not found|could not determine executable"
@@ -105,6 +105,9 @@ CAUSES = (
         r"|don't know how to build task|not the \S+ command you",
         of_any_program=True,
     ),
+    _cause("equals", r"(?:\A|: )=+\S* not found", of_any_program=True),
+    _cause("here document", r"can't create temp file for here document", of_any_program=True),
+    _cause("unsaved", r"commit or stash|unstaged changes|uncommitted changes|would be overwritten|commit your changes"),
     _cause(
         "quoting",
         r"no matches found: (?P<what>\S+)|unmatched [\"'`]|unexpected EOF|parse error near|syntax error near"
@@ -130,15 +133,19 @@ CAUSES = (
         r"(?:password|terminal) is required|operation not permitted|permission denied|\bEPERM\b|\bEACCES\b"
         r"|read-only file system",
     ),
-    _cause("time", r"command timed out|timed out after|took too long and was stopped", of_any_program=True),
+    _cause(
+        "time",
+        r"command timed out|timed out after|did not complete within|took too long and was stopped",
+        of_any_program=True,
+    ),
     _cause(
         "network",
         r"could not resolve host|\bENOTFOUND\b|error connecting|network (?:is|did|error)|\bECONN",
     ),
     _cause(
         "conflict",
-        r"\bconflict\b|could not apply|would be overwritten|not possible to fast-forward|failed to push some refs"
-        r"|uncommitted changes|\[rejected\]|no local changes to save|nothing to commit",
+        r"\bconflict\b|could not apply|not possible to fast-forward|failed to push some refs"
+        r"|\[rejected\]|no local changes to save|nothing to commit",
     ),
     _cause("no pull request", r"no pull requests? found|no commits between|branch not (?:found|protected)"),
     _cause(
@@ -150,7 +157,8 @@ CAUSES = (
         "argument",
         r"validation ?error|invalid (?:value|argument|type|choice|request|search)|missing required|required (?:argument"
         r"|parameter|option|flag|propert)|\bmust be\b|non-uuid|ambiguous argument|argument \S+ (?:is )?required"
-        r"|are set none of the others|specify --|too (?:many|few) arguments|unexpected (?:keyword|parameter)|\busage:",
+        r"|are set none of the others|specify --|answered with its usage"
+        r"|too (?:many|few) arguments|unexpected (?:keyword|parameter)|\busage:",
     ),
     _cause("no test", r"no tests? (?:found|ran|were found)|not found: \S+::|no tests to run", of_any_program=True),
     _cause("remote", r"known to git|http 4\d\d|\bE404\b|\b404\b|not found"),
@@ -187,14 +195,19 @@ def kind_of_failure(call: JudgedCall) -> FailureKey:
 def program_of(call: JudgedCall) -> str | None:
     """The program of a shell call with its wrappers and subcommand; None for other tools and empty commands."""
     target = target_of(call)
-    if target.command is None or not parse(target.command):
+    if target.command is None:
+        # Codex reaches its patch tool through code.
+        return "apply_patch" if target.tool == "exec" and "*** Begin Patch" in target.text else None
+    if not parse(target.command):
         return None
     if not call.has_failed:
-        return _label(_main(target).wrapped) if target.runs else _patched(target, call)
+        return _label(_main(target).wrapped) if target.runs else _other_program(target, call)
     said = telling(call)
     cause = cause_of(call, said)
     if cause == "blocked":
         return named_in(cause, said)
+    if cause == "equals":
+        return "zsh"
     speaker = _speaker(target.command, said, named_in(cause, said) if cause == "missing program" else None)
     if speaker is not None:
         return _label(speaker)
@@ -202,7 +215,7 @@ def program_of(call: JudgedCall) -> str | None:
         # What is not installed is missing for every script alike.
         run = _main(target)
         return _label(" ".join([*run.wrappers, run.program]))
-    return _label(_main(target).wrapped) if target.runs else _patched(target, call)
+    return _label(_main(target).wrapped) if target.runs else _other_program(target, call)
 
 
 def _label(text: str) -> str | None:
@@ -217,8 +230,12 @@ def _main(target: CallTarget) -> ProgramRun:
     return (acting or runs)[-1]
 
 
-def _patched(target: CallTarget, call: JudgedCall) -> str | None:
-    return target.label if target.path is not None and tool_of(call.tool).form == "shell" else None
+def _other_program(target: CallTarget, call: JudgedCall) -> str | None:
+    """The program of a shell call without a main one: the patch tool, or what only prepares, such as `mkdir`."""
+    if target.path is not None:
+        return target.label if tool_of(call.tool).form == "shell" else None
+    steps = parse(target.command or "")
+    return _label(steps[-1].program) if steps else None
 
 
 def cause_of(call: JudgedCall, said: str | None = None) -> str | None:
@@ -256,6 +273,11 @@ def _speaker(command: str, said: str, missing: str | None) -> str | None:
         if missing is not None and step.program == missing and len(steps) > 1:
             return run_of(step).wrapped if step.prefix else missing
     return None
+
+
+def is_finding(call: JudgedCall) -> bool:
+    """Whether the words of a failure are those of a test runner or compiler that did its work."""
+    return _FINDS.compiled.search(telling(call)) is not None
 
 
 def is_signal(call: JudgedCall) -> bool:

@@ -16,10 +16,11 @@ from seasoned.insight.mistake.failure import (
     FailureKey,
     MistakeKind,
     cause_of,
+    is_finding,
     kind_of_failure,
     named_in,
 )
-from seasoned.insight.mistake.repair import REWRITES, WITHIN, CallTargets, Repair, RepairStep, repairs
+from seasoned.insight.mistake.repair import WITHIN, CallTargets, Repair, RepairStep, repairs
 from seasoned.insight.mistake.signature import mask, telling
 from seasoned.insight.track import JudgedCall, Track
 
@@ -28,6 +29,8 @@ _SHOWN_SESSIONS = 5
 # Most repairs kept for a mistake, so that memory does not grow with the calls.
 _WAYS = 16
 _EDITED = "after an edit"
+# Changes that set up a program otherwise than its arguments do: without them it could not run.
+_SETS_UP = ("with wrapper", "without wrapper", "variable", "given", "before")
 _STEPS = 32
 _FILES = 200
 _VALUE_CHARS = 200
@@ -188,7 +191,8 @@ class RecurrenceCounter:
             group.hows[how] = (1, _example(track, call, worked))
         if group.cause == "missing file" and (name := _file_name(call)) in group.missing and name is not None:
             group.found.setdefault(name, set()).add(_file_name(worked) or "")
-        group.rewritten += repair.step is None and repair.change.kind in REWRITES
+        # Tests that failed and then passed were not called wrongly, whatever else was changed.
+        group.rewritten += repair.step is None and repair.change.kind in _SETS_UP and not is_finding(call)
         way = group.ways.get(repair.change)
         if way is None and len(group.ways) < _WAYS:
             way = group.ways[repair.change] = _Way(repair.change, worked)

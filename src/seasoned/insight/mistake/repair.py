@@ -20,7 +20,7 @@ from seasoned.insight.track import JudgedCall
 WITHIN = 10
 _VIA = 3
 # Changes of the call itself that explain a repair without any step before it.
-REWRITES = ("without wrapper", "with wrapper", "program", "command", "variable", "option dropped", "before", "given")
+_EXPLAINS = ("without wrapper", "with wrapper", "program", "command", "variable", "option dropped", "before", "given")
 
 
 _INSTALLS = names("install ci sync tidy generate add update restore bootstrap")
@@ -143,7 +143,7 @@ def _repair(aims: CallTargets, at: int, gone: int, end: int) -> Repair:
 
 def _chosen(aims: CallTargets, at: int, change: CallChange, steps: Sequence[RepairStep]) -> RepairStep | None:
     """The step that mattered: reading the same file first, otherwise the last one; none if the change explains it."""
-    if not steps or (change.kind in REWRITES and not aims.is_signal(at)):
+    if not steps or (change.kind in _EXPLAINS and not aims.is_signal(at)):
         return None
     return next((step for step in steps if step.kind == "same file"), steps[-1])
 

@@ -67,7 +67,8 @@ _FRAME = LazyRegex(
 _NOISE = LazyRegex(
     r"\A(?:Exit code|Chunk ID:|Wall time|Process (?:exited|running)|Original token count|Output:|=== |--- PASS|ok\s"
     r"|\?\s|FAIL\Z|FAIL \S+(?: [\d.]+s)?\Z|PASS\b|\$ |# \S+\Z|# \S+ \[\S+\]\Z|package \S+\Z|From \S+\Z"
-    r"|ERROR task failed|\(pass\)|String: |Traceback \(|File \"|Auto-merging|Script completed"
+    r"|ERROR task failed|\(pass\)|String: |Traceback \(|File \"|Auto-merging"
+    r"|Script (?:completed|failed|error)|#+ Error:?\Z"
     r"|\d+ issues?:|\w+: \d+\Z|Finished in|go: downloading)"
 )
 _WORD = LazyRegex(r"[^\W\d_]{2}")
@@ -82,13 +83,16 @@ _PLACE = LazyRegex(r"[\w./\\@-]{1,200}:\d+(?::\d+)?: +\S")
 _COMPLAINT = LazyRegex(
     r"error|fail|fatal|not found|no such|cannot|can't|could not|couldn't|unable|undefined|invalid|unexpected|unknown"
     r"|unrecogni[sz]ed|denied|refus|missing|not used|not a\b|not an\b|not allowed|must\b|timed out|timeout|does not"
-    r"|doesn't|conflict|reject|exceed|required|mismatch|illegal|unsupported|no matches|import cycle|already",
+    r"|doesn't|conflict|reject|exceed|required|mismatch|illegal|unsupported|no matches|import cycle|already"
+    r"|not logged in",
     re.IGNORECASE,
 )
 _IN_JSON = LazyRegex(r'"(?:message|error|detail|stderr)"\s*:\s*"([^"\\]{3,})')
 _SAYS_ALL = frozenset(
     {"There is no such tool.", "It took too long and was stopped.", "There was nothing to commit.", "Tests failed."}
 )
+# Sentences of the judge that say less than any line of the output.
+_VAGUE = frozenset({"The program refused.", "The program ended with an error.", "The answer is headed as an error."})
 _SENTENCE = LazyRegex(r"(?<=[^\s.]{2}[.!?]) +(?=[A-Z])|(?<=['\"`)][.!?]) +(?=[A-Z])")
 _CUT_OFF = LazyRegex(r"\S*\.{3}\Z")
 # An assertion quoted by a test runner belongs to that test; only an exception name is general.
@@ -133,7 +137,11 @@ def _telling(call: JudgedCall) -> str:
     if text not in _SAYS_ALL:
         rank = _SAYS if is_sentence else _rank(text)
         if rank >= _AT_PLACE or text.endswith(("...", "…")):
-            text = _more_telling(text, rank, _lines(call.result))
+            lines = _lines(call.result)
+            found = _more_telling(text, rank, lines)
+            if found in _VAGUE or (not found and text.startswith("#")):
+                found = next((line for line in lines if _rank(line) < _NOTHING), found)
+            text = found
     return text
 
 

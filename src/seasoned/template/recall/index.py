@@ -24,7 +24,7 @@ WORKED_KEPT = 3
 # Sessions in one transaction: others must not wait long for their turn to write.
 _AT_ONCE = 40
 # Raise it when what is stored changes: then all sessions are read again.
-_VERSION = "2"
+_VERSION = "3"
 
 
 def fill(store: Store, *, within_seconds: float | None = None) -> int:
