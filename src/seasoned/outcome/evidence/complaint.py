@@ -40,7 +40,8 @@ def complaint(speech: OutputText, ran: ShellCommand, *, shows_code: bool, weak: 
         return named.says()
     if not ran.works:
         # `ls` and `cat` are commands of PowerShell too, and complain as all of its commands do.
-        if _POWERSHELL_MARK in speech.edges and (shell := first(POWERSHELL, speech)):
+        told = _POWERSHELL_MARK in speech.edges or any("-" in name and name[0].isupper() for name in ran.names)
+        if told and (shell := first(POWERSHELL, speech)):
             return shell.says()
         return _cli_usage(speech, ran)
     found = first(INTERPRETER, speech)

@@ -8,7 +8,7 @@ from seasoned.command.parse import Step, deciding, parse
 _PENDING = 8
 MAY_BE_AN_ANSWER = (1, _PENDING)
 # Exit 1 is the answer "no" of these programs, not an error; errors are 2 and above.
-_MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "pidof", "ripgrep"})
+_MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "pidof", "ripgrep", "findstr"})
 _COMPARERS = frozenset({"diff", "cmp", "colordiff", "sdiff"})
 _CONDITIONS = frozenset({"test", "[", "[[", "expr"})
 _SEEKERS = frozenset({"which", "whereis", "type", "hash"})

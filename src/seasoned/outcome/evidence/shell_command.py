@@ -18,7 +18,13 @@ _SHOW = names(
     " date env printenv which type command whoami hostname uname basename dirname realpath readlink md5 md5sum"
     " sha256sum shasum ps pgrep lsof history journalctl dmesg pbpaste curl wget true : test [ [[ sleep export set read"
     " mkdir touch cp mv rm ln chmod chown tmux screen open xargs man whatis help sqlite3 psql seq yes local return"
-    " declare trap wait unset shift"
+    " declare trap wait unset shift gc gci dir findstr select where"
+)
+# The same in PowerShell, by the verb of a command; what begins like a value prints that value.
+_CMDLETS = (
+    *("Get-", "Select-", "Where-", "ForEach-", "Measure-", "Sort-", "Format-", "Out-", "Test-", "Resolve-", "Compare-"),
+    *("ConvertFrom-", "ConvertTo-", "Write-", "Group-", "Join-", "Split-", "Set-Location", "Push-Location"),
+    *("$", "@", "[System.", "%"),
 )
 # The same for programs whose subcommand decides.
 _SHOW_SUB = {
@@ -40,7 +46,7 @@ _HELP = names("--help --version -help -version")
 # Of those that show, the ones that print whatever lies in a file, a history or on the web.
 _DUMP = names(
     "cat bat sed awk gawk head tail less more nl grep egrep fgrep zgrep rg ag ack diff jq yq strings history journalctl"
-    " dmesg pbpaste curl wget sqlite3 psql man tmux screen"
+    " dmesg pbpaste curl wget sqlite3 psql man tmux screen gc type findstr Get-Content Select-String"
 )
 _DUMP_SUB = {
     "git": names("show diff log blame grep cat-file stash shortlog format-patch range-diff"),
@@ -64,16 +70,23 @@ _GIT_CHANGES = {
 QUIET = names(
     "mkdir touch cp mv rm rmdir ln chmod chown cd export set sleep kill true : echo printf sed tee git go gofmt"
     " goimports cat tar unzip rsync tsc mypy ruff eslint prettier source . make cargo ls head tail sort jq curl find"
-    " cut awk python python3 node"
+    " cut awk python python3 node Remove-Item Set-Content Add-Content Copy-Item Move-Item Out-File Set-Location"
 )
 # Complaints that are thrown away.
 MUTED = LazyRegex(r"(?:2|&)>\s*/dev/null")
 # Programs that only lead to what a command is about.
 LEADS = names("cd echo printf export set sleep true :")
 # Programs whose failure no one waits for.
-_AIDS = names("echo printf true : sleep export set wait date pwd local declare trap unset shift return exit read")
+_AIDS = names(
+    "echo printf true : sleep export set wait date pwd local declare trap unset shift return exit read Write-Output"
+    " Write-Host Set-Location Push-Location Start-Sleep"
+)
 # Programs that pass on what comes through a pipe.
-_FILTERS = names("head tail grep egrep rg sed awk sort uniq cut tr wc tee cat less more jq column nl xargs fold")
+_FILTERS = names(
+    "head tail grep egrep rg sed awk sort uniq cut tr wc tee cat less more jq column nl xargs fold"
+    " findstr select where % ForEach-Object Where-Object Select-Object Sort-Object Measure-Object Select-String"
+    " Out-String Out-Host Format-Table Format-List"
+)
 # `bash -lc "make | tail"` is about what it runs.
 _SHELLS = names("sh bash zsh dash")
 _RUNS = names("-c -lc -ic -lic")
@@ -84,7 +97,7 @@ _INTERPRETERS = ("python", "node", "bun", "deno", "perl", "ruby")
 
 def is_show(step: Step) -> bool:
     """Whether a program shows content, so that words in its output are not its own."""
-    if not _HELP.isdisjoint(step.words):
+    if not _HELP.isdisjoint(step.words) or step.program.startswith(_CMDLETS):
         return True
     subs = _SHOW_SUB.get(step.program)
     if subs is None:

@@ -78,7 +78,8 @@ TERSE = WordingRules(
         r"|\bmust (?:be|have|specify|provide|set|contain|match|start|include|run|not)\b"
         r"|\balready (?:exists|running|in use|defined|taken|registered|checked out)\b"
         r"|\b(?:[Pp]ermission|[Aa]ccess) (?:is )?denied\b|\bunable to\b|\bno longer (?:exists|supported|available)\b"
-        r"|\bexpected [^\n]{1,80}?(?:but |, )?(?:got|found|received)\b)",
+        # One sentence and perhaps a hint: a text of more lines has more to say than no.
+        r"|\bexpected [^\n]{1,80}?(?:but |, )?(?:got|found|received)\b)[^\n]*(?:\n+[^\n]+)?\Z",
         "The program refused.",
         (
             "dispatch requires login — run `x login`",
@@ -92,7 +93,7 @@ TERSE = WordingRules(
             "All files are up to date",
             "src/a.ts:3: it does not matter",
             "x = is not set",
-            "It could not be simpler\n" + "and so on\n" * 9,
+            "It could not be simpler\nand so on\nand so on",
         ),
     ),
     WordingRule(
