@@ -133,8 +133,8 @@ def agreement(pairs: Iterable[LabeledVerdict], *, seed: int = 0) -> Agreement:
         tuple(score(name, by_tool[name], seed=seed) for name in sorted(by_tool)),
         pooled("pooled", own_pool),
         pooled("pooled without claude-code", own_pool, without="claude-code"),
-        pooled("pooled with foreign statuses", pool),
-        pooled("the same without claude-code", pool, without="claude-code"),
+        pooled("pooled, foreign statuses too", pool),
+        pooled("without claude-code, foreign statuses too", pool, without="claude-code"),
     )
 
 
