@@ -13,11 +13,12 @@ from seasoned.command.parse import Step, parse
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.admission.hostile import arguments_speak
 from seasoned.template.admission.neutral import shortened
-from seasoned.template.anonymize.people import is_name, people_in
+from seasoned.template.anonymize.people import is_name, pair_of_names, people_in
 from seasoned.template.anonymize.shape import PIECE, day_of, in_figures, in_words, like_uuid, other_day
 from seasoned.template.anonymize.substitute import (
     ACCOUNT_NAMES,
     CODE,
+    CODED_VALUE,
     CODES,
     COMMANDS,
     CONTENTS,
@@ -41,6 +42,7 @@ from seasoned.template.anonymize.substitute import (
     UNIT,
     TextAnonymizer,
     has_figures,
+    is_coded,
     is_quantity,
     like_ip,
     whole_lines,
@@ -81,6 +83,7 @@ class CallAnonymizer(TextAnonymizer):
         """Anonymize the arguments of the call, and remember what each value became."""
         self._introduce(arguments)
         self._keep_programs(arguments)
+        self._keep_codes(arguments)
         before = len(self.words), len(self.ids)
         bound = self.pairs(arguments, is_top=True)
         if (len(self.words), len(self.ids)) != before and self._stands_elsewhere(bound, before):
@@ -124,6 +127,18 @@ class CallAnonymizer(TextAnonymizer):
             for text in value if isinstance(value, list) else [value]:
                 if isinstance(text, str) and not (name in CODES and "\n" in text):
                     self._keep(parse(text))
+
+    def _keep_codes(self, value: Any, name: str = "") -> None:
+        """Codes stay wherever they stand, as far as they are not also the name of a person in this call."""
+        if isinstance(value, str):
+            if _holds_code(name, value) and (value.isupper() or value.lower() not in self.words):
+                self._kept.add(value)
+        elif isinstance(value, dict):
+            for inner_name, inner in value.items():
+                self._keep_codes(inner, inner_name)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                self._keep_codes(item, name)
 
     def _keep(self, steps: tuple[Step, ...]) -> None:
         for step in steps:
@@ -194,6 +209,8 @@ class CallAnonymizer(TextAnonymizer):
         return SPAN.compiled.sub(self._span, text)
 
     def _named(self, name: str, value: str) -> str:
+        if _holds_code(name, value):
+            return value
         if value in self._whole:
             return self._whole[value]
         if name in CONTENTS and value.endswith(" characters]"):
@@ -308,6 +325,16 @@ class CallAnonymizer(TextAnonymizer):
         done = f"{scheme}://{self._login(login) if login else ''}{at}{self._host(host)}{colon}{port}{slash}"
         # Dots, equal signs and the like keep a query's parts apart; each part is a token.
         return f"{done}{self._path(path, '/')}{question}{self.text(query) if query else ''}"
+
+
+def _holds_code(name: str, value: str) -> bool:
+    """Whether a value is one of a fixed set by its name and by how it is written."""
+    return (
+        is_coded(name)
+        and CODED_VALUE.compiled.match(value) is not None
+        and not has_figures(value)
+        and pair_of_names(value) is None
+    )
 
 
 def _ends_as_host(text: str, ending: str) -> bool:

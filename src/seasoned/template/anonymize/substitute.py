@@ -47,6 +47,8 @@ LONG_FROM = 7
 ID_FIGURES = 5
 # Where the name of an argument says that figures are personal, as in an address, shorter numbers are replaced, too.
 SHORTEST_FIGURES = 3
+# Codes of countries, currencies and airports have at most so many letters.
+CODE_LETTERS = 3
 SMALLEST_ID = 10 ** (ID_FIGURES - 1)
 SPAN = LazyRegex(
     r"\[redacted:(?P<tag>[a-z0-9\-]{1,32}):[0-9a-f]{8}\]"
@@ -82,6 +84,15 @@ QUANTITIES = names(
     " budget total page top head tail yield delay interval percent seed temperature balance start end length chars"
 )
 IDS = names("id ids number key uuid")
+# Names of arguments whose values are drawn from a fixed set. Many codes and places are also names of people.
+CODED = names(
+    "country countries nationality currency currencies state province region market continent locale language lang"
+    " airport origin destination station terminal carrier airline exchange ticker symbol unit units status type kind"
+    " category class mode level priority severity format action operation method month weekday day season zone timezone"
+    " cabin color colour size gender reason channel plan tier scope role iso abbreviation"
+)
+_SPELLED = names("code codes name iso type short")
+CODED_VALUE = LazyRegex(r"[A-Za-z][A-Za-z0-9]{0,19}(?:[ _-][A-Za-z0-9]{1,15}){0,2}\Z")
 NAME_PIECES = LazyRegex(PIECE)
 FAMILY_NAMES = names("last_name lastName family_name familyName surname")
 # Names of arguments whose values are often, but not always, names of people.
@@ -119,6 +130,14 @@ def is_quantity(name: str) -> bool:
     """Whether a name says how much, how long or where, so that its number is not an id."""
     pieces = [piece.lower() for piece in NAME_PIECES.compiled.findall(name)]
     return bool(pieces) and pieces[-1] not in IDS and not QUANTITIES.isdisjoint(pieces)
+
+
+def is_coded(name: str) -> bool:
+    """Whether a name says that its value is a code, a unit or one of a few words: `country_code`, `currency`."""
+    pieces = [piece.lower() for piece in NAME_PIECES.compiled.findall(name)]
+    if len(pieces) > 1 and pieces[-1] in _SPELLED:
+        pieces.pop()
+    return bool(pieces) and (pieces[-1] in CODED or name.lower() in ("code", "codes"))
 
 
 def like_ip(text: str, draw: SeededDraw) -> str:
@@ -369,7 +388,7 @@ class TextAnonymizer(Substitutes):
         if text.isalpha():
             if known is not None:
                 return PARTS_OF_WORDS.compiled.sub(self._unless_kept, text)
-            if text[0].isupper() and self.is_person(low):
+            if text[0].isupper() and self.is_person(low) and not self._is_code(text):
                 return self.word(text, "given")
             return self.id(text, like_drawn) if looks_drawn(text) else text
         if is_hex(text):
@@ -385,6 +404,12 @@ class TextAnonymizer(Substitutes):
                 prefix = self.person(prefix, "given")
             return prefix + self.figures(user.group(2))
         return PARTS.compiled.sub(self._met, text)
+
+    def _is_code(self, text: str) -> bool:
+        """Whether capitals spell a code and not a common name: `KEN` is a country, and what recurs is no person's."""
+        if not text.isupper() or self.vocabulary.is_person(text.lower()):
+            return False
+        return len(text) <= CODE_LETTERS or self.vocabulary.recurs(text)
 
     def _unless_kept(self, found: re.Match[str]) -> str:
         return found.group() if found.group().lower() in KEPT else self.word(found.group())
