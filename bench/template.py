@@ -19,7 +19,6 @@ from seasoned.store import open_store
 from seasoned.template.choose.offered import schema_hash
 from seasoned.template.example import Example, ExampleKind, Source, Template
 from seasoned.template.library.storage import Library, current, load, save, set_state
-from seasoned.template.library.usage import template_use
 from seasoned.template.provision import provision
 
 ASKED = 300
@@ -84,17 +83,11 @@ def _begin(rng: random.Random, path: Path, tools: list[dict[str, object]], words
     begun = time.perf_counter()
     with open_store(path) as store:
         library = current(store, now=time.time())
-        _ask(rng, library, tools, words, use=template_use(store))
+        _ask(rng, library, tools, words)
     return time.perf_counter() - begun
 
 
-def _ask(
-    rng: random.Random,
-    library: Library,
-    tools: list[dict[str, object]],
-    words: list[str],
-    use: dict[str, int] | None = None,
-) -> int:
+def _ask(rng: random.Random, library: Library, tools: list[dict[str, object]], words: list[str]) -> int:
     """One session: a task of a dozen words, twenty tools, one in four with a task type."""
     made = provision(
         [{"role": "system", "content": "You help."}, {"role": "user", "content": " ".join(rng.choices(words, k=12))}],
@@ -102,7 +95,6 @@ def _ask(
         tools=rng.sample(tools, 20),
         task_type=rng.choice([*_TYPES, *[None] * 12]),
         seed=str(rng.random()),
-        use=use,
     )
     return 0 if made.block is None else len(made.block.examples)
 

@@ -39,7 +39,7 @@ from seasoned.template.library.project import library_of, template_of
 from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, State
 from seasoned.template.library.upkeep import Retirement, too_old
 from seasoned.template.library.upkeep import refresh as update_templates
-from seasoned.template.library.usage import TemplateUse, template_use, use_of
+from seasoned.template.library.usage import TemplateUse, use_of
 from seasoned.template.mine.build import build as mine_template
 from seasoned.template.mine.build import create as template_of_session
 from seasoned.template.mine.selection import MiningOptions
@@ -310,9 +310,7 @@ def provision(
         library = storage.current(store, now=now)
         if project is not None:
             library = library_of(library, refs_in(store, project))
-        made = provision_from(
-            messages, library=library, tools=tools, task=task, template=template, use=template_use(store), **options
-        )
+        made = provision_from(messages, library=library, tools=tools, task=task, template=template, **options)
         if made.block is not None and made.rendered is not None:
             # The opening line of the block names it, so that a later scan knows what the session was shown.
             storage.remember_block(store, made.block.digest, made.rendered.example_ids, now=now)

@@ -17,7 +17,6 @@ from seasoned.store import Store
 from seasoned.template.block import Form, Format
 from seasoned.template.choose.offered import Tools
 from seasoned.template.library.storage import count_use, current, find_block, remember_block
-from seasoned.template.library.usage import template_use
 from seasoned.template.provision import (
     BUDGET,
     BlockMemory,
@@ -236,7 +235,6 @@ def _make(store: Store, session: NewSession, settings: BeginSettings, template: 
             form=form,
             is_small=session.is_small,
             seed=session.id,
-            use=template_use(store),
         )
         if made.rendered is not None:
             break

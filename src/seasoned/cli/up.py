@@ -29,7 +29,6 @@ from seasoned.scan.scan import ScanReport
 from seasoned.store import Store
 from seasoned.template.library.storage import snapshot
 from seasoned.template.library.upkeep import refresh, too_old
-from seasoned.template.library.usage import template_use
 from seasoned.template.provision import provision
 from seasoned.text import plural
 
@@ -187,7 +186,7 @@ def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
         click.echo("No templates yet. They are learned from finished sessions with at least 30 messages.")
         return
     names = ", ".join(f"{one.mark} ({example_count(one, library)})" for one in library.templates)
-    shown = provision([], library=library, budget=_PREVIEW_TOKENS, format="text", form="text", use=template_use(store))
+    shown = provision([], library=library, budget=_PREVIEW_TOKENS, format="text", form="text")
     if shown.rendered is None:
         click.echo(f"Learned from what worked: {names}. A new session would begin with nothing: {shown.reason}")
     else:

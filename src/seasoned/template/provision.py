@@ -21,7 +21,6 @@ from seasoned.template.choose.offered import Tools, offered
 from seasoned.template.choose.ranking import SessionNeeds, ranking_of
 from seasoned.template.choose.relevance import words_of
 from seasoned.template.library.storage import Library, WarmBlock, count_use, find_block, keep_block, remember_block
-from seasoned.template.library.usage import template_use
 from seasoned.template.render import Rendered, render
 from seasoned.template.render.tokens import count_tokens
 
@@ -150,13 +149,11 @@ def provision(
     form: Form = "messages",
     is_small: bool = False,
     seed: str = "",
-    use: Mapping[str, int] | None = None,
 ) -> Provisioned:
     """Choose, render and insert. Pure: the same arguments give the same bytes in every process.
 
     `tools` in the shape of any provider; None if they are unknown. `task` defaults to the last user message.
-    `template` chooses the one of that name. `use` says how often each was shown: of equally good ones the less used is
-    taken. If nothing fits, nothing is added and `reason` says why.
+    `template` chooses the one of that name. If nothing fits, nothing is added and `reason` says why.
     """
     given = _listed(messages)
     if carries_block(given):
@@ -178,7 +175,6 @@ def provision(
         template=chosen,
         limits=BlockLimits(budget=budget, is_small=is_small),
         seed=seed,
-        use=use,
     )
     if choice.rendered is None:
         return Provisioned(given, None, None, choice.reason)
@@ -312,7 +308,6 @@ def ensure_block(
         form=form,
         is_small=is_small,
         seed=lineage_root,
-        use=_use(store),
     )
     if made.rendered is None or made.block is None:
         return Ensured(None, made.reason)
@@ -322,13 +317,6 @@ def ensure_block(
         lineage_root, format, form, name, int(version), shown.example_ids, shown.content, shown.digest, now
     )
     return _keep(store, block, made.block.digest, made.reason, memory)
-
-
-def _use(store: Store) -> dict[str, int]:
-    try:
-        return template_use(store)
-    except _STORE_FAILS:
-        return {}
 
 
 def _find(store: Store, lineage_root: str, format: str, memory: BlockMemory) -> WarmBlock | None:

@@ -1,4 +1,4 @@
-"""A stand-in must not break a call: codes, units and fixed words stay, also those that are names of people elsewhere."""
+"""A stand-in must not break a call: codes, units and fixed words stay, even those that also name people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,22 @@ from seasoned.template.anonymize.vocabulary import Vocabulary
 # Countries, currencies, months, airports, tickers and units; each is also a first name or an everyday word.
 CODES = (
     *("KEN", "MAY", "JORDAN", "CHAD", "GEORGIA", "EUR", "CAN", "GUY", "MALI", "IAN", "PAT", "DON", "SID", "AMY", "MAX"),
-    *("ROSE", "JAN", "JUN", "APRIL", "JUNE", "AUGUST", "Jordan", "Chad", "Georgia", "Israel", "Kenya", "kg", "lb", "oz"),
+    *(
+        "ROSE",
+        "JAN",
+        "JUN",
+        "APRIL",
+        "JUNE",
+        "AUGUST",
+        "Jordan",
+        "Chad",
+        "Georgia",
+        "Israel",
+        "Kenya",
+        "kg",
+        "lb",
+        "oz",
+    ),
     *("Virginia", "Carolina", "SAM", "TOM", "LEE", "PENDING", "economy", "ken", "will", "mark", "grace"),
 )
 PLACES = (

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.block import Block
-from seasoned.template.choose.choice import MAX_SHARE, MOST_EXAMPLES
+from seasoned.template.choose.choice import MOST_EXAMPLES
 from seasoned.template.choose.offered import schema_hash
-from seasoned.template.example import Example, Note, Source, Template
+from seasoned.template.example import DAY_SECONDS, Example, Note, Source, Template
 from seasoned.template.library.storage import ExampleState, Library
 from seasoned.template.provision import Provisioned, provision
 from tests.template.examples import example, template
@@ -85,13 +85,16 @@ def test_of_equally_relevant_ones_the_one_that_covers_more_tools() -> None:
     assert chosen(few, many, tools=["read_file", "patch"]) == "b@1"
 
 
-def test_of_equal_merit_the_less_used() -> None:
-    a, b = template("a", one("read_file")), template("b", one("read_file"))
-    assert chosen(a, b, use={"a": 3, "b": 2}) == "b@1"
-    assert chosen(a, b, use={"a": 2, "b": 3}) == "a@1"
+def test_of_equal_merit_the_better_proven() -> None:
+    a = template("a", one("read_file", support=2, last_seen=9 * DAY_SECONDS))
+    assert chosen(a, template("b", one("read_file", support=3, last_seen=1.0))) == "b@1"
+    assert chosen(a, template("b", one("read_file", support=2, last_seen=10 * DAY_SECONDS))) == "b@1"
+    assert chosen(a, template("b", one("read_file", support=2, last_seen=8 * DAY_SECONDS))) == "a@1"
+    strange = one("read_file", support=9, last_seen=90 * DAY_SECONDS, tier="imported")
+    assert chosen(a, template("b", strange)) == "a@1"
 
 
-def test_of_equal_use_the_newer_and_then_the_first_by_name() -> None:
+def test_of_equal_evidence_the_newer_and_then_the_first_by_name() -> None:
     old, new = template("a", one("read_file")), template("b", one("read_file"), created_at=1_760_000_000.0)
     assert chosen(old, new) == "b@1"
     assert chosen(old, template("b", one("read_file"))) == "a@1"
@@ -232,12 +235,43 @@ def test_an_addendum_is_left_out_rather_than_the_only_example() -> None:
     assert kept.block.addendum == "Mind the gap."
 
 
-def test_no_lineage_supplies_more_than_its_share() -> None:
+def measured(*shown: Example, effects: dict[str, tuple[int, int]]) -> list[str]:
+    """The intents that a session is shown of a template with these examples, in order."""
+    library = Library(templates=(template("t", *shown, notes=(), workflows=()),), effects=effects)
+    made = provision([{"role": "user", "content": ""}], library=library, budget=10_000)
+    assert made.block is not None
+    return [each.intent for each in made.block.examples]
+
+
+def test_measured_effect_decides_between_equals_and_then_support_and_recency() -> None:
+    some = [one("a", number, intent=f"i{number}", support=2, last_seen=1.0, error_rate=0.1) for number in range(3)]
+    assert measured(*some, effects={some[2].id: (20, 0), some[0].id: (0, 4)}) == ["i2", "i1", "i0"]
+    known = msgspec.structs.replace(some[1], support=4)
+    fresh = msgspec.structs.replace(some[0], last_seen=9 * DAY_SECONDS)
+    assert measured(fresh, known, some[2], effects={}) == ["i1", "i0", "i2"]
+
+
+def test_an_imported_example_comes_last_until_it_was_seen_to_work() -> None:
+    own = one("a", 1, pattern="p1", intent="own", support=1, sessions=("codex:a",))
+    strange = one(
+        "a", 2, pattern="p2", intent="strange", support=9, tier="imported", kind="recovery", sessions=("x:b",)
+    )
+    assert measured(own, strange, effects={}) == ["own", "strange"]
+    assert measured(own, strange, effects={strange.id: (1, 0)}) == ["strange", "own"]
+
+
+def test_no_session_gives_two_items_of_a_block() -> None:
     loud = [one(f"loud{number}", kind="recovery", sessions=("codex:loud",)) for number in range(10)]
     quiet = [one(f"quiet{number}", sessions=(f"codex:{number}",)) for number in range(3)]
     tools = tools_of(shown(template("t", *loud, *quiet), budget=10_000))
-    assert sum(tool.startswith("loud") for tool in tools) == 3
+    assert sum(tool.startswith("loud") for tool in tools) == 1
     assert sum(tool.startswith("quiet") for tool in tools) == 3
+
+
+def test_where_a_session_is_shown_already_another_one_speaks_for_a_tool() -> None:
+    firsts = [one(tool, 1, sessions=("codex:busy",), support=9) for tool in ("a", "b", "c")]
+    seconds = [one(tool, 2, sessions=(f"codex:{tool}",)) for tool in ("a", "b", "c")]
+    assert tools_of(shown(template("t", *firsts, *seconds), budget=10_000))[:3] == ["a", "b", "c"]
 
 
 def test_a_template_of_one_session_may_show_all_of_it() -> None:
@@ -316,13 +350,8 @@ def check_limits(block: Block, examples: list[Example]) -> None:
     pairs = Counter((each.tool, each.pattern, each.sources[0].session) for each in taken)
     assert max(pairs.values()) == 1
     roots = {source.root for each in examples for source in each.sources}
-    alone = Counter(roots_of(each).pop() for each in taken if len(roots_of(each)) == 1)
-    if len(roots) > 1 and alone:
-        assert max(alone.values()) <= max(1.0, MAX_SHARE * len(taken))
-
-
-def roots_of(each: Example) -> set[str]:
-    return {source.root for source in each.sources}
+    if len(roots) > 1:
+        assert max(Counter(each.sources[0].root for each in taken).values()) == 1
 
 
 def test_sources_that_are_many_but_one_lineage_are_one() -> None:
@@ -330,7 +359,7 @@ def test_sources_that_are_many_but_one_lineage_are_one() -> None:
     forked = [msgspec.structs.replace(one(f"fork{n}", kind="recovery"), sources=(fork[n],)) for n in range(4)]
     others = [one(f"other{n}") for n in range(2)]
     tools = tools_of(shown(template("t", *forked, *others)))
-    assert sum(tool.startswith("fork") for tool in tools) == 2
+    assert sum(tool.startswith("fork") for tool in tools) == 1
 
 
 def test_a_very_small_model_is_shown_several_calls_of_the_tool_that_the_task_is_about() -> None:

@@ -95,6 +95,13 @@ ON CONFLICT (key, version) DO UPDATE SET uses = template_usage.uses + 1;
 -- name: shown
 SELECT example_id, shown FROM example_usage;
 
+-- name: effects
+SELECT example_id, worked, failed FROM example_usage WHERE worked + failed > 0;
+
+-- name: set_effect
+INSERT INTO example_usage (example_id, shown, worked, failed) VALUES (:example_id, 0, :worked, :failed)
+ON CONFLICT (example_id) DO UPDATE SET worked = excluded.worked, failed = excluded.failed;
+
 -- name: count_shown
 INSERT INTO example_usage (example_id, shown) VALUES (?, 1)
 ON CONFLICT (example_id) DO UPDATE SET shown = example_usage.shown + 1;

@@ -406,7 +406,7 @@ class TextAnonymizer(Substitutes):
         return PARTS.compiled.sub(self._met, text)
 
     def _is_code(self, text: str) -> bool:
-        """Whether capitals spell a code and not a common name: `KEN` is a country, and what recurs is no person's."""
+        """Whether capitals spell a code rather than a common name: a few letters such as `KEN`, or what recurs."""
         if not text.isupper() or self.vocabulary.is_person(text.lower()):
             return False
         return len(text) <= CODE_LETTERS or self.vocabulary.recurs(text)

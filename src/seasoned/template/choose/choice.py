@@ -1,8 +1,9 @@
 """Which template and which of its examples a new session is shown. Pure: equal input gives equal output.
 
-Examples come breadth before depth: one for each tool that the session has, tools with recoveries first, then those that
-fail most often, then a second one of each, and a third. Measured: one call for each of ten tools helps nearly as much
-as two, a very small model is helped by relevant calls alone, and everything irrelevant costs tokens.
+Examples come breadth before depth: one for each tool that the session has, the one that the task is about first, then
+tools with recoveries, then those that fail most often, then a second one of each, and a third. Measured: one call for
+each of ten tools helps nearly as much as two, a very small model is helped by relevant calls alone, and everything
+irrelevant costs tokens.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from operator import itemgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from seasoned.template.block import Block
 from seasoned.template.choose.offered import Offered, matches
-from seasoned.template.choose.ranking import RankedTemplate, Ranking, SessionNeeds
+from seasoned.template.choose.ranking import Effects, RankedTemplate, Ranking, SessionNeeds, evidence_rank, is_proven
 from seasoned.template.choose.relevance import Relevance, words_of
 from seasoned.template.example import Example, Note, Template, digest
 from seasoned.template.render import Rendered
@@ -28,13 +28,10 @@ MOST_EXAMPLES = 12
 MOST_FOR_SMALL = 3
 # Measured: three calls of a tool reach what more cannot improve.
 MOST_OF_A_TOOL = 3
-# The share of the shown examples that one lineage may supply, however many sessions it has.
-MAX_SHARE = 0.5
 # So many templates are tried, best first, before giving up.
 _TRIED = 50
 # Tools whose words fit the task almost equally well may both be meant.
 _NEARLY = 0.95
-_TIERS = {"own": 0, "recorded": 0, "imported": 1}
 _Shown = TypeVar("_Shown", Example, Note)
 
 
@@ -43,7 +40,6 @@ class BlockLimits(msgspec.Struct, frozen=True):
 
     budget: int = 1500  # tokens of the whole block, as it is rendered
     is_small: bool = False  # a very small model: show only what is relevant
-    max_share: float = MAX_SHARE
     most: int = MOST_EXAMPLES
 
 
@@ -67,12 +63,8 @@ def choose(
     template: Template | None = None,
     limits: BlockLimits,
     seed: str = "",
-    use: Mapping[str, int] | None = None,
 ) -> BlockChoice:
-    """The best template that has something to show, and what to show of it; `template` fixes the template.
-
-    Of equally good templates the one that was shown less often, by `use`, is taken.
-    """
+    """The best template that has something to show, and what to show of it; `template` fixes the template."""
     if not ranking.entries:
         return BlockChoice(None, "The library has no templates yet: build one with `seasoned template build`.")
     if template is not None:
@@ -81,7 +73,7 @@ def choose(
     if not among:
         return BlockChoice(None, f"No template is {_wanted(asked)}: nothing was added.")
     first: BlockChoice | None = None
-    for tried, entry in enumerate(ranking.best_first(asked, among, use)):
+    for tried, entry in enumerate(ranking.best_first(asked, among)):
         found = _of_entry(entry, asked, render, limits, seed)
         if found.block is not None:
             return found
@@ -123,12 +115,14 @@ def _of_entry(
         if not suited:
             return BlockChoice(None, _none_present(template, entry, asked.tools))
         scores = entry.relevance.scores(asked.words) if asked.words else [0.0] * len(entry.examples)
-        queue = _examples(suited, [scores[at] for at in present], asked, limits, seed)
+        queue = _examples(suited, [scores[at] for at in present], entry.effects, asked, limits, seed)
     if not queue:
         what = "has to do with the task" if limits.is_small else "is about a tool that the session has"
         return BlockChoice(None, f"Nothing in template {template.name!r} {what}: nothing was added.")
+    # A template that was made from one session on purpose has nothing else to show.
+    is_alone = len({source.root for example in template.examples for source in example.sources}) < 2
     for addendum in dict.fromkeys((template.addendum, "")):
-        found = _fill(Block(template.mark, (), (), addendum), queue, render, limits)
+        found = _fill(Block(template.mark, (), (), addendum), queue, render, limits, is_alone=is_alone)
         if found is not None:
             block, rendered = found
             return BlockChoice(block, _said(block, asked), rendered)
@@ -156,25 +150,36 @@ def _said(block: Block, asked: SessionNeeds) -> str:
 
 
 def _examples(
-    suited: Sequence[Example], scores: Sequence[float], asked: SessionNeeds, limits: BlockLimits, seed: str
+    suited: Sequence[Example],
+    scores: Sequence[float],
+    effects: Effects,
+    asked: SessionNeeds,
+    limits: BlockLimits,
+    seed: str,
 ) -> list[Example]:
     """The examples in the order in which they are taken, as far as the limits allow."""
-    ranked = [
-        (
-            (one.kind != "recovery", -score, _TIERS[one.tier], -one.support, digest(seed, one.id)),
-            one,
-        )
-        for one, score in zip(suited, scores, strict=True)
-    ]
-    ranked.sort(key=itemgetter(0))
+
+    def merit(one: Example, score: float) -> tuple[Any, ...]:
+        is_late = not is_proven(one, effects)
+        return is_late, one.kind != "recovery", -score, evidence_rank(one, effects), digest(seed, one.id)
+
+    ranked = sorted(zip(suited, scores, strict=True), key=lambda pair: merit(*pair))
     by_tool: dict[str, list[Example]] = {}
     relevance: dict[str, float] = {}
-    for merit, one in ranked:
+    for one, score in ranked:
         by_tool.setdefault(one.tool, []).append(one)
-        relevance[one.tool] = max(-merit[1], relevance.get(one.tool, 0.0))
+        relevance[one.tool] = max(score, relevance.get(one.tool, 0.0))
     if limits.is_small:
         return _relevant(by_tool, relevance, asked)
-    order = sorted(by_tool, key=lambda tool: (_fails(by_tool[tool]), -relevance[tool], tool))
+
+    nearest = _NEARLY * max(relevance.values(), default=0.0)
+
+    def rank(tool: str) -> tuple[Any, ...]:
+        # What the task is about comes first: where few sessions know a tool, not every tool gets its example.
+        is_meant = 0 < nearest <= relevance[tool]
+        return not is_meant, _fails(by_tool[tool]), -relevance[tool], tool
+
+    order = sorted(by_tool, key=rank)
     return _breadth_first([_varied(by_tool[tool]) for tool in order])
 
 
@@ -236,11 +241,11 @@ def _notes(
 
 
 def _fill(
-    empty: Block, queue: Sequence[Example | Note], render: Render, limits: BlockLimits
+    empty: Block, queue: Sequence[Example | Note], render: Render, limits: BlockLimits, *, is_alone: bool
 ) -> tuple[Block, Rendered] | None:
     """As much of the queue as the limits allow, in its order; None where not even one fits."""
     while True:
-        block = _with(empty, _take(queue, limits, lambda one: True))
+        block = _with(empty, _take(queue, limits, lambda one: True, is_alone=is_alone))
         rendered = render(block)
         # A format may be unable to show an example: the provider would not accept the name of its tool.
         hidden = {one.id for one in block.examples}.difference(rendered.example_ids)
@@ -250,7 +255,7 @@ def _fill(
     if rendered.tokens <= limits.budget:
         return None if rendered.is_empty else (block, rendered)
     price = _Price(empty, render, limits.budget)
-    shown = _take(queue, limits, price.fits)
+    shown = _take(queue, limits, price.fits, is_alone=is_alone)
     while shown:
         block = _with(empty, shown)
         # What each adds is an estimate; what they cost together counts.
@@ -262,15 +267,17 @@ def _fill(
 
 
 def _take(
-    queue: Sequence[Example | Note], limits: BlockLimits, fits: Callable[[Example | Note], bool]
+    queue: Sequence[Example | Note], limits: BlockLimits, fits: Callable[[Example | Note], bool], *, is_alone: bool
 ) -> list[Example | Note]:
     most = min(limits.most, MOST_FOR_SMALL) if limits.is_small else limits.most
-    waiting, taken = list(queue), _Taken(queue, limits.max_share)
-    while waiting and len(taken.shown) < most:
-        # From the start each time: an example that its share excluded may be allowed now that others were added.
-        at = next((at for at, one in enumerate(waiting) if taken.allows(one)), None)
-        if at is None:
+    waiting, taken = list(queue), _Taken(is_alone)
+    while len(taken.shown) < most:
+        waiting = [one for one in waiting if taken.allows(one)]
+        if not waiting:
             break
+        # Where the first call of a tool comes from a session that is shown already, the next one takes its place
+        # before any other tool gets a second.
+        at = 0 if limits.is_small else min(range(len(waiting)), key=lambda at: (taken.tools[waiting[at].tool], at))
         one = waiting.pop(at)
         if (isinstance(one, Note) or _may_be_shown(one.tool, one.arguments)) and fits(one):
             taken.add(one)
@@ -324,48 +331,28 @@ def _with(empty: Block, shown: Iterable[Example | Note]) -> Block:
 
 
 class _Taken:
-    """What was taken so far, and what may still be added."""
+    """What was taken so far, and what may still be added: no session, however many tools it used, gives two items."""
 
-    def __init__(self, queue: Sequence[Example | Note], max_share: float) -> None:
+    def __init__(self, is_alone: bool) -> None:
         self.shown: list[Example | Note] = []
-        self._patterns: set[tuple[str, str, str]] = set()
-        self._tools: Counter[str] = Counter()
-        self._lineages: Counter[str] = Counter()
-        known = {lineage for one in queue if isinstance(one, Example) for lineage in _lineages(one)}
-        # A template that was made from one session on purpose has nothing else to show.
-        self._max_share = max_share if len(known) > 1 else 1.0
+        self.tools: Counter[str] = Counter()
+        self._lineages: set[str] = set()
+        self._is_alone = is_alone  # whether one lineage is all there is
 
     def allows(self, one: Example | Note) -> bool:
-        if self._tools[one.tool] >= MOST_OF_A_TOOL:
+        if self.tools[one.tool] >= MOST_OF_A_TOOL:
             return False
-        if isinstance(one, Note):
-            return True
-        if _pattern_key(one) in self._patterns:
-            return False
-        lineage = _only_lineage(one)
-        return lineage is None or self._lineages[lineage] + 1 <= max(1.0, self._max_share * (len(self.shown) + 1))
+        return isinstance(one, Note) or self._lineage(one) not in self._lineages
 
     def add(self, one: Example | Note) -> None:
         self.shown.append(one)
-        self._tools[one.tool] += 1
-        if isinstance(one, Example):
-            if (key := _pattern_key(one)) is not None:
-                self._patterns.add(key)
-            lineage = _only_lineage(one)
-            if lineage is not None:
-                self._lineages[lineage] += 1
+        self.tools[one.tool] += 1
+        if isinstance(one, Example) and (lineage := self._lineage(one)) is not None:
+            self._lineages.add(lineage)
 
-
-def _pattern_key(example: Example) -> tuple[str, str, str] | None:
-    """The pattern together with the session whose call is shown."""
-    return (example.tool, example.pattern, example.sources[0].session) if example.sources else None
-
-
-def _lineages(example: Example) -> set[str]:
-    return {source.root for source in example.sources}
-
-
-def _only_lineage(example: Example) -> str | None:
-    """The only lineage behind an example; None if several lineages support it."""
-    lineages = _lineages(example)
-    return next(iter(lineages)) if len(lineages) == 1 else None
+    def _lineage(self, example: Example) -> str | None:
+        """The lineage whose call is shown; in a template of one, each pattern counts for itself."""
+        if not example.sources:
+            return None
+        shown = example.sources[0].root
+        return f"{shown} {example.tool} {example.pattern}" if self._is_alone else shown

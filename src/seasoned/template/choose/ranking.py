@@ -11,25 +11,45 @@ import msgspec
 from seasoned.command.tool import TaskType
 from seasoned.template.choose.offered import Offered
 from seasoned.template.choose.relevance import Relevance, words_of
-from seasoned.template.example import Example, Template, name_key
+from seasoned.template.example import DAY_SECONDS, Example, Template, seen_at
 from seasoned.template.library.storage import Library, earlier
 
 ANY_SCHEMA = "*"
-# Relevance is compared in tenths of the best: below that, tools and use say more.
+# Relevance is compared in tenths of the best: below that, tools and evidence say more.
 _GRADES = 10
 # A tool with the hash of a schema; None if the schema is unknown, `*` for any schema.
 Key = tuple[str, str | None]
 
 
+# By example id: how many calls made as it shows worked and failed.
+Effects = Mapping[str, tuple[int, int]]
+# An example of which nothing was measured counts as if nine of ten calls had worked.
+_PRIOR_WORKED, _PRIOR_CALLS = 9, 10
+# Support beyond this makes nothing better: planted sessions cannot win by numbers.
+_ENOUGH = 5
+
+
+def is_proven(example: Example, effects: Effects) -> bool:
+    """Whether it comes from here, or was seen to work here."""
+    return example.tier != "imported" or effects.get(example.id, (0, 0))[0] > 0
+
+
+def evidence_rank(example: Example, effects: Effects) -> tuple[float, int, float]:
+    """The sort key among equals: measured effect, then support, then how recently it was seen to work."""
+    worked, failed = effects.get(example.id, (0, 0))
+    effect = round((worked + _PRIOR_WORKED) / (worked + failed + _PRIOR_CALLS), 2)
+    return -effect, -min(example.support, _ENOUGH), -(seen_at(example) or 0.0) // DAY_SECONDS
+
+
 class RankedTemplate:
     """One template with what may be shown of it."""
 
-    __slots__ = ("__dict__", "examples", "key", "keys", "noted", "tags", "template")
+    __slots__ = ("__dict__", "effects", "examples", "keys", "noted", "tags", "template")
 
-    def __init__(self, template: Template, examples: tuple[Example, ...]) -> None:
+    def __init__(self, template: Template, examples: tuple[Example, ...], effects: Effects) -> None:
         self.template = template
-        self.key = name_key(template.name)
         self.examples = examples
+        self.effects = effects
         self.tags = frozenset(tag.casefold() for tag in template.tags)
         keys: set[Key] = set()
         for example in examples:
@@ -50,16 +70,28 @@ class RankedTemplate:
         ]
 
     @cached_property
+    def standing(self) -> tuple[bool, float, float, float]:
+        """Where it stands among equals: by the evidence for its examples; what is only imported comes last."""
+        ranks = [evidence_rank(one, self.effects) for one in self.examples]
+        if not ranks:
+            return True, 0.0, 0.0, 0.0
+        effect, support, _ = (sum(column) / len(ranks) for column in zip(*ranks, strict=True))
+        return not any(is_proven(one, self.effects) for one in self.examples), effect, support, min(ranks)[2]
+
+    @cached_property
     def relevance(self) -> Relevance:
         """Of its examples: what was said before a call, its tool, and the names and values it was given."""
         texts = (f"{one.intent} {one.tool} {one.arguments}" for one in self.examples)
         return Relevance(words_of(text) for text in texts)
 
 
-def _entry(template: Template, examples: tuple[Example, ...], known: RankedTemplate | None) -> RankedTemplate:
-    if known is not None and known.template is template and known.examples == examples:
+def _entry(
+    template: Template, examples: tuple[Example, ...], known: RankedTemplate | None, measured: Effects
+) -> RankedTemplate:
+    effects = {one.id: measured[one.id] for one in examples if one.id in measured} if measured else {}
+    if known is not None and known.template is template and (known.examples, known.effects) == (examples, effects):
         return known
-    return RankedTemplate(template, examples)
+    return RankedTemplate(template, examples, effects)
 
 
 def _are_same(some: Sequence[RankedTemplate], others: Sequence[RankedTemplate]) -> bool:
@@ -97,7 +129,8 @@ class Ranking:
 
         held = {} if known is None else {entry.template.name: entry for entry in known.entries}
         self.entries: list[RankedTemplate] = [
-            _entry(one, library.active(one), held.get(one.name)) for one in sorted(library.templates, key=standing)
+            _entry(one, library.active(one), held.get(one.name), library.effects)
+            for one in sorted(library.templates, key=standing)
         ]
         self._at = {entry.template.name: at for at, entry in enumerate(self.entries)}
         if known is not None and "_relevance" in vars(known) and _are_same(self.entries, known.entries):
@@ -121,18 +154,13 @@ class Ranking:
             parts = [[at for at in part if not asked.tags.isdisjoint(self.entries[at].tags)] for part in parts]
         return [part for part in parts if part]
 
-    def best_first(
-        self, asked: SessionNeeds, parts: Iterable[Sequence[int]], use: Mapping[str, int] | None = None
-    ) -> Iterator[RankedTemplate]:
-        """Part by part by merit: relevance in tenths of the best, then tools covered; of equals the less used.
-
-        `use` says by the key of its name how often a template was shown.
-        """
-        wanted, used = asked.keys(), use or {}
+    def best_first(self, asked: SessionNeeds, parts: Iterable[Sequence[int]]) -> Iterator[RankedTemplate]:
+        """Part by part by merit: relevance in tenths of the best, then tools covered; of equals the better proven."""
+        wanted = asked.keys()
         scores = self._relevance.scores(asked.words) if asked.words and len(self.entries) > 1 else None
         for part in parts:
             for group in self._groups(asked, wanted, part, scores):
-                order = [(covered, used.get(self.entries[at].key, 0), at) for covered, at in group]
+                order = [(covered, self.entries[at].standing, at) for covered, at in group]
                 yield from (self.entries[at] for _, _, at in sorted(order))
 
     def _groups(

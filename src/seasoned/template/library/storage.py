@@ -70,6 +70,8 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
     states: Mapping[str, ExampleState] = {}  # of examples that are not active
     # By example id: when it was last said that it may be shown. Its age counts from then on.
     vouched: Mapping[str, float] = {}
+    # By example id: how many calls made as it shows worked and failed after it was shown.
+    effects: Mapping[str, tuple[int, int]] = {}
     # When it is: what is too old by then is not shown. None where age does not matter.
     now: float | None = None
     until: float | None = None  # when the next example becomes too old
@@ -216,6 +218,7 @@ def snapshot(store: Store, known: Library | None = None, *, now: float | None = 
         templates=tuple(templates),
         states={one.example_id: one for one in newest if one.state != "active"},
         vouched={one.example_id: one.changed_at for one in newest if one.state == "active"},
+        effects={row["example_id"]: (row["worked"], row["failed"]) for row in store.each("template.effects")},
         revision=number,
     ).at(known.now if now is None and known is not None else now)
     return made if known is None else _after(known, made)
@@ -267,6 +270,17 @@ def set_state(
         )
         _raise_revision(store)
     return ExampleState(example_id, state, reason, evidence, now)
+
+
+def set_effects(store: Store, library: Library, effects: Mapping[str, tuple[int, int]]) -> None:
+    """Keep how many calls made as examples show worked and failed; what did not change is not written."""
+    news = {example_id: effect for example_id, effect in effects.items() if library.effects.get(example_id) != effect}
+    if not news:
+        return
+    with store.write():
+        for example_id, (worked, failed) in sorted(news.items()):
+            store.run("template.set_effect", {"example_id": example_id, "worked": worked, "failed": failed})
+        _raise_revision(store)
 
 
 def state_history(store: Store, example_id: str) -> list[ExampleState]:

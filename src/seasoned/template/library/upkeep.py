@@ -15,10 +15,21 @@ from seasoned.insight.track import Track, tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.choose.offered import Offered
+from seasoned.template.choose.ranking import is_proven
 from seasoned.template.example import AUTO_PREFIX, DAY_SECONDS, MAX_AGE_DAYS, Example, Template, ages_at, is_auto
 from seasoned.template.library.guard import GuardRuling, WatchedSession, call_form_of, drawn_rate, guard
 from seasoned.template.library.outdated import LAST, has_worked, outdated
-from seasoned.template.library.storage import Library, State, load, newest_states, save, set_state, snapshot
+from seasoned.template.library.storage import (
+    Library,
+    State,
+    load,
+    newest_states,
+    save,
+    set_effects,
+    set_state,
+    snapshot,
+)
+from seasoned.template.mine.fresh import NEVER
 from seasoned.template.mine.miner import mine
 from seasoned.template.mine.selection import MinableSession, MiningOptions, choose, minable
 
@@ -220,6 +231,16 @@ def _restore_working(store: Store, library: Library, examples: Iterable[Example]
             set_state(store, example.id, "active", "Calls made as it shows work again.", {"since": failed}, now=now)
 
 
+def _prove_imported(store: Store, library: Library) -> None:
+    """Note which imported examples are written as calls that worked here: until then they come last."""
+    proven = {}
+    for example in _examples(library):
+        form = None if is_proven(example, library.effects) else call_form_of(example.tool, example.arguments)
+        if form is not None and has_worked(store, form, after=NEVER):
+            proven[example.id] = (1, library.effects.get(example.id, (0, 0))[1])
+    set_effects(store, library, proven)
+
+
 class UpkeepResult(msgspec.Struct, frozen=True):
     """What `refresh` built, retired and decided."""
 
@@ -239,6 +260,7 @@ def refresh(
         # That a convention changed is known only now: sessions that show the new one may have failed often before.
         made += auto(store, now=now, redactor=redactor, options=options)
         retired += retire_stale(store, snapshot(store, now=now), now=now, only_auto=only_auto)
+    _prove_imported(store, snapshot(store, now=now))
     ruled = () if only_auto else watch(store, snapshot(store, now=now), now=now)
     return UpkeepResult(made, retired, ruled)
 
@@ -259,6 +281,12 @@ def watch(store: Store, library: Library, *, now: float) -> tuple[GuardRuling, .
     # Evidence from before an example was restored does not count against it again.
     restored = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}
     rulings = guard(watched, examples, suspended=suspended, since=restored, usual=_rates(store, shown))
+    # Only while it is shown: what is suspended is judged by other sessions.
+    set_effects(
+        store,
+        library,
+        {one.example_id: (one.successes, round(one.failures)) for one in rulings if one.example_id not in suspended},
+    )
     decided = tuple(ruling for ruling in rulings if ruling.decision != "keep")
     for ruling in decided:
         state: State = "suspended" if ruling.decision == "suspend" else "active"
