@@ -119,6 +119,16 @@ def test_the_step_that_recurs_is_named_when_the_same_call_works_later() -> None:
     assert found.action.startswith("Run `npm install` before `npm run start` (3 sessions, 3 repaired that way")
 
 
+def test_a_session_is_counted_once_however_often_it_repaired_a_mistake() -> None:
+    stale = "ERR_PNPM_VERIFY_DEPS_BEFORE_RUN The installed dependencies are not up-to-date with the lockfile"
+    scripts = ["pnpm run test", "pnpm run lint", "pnpm run build"]
+    calls = [*[bash(one, stale) for one in scripts], bash("pnpm install"), *[bash(one) for one in scripts]]
+    found = only(sessions(2, *calls))
+    assert (found.program, found.failures, found.sessions, found.repaired) == ("pnpm", 6, 2, 6)
+    assert found.action is not None
+    assert found.action.startswith("Run `pnpm install` first: the dependencies are out of date (2 sessions, 2 repaired")
+
+
 def test_the_same_call_again_is_said_only_where_nothing_lay_between() -> None:
     slow = bash("shop sync", "the queue is busy now")
     assert said(slow, bash("shop sync")) == "`shop sync` fails: “the queue is busy now”"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,10 +32,14 @@ class RepairWay(msgspec.Struct, frozen=True):
     """One way in which a mistake was repaired, over all sessions that did the same."""
 
     change: CallChange
-    sessions: int
+    roots: frozenset[str]  # the lineages that took it
     values: dict[str, Any]  # the arguments of one call that worked
-    steps: tuple[tuple[RepairStep, int], ...] = ()  # what came before it, with the number of sessions
+    steps: tuple[tuple[RepairStep, frozenset[str]], ...] = ()  # what came before it, in which lineages
     may_show: bool = True  # False if a person must confirm such a call
+
+    @property
+    def sessions(self) -> int:
+        return len(self.roots)
 
 
 class MistakeFacts(msgspec.Struct, frozen=True):
@@ -60,8 +63,12 @@ class MistakeFacts(msgspec.Struct, frozen=True):
 
     @property
     def repaired(self) -> int:
-        """Sessions with a repair, counted once for each way."""
-        return sum(way.sessions for way in self.ways)
+        """Sessions with a repair, whatever it was."""
+        return _sessions(self.ways)
+
+
+def _sessions(ways: Iterable[RepairWay]) -> int:
+    return len({root for way in ways for root in way.roots})
 
 
 def action(facts: MistakeFacts) -> str | None:
@@ -89,7 +96,7 @@ def _said(facts: MistakeFacts) -> tuple[str | None, int]:
         return by_step
     said = _of_cause(facts)
     if said is None and any(way.change.kind == "again" and not way.steps for way in shown):
-        return f"Try {facts.what} again: the same call worked later", sum(way.sessions for way in shown)
+        return f"Try {facts.what} again: the same call worked later", _sessions(shown)
     return said, 0
 
 
@@ -109,8 +116,8 @@ _READS_FIRST = ("unread", "stale", "no match")
 def _by_reading(ways: Sequence[RepairWay], cause: str | None) -> int:
     """In how many sessions it was repaired as the sentence says."""
     if cause not in _READS_FIRST:
-        return sum(way.sessions for way in ways)
-    return sum(max((n for step, n in way.steps if step.kind == "same file"), default=0) for way in ways)
+        return _sessions(ways)
+    return len({root for way in ways for step, roots in way.steps if step.kind == "same file" for root in roots})
 
 
 def _of_change(facts: MistakeFacts, way: RepairWay) -> str | None:
@@ -188,16 +195,19 @@ def _of_operand(facts: MistakeFacts, way: RepairWay) -> str | None:
 
 def _of_step(facts: MistakeFacts) -> tuple[str, int] | None:
     """The command or edit that came before the same call worked, in most sessions that repaired it."""
-    totals: Counter[tuple[str, str]] = Counter()
+    taken: dict[tuple[str, str], set[str]] = {}
     for way in facts.ways:
         if way.change.kind in ("again", "operands", "patch", "changed") and way.may_show:
-            for step, sessions in way.steps:
-                totals[step.kind, step.name] += sessions
-    for (kind, name), sessions in totals.most_common():
+            for step, roots in way.steps:
+                taken.setdefault((step.kind, step.name), set()).update(roots)
+    for (kind, name), met in sorted(taken.items(), key=lambda one: -len(one[1])):
         # Of one session the step is known only if it was the only one; over several sessions it is what recurs.
-        if kind in ("run", "edit") and 2 * sessions >= facts.repaired and (sessions > 1 or len(totals) == 1):
+        if kind in ("run", "edit") and 2 * len(met) >= facts.repaired and (len(met) > 1 or len(taken) == 1):
             doing = f"Run {code(name)}" if kind == "run" else f"Change {code(name)}"
-            return f"{doing} before {facts.what}", sessions
+            before = (
+                "first: the dependencies are out of date" if facts.cause == "dependencies" else f"before {facts.what}"
+            )
+            return f"{doing} {before}", len(met)
     return None
 
 

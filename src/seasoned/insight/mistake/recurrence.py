@@ -85,9 +85,9 @@ class _Way:
                 self.steps.setdefault((step.kind, step.name), (step, set()))[1].add(root)
 
     def finished(self) -> RepairWay:
-        steps = tuple((step, len(roots)) for step, roots in self.steps.values())
+        steps = tuple((step, frozenset(roots)) for step, roots in self.steps.values())
         given = self.worked.arguments
-        return RepairWay(self.change, len(self.roots), given, steps, not needs_person(self.worked.tool, given))
+        return RepairWay(self.change, frozenset(self.roots), given, steps, not needs_person(self.worked.tool, given))
 
 
 class _MistakeGroup:
