@@ -176,7 +176,8 @@ _REPORTS = names(
 )
 # What test runners and compilers write, whatever started them.
 _FINDS = LazyRegex(
-    r"\btests? (?:\d+ )?failed|\b\d+ (?:failed|failing)\b|--- FAIL|\berror TS\d+|\bAssertionError\b|^FAILED\b|\bdid not compile\b",
+    r"\btests? (?:\d+ )?failed|\b\d+ (?:failed|failing)\b|--- FAIL|\berror TS\d+|\bAssertionError\b|^FAILED\b"
+    r"|\bdid not compile\b",
     re.IGNORECASE,
 )
 _PLAIN = LazyRegex(r"[A-Za-z_][\w.:@+-]{0,40}\Z", re.ASCII)
