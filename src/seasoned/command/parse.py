@@ -84,14 +84,14 @@ _RUNNERS = {"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch"
 _NUMBER = LazyRegex(r"[\d.]+[smhd]?\Z")
 _ASSIGNMENT = LazyRegex(r"[A-Za-z_]\w*\+?=")
 # The body of a here-document is input, not a command; what follows its mark on the first line stays.
-_HEREDOC = LazyRegex(
+HEREDOC = LazyRegex(
     r"<<-?[ \t]*(['\"]?)([A-Za-z_][\w-]*)\1([^\n]*)\n.*?(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 # Codex takes a patch behind `apply_patch` without quotes: its lines are no commands.
 PATCH = LazyRegex(r"\*\*\* Begin Patch\n.*?(?:^\*\*\* End Patch[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 # What makes a command more than words with blanks between them.
 _SPECIAL = LazyRegex(r"[^\S ]|['\"\\;|&()<>$#]")
-_TOKEN = LazyRegex(
+TOKEN = LazyRegex(
     r"(?P<blank>[ \t\r]+|\\\n)"
     r"|(?P<comment>(?<![^\s;&|(])#[^\n]*)"
     r"|(?P<single>\$'(?:\\.|[^'\\])*'?|'[^']*'?)"
@@ -120,7 +120,7 @@ def parse(command: str) -> tuple[Step, ...]:
         runs(steps, "", text.split())
         return tuple(steps)
     if "<<" in text:
-        text = _HEREDOC.compiled.sub(r"\3" + "\n", text)
+        text = HEREDOC.compiled.sub(r"\3" + "\n", text)
     if "*** Begin Patch" in text:
         text = PATCH.compiled.sub("", text)
     return _parsed(text)
@@ -133,7 +133,7 @@ def _parsed(text: str) -> tuple[Step, ...]:
     join: Join = ""
     depth = 0
     redirecting = False
-    for token in _TOKEN.compiled.finditer(text):
+    for token in TOKEN.compiled.finditer(text):
         kind, value = token.lastgroup, token.group()
         if kind == "open":
             # A bare parenthesis opens a group whose steps count; the others are substitutions.
@@ -145,7 +145,7 @@ def _parsed(text: str) -> tuple[Step, ...]:
         elif depth or kind == "comment":
             continue
         elif kind in ("single", "double", "word"):
-            word.append(_unquoted(kind, value))
+            word.append(unquoted(kind, value))
         else:
             if word:
                 if not redirecting:
@@ -156,7 +156,7 @@ def _parsed(text: str) -> tuple[Step, ...]:
             elif kind == "join":
                 runs(steps, join, words)
                 if words or value in ("&&", "||"):
-                    join = _JOINS[value]
+                    join = JOINS[value]
                 elif join == "":
                     join = ";"
                 words = []
@@ -166,10 +166,10 @@ def _parsed(text: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-_JOINS: dict[str, Join] = {"&&": "&&", "||": "||", "|": "|", "|&": "|", ";": ";", ";;": ";", "\n": ";", "&": "&"}
+JOINS: dict[str, Join] = {"&&": "&&", "||": "||", "|": "|", "|&": "|", ";": ";", ";;": ";", "\n": ";", "&": "&"}
 
 
-def _unquoted(kind: str, value: str) -> str:
+def unquoted(kind: str, value: str) -> str:
     if kind == "word":
         return value.replace("\\", "") if "\\" in value else value
     body = value[value.index("'" if kind == "single" else '"') + 1 :]
@@ -186,6 +186,11 @@ def _unescaped(found: re.Match[str]) -> str:
         return {"n": "\n", "t": "\t"}.get(plain, plain)
     code = found["code"]
     return chr(int(code[1:], 16) if code[0] == "x" else int(code, 8))
+
+
+def is_assignment(word: str) -> bool:
+    """Whether a word sets a variable: `CI=1` in `CI=1 make test`."""
+    return _ASSIGNMENT.compiled.match(word) is not None
 
 
 def runs(steps: list[Step], join: Join, words: list[str]) -> None:

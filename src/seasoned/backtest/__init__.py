@@ -1,0 +1,1 @@
+"""Replays histories: what each session would have been told, and whether that was right."""

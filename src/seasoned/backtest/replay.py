@@ -1,0 +1,208 @@
+"""The replay: sessions in the order of time, each told only what had ended before it began."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from random import Random
+from time import perf_counter
+
+import msgspec
+
+from seasoned.backtest.conversation import Conversation, Step
+from seasoned.experience.failure import FailedCall, Way
+from seasoned.experience.knowledge import MOST_COMMANDS, Hint, Knowledge, Line
+from seasoned.experience.tell import hint_text, sheet_text
+from seasoned.template.render.tokens import count_tokens
+
+# Beside the real choice: the same number of lines chosen in simpler ways. Random lines are the null arm.
+ARMS = ("chosen", "frequent", "newest", "random")
+FREQUENT_FIVE = "frequent five"
+_INSPECTIONS = 3
+
+
+class ShownLine(msgspec.Struct, frozen=True):
+    """One line that was shown, and what the session then did with it."""
+
+    form: str
+    text: str
+    used: bool
+    ahead: bool
+    wrong: bool
+
+
+class ShownHint(msgspec.Struct, frozen=True):
+    """One hint at a call."""
+
+    text: str
+    is_before: bool
+    way: Way
+    right: bool | None  # None if the session did not repair it, so that nothing can be compared
+    false: bool  # before a call that then worked as it was
+
+
+class Replayed(msgspec.Struct, frozen=True):
+    """What one conversation would have been told."""
+
+    root: str
+    project: str
+    known: int  # conversations of the project that had ended before
+    calls: int
+    lines: dict[str, tuple[ShownLine, ...]]
+    hints: tuple[ShownHint, ...]
+    failures: int
+    mistakes: int
+    known_mistakes: int  # of a kind that an earlier conversation of the project had repaired
+    repaired: int  # of those, how many the conversation repaired itself
+    answered: int  # of those, how many were answered with the same repair
+    told: int  # known mistakes for which a hint was in front of the agent, right or not
+    foreign: int
+    tokens: int
+    milliseconds: float
+
+
+def replay(conversations: Sequence[Conversation], *, seed: int = 0) -> list[Replayed]:
+    """Replay the conversations of any number of projects."""
+    knowledge: dict[str, Knowledge] = {}
+    sources: dict[str, dict[str, str]] = {}
+    waiting: list[tuple[float, int, Conversation]] = []
+    found = []
+    for number, one in enumerate(sorted(conversations, key=lambda c: (c.started, c.root))):
+        while waiting and waiting[0][0] < one.started:
+            ended = heapq.heappop(waiting)[2]
+            known = knowledge.setdefault(ended.project, Knowledge())
+            for evidence in ended.evidence:
+                known.add(evidence)
+                sources.setdefault(ended.project, {})[evidence.session] = ended.project
+        found.append(_replayed(one, knowledge.get(one.project, Knowledge()), sources.get(one.project, {}), seed))
+        heapq.heappush(waiting, (one.ended, number, one))
+    return found
+
+
+def _replayed(one: Conversation, known: Knowledge, sources: dict[str, str], seed: int) -> Replayed:
+    begun = perf_counter()
+    chosen = known.sheet(one.folder)
+    text = sheet_text(chosen, len(known))
+    spent = perf_counter() - begun
+    outcomes = _outcomes(one.steps)
+    lines = {"chosen": _shown(chosen, outcomes)}
+    simple = known.simple_choices(Random(f"{seed}:{one.root}"))
+    for arm, forms in simple.items():
+        lines[arm] = tuple(_judged(form, form, outcomes) for form in forms[: len(chosen)])
+    lines[FREQUENT_FIVE] = tuple(_judged(form, form, outcomes) for form in simple["frequent"][:MOST_COMMANDS])
+    hints = _HintReplay(known)
+    for step in one.steps:
+        hints.take(step)
+    mistakes = [step.failure for step in one.steps if step.failure is not None and not step.failure.is_signal]
+    return Replayed(
+        one.root,
+        one.project,
+        len(known),
+        len(one.steps),
+        lines,
+        tuple(hints.shown),
+        sum(step.failure is not None for step in one.steps),
+        len(mistakes),
+        hints.known,
+        hints.repaired,
+        hints.answered,
+        hints.told,
+        sum(session not in sources for line in chosen for session in line.sessions),
+        count_tokens(text) + sum(count_tokens(hint.text) for hint in hints.shown) if text or hints.shown else 0,
+        spent * 1000,
+    )
+
+
+class _FormOutcome(msgspec.Struct):
+    """What became of one form in a conversation."""
+
+    first: int | None = None  # the step at which it first worked
+    failed: bool = False
+
+
+def _outcomes(steps: Sequence[Step]) -> tuple[dict[str, _FormOutcome], Sequence[Step]]:
+    found: dict[str, _FormOutcome] = {}
+    for at, step in enumerate(steps):
+        for use in step.uses:
+            known = found.setdefault(use.form, _FormOutcome())
+            if use.worked and known.first is None:
+                known.first = at
+            if use.worked is False and step.failure is not None and not step.failure.is_signal:
+                known.failed = True
+    return found, steps
+
+
+def _shown(lines: Iterable[Line], outcomes: tuple[dict[str, _FormOutcome], Sequence[Step]]) -> tuple[ShownLine, ...]:
+    return tuple(_judged(line.form, line.text, outcomes) for line in lines)
+
+
+def _judged(form: str, text: str, outcomes: tuple[dict[str, _FormOutcome], Sequence[Step]]) -> ShownLine:
+    known, steps = outcomes
+    outcome = known.get(form, _FormOutcome())
+    used = outcome.first is not None
+    ahead = used and _went_wrong_before(form, steps[: outcome.first])
+    return ShownLine(form, text, used, ahead, outcome.failed and not used)
+
+
+def _went_wrong_before(form: str, steps: Sequence[Step]) -> bool:
+    """Whether a failing form of the same program or three looks came before: what the line would have saved."""
+    program = form.split()[-1]
+    failed = any(
+        step.failure is not None and not step.failure.is_signal and program in step.failure.form.split()
+        for step in steps
+    )
+    return failed or sum(step.is_inspection for step in steps) >= _INSPECTIONS
+
+
+class _HintReplay:
+    """The hints of one conversation, call by call; the same hint only once."""
+
+    def __init__(self, known: Knowledge) -> None:
+        self._knowledge = known
+        self._told: dict[str, Way] = {}
+        self.shown: list[ShownHint] = []
+        self.known = self.repaired = self.answered = self.told = 0
+
+    def take(self, step: Step) -> None:
+        before = self._before(step)
+        failure = step.failure
+        if failure is None or failure.is_signal:
+            return
+        hint = before or self._knowledge.after(failure.kind, failure.path)
+        if before is None and hint is not None:
+            self._show(hint, failure, is_before=False, false=False)
+        if self._knowledge.was_repaired(failure.kind):
+            self._count(failure, hint)
+
+    def _before(self, step: Step) -> Hint | None:
+        for form in step.forms:
+            hint = self._knowledge.before(form)
+            if hint is not None:
+                self._show(hint, step.failure, is_before=True, false=step.worked)
+                return hint
+        return None
+
+    def _show(self, hint: Hint, failure: FailedCall | None, *, is_before: bool, false: bool) -> None:
+        text = hint_text(hint, "" if failure is None else failure.path)
+        if text in self._told:
+            return
+        self._told[text] = hint.way
+        right = None if failure is None or failure.way is None else is_same(hint.way, failure)
+        self.shown.append(ShownHint(text, is_before, hint.way, right, false))
+
+    def _count(self, failure: FailedCall, hint: Hint | None) -> None:
+        self.known += 1
+        self.told += hint is not None
+        if failure.way is not None:
+            self.repaired += 1
+            self.answered += hint is not None and is_same(hint.way, failure)
+
+
+def is_same(way: Way, failure: FailedCall) -> bool:
+    """Whether the session's own repair has the form that was shown."""
+    own = failure.way
+    assert own is not None
+    if {way.kind, own.kind} <= {"read", "exact"}:
+        # Both are the same edit with the file's own text, whether the session looked at it again or not.
+        return True
+    return way == own

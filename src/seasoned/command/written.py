@@ -1,0 +1,280 @@
+"""A command as it was written: each simple command in it with its own text, the form it has, and what it is for.
+
+`parse` tells which programs run and looks through wrappers. This keeps them, because whether `pytest` runs as
+`pytest`, `uv run pytest` or `rtk pytest` is what a project gets right or wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+from seasoned.command.parse import HEREDOC, JOINS, PATCH, TOKEN, Join, is_assignment, names, unquoted
+from seasoned.lazy_regex import LazyRegex
+
+Purpose = Literal["test", "check", "format", "build", "run", "install", "other"]
+
+# Wrappers about time, environment or priority: what they run has the same form with and without them.
+_MANNER = names("env nohup exec command builtin nice stdbuf timeout gtimeout time caffeinate")
+_MANNER_VALUES = names("-u -C -n -o -e -i -s -k --signal --kill-after")
+# Wrappers that choose where or how a program is found. They are part of the form.
+_CHOOSING = names("npx bunx pnpx uvx pipx rtk sudo corepack dotenv direnv nix-shell xvfb-run")
+_RUNS = {
+    **dict.fromkeys(names("uv poetry pipenv pdm hatch rye pixi"), names("run")),
+    **dict.fromkeys(names("npm pnpm yarn bun"), names("exec dlx x")),
+    **dict.fromkeys(names("mise rtx asdf fnm volta nvm"), names("exec x")),
+    "bundle": names("exec"),
+    "conda": names("run"),
+}
+_PACKAGE_MANAGERS = names("npm pnpm yarn bun")
+# Programs whose first argument is what they work on.
+_TAKES_OPERANDS = names(
+    "cat ls rg grep egrep fgrep ag ack sed awk gawk find fd cp mv rm rmdir touch head tail less more nl wc sort uniq"
+    " cut tr tee diff cmp comm stat file du df tree chmod chown ln tar zip unzip gzip gunzip zcat xxd hexdump strings"
+    " realpath basename dirname readlink md5 md5sum sha256sum shasum rsync jq yq column paste split bat open dd od curl"
+    " wget ssh scp sqlite3 psql mysql kill pkill ps lsof echo printf cd pushd popd mkdir which type test [ sleep"
+    " pytest py.test mypy pyright black isort flake8 pylint eslint prettier jest mocha tsc gofmt goimports shellcheck"
+    " phpunit rspec gcc g++ clang javac rustc code vim nano xargs"
+)
+# Programs that run a script named by their first argument.
+_INTERPRETERS = LazyRegex(r"(?:python|pypy)[\d.]*|node|deno|ruby|perl|php|bash|sh|zsh|lua|tsx|ts-node|Rscript|java\Z")
+_SCRIPTS = (".sh", ".py", ".js", ".ts", ".mjs", ".rb", ".pl")
+_INLINE = names("-c -e -p -E - --eval --print")
+# Programs whose arguments are targets: all of them are part of the form.
+_TARGETS = names("make gmake just task rake ninja invoke nox tox")
+# Subcommands that name what they do in the next word.
+_NAMES_MORE = names("run run-script exec pr issue repo api compose release workflow worktree remote stash mod tool x")
+_VALUES = {
+    "git": names("-C -c --git-dir --work-tree"),
+    "make": names("-C -f -j --directory --file"),
+    "just": names("-f -d --justfile --working-directory"),
+    "npm": names("--prefix -w --workspace"),
+    "pnpm": names("-C --dir --filter -F"),
+    "yarn": names("--cwd"),
+    "bun": names("--cwd --filter"),
+    "cargo": names("--manifest-path -p --package"),
+    "go": names("-C"),
+    "docker": names("-H --context -f --file"),
+    "kubectl": names("-n --namespace --context"),
+    "gh": names("-R --repo"),
+    "tox": names("-e -c"),
+    "nox": names("-s -f"),
+    "mise": names("-C --cd"),
+}
+# The part of a monorepo that a command is about stays in its form.
+_PART = names("--filter -F -w --workspace -p --package -e -s")
+_NAME = LazyRegex(r"[A-Za-z][\w.:-]{0,40}\Z")
+_NULL = LazyRegex(r"\s*(?:\d?>&\d|&>\s*/dev/null|\d?>\s*/dev/null|<\s*/dev/null)\s*")
+_BLOCK = names("for while until if case select function then do else elif done fi esac { } ! [[")
+_PURPOSES: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
+    ("format", re.compile(r"(?:^|[\s:_-])(?:fmt|format|prettier|black|gofmt|goimports|isort|rustfmt)(?=$|[\s:_-])")),
+    (
+        "test",
+        re.compile(
+            r"(?:^|[\s:_/-])(?:tests?|pytest|py\.test|unittest|jest|vitest|mocha|rspec|phpunit|ctest|tox|nox|e2e|specs?"
+            r"|nextest|playwright|cypress|bench)(?=$|[\s:_./-])"
+        ),
+    ),
+    (
+        "check",
+        re.compile(
+            r"(?:^|[\s:_/-])(?:lint|check|vet|clippy|type-?check|types|tsc|mypy|pyright|ruff|eslint|biome|golangci-lint"
+            r"|shellcheck|verify|validate|staticcheck|pre-commit|knip|flake8|pylint|doctor|audit)(?=$|[\s:_./-])"
+        ),
+    ),
+    (
+        "build",
+        re.compile(
+            r"(?:^|[\s:_/-])(?:build|compile|bundle|package|cmake|ninja|webpack|rollup|generate|codegen|dist|tsup|make"
+            r"|gradlew?|mvn|xcodebuild)(?=$|[\s:_./-])"
+        ),
+    ),
+    ("install", re.compile(r"(?:^|\s)(?:install|sync|restore|ci|tidy|bootstrap|setup)(?=$|[\s:_-])")),
+    ("run", re.compile(r"(?:^|[\s:_/-])(?:run|start|dev|serve|up|demo|watch|ci)(?=$|[\s:_./-])")),
+)
+
+
+class WrittenCommand(msgspec.Struct, frozen=True):
+    """One simple command inside a command line."""
+
+    join: Join
+    text: str  # as it was written, without redirections to nowhere
+    words: tuple[str, ...]  # without assignments
+    form: str  # wrappers, program and subcommand or script; empty where it has none
+    program: str
+    assignments: tuple[str, ...] = ()
+
+    @property
+    def purpose(self) -> Purpose:
+        return purpose_of(self.form)
+
+
+@lru_cache(maxsize=4096)
+def written(command: str) -> tuple[WrittenCommand, ...]:
+    """The simple commands of a command line, in order. Loops and conditions are left out: their parts tell little."""
+    text = command[:20_000]
+    if "<<" in text:
+        text = HEREDOC.compiled.sub(r"\3" + "\n", text)
+    if "*** Begin Patch" in text:
+        text = PATCH.compiled.sub("", text)
+    found: list[WrittenCommand] = []
+    words: list[str] = []
+    word: list[str] = []
+    join: Join = ""
+    depth, start, is_redirected = 0, 0, False
+
+    def finish(end: int) -> None:
+        nonlocal words
+        given = _written(join if found else "", _NULL.compiled.sub(" ", text[start:end]).strip(" \t\n()"), words)
+        if given is not None:
+            found.append(given)
+        words = []
+
+    for token in TOKEN.compiled.finditer(text):
+        kind, value = token.lastgroup, token.group()
+        if kind == "open":
+            if value != "(" or depth or word:
+                depth += 1
+                word.append("$()")
+        elif kind == "close":
+            depth = max(0, depth - 1)
+        elif depth or kind == "comment":
+            continue
+        elif kind in ("single", "double", "word"):
+            word.append(unquoted(kind, value))
+        else:
+            if word and not is_redirected:
+                words.append("".join(word))
+            if word:
+                is_redirected = False
+            word = []
+            if kind == "redirect":
+                is_redirected = not (value[-1].isdigit() or value[-1] == "-")
+            elif kind == "join":
+                finish(token.start())
+                join, start, is_redirected = JOINS[value], token.end(), False
+    if word and not is_redirected:
+        words.append("".join(word))
+    finish(len(text))
+    return tuple(found)
+
+
+def _written(join: Join, text: str, words: list[str]) -> WrittenCommand | None:
+    at = 0
+    while at < len(words) and is_assignment(words[at]):
+        at += 1
+    rest = words[at:]
+    if not rest or rest[0] in _BLOCK or "\n" in text:
+        return None
+    form, program = _form(rest)
+    return WrittenCommand(join, text, tuple(rest), form, program, tuple(words[:at]))
+
+
+def _form(words: list[str]) -> tuple[str, str]:
+    """The form of a simple command, and its program."""
+    kept: list[str] = []
+    rest = words
+    for _ in range(6):
+        first = rest[0].rsplit("/", 1)[-1] if rest[0].startswith(("/", "~")) else rest[0]
+        if first in _MANNER and len(rest) > 1:
+            inner = _behind(rest[1:], _MANNER_VALUES)
+        elif first in _CHOOSING and len(rest) > 1:
+            inner = _behind(rest[1:], names("-p --package --from --with -u"))
+            kept.append(first)
+        elif first in _RUNS and len(rest) > 2 and _sub(rest)[0] in _RUNS[first]:
+            sub, at = _sub(rest)
+            inner = _behind(rest[at + 1 :], names("--with --python -p --extra --group --project -n --package"))
+            kept += [first, sub]
+        elif first in _PACKAGE_MANAGERS and _INTERPRETERS.compiled.fullmatch(_sub(rest)[0]):
+            # `pnpm node --run check` runs node.
+            inner = rest[_sub(rest)[1] :]
+            kept.append(first)
+        else:
+            break
+        if not inner:
+            break
+        rest = inner
+    program = rest[0].rsplit("/", 1)[-1] if rest[0].startswith(("/", "~")) else rest[0]
+    return " ".join([*kept, *_named(program, rest)]), program
+
+
+def _behind(words: list[str], takes_value: frozenset[str]) -> list[str]:
+    """What a wrapper runs: the words behind its options, values, numbers and assignments."""
+    skip = False
+    for at, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word == "--":
+            return words[at + 1 :]
+        elif word.startswith("-"):
+            skip = word in takes_value
+        elif not (is_assignment(word) or _is_time(word)):
+            return words[at:]
+    return []
+
+
+def _is_time(word: str) -> bool:
+    return word.rstrip("smhd").replace(".", "", 1).isdigit()
+
+
+def _sub(words: list[str]) -> tuple[str, int]:
+    """The first argument that is not an option or its value, and where it stands."""
+    takes_value = _VALUES.get(words[0], frozenset())
+    skip = False
+    for at, word in enumerate(words[1:], 1):
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            skip = word in takes_value
+        else:
+            return word, at
+    return "", len(words)
+
+
+def _named(program: str, words: list[str]) -> list[str]:
+    """The program with what tells its use: subcommand, script, targets, the part of a monorepo."""
+    if _INTERPRETERS.compiled.fullmatch(program):
+        return [program, *_script(words[1:])]
+    if program in _TAKES_OPERANDS or "/" in program or program.endswith(_SCRIPTS):
+        return [program]
+    sub, at = _sub(words)
+    part = [f"{word} {words[n + 1]}" for n, word in enumerate(words[:at]) if word in _PART and n + 1 < len(words)]
+    if program in _TARGETS:
+        targets = [word for word in words[at:] if _NAME.compiled.match(word) and "=" not in word]
+        return [program, *part, *targets[:3]]
+    if not _NAME.compiled.match(sub) or "." in sub.lstrip("."):
+        return [program, *part]
+    named = [program, *part, sub]
+    if sub in _NAMES_MORE and at + 1 < len(words):
+        more = next((word for word in words[at + 1 :] if not word.startswith("-")), "")
+        if _NAME.compiled.match(more) and "." not in more:
+            named.append(more)
+            if more in ("vitest", "playwright", "tsc", "prisma", "biome") and at + 2 < len(words):
+                named += [word for word in words[at + 2 : at + 3] if _NAME.compiled.match(word) and "." not in word]
+    return named
+
+
+def _script(words: list[str]) -> list[str]:
+    """What an interpreter runs: a module, a script, or code that is given with it."""
+    for at, word in enumerate(words):
+        if word in ("-m", "--run") and at + 1 < len(words):
+            return [word, words[at + 1]]
+        if word in _INLINE:
+            return [word]
+        if word == "--test" or word == "--check":
+            return [word]
+        if not word.startswith("-"):
+            return [word] if len(word) < 80 and "$" not in word else []
+    return []
+
+
+@lru_cache(maxsize=4096)
+def purpose_of(form: str) -> Purpose:
+    """What a form is for, by its words."""
+    for purpose, pattern in _PURPOSES:
+        if pattern.search(form):
+            return purpose
+    return "other"

@@ -1,0 +1,102 @@
+"""What one session shows about its project: which commands it ran in which form, and which mistakes it repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from seasoned.command.risk import may_be_example
+from seasoned.command.written import Purpose, WrittenCommand, written
+from seasoned.experience.failure import FailedCall, failures_of, inside, is_working
+from seasoned.insight.track import JudgedCall, Track
+
+_TEXT_CHARS = 160
+
+
+class FormUse(msgspec.Struct, frozen=True):
+    """One simple command that a session ran."""
+
+    form: str
+    purpose: Purpose
+    text: str
+    position: int
+    worked: bool | None  # None if its outcome is not known
+    may_be_shown: bool = True
+
+
+class SessionEvidence(msgspec.Struct, frozen=True):
+    """What one session contributes to the experience of its project."""
+
+    session: str
+    root: str  # the lineage: forks and subagents of one session are one source
+    agent: str
+    folder: str | None
+    started: float | None
+    ended: float | None
+    task: str = ""  # the words of its first prompt
+    uses: tuple[FormUse, ...] = ()
+    failures: tuple[FailedCall, ...] = ()
+    files: tuple[str, ...] = ()  # read or changed with success, relative to its folder
+
+    @property
+    def end(self) -> float:
+        return self.ended or self.started or 0.0
+
+
+def evidence_of(track: Track, *, task: str = "") -> SessionEvidence:
+    """What a judged session shows."""
+    folder = track.cwd
+    task = task or next((call.intent for call in track.calls if call.intent), "")
+    return SessionEvidence(
+        session=str(track.ref),
+        root=track.root,
+        agent=track.ref.agent,
+        folder=folder,
+        started=track.started,
+        ended=track.ended,
+        task=task[:2000],
+        uses=tuple(use for call in track.calls for use in form_uses(call)),
+        failures=failures_of(track.calls, folder),
+        files=_files(track.calls, folder),
+    )
+
+
+def form_uses(call: JudgedCall) -> Iterator[FormUse]:
+    """The simple commands of a shell call that do work, each with its outcome as far as the call's verdict tells."""
+    command = call.command
+    if not command or len(command) > 4000:
+        return
+    working = [one for one in written(command) if is_working(one)]
+    if not working:
+        return
+    shown = may_be_example(call.tool, call.arguments)
+    for at, one in enumerate(working):
+        yield FormUse(
+            one.form,
+            one.purpose,
+            one.text[:_TEXT_CHARS],
+            call.position,
+            _worked(call, working, at),
+            shown and len(one.text) <= _TEXT_CHARS,
+        )
+
+
+def _worked(call: JudgedCall, working: Sequence[WrittenCommand], at: int) -> bool | None:
+    if call.verdict == "ok" and not call.is_corrected:
+        # In `a; b` only b is known to have worked; in `a && b` both.
+        return True if all(one.join in ("&&", "") for one in working[at + 1 :]) else None
+    if call.verdict == "failed" and call.fault not in ("user_declined", "sibling_cancelled", "interrupted"):
+        return False if len(working) == 1 else None
+    return None
+
+
+def _files(calls: Sequence[JudgedCall], folder: str | None) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for call in calls:
+        if call.verdict != "ok" or call.kind != "file":
+            continue
+        path = call.arguments.get("file_path") or call.arguments.get("path")
+        if isinstance(path, str) and (relative := inside(path, folder)) and "." in relative:
+            found[relative] = None
+    return tuple(found)[:200]

@@ -1,0 +1,248 @@
+"""Which mistakes a session repaired, and in which way: what a later session can be told of it.
+
+A way is what two repairs have in common when they are the same lesson: run the command in another form, leave out
+`cd`, read the file first. A call that simply worked when repeated, or with another file name, teaches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from seasoned.command.parse import names
+from seasoned.command.risk import may_be_example, only_looks
+from seasoned.command.tool import tool_of
+from seasoned.command.written import WrittenCommand, purpose_of, written
+from seasoned.insight.mistake.repair import Repair, repairs
+from seasoned.insight.mistake.signature import said
+from seasoned.insight.track import JudgedCall
+from seasoned.lazy_regex import LazyRegex
+
+WayKind = Literal[
+    "form", "folder", "option", "variable", "before", "read", "argument", "path", "exact", "again", "other"
+]
+# Ways that tell nothing to another session.
+EMPTY_WAYS: frozenset[str] = frozenset({"again", "other"})
+_PATHS = ("file_path", "path", "notebook_path", "target_file", "filename", "absolute_path", "dir_path")
+_SHELL_LOOKS = names("cat sed nl head tail less bat rg grep awk")
+_ASIDE = names("cd echo printf export set sleep true : pwd source . mkdir tail head grep rg sed awk wc sort cat ls")
+_PREPARING = frozenset({"mise trust", "git fetch", "direnv allow", "go mod tidy", "go mod download"})
+_CALLED_WRONGLY = LazyRegex(
+    r"(?i)directory not found|no such file or directory|setup failed|unknown (?:flag|option|command|shorthand)"
+    r"|unrecogni[sz]ed|no tasks? |usage:|command not found|not a git repository|cannot find module|missing script"
+    r"|no rule to make target|no such (?:command|option)|unexpected argument|invalid (?:option|argument)"
+)
+_TEXT_CHARS = 200
+
+
+# Commands that prepare or show something. A project is not known by them.
+_SCENERY = names(
+    "cd pushd popd echo printf export set unset sleep true false : pwd source . test [ [[ wait mkdir which type command"
+    " read return exit local declare trap date cp mv rm rmdir touch ln chmod chown kill pkill ps lsof tee xargs curl"
+    " wget open code vim nano clear history env printenv alias hash ulimit id whoami uname hostname sed awk python -"
+)
+
+
+class Way(msgspec.Struct, frozen=True):
+    """How a mistake was repaired, without what differs from case to case."""
+
+    kind: WayKind
+    value: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return self.kind in EMPTY_WAYS
+
+
+class FailedCall(msgspec.Struct, frozen=True):
+    """One failed call of a session, with its repair if there was one."""
+
+    tool: str  # `shell` for every agent's shell
+    form: str  # of the simple command that failed; empty for other tools
+    signature: str
+    position: int
+    is_signal: bool  # it reports on the user's code rather than on the call
+    way: Way | None = None
+    text: str = ""  # the call that worked, as written
+    repaired_at: int | None = None
+    path: str = ""  # the file that it was about, relative to the session's folder
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        return self.tool, self.form, self.signature
+
+
+def failures_of(calls: Sequence[JudgedCall], folder: str | None) -> tuple[FailedCall, ...]:
+    """Every failed call of a session in order, each with the way in which it was repaired."""
+    found = {repair.failed: repair for repair in repairs(calls)}
+    return tuple(_failed_call(calls, at, found.get(at), folder) for at, call in enumerate(calls) if call.has_failed)
+
+
+def kind_of_failure(tool: str, command: str | None, error: str) -> tuple[str, str, str]:
+    """The kind of a failure, from what a hook is given: the same words of the same program are the same mistake."""
+    if command is None:
+        return tool, "", said(error)
+    blamed = blamed_command(command, error)
+    return "shell", "" if blamed is None else blamed.form, said(error)
+
+
+def blamed_command(command: str, error: str) -> WrittenCommand | None:
+    """The simple command that failed: the one that the error names, else the last that does work."""
+    parts = [one for one in written(command) if one.join != "|"]
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    head = error[:400]
+    for one in parts:
+        name = one.program.rsplit("/", 1)[-1]
+        if f"{name}: " in head or f":{name}:" in head:
+            return one
+    working = [one for one in parts if one.program not in _ASIDE]
+    return working[-1] if working else parts[-1]
+
+
+def is_working(one: WrittenCommand) -> bool:
+    """Whether a simple command does work of the project, rather than look, prepare or filter."""
+    if not one.form or one.join == "|" or one.program in _SCENERY:
+        return False
+    if one.form.endswith((" -", " -c", " -e")) or "$" in one.form or "*" in one.form:
+        return False
+    sub = one.form.split()[-1]
+    return not only_looks(one.program, sub) and any(c.isalnum() for c in one.program)
+
+
+def _failed_call(calls: Sequence[JudgedCall], at: int, repair: Repair | None, folder: str | None) -> FailedCall:
+    call = calls[at]
+    command, error = call.command, call.result or ""
+    tool, form, said_words = kind_of_failure(call.tool, command, error)
+    failed = FailedCall(tool, form, said_words, call.position, _is_signal(call, form, error), path=_path(call, folder))
+    if repair is None:
+        return failed
+    later = calls[repair.repaired]
+    way, text = _way(call, later, calls[at + 1 : repair.repaired], folder)
+    if text and not may_be_example(later.tool, later.arguments):
+        way, text = Way("other"), ""
+    return msgspec.structs.replace(failed, way=way, text=text[:_TEXT_CHARS], repaired_at=later.position)
+
+
+def _is_signal(call: JudgedCall, form: str, error: str) -> bool:
+    """Whether a failure reports on the user's code: tests, type checks, linters, builds that ran as they should."""
+    return (
+        bool(form)
+        and purpose_of(form) in ("test", "check", "format", "build")
+        and not _CALLED_WRONGLY.compiled.search(error[:2000])
+    )
+
+
+def _way(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCall], folder: str | None) -> tuple[Way, str]:
+    """The way of a repair, and the call that worked as it was written."""
+    if failed.command is not None and later.command is not None:
+        return _shell_way(failed, later, between)
+    if failed.tool != later.tool or failed.command is not None or later.command is not None:
+        return Way("other"), ""
+    form = tool_of(failed.tool).form
+    if form == "file_write":
+        return _edit_way(failed, later, between)
+    path = _path(later, folder)
+    if form in ("file_read", "search"):
+        if path and path != _path(failed, folder):
+            return Way("path", path), path
+        return Way("other"), ""
+    changed = sorted(
+        name
+        for name in failed.arguments.keys() | later.arguments.keys()
+        if failed.arguments.get(name) != later.arguments.get(name)
+    )
+    return (Way("argument", ",".join(changed)), later.raw_arguments) if changed else (Way("again"), "")
+
+
+def _shell_way(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCall]) -> tuple[Way, str]:
+    assert failed.command is not None and later.command is not None
+    wrong = blamed_command(failed.command, failed.result or "")
+    if wrong is None:
+        return Way("other"), ""
+    parts = [one for one in written(later.command) if one.join != "|"]
+    same = [one for one in parts if one.text == wrong.text]
+    if wrong.program == "cd":
+        rest = {one.form for one in written(failed.command) if one.program not in _ASIDE and one.join != "|"}
+        kept = [one for one in parts if one.form in rest]
+        if kept and not any(one.text == wrong.text for one in parts):
+            went = next((one.text for one in parts if one.program == "cd"), "")
+            return Way("folder", "cd" if went else ""), went or kept[-1].text
+        return Way("other"), ""
+    if same:
+        return _changed_before(failed, later, between)
+    right = [one for one in parts if one.program == wrong.program] or [
+        one for one in parts if one.program not in _ASIDE
+    ]
+    if not right:
+        return Way("other"), ""
+    one = right[-1]
+    if one.form != wrong.form:
+        return Way("form", one.form), one.text
+    if one.assignments != wrong.assignments:
+        return Way("variable", " ".join(sorted(set(one.assignments) - set(wrong.assignments)))), one.text
+    had, has = ({w.partition("=")[0] for w in c.words if w.startswith("-")} for c in (wrong, one))
+    if had != has:
+        return Way(
+            "option", " ".join([*(f"+{w}" for w in sorted(has - had)), *(f"-{w}" for w in sorted(had - has))])
+        ), one.text
+    return Way("other"), ""
+
+
+def _changed_before(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCall]) -> tuple[Way, str]:
+    """The same command worked later: the last command in between that changes the surroundings."""
+    went = [{c.text for c in written(call.command or "") if c.program == "cd"} for call in (failed, later)]
+    if went[0] != went[1]:
+        return Way("folder", "cd" if went[1] else ""), (later.command or "")
+    did = False
+    for call in reversed(between):
+        if call.verdict != "ok":
+            continue
+        if tool_of(call.tool).form == "file_write":
+            return Way("other"), ""
+        for one in reversed(written(call.command or "")):
+            if one.purpose == "install" or one.form in _PREPARING:
+                return Way("before", one.form), one.text
+            did = did or one.program not in _ASIDE
+    return (Way("other"), "") if did else (Way("again"), "")
+
+
+def _edit_way(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCall]) -> tuple[Way, str]:
+    if failed.arguments == later.arguments:
+        return (Way("read"), "") if any(_looks_at(call, later) for call in between) else (Way("again"), "")
+    if not failed.arguments.get("replace_all") and later.arguments.get("replace_all"):
+        return Way("argument", "replace_all"), ""
+    if any(_looks_at(call, later) for call in between):
+        return Way("read"), ""
+    return Way("exact"), ""
+
+
+def _looks_at(call: JudgedCall, later: JudgedCall) -> bool:
+    path = next((later.arguments[name] for name in _PATHS if isinstance(later.arguments.get(name), str)), None)
+    if path is None or call.verdict != "ok":
+        return False
+    if call.command is not None:
+        return any(one.program in _SHELL_LOOKS and path.rsplit("/", 1)[-1] in one.text for one in written(call.command))
+    return any(call.arguments.get(name) == path for name in _PATHS) and tool_of(call.tool).form in (
+        "file_read",
+        "search",
+    )
+
+
+def _path(call: JudgedCall, folder: str | None) -> str:
+    for name in _PATHS:
+        path = call.arguments.get(name)
+        if isinstance(path, str):
+            return inside(path, folder) or ""
+    return ""
+
+
+def inside(path: str, folder: str | None) -> str | None:
+    """A path relative to the session's folder; None where it lies outside."""
+    if not path.startswith("/"):
+        return path.removeprefix("./")
+    if folder is None or not path.startswith(folder.rstrip("/") + "/"):
+        return None
+    return path[len(folder.rstrip("/")) + 1 :]

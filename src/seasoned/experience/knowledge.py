@@ -1,0 +1,318 @@
+"""What the sessions of one project have shown so far, and what follows from it for the next one.
+
+Sessions are added one by one, in the order in which they ended, so that a replay knows at each point exactly what was
+known then. Nothing here reads a clock, a store or a disk: the same sessions give the same answers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from random import Random
+
+import msgspec
+
+from seasoned.command.written import Purpose
+from seasoned.experience.evidence import FormUse, SessionEvidence
+from seasoned.experience.failure import FailedCall, Way
+
+# Chosen by backtest on two thirds of the projects, see docs/measurements/backtest.md.
+FLOOR = 0.7  # a line is shown if it is estimated that at least this share of sessions uses it
+HALF_LIFE = 12.0  # after so many newer lineages one counts half
+SAME_FOLDER = 8.0  # how much more a lineage of the same checkout counts
+ITEM_FLOOR = 0.4  # the same for a command that the first prompt asks for
+MOST_COMMANDS = 5
+MOST_CORRECTIONS = 3
+# A form that failed in so many lineages since it last worked no longer holds.
+RETIRED_BY = 2
+FEWEST_LINEAGES = 2
+# Of the repairs of one mistake, the share that must have gone the same way.
+AGREEMENT = 0.6
+_MOST_TEXTS = 40
+# Programs that every engineer uses in every project the same way: a line about them tells nothing.
+_COMMON = frozenset({"git", "gh", "glab", "docker", "kubectl", "brew", "apt", "apt-get", "ssh", "scp", "aws", "gcloud"})
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line of a project sheet."""
+
+    form: str
+    text: str
+    purpose: Purpose
+    share: float  # the estimated share of sessions that use it
+    lineages: int
+    last: float
+    is_correction: bool = False  # sessions first get it wrong
+    sessions: tuple[str, ...] = ()  # some that show it, newest first
+
+
+class Hint(msgspec.Struct, frozen=True):
+    """What worked where a call of this kind failed."""
+
+    way: Way
+    text: str  # the call that worked, or the path
+    lineages: int
+    last: float
+    purpose: Purpose = "other"
+    sessions: tuple[str, ...] = ()
+
+
+class _Outcome(msgspec.Struct):
+    """How one form ended in one lineage."""
+
+    worked_at: float | None = None
+    failed_at: float | None = None
+    text: str = ""
+    session: str = ""
+
+
+class _Lineage(msgspec.Struct):
+    root: str
+    end: float
+    folders: set[str]
+    is_active: bool = False
+
+
+class _Repairs(msgspec.Struct):
+    """The ways in which one kind of failure was repaired, each once for a lineage."""
+
+    ways: dict[Way, dict[str, tuple[float, str, str]]]
+    unrepaired: int = 0
+
+
+class Knowledge:
+    """The experience of one project."""
+
+    def __init__(self) -> None:
+        self._lineages: dict[str, _Lineage] = {}
+        self._forms: dict[str, dict[str, _Outcome]] = {}
+        self._purposes: dict[str, Purpose] = {}
+        self._repairs: dict[tuple[str, str, str], _Repairs] = {}
+        self._files: dict[str, Counter[str]] = {}
+
+    def __len__(self) -> int:
+        return sum(one.is_active for one in self._lineages.values())
+
+    def add(self, evidence: SessionEvidence) -> None:
+        """Take in a session that has ended."""
+        lineage = self._lineages.setdefault(evidence.root, _Lineage(evidence.root, evidence.end, set()))
+        lineage.end = max(lineage.end, evidence.end)
+        lineage.is_active = lineage.is_active or bool(evidence.uses or evidence.files)
+        if evidence.folder:
+            lineage.folders.add(evidence.folder)
+        signals = {one.position for one in evidence.failures if one.is_signal}
+        for use in evidence.uses:
+            self._add_use(evidence, use, is_signal=use.position in signals)
+        for failure in evidence.failures:
+            self._add_failure(evidence, failure)
+        for path in evidence.files:
+            self._files.setdefault(path.rsplit("/", 1)[-1], Counter())[path] += 1
+
+    def _add_use(self, evidence: SessionEvidence, use: FormUse, *, is_signal: bool) -> None:
+        if use.worked is None or not use.may_be_shown:
+            return
+        self._purposes[use.form] = use.purpose
+        outcome = self._forms.setdefault(use.form, {}).setdefault(evidence.root, _Outcome())
+        if use.worked:
+            outcome.worked_at = evidence.end
+            outcome.session = evidence.session
+            # The shortest text of a lineage says most about the form and least about the day's work.
+            if not outcome.text or len(use.text) < len(outcome.text):
+                outcome.text = use.text
+        elif not is_signal:
+            outcome.failed_at = evidence.end
+
+    def _add_failure(self, evidence: SessionEvidence, failure: FailedCall) -> None:
+        known = self._repairs.setdefault(failure.kind, _Repairs({}))
+        if failure.way is None:
+            known.unrepaired += 1
+            return
+        known.ways.setdefault(failure.way, {})[evidence.root] = (evidence.end, failure.text, evidence.session)
+
+    # -- the sheet ----------------------------------------------------------------------------------------------------
+
+    def sheet(self, folder: str | None = None, *, floor: float = FLOOR) -> tuple[Line, ...]:
+        """The lines for a session that begins in this folder, the surest first."""
+        corrected = self._corrected_forms()
+        shares = self._shares(folder)
+        lines = [
+            line
+            for form, share in shares.items()
+            if (share >= floor or form in corrected)
+            and (line := self._line(form, share, is_correction=form in corrected)) is not None
+        ]
+        lines.sort(key=lambda line: (-line.share, line.form))
+        commands = [line for line in lines if not line.is_correction or line.share >= floor][:MOST_COMMANDS]
+        more = [line for line in lines if line.is_correction and line not in commands]
+        return (*commands, *more[:MOST_CORRECTIONS])
+
+    def command_for(self, purpose: Purpose, folder: str | None = None) -> Line | None:
+        """The command that most sessions use for a purpose, if enough of them do."""
+        found = [
+            line
+            for form, share in self._shares(folder).items()
+            if share >= ITEM_FLOOR and self._purposes[form] == purpose
+            if (line := self._line(form, share, is_correction=False)) is not None
+        ]
+        return max(found, key=lambda line: (line.share, line.form), default=None)
+
+    def folders(self) -> list[str]:
+        """The checkouts in which sessions have worked, the newest first."""
+        newest = sorted((one for one in self._lineages.values() if one.is_active), key=lambda one: -one.end)
+        return list(dict.fromkeys(folder for one in newest for folder in sorted(one.folders)))
+
+    def mistakes(self) -> Iterator[tuple[tuple[str, str, str], Hint]]:
+        """Every kind of failure that has an answer of its own, with the answer."""
+        for kind in self._repairs:
+            hint = self.after(kind)
+            if hint is not None and hint.way.kind != "path":
+                yield kind, hint
+
+    def failing_forms(self) -> Iterator[tuple[str, Hint]]:
+        """Every form that fails here, with what works instead."""
+        for form in sorted({form for tool, form, _ in self._repairs if tool == "shell" and form}):
+            hint = self.before(form)
+            if hint is not None:
+                yield form, hint
+
+    def known_files(self) -> Iterator[tuple[str, str]]:
+        """The names that only one file of the project has, each with its path."""
+        for name, paths in self._files.items():
+            if len(paths) == 1:
+                yield name, next(iter(paths))
+
+    def _shares(self, folder: str | None) -> dict[str, float]:
+        """For each form the estimated share of sessions that use it; newer and nearer lineages count more."""
+        total, used = 0.0, Counter[str]()
+        by_root = self._worked_by_root()
+        active = sorted((one for one in self._lineages.values() if one.is_active), key=lambda one: -one.end)
+        for age, lineage in enumerate(active):
+            weight = 0.5 ** (age / HALF_LIFE)
+            if folder is not None and folder in lineage.folders:
+                weight *= SAME_FOLDER
+            total += weight
+            for form in by_root.get(lineage.root, ()):
+                used[form] += weight
+        # One more session that used nothing: two of two are not certainty.
+        return {form: weight / (total + 1.0) for form, weight in used.items()}
+
+    def _worked_by_root(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for form, outcomes in self._forms.items():
+            for root, outcome in outcomes.items():
+                if outcome.worked_at is not None:
+                    found.setdefault(root, []).append(form)
+        return found
+
+    def _line(self, form: str, share: float, *, is_correction: bool) -> Line | None:
+        purpose = self._purposes[form]
+        worked = {root: one for root, one in self._forms[form].items() if one.worked_at is not None}
+        if len(worked) < FEWEST_LINEAGES or self.is_retired(form):
+            return None
+        if not is_correction and (purpose == "other" or form.split()[0] in _COMMON):
+            return None
+        newest = sorted(worked.values(), key=lambda one: -(one.worked_at or 0.0))
+        return Line(
+            form,
+            _text(form, newest),
+            purpose,
+            share,
+            len(worked),
+            newest[0].worked_at or 0.0,
+            is_correction,
+            tuple(one.session for one in newest[:5]),
+        )
+
+    def is_retired(self, form: str) -> bool:
+        """Whether a form failed in two lineages since it last worked."""
+        outcomes = self._forms.get(form, {}).values()
+        last = max((one.worked_at for one in outcomes if one.worked_at is not None), default=0.0)
+        return sum(one.failed_at is not None and one.failed_at > last for one in outcomes) >= RETIRED_BY
+
+    def _corrected_forms(self) -> set[str]:
+        """Forms that repaired a mistake in at least two lineages."""
+        found: dict[str, set[str]] = {}
+        for known in self._repairs.values():
+            for way, cases in known.ways.items():
+                if way.kind == "form":
+                    found.setdefault(way.value, set()).update(cases)
+        return {form for form, roots in found.items() if len(roots) >= FEWEST_LINEAGES and form in self._forms}
+
+    def simple_choices(self, random: Random) -> dict[str, list[str]]:
+        """The forms that worked, ranked in simpler ways, to compare the sheet with."""
+        worked = {
+            form: [one.worked_at for one in outcomes.values() if one.worked_at is not None]
+            for form, outcomes in self._forms.items()
+        }
+        forms = sorted(form for form, times in worked.items() if times)
+        shuffled = list(forms)
+        random.shuffle(shuffled)
+        return {
+            "frequent": sorted(forms, key=lambda form: (-len(worked[form]), form)),
+            "newest": sorted(forms, key=lambda form: (-max(worked[form]), form)),
+            "random": shuffled,
+        }
+
+    # -- hints --------------------------------------------------------------------------------------------------------
+
+    def was_repaired(self, kind: tuple[str, str, str]) -> bool:
+        """Whether a failure of this kind was repaired before, in any way."""
+        known = self._repairs.get(kind)
+        return known is not None and bool(known.ways)
+
+    def after(self, kind: tuple[str, str, str], path: str = "") -> Hint | None:
+        """What to tell after a failure of this kind, about this file."""
+        known = self._repairs.get(kind)
+        if known is None or not known.ways:
+            return None
+        ways = {way: cases for way, cases in known.ways.items() if way.kind != "path"}
+        total = sum(len(cases) for cases in ways.values())
+        if len(ways) < len(known.ways):
+            return self._known_path(path)
+        way, cases = max(ways.items(), key=lambda item: (len(item[1]), max(case[0] for case in item[1].values())))
+        if way.is_empty or len(cases) < AGREEMENT * total:
+            return None
+        if way.kind == "form" and self.is_retired(way.value):
+            return None
+        return self._hint(way, cases)
+
+    def before(self, form: str) -> Hint | None:
+        """What to tell before a call in a form that fails here: the form that works instead."""
+        outcomes = self._forms.get(form, {})
+        if any(one.worked_at is not None for one in outcomes.values()):
+            return None
+        ways: dict[Way, dict[str, tuple[float, str, str]]] = {}
+        for (tool, failed, _), known in self._repairs.items():
+            if tool == "shell" and failed == form:
+                for way, cases in known.ways.items():
+                    ways.setdefault(way, {}).update(cases)
+        if not ways:
+            return None
+        way, cases = max(ways.items(), key=lambda item: len(item[1]))
+        total = sum(len(one) for one in ways.values())
+        if way.kind != "form" or len(cases) < AGREEMENT * total or self.is_retired(way.value):
+            return None
+        return self._hint(way, cases)
+
+    def _hint(self, way: Way, cases: dict[str, tuple[float, str, str]]) -> Hint:
+        newest = sorted(cases.values(), reverse=True)
+        purpose = self._purposes.get(way.value, "other")
+        return Hint(way, newest[0][1], len(cases), newest[0][0], purpose, tuple(case[2] for case in newest[:5]))
+
+    def _known_path(self, path: str) -> Hint | None:
+        """Where a file of this name is, if sessions have found only one."""
+        name = path.rsplit("/", 1)[-1]
+        known = {one: times for one, times in self._files.get(name, Counter()).items() if one != path}
+        if len(known) != 1 or not name:
+            return None
+        found, times = next(iter(known.items()))
+        return Hint(Way("path", found), found, times, 0.0)
+
+
+def _text(form: str, outcomes: Iterable[_Outcome]) -> str:
+    """How the form is written most often; where it differs every time, the form itself."""
+    texts = Counter([one.text for one in outcomes][:_MOST_TEXTS])
+    text, times = texts.most_common(1)[0]
+    if times >= FEWEST_LINEAGES or text == form:
+        return text
+    return f"{form} …" if any(len(one) > len(form) + 1 for one in texts) else form

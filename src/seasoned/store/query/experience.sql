@@ -1,0 +1,80 @@
+-- name: wait
+INSERT INTO evidence_waiting (session_id) SELECT id FROM touched WHERE true
+ON CONFLICT (session_id) DO UPDATE SET times = evidence_waiting.times + 1;
+
+-- name: wait_all
+INSERT INTO evidence_waiting (session_id) SELECT id FROM session WHERE calls > 0
+ON CONFLICT (session_id) DO UPDATE SET times = evidence_waiting.times + 1;
+
+-- name: waiting
+SELECT evidence_waiting.session_id, evidence_waiting.times, session.project
+FROM evidence_waiting JOIN session ON session.id = evidence_waiting.session_id
+ORDER BY evidence_waiting.session_id DESC LIMIT :limit;
+
+-- name: done
+DELETE FROM evidence_waiting WHERE session_id = :session_id AND times = :times;
+
+-- name: rules
+SELECT digest FROM evidence_rules WHERE id = 1;
+
+-- name: set_rules
+INSERT INTO evidence_rules (id, digest) VALUES (1, :digest) ON CONFLICT (id) DO UPDATE SET digest = excluded.digest;
+
+-- name: save_evidence
+INSERT INTO evidence (session_id, project, ended, content) VALUES (:session_id, :project, :ended, :content)
+ON CONFLICT (session_id) DO UPDATE SET project = excluded.project, ended = excluded.ended, content = excluded.content;
+
+-- name: drop_evidence
+DELETE FROM evidence WHERE session_id = :session_id;
+
+-- name: mark_stale
+INSERT INTO stale_project (project) VALUES (:project) ON CONFLICT (project) DO NOTHING;
+
+-- name: mark_moved
+INSERT INTO stale_project (project)
+SELECT evidence.project FROM evidence JOIN session ON session.id = evidence.session_id
+WHERE evidence.session_id = :session_id AND evidence.project <> coalesce(session.project, '')
+ON CONFLICT (project) DO NOTHING;
+
+-- name: stale
+SELECT project FROM stale_project ORDER BY project;
+
+-- name: not_stale
+DELETE FROM stale_project WHERE project = :project;
+
+-- name: of_project
+SELECT content FROM evidence WHERE project = :project ORDER BY ended DESC, session_id DESC LIMIT :limit;
+
+-- name: clear_knowledge
+DELETE FROM knowledge WHERE project = :project;
+
+-- name: add_knowledge
+INSERT INTO knowledge (project, topic, key, content) VALUES (:project, :topic, :key, :content);
+
+-- name: find
+SELECT content FROM knowledge WHERE project = :project AND topic = :topic AND key = :key;
+
+-- name: choices
+SELECT form, choice, text, decided_at FROM sheet_choice WHERE project = :project ORDER BY decided_at, form;
+
+-- name: choose
+INSERT INTO sheet_choice (project, form, choice, text, decided_at)
+VALUES (:project, :form, :choice, :text, :decided_at)
+ON CONFLICT (project, form) DO UPDATE
+SET choice = excluded.choice, text = excluded.text, decided_at = excluded.decided_at;
+
+-- name: unchoose
+DELETE FROM sheet_choice WHERE project = :project AND form = :form;
+
+-- name: tell
+INSERT INTO told (conversation, place, digest, text, told_at) VALUES (:conversation, :place, :digest, :text, :told_at)
+ON CONFLICT (conversation, place, digest) DO NOTHING;
+
+-- name: told
+SELECT place, digest, text, told_at FROM told WHERE conversation = :conversation ORDER BY told_at;
+
+-- name: forget_told
+DELETE FROM told WHERE conversation = :conversation;
+
+-- name: forget_all_told
+DELETE FROM told;

@@ -1,0 +1,48 @@
+-- Sessions whose evidence has to be read, and projects whose knowledge has to be put together again.
+CREATE TABLE evidence_waiting (
+    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
+    times INTEGER NOT NULL DEFAULT 1
+);
+CREATE TABLE stale_project (project TEXT PRIMARY KEY);
+CREATE TABLE evidence_rules (id INTEGER PRIMARY KEY, digest TEXT NOT NULL);
+-- What one session shows about its project.
+CREATE TABLE evidence (
+    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
+    project TEXT NOT NULL,
+    ended REAL NOT NULL,
+    content BLOB NOT NULL
+);
+CREATE INDEX evidence_of_project ON evidence (project, ended);
+-- What follows from it, ready for a hook to look up: the sheet, hints by form and by kind of failure, files by name.
+CREATE TABLE knowledge (
+    project TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    key TEXT NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (project, topic, key)
+) WITHOUT ROWID;
+-- A session that is forgotten takes along what its project was told because of it.
+CREATE TRIGGER evidence_forgotten AFTER DELETE ON evidence
+BEGIN
+    DELETE FROM knowledge WHERE project = OLD.project;
+    INSERT OR IGNORE INTO stale_project (project) VALUES (OLD.project);
+END;
+-- What a person decided about a line of the sheet: pinned or dropped.
+CREATE TABLE sheet_choice (
+    project TEXT NOT NULL,
+    form TEXT NOT NULL,
+    choice TEXT NOT NULL,
+    text TEXT NOT NULL,
+    decided_at REAL NOT NULL,
+    PRIMARY KEY (project, form)
+);
+-- What each conversation was told, so that it is told once.
+CREATE TABLE told (
+    conversation TEXT NOT NULL,
+    place TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    text TEXT NOT NULL,
+    told_at REAL NOT NULL,
+    PRIMARY KEY (conversation, place, digest)
+);
+INSERT INTO evidence_waiting (session_id) SELECT id FROM session WHERE calls > 0;
