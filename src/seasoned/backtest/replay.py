@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from random import Random
 from time import perf_counter
+from typing import Literal
 
 import msgspec
 
 from seasoned.backtest.conversation import Conversation, Step
 from seasoned.experience.failure import FailedCall, Way
+from seasoned.experience.first_prompt import MOST_ITEMS, purposes_in
 from seasoned.experience.knowledge import MOST_COMMANDS, Hint, Knowledge, Line
-from seasoned.experience.tell import hint_text, sheet_text
+from seasoned.experience.tell import hint_text, line_text, sheet_text
 from seasoned.template.render.tokens import count_tokens
 
 # Beside the real choice: the same number of lines chosen in simpler ways. Random lines are the null arm.
@@ -29,6 +31,7 @@ class ShownLine(msgspec.Struct, frozen=True):
     used: bool
     ahead: bool
     wrong: bool
+    place: Literal["start", "prompt"] = "start"
 
 
 class ShownHint(msgspec.Struct, frozen=True):
@@ -85,10 +88,16 @@ def _replayed(one: Conversation, known: Knowledge, sources: dict[str, str], seed
     text = sheet_text(chosen, len(known))
     spent = perf_counter() - begun
     outcomes = _outcomes(one.steps)
-    lines = {"chosen": _shown(chosen, outcomes)}
+    items = _items(one, known, chosen)
+    lines = {
+        "chosen": (
+            *[_judged(line.form, line.text, outcomes) for line in chosen],
+            *[_judged(line.form, line.text, outcomes, "prompt") for line in items],
+        )
+    }
     simple = known.simple_choices(Random(f"{seed}:{one.root}"))
     for arm, forms in simple.items():
-        lines[arm] = tuple(_judged(form, form, outcomes) for form in forms[: len(chosen)])
+        lines[arm] = tuple(_judged(form, form, outcomes) for form in forms[: len(chosen) + len(items)])
     lines[FREQUENT_FIVE] = tuple(_judged(form, form, outcomes) for form in simple["frequent"][:MOST_COMMANDS])
     hints = _HintReplay(known)
     for step in one.steps:
@@ -107,8 +116,8 @@ def _replayed(one: Conversation, known: Knowledge, sources: dict[str, str], seed
         hints.repaired,
         hints.answered,
         hints.told,
-        sum(session not in sources for line in chosen for session in line.sessions),
-        count_tokens(text) + sum(count_tokens(hint.text) for hint in hints.shown) if text or hints.shown else 0,
+        sum(session not in sources for line in (*chosen, *items) for session in line.sessions),
+        sum(count_tokens(said) for said in (text, *[line_text(line) for line in items], *hints.texts) if said),
         spent * 1000,
     )
 
@@ -132,16 +141,24 @@ def _outcomes(steps: Sequence[Step]) -> tuple[dict[str, _FormOutcome], Sequence[
     return found, steps
 
 
-def _shown(lines: Iterable[Line], outcomes: tuple[dict[str, _FormOutcome], Sequence[Step]]) -> tuple[ShownLine, ...]:
-    return tuple(_judged(line.form, line.text, outcomes) for line in lines)
+def _items(one: Conversation, known: Knowledge, shown: Sequence[Line]) -> list[Line]:
+    """The commands that the first prompt asks for and the sheet does not show."""
+    purposes = {line.purpose for line in shown}
+    found = [known.command_for(purpose, one.folder) for purpose in purposes_in(one.task) if purpose not in purposes]
+    return [line for line in found if line is not None][:MOST_ITEMS]
 
 
-def _judged(form: str, text: str, outcomes: tuple[dict[str, _FormOutcome], Sequence[Step]]) -> ShownLine:
+def _judged(
+    form: str,
+    text: str,
+    outcomes: tuple[dict[str, _FormOutcome], Sequence[Step]],
+    place: Literal["start", "prompt"] = "start",
+) -> ShownLine:
     known, steps = outcomes
     outcome = known.get(form, _FormOutcome())
     used = outcome.first is not None
     ahead = used and _went_wrong_before(form, steps[: outcome.first])
-    return ShownLine(form, text, used, ahead, outcome.failed and not used)
+    return ShownLine(form, text, used, ahead, outcome.failed and not used, place)
 
 
 def _went_wrong_before(form: str, steps: Sequence[Step]) -> bool:
@@ -162,6 +179,10 @@ class _HintReplay:
         self._told: dict[str, Way] = {}
         self.shown: list[ShownHint] = []
         self.known = self.repaired = self.answered = self.told = 0
+
+    @property
+    def texts(self) -> list[str]:
+        return [hint.text for hint in self.shown]
 
     def take(self, step: Step) -> None:
         before = self._before(step)
