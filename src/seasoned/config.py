@@ -28,6 +28,9 @@ class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     base_url: str | None = None
 
 
+TellingPlace = Literal["start", "prompt", "calls"]
+
+
 class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The section [warm]: how sessions of every agent begin."""
 
@@ -35,6 +38,8 @@ class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     enabled: bool | None = None
     # Where no session is shown a block by itself, whatever `enabled` says.
     off: tuple[EntryPoint, ...] = ()
+    # Where a session is told nothing: at its start, at its first prompt, or at its calls.
+    silent: tuple[TellingPlace, ...] = ()
     template: str | None = None  # the template to show; by default the one that fits
     # The most tokens that a block may have.
     budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None

@@ -9,7 +9,8 @@ import msgspec
 from seasoned.command.tool import tool_of
 from seasoned.command.written import written
 from seasoned.experience.evidence import FormUse, SessionEvidence, evidence_of
-from seasoned.experience.failure import FailedCall, is_working
+from seasoned.experience.failure import FailedCall
+from seasoned.experience.kind import is_working
 from seasoned.insight.track import Track
 
 

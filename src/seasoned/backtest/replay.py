@@ -11,9 +11,10 @@ from typing import Literal
 import msgspec
 
 from seasoned.backtest.conversation import Conversation, Step
-from seasoned.experience.failure import FailedCall, Way
+from seasoned.experience.failure import FailedCall
 from seasoned.experience.first_prompt import MOST_ITEMS, purposes_in
-from seasoned.experience.knowledge import MOST_COMMANDS, Hint, Knowledge, Line
+from seasoned.experience.knowledge import Knowledge
+from seasoned.experience.lesson import MOST_COMMANDS, Hint, Line, Way
 from seasoned.experience.tell import hint_text, line_text, sheet_text
 from seasoned.template.render.tokens import count_tokens
 

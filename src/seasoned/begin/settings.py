@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from seasoned.config import Config, EntryPoint, read_settings
+from seasoned.config import Config, EntryPoint, TellingPlace, read_settings
 from seasoned.errors import UsageError
 
 _GATEWAY = "gateway.toml"
@@ -31,6 +31,11 @@ class BeginSettings(msgspec.Struct, frozen=True, kw_only=True):
     template: str | None = None
     budget: int | None = None  # the most tokens that a block may have; None for the usual number
     experiment: str | None = None  # the experiment whose arms decide what a session is shown
+    silent: tuple[TellingPlace, ...] = ()
+
+    def tells(self, place: TellingPlace) -> bool:
+        """Whether a session is told anything at this place."""
+        return self.is_enabled and place not in self.silent
 
     def on_request(self) -> BeginSettings:
         """The settings for a block that a user or model asked for.
@@ -54,6 +59,7 @@ def begin_settings(config: Config, entry: EntryPoint, own: FormerSettings | None
         template=warm.template or own.template,
         budget=warm.budget or own.budget,
         experiment=experiment or None,
+        silent=warm.silent,
     )
 
 

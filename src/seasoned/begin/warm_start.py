@@ -57,6 +57,8 @@ class NewSession(msgspec.Struct, frozen=True, kw_only=True):
     # A template that was asked for; None for the one of the settings, or else the one that fits.
     template: str | None = None
     is_small: bool = False  # whether the model is a very small one
+    # Where it works, for an agent that is shown the sheet of its project instead of examples.
+    folder: str | None = None
     # False if the session was begun for a certain template: chance did not choose it, so it is in no experiment.
     may_be_assigned: bool = True
 
@@ -151,6 +153,13 @@ def _ensure(
     memory: BlockMemory,
 ) -> Ensured:
     template = session.template or settings.template if enrolled is None else enrolled.template
+    if session.folder is not None and not template:
+        # Imported here: only agents that work in a project have a sheet.
+        from seasoned.begin.sheet import ensure_sheet
+
+        if not settings.tells("start"):
+            return Ensured(None, "Sessions are told nothing at their start.")
+        return ensure_sheet(store, session.id, session.folder, now=now)
     ensured = Ensured(None, "Nothing fits.")
     for form in session.forms:
         ensured = ensure_block(

@@ -39,6 +39,7 @@ def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
     asks = guarded(command("pre-tool-use", "--wait-seconds", str(WAIT_SECONDS)))
     return (
         Hook("SessionStart", command("session-start"), 10),
+        Hook("UserPromptSubmit", command("user-prompt-submit"), 10),
         # The agent runs the call when this time is over, so it must be longer than the hook's own.
         Hook("PreToolUse", asks, WAIT_SECONDS + 30, "*"),
         Hook("PostToolUseFailure", command("post-tool-use-failure"), 10, "*"),

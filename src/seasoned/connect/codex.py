@@ -155,6 +155,7 @@ def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
         Hook("SessionStart", command("session-start"), 10),
         # The agent runs the call when this time is over, so it must be longer than the hook's own.
         Hook("PreToolUse", asks, WAIT_SECONDS + 30),
+        Hook("UserPromptSubmit", command("user-prompt-submit"), 10),
         Hook("PostToolUse", command("post-tool-use"), 10),
         Hook("Stop", command("stop"), 10),
         # Codex ends this hook after 3 seconds, and warns at every start about a hook that asks for more.

@@ -15,9 +15,9 @@ import msgspec
 
 from seasoned.command.tool import command_of, tool_of
 from seasoned.command.written import purpose_of, written
-from seasoned.experience.failure import Way, inside, is_working, kind_of_failure
-from seasoned.experience.knowledge import MOST_COMMANDS, Hint, Line
-from seasoned.experience.storage import StoredPath, StoredSheet, find, find_hint, find_sheet, kind_key
+from seasoned.experience.kind import inside, is_working, kind_of_failure
+from seasoned.experience.lesson import MOST_COMMANDS, Hint, Line, Way
+from seasoned.experience.lookup import StoredPath, StoredSheet, find, find_hint, find_sheet, kind_key
 from seasoned.experience.tell import hint_text, line_text, sheet_text
 from seasoned.session import ToolCall
 from seasoned.store import Store

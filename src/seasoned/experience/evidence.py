@@ -8,7 +8,8 @@ import msgspec
 
 from seasoned.command.risk import may_be_example
 from seasoned.command.written import Purpose, WrittenCommand, written
-from seasoned.experience.failure import FailedCall, failures_of, inside, is_working
+from seasoned.experience.failure import FailedCall, failures_of
+from seasoned.experience.kind import inside, is_working
 from seasoned.insight.track import JudgedCall, Track
 
 _TEXT_CHARS = 160

@@ -7,27 +7,21 @@ A way is what two repairs have in common when they are the same lesson: run the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import msgspec
 
 from seasoned.command.parse import names
-from seasoned.command.risk import may_be_example, only_looks
+from seasoned.command.risk import may_be_example
 from seasoned.command.tool import tool_of
-from seasoned.command.written import WrittenCommand, purpose_of, written
+from seasoned.command.written import purpose_of, written
+from seasoned.experience.kind import ASIDE, blamed_command, inside, kind_of_failure
+from seasoned.experience.lesson import Way
 from seasoned.insight.mistake.repair import Repair, repairs
-from seasoned.insight.mistake.signature import said
 from seasoned.insight.track import JudgedCall
 from seasoned.lazy_regex import LazyRegex
 
-WayKind = Literal[
-    "form", "folder", "option", "variable", "before", "read", "argument", "path", "exact", "again", "other"
-]
-# Ways that tell nothing to another session.
-EMPTY_WAYS: frozenset[str] = frozenset({"again", "other"})
 _PATHS = ("file_path", "path", "notebook_path", "target_file", "filename", "absolute_path", "dir_path")
 _SHELL_LOOKS = names("cat sed nl head tail less bat rg grep awk")
-_ASIDE = names("cd echo printf export set sleep true : pwd source . mkdir tail head grep rg sed awk wc sort cat ls")
 _PREPARING = frozenset({"mise trust", "git fetch", "direnv allow", "go mod tidy", "go mod download"})
 _CALLED_WRONGLY = LazyRegex(
     r"(?i)directory not found|no such file or directory|setup failed|unknown (?:flag|option|command|shorthand)"
@@ -35,25 +29,6 @@ _CALLED_WRONGLY = LazyRegex(
     r"|no rule to make target|no such (?:command|option)|unexpected argument|invalid (?:option|argument)"
 )
 _TEXT_CHARS = 200
-
-
-# Commands that prepare or show something. A project is not known by them.
-_SCENERY = names(
-    "cd pushd popd echo printf export set unset sleep true false : pwd source . test [ [[ wait mkdir which type command"
-    " read return exit local declare trap date cp mv rm rmdir touch ln chmod chown kill pkill ps lsof tee xargs curl"
-    " wget open code vim nano clear history env printenv alias hash ulimit id whoami uname hostname sed awk python -"
-)
-
-
-class Way(msgspec.Struct, frozen=True):
-    """How a mistake was repaired, without what differs from case to case."""
-
-    kind: WayKind
-    value: str = ""
-
-    @property
-    def is_empty(self) -> bool:
-        return self.kind in EMPTY_WAYS
 
 
 class FailedCall(msgspec.Struct, frozen=True):
@@ -78,38 +53,6 @@ def failures_of(calls: Sequence[JudgedCall], folder: str | None) -> tuple[Failed
     """Every failed call of a session in order, each with the way in which it was repaired."""
     found = {repair.failed: repair for repair in repairs(calls)}
     return tuple(_failed_call(calls, at, found.get(at), folder) for at, call in enumerate(calls) if call.has_failed)
-
-
-def kind_of_failure(tool: str, command: str | None, error: str) -> tuple[str, str, str]:
-    """The kind of a failure, from what a hook is given: the same words of the same program are the same mistake."""
-    if command is None:
-        return tool, "", said(error)
-    blamed = blamed_command(command, error)
-    return "shell", "" if blamed is None else blamed.form, said(error)
-
-
-def blamed_command(command: str, error: str) -> WrittenCommand | None:
-    """The simple command that failed: the one that the error names, else the last that does work."""
-    parts = [one for one in written(command) if one.join != "|"]
-    if len(parts) <= 1:
-        return parts[0] if parts else None
-    head = error[:400]
-    for one in parts:
-        name = one.program.rsplit("/", 1)[-1]
-        if f"{name}: " in head or f":{name}:" in head:
-            return one
-    working = [one for one in parts if one.program not in _ASIDE]
-    return working[-1] if working else parts[-1]
-
-
-def is_working(one: WrittenCommand) -> bool:
-    """Whether a simple command does work of the project, rather than look, prepare or filter."""
-    if not one.form or one.join == "|" or one.program in _SCENERY:
-        return False
-    if one.form.endswith((" -", " -c", " -e")) or "$" in one.form or "*" in one.form:
-        return False
-    sub = one.form.split()[-1]
-    return not only_looks(one.program, sub) and any(c.isalnum() for c in one.program)
 
 
 def _failed_call(calls: Sequence[JudgedCall], at: int, repair: Repair | None, folder: str | None) -> FailedCall:
@@ -165,7 +108,7 @@ def _shell_way(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCa
     parts = [one for one in written(later.command) if one.join != "|"]
     same = [one for one in parts if one.text == wrong.text]
     if wrong.program == "cd":
-        rest = {one.form for one in written(failed.command) if one.program not in _ASIDE and one.join != "|"}
+        rest = {one.form for one in written(failed.command) if one.program not in ASIDE and one.join != "|"}
         kept = [one for one in parts if one.form in rest]
         if kept and not any(one.text == wrong.text for one in parts):
             went = next((one.text for one in parts if one.program == "cd"), "")
@@ -173,9 +116,7 @@ def _shell_way(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCa
         return Way("other"), ""
     if same:
         return _changed_before(failed, later, between)
-    right = [one for one in parts if one.program == wrong.program] or [
-        one for one in parts if one.program not in _ASIDE
-    ]
+    right = [one for one in parts if one.program == wrong.program] or [one for one in parts if one.program not in ASIDE]
     if not right:
         return Way("other"), ""
     one = right[-1]
@@ -205,7 +146,7 @@ def _changed_before(failed: JudgedCall, later: JudgedCall, between: Sequence[Jud
         for one in reversed(written(call.command or "")):
             if one.purpose == "install" or one.form in _PREPARING:
                 return Way("before", one.form), one.text
-            did = did or one.program not in _ASIDE
+            did = did or one.program not in ASIDE
     return (Way("other"), "") if did else (Way("again"), "")
 
 
@@ -237,12 +178,3 @@ def _path(call: JudgedCall, folder: str | None) -> str:
         if isinstance(path, str):
             return inside(path, folder) or ""
     return ""
-
-
-def inside(path: str, folder: str | None) -> str | None:
-    """A path relative to the session's folder; None where it lies outside."""
-    if not path.startswith("/"):
-        return path.removeprefix("./")
-    if folder is None or not path.startswith(folder.rstrip("/") + "/"):
-        return None
-    return path[len(folder.rstrip("/")) + 1 :]

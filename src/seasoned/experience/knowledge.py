@@ -14,15 +14,14 @@ import msgspec
 
 from seasoned.command.written import Purpose
 from seasoned.experience.evidence import FormUse, SessionEvidence
-from seasoned.experience.failure import FailedCall, Way
+from seasoned.experience.failure import FailedCall
+from seasoned.experience.lesson import MOST_COMMANDS, MOST_CORRECTIONS, Hint, Line, Way
 
 # Chosen by backtest on two thirds of the projects, see docs/measurements/backtest.md.
 FLOOR = 0.7  # a line is shown if it is estimated that at least this share of sessions uses it
 HALF_LIFE = 12.0  # after so many newer lineages one counts half
 SAME_FOLDER = 8.0  # how much more a lineage of the same checkout counts
 ITEM_FLOOR = 0.4  # the same for a command that the first prompt asks for
-MOST_COMMANDS = 5
-MOST_CORRECTIONS = 3
 # A form that failed in so many lineages since it last worked no longer holds.
 RETIRED_BY = 2
 FEWEST_LINEAGES = 2
@@ -31,30 +30,6 @@ AGREEMENT = 0.6
 _MOST_TEXTS = 40
 # Programs that every engineer uses in every project the same way: a line about them tells nothing.
 _COMMON = frozenset({"git", "gh", "glab", "docker", "kubectl", "brew", "apt", "apt-get", "ssh", "scp", "aws", "gcloud"})
-
-
-class Line(msgspec.Struct, frozen=True):
-    """One line of a project sheet."""
-
-    form: str
-    text: str
-    purpose: Purpose
-    share: float  # the estimated share of sessions that use it
-    lineages: int
-    last: float
-    is_correction: bool = False  # sessions first get it wrong
-    sessions: tuple[str, ...] = ()  # some that show it, newest first
-
-
-class Hint(msgspec.Struct, frozen=True):
-    """What worked where a call of this kind failed."""
-
-    way: Way
-    text: str  # the call that worked, or the path
-    lineages: int
-    last: float
-    purpose: Purpose = "other"
-    sessions: tuple[str, ...] = ()
 
 
 class _Outcome(msgspec.Struct):

@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from seasoned.command.rows import COMPILED
 from seasoned.experience.evidence import SessionEvidence, evidence_of
-from seasoned.experience.knowledge import Hint, Knowledge, Line
+from seasoned.experience.knowledge import Knowledge
+from seasoned.experience.lookup import StoredPath, StoredSheet, kind_key
 from seasoned.insight.track import tracks
 from seasoned.store import Store
 
@@ -29,20 +30,6 @@ _MOST_FILES = 20_000
 _PURPOSES = ("test", "check", "format", "build")
 _decode_evidence = msgspec.json.Decoder(SessionEvidence).decode
 _encode = msgspec.json.Encoder().encode
-_T = TypeVar("_T")
-
-
-class StoredSheet(msgspec.Struct, frozen=True):
-    """The lines for a project, or for one of its folders, and how many conversations they rest on."""
-
-    lines: tuple[Line, ...]
-    conversations: int
-
-
-class StoredPath(msgspec.Struct, frozen=True):
-    """Where the only file of a name is."""
-
-    path: str
 
 
 def refresh(store: Store, *, within_seconds: float | None = None) -> bool:
@@ -84,8 +71,6 @@ def _evidence(store: Store, session_id: int) -> SessionEvidence | None:
 
 
 def _save(store: Store, session_id: int, project: str | None, evidence: SessionEvidence | None) -> None:
-    # A session may have moved to another project since it was last read: then both change.
-    store.run("experience.mark_moved", {"session_id": session_id})
     if evidence is None or project is None:
         store.run("experience.drop_evidence", {"session_id": session_id})
         return
@@ -134,25 +119,3 @@ def _topics(known: Knowledge) -> Iterator[tuple[str, str, Any]]:
         if number == _MOST_FILES:
             break
         yield "file", name, StoredPath(path)
-
-
-def kind_key(kind: tuple[str, str, str]) -> str:
-    """A kind of failure as a key: the words of an error are long, and only equality matters."""
-    return blake2b("\0".join(kind).encode("utf-8", "replace"), digest_size=12).hexdigest()
-
-
-def find(store: Store, project: str, topic: str, key: str, as_type: type[_T]) -> _T | None:
-    """What is known about a topic of a project; None if nothing is."""
-    row = store.row("experience.find", {"project": project, "topic": topic, "key": key})
-    return None if row is None else msgspec.json.decode(row["content"], type=as_type)
-
-
-def find_sheet(store: Store, project: str, folder: str | None) -> StoredSheet | None:
-    """The sheet for a folder of a project; that of the project where the folder is new."""
-    found = find(store, project, "sheet", folder, StoredSheet) if folder else None
-    return found or find(store, project, "sheet", "", StoredSheet)
-
-
-def find_hint(store: Store, project: str, topic: str, key: str) -> Hint | None:
-    """A hint before or after a call."""
-    return find(store, project, topic, key, Hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from seasoned.experience.knowledge import Hint, Line
+from seasoned.experience.lesson import Hint, Line
 from seasoned.text import plural
 
 _PURPOSE = {"test": "Test", "check": "Check", "format": "Format", "build": "Build", "run": "Run", "install": "Install"}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # Less than the time that an agent gives a hook, which is 60 seconds by default: then it runs the call.
 WAIT_SECONDS = 50.0
 _LAST_WORD_SECONDS = 3.0
+_HINT_SECONDS = 1.5
 
 
 class _ProposedCall(msgspec.Struct):
@@ -50,7 +51,33 @@ def pre_tool_use(agent: Agent, arguments: list[str]) -> int:
     need = need_of_call(call.tool_name, _meant(call), agent=agent, folder=call.cwd or None)
     if need is not None:
         _ask(agent, call, need, wait_seconds)
+    else:
+        _hint(agent, data)
     return 0
+
+
+def _hint(agent: Agent, data: bytes) -> None:
+    """Tell what works here instead of the call. Whatever goes wrong with that, the call must not wait for it."""
+    from threading import Timer
+
+    too_late = Timer(_HINT_SECONDS, os._exit, [0])
+    too_late.daemon = True
+    too_late.start()
+    try:
+        # Imported here: a call of high risk never gets this far.
+        from seasoned.hooks.event import HookEvent
+        from seasoned.hooks.guidance import hint_before
+
+        text = hint_before(agent, msgspec.json.decode(data, type=HookEvent))
+        too_late.cancel()
+        if text:
+            say("PreToolUse", additionalContext=text)
+    except Exception as error:  # noqa: BLE001
+        too_late.cancel()
+        from seasoned.config import load
+        from seasoned.hooks.log import log
+
+        log(load().home, f"{agent} hint failed: {error!r}")
 
 
 def _meant(call: _ProposedCall) -> dict[str, Any]:

@@ -19,6 +19,7 @@ class HookEvent(msgspec.Struct, frozen=True):
     cwd: str = ""
     source: str = ""  # why a session starts: startup, resume, compact, clear, fork
     agent_id: str | None = None  # of a sub-agent
+    prompt: str = ""
     tool_name: str = ""
     tool_input: Any = None
     tool_response: Any = None

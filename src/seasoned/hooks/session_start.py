@@ -1,4 +1,4 @@
-"""SessionStart: a new session is shown what worked in earlier ones, the same text for as long as it lives."""
+"""SessionStart: a new session is shown the sheet of its project, the same text for as long as it lives."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ def _begin(agent: Agent, event: HookEvent, config: Config) -> bytes | None:
         # Calls before notes about them: of the two forms that a hook can give, calls helped more when measured.
         forms=("text", "guidance"),
         tools=list(_TOOLS[agent]),
+        # Without a folder it belongs to no project, and is told nothing.
+        folder=event.cwd,
     )
     with open_store(config.store_path) as store:
         return begin(

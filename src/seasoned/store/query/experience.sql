@@ -30,12 +30,6 @@ DELETE FROM evidence WHERE session_id = :session_id;
 -- name: mark_stale
 INSERT INTO stale_project (project) VALUES (:project) ON CONFLICT (project) DO NOTHING;
 
--- name: mark_moved
-INSERT INTO stale_project (project)
-SELECT evidence.project FROM evidence JOIN session ON session.id = evidence.session_id
-WHERE evidence.session_id = :session_id AND evidence.project <> coalesce(session.project, '')
-ON CONFLICT (project) DO NOTHING;
-
 -- name: stale
 SELECT project FROM stale_project ORDER BY project;
 

@@ -27,6 +27,16 @@ BEGIN
     DELETE FROM knowledge WHERE project = OLD.project;
     INSERT OR IGNORE INTO stale_project (project) VALUES (OLD.project);
 END;
+-- So does one that belongs to another project now.
+CREATE TRIGGER evidence_moved AFTER UPDATE OF project ON session
+WHEN OLD.project IS NOT NEW.project
+BEGIN
+    DELETE FROM evidence WHERE session_id = NEW.id AND NEW.project IS NULL;
+    UPDATE evidence SET project = NEW.project WHERE session_id = NEW.id;
+    DELETE FROM knowledge WHERE project = OLD.project;
+    INSERT OR IGNORE INTO stale_project (project) SELECT OLD.project WHERE OLD.project IS NOT NULL;
+    INSERT OR IGNORE INTO stale_project (project) SELECT NEW.project WHERE NEW.project IS NOT NULL;
+END;
 -- What a person decided about a line of the sheet: pinned or dropped.
 CREATE TABLE sheet_choice (
     project TEXT NOT NULL,

@@ -1,0 +1,57 @@
+"""What kind of call or failure something is: the same for what sessions did and for what a hook is asked about."""
+
+from __future__ import annotations
+
+from seasoned.command.parse import names
+from seasoned.command.risk import only_looks
+from seasoned.command.written import WrittenCommand, written
+from seasoned.insight.mistake.signature import said
+
+# Commands that prepare or show something. A project is not known by them.
+_SCENERY = names(
+    "cd pushd popd echo printf export set unset sleep true false : pwd source . test [ [[ wait mkdir which type command"
+    " read return exit local declare trap date cp mv rm rmdir touch ln chmod chown kill pkill ps lsof tee xargs curl"
+    " wget open code vim nano clear history env printenv alias hash ulimit id whoami uname hostname sed awk python -"
+)
+ASIDE = names("cd echo printf export set sleep true : pwd source . mkdir tail head grep rg sed awk wc sort cat ls")
+
+
+def is_working(one: WrittenCommand) -> bool:
+    """Whether a simple command does work of the project, rather than look, prepare or filter."""
+    if not one.form or one.join == "|" or one.program in _SCENERY:
+        return False
+    if one.form.endswith((" -", " -c", " -e")) or "$" in one.form or "*" in one.form:
+        return False
+    sub = one.form.split()[-1]
+    return not only_looks(one.program, sub) and any(c.isalnum() for c in one.program)
+
+
+def kind_of_failure(tool: str, command: str | None, error: str) -> tuple[str, str, str]:
+    """The kind of a failure, from what a hook is given: the same words of the same program are the same mistake."""
+    if command is None:
+        return tool, "", said(error)
+    blamed = blamed_command(command, error)
+    return "shell", "" if blamed is None else blamed.form, said(error)
+
+
+def blamed_command(command: str, error: str) -> WrittenCommand | None:
+    """The simple command that failed: the one that the error names, else the last that does work."""
+    parts = [one for one in written(command) if one.join != "|"]
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    head = error[:400]
+    for one in parts:
+        name = one.program.rsplit("/", 1)[-1]
+        if f"{name}: " in head or f":{name}:" in head:
+            return one
+    working = [one for one in parts if one.program not in ASIDE]
+    return working[-1] if working else parts[-1]
+
+
+def inside(path: str, folder: str | None) -> str | None:
+    """A path relative to the session's folder; None where it lies outside."""
+    if not path.startswith("/"):
+        return path.removeprefix("./")
+    if folder is None or not path.startswith(folder.rstrip("/") + "/"):
+        return None
+    return path[len(folder.rstrip("/")) + 1 :]

@@ -1,0 +1,52 @@
+"""What a session can be told: lines of a sheet, and hints at a call."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from seasoned.command.written import Purpose
+
+WayKind = Literal[
+    "form", "folder", "option", "variable", "before", "read", "argument", "path", "exact", "again", "other"
+]
+# Ways that tell nothing to another session.
+EMPTY_WAYS: frozenset[str] = frozenset({"again", "other"})
+MOST_COMMANDS = 5
+MOST_CORRECTIONS = 3
+
+
+class Way(msgspec.Struct, frozen=True):
+    """How a mistake was repaired, without what differs from case to case."""
+
+    kind: WayKind
+    value: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return self.kind in EMPTY_WAYS
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line of a project sheet."""
+
+    form: str
+    text: str
+    purpose: Purpose
+    share: float  # the estimated share of sessions that use it
+    lineages: int
+    last: float
+    is_correction: bool = False  # sessions first get it wrong
+    sessions: tuple[str, ...] = ()  # some that show it, newest first
+
+
+class Hint(msgspec.Struct, frozen=True):
+    """What worked where a call of this kind failed."""
+
+    way: Way
+    text: str  # the call that worked, or the path
+    lineages: int
+    last: float
+    purpose: Purpose = "other"
+    sessions: tuple[str, ...] = ()

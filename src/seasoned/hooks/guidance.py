@@ -1,0 +1,190 @@
+"""What a session is told at its first prompt and at its calls. Silence is the rule; one line is the most.
+
+Claude Code runs no hook for calls that its own checks refuse (`<tool_use_error>`): those are found in the transcript
+and answered at the next event.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.begin.settings import BeginSettings, begin_settings
+from seasoned.config import Config, TellingPlace, load
+from seasoned.experience.ask import Asking
+from seasoned.hooks.event import Agent, HookEvent, read_event, say
+from seasoned.store import Store, open_store
+
+_OPENS = "[seasoned] "
+# What Codex calls its tools in events, by the names they have in its histories.
+_CODEX_TOOLS = {"Bash": "exec_command"}
+_TAIL_BYTES = 60_000
+_REFUSED = b"<tool_use_error>"
+
+
+def user_prompt_submit(agent: Agent, arguments: list[str]) -> int:
+    """The first prompt of a conversation: print the commands that it asks for, or nothing."""
+    event = read_event()
+    with _asking(agent, event, "prompt") as asking:
+        if asking is None:
+            return 0
+        answer = _missed(agent, event, asking)
+        # Only the first prompt is looked at: later ones follow from what the session does.
+        if asking.once("prompt", "") and event.prompt:
+            answer = "\n".join(filter(None, (answer, asking.first_prompt(event.prompt))))
+        if answer:
+            say("UserPromptSubmit", additionalContext=_OPENS + answer)
+    return 0
+
+
+def post_tool_use_failure(agent: Agent, arguments: list[str]) -> int:
+    """Claude Code says that a call failed: print what repaired such a failure here, or nothing."""
+    event = read_event()
+    error = event.error if isinstance(event.error, str) else ""
+    if not event.is_interrupt and error.strip():
+        _answer("PostToolUseFailure", agent, event, event.tool_name, error)
+    return 0
+
+
+def post_tool_use(agent: Agent, arguments: list[str]) -> int:
+    """Codex says only that a call ended, so its text is judged first."""
+    event = read_event()
+    text = event.tool_response if isinstance(event.tool_response, str) else _encoded(event.tool_response)
+    tool = _CODEX_TOOLS.get(event.tool_name, event.tool_name)
+    if text.strip() and _has_failed(agent, tool, event, text):
+        _answer("PostToolUse", agent, event, tool, text)
+    return 0
+
+
+def hint_before(agent: Agent, event: HookEvent) -> str:
+    """What to tell before a call: what works here instead, or what repairs a call that was refused before it."""
+    with _asking(agent, event, "calls") as asking:
+        if asking is None:
+            return ""
+        missed = _missed(agent, event, asking)
+        if missed:
+            return _OPENS + missed
+        tool = _CODEX_TOOLS.get(event.tool_name, event.tool_name) if agent == "codex" else event.tool_name
+        text = asking.before(tool, event.arguments)
+        return _OPENS + text if text and asking.once("before", text) else ""
+
+
+def _answer(name: str, agent: Agent, event: HookEvent, tool: str, error: str) -> None:
+    with _asking(agent, event, "calls") as asking:
+        text = "" if asking is None else asking.after(tool, event.arguments, error)
+        if asking is not None and text and asking.once("after", text):
+            say(name, additionalContext=_OPENS + text)
+
+
+def _missed(agent: Agent, event: HookEvent, asking: Asking) -> str:
+    """The answer to the last call that the agent refused by itself, if it was not answered yet."""
+    if agent != "claude-code" or not event.transcript_path:
+        return ""
+    tail = _tail(event.transcript_path)
+    if _REFUSED not in tail:
+        return ""
+    call, error = _refused_call(tail)
+    if call is None:
+        return ""
+    tool, given = call
+    text = asking.after(tool, given, error)
+    return text if text and asking.once("after", text) else ""
+
+
+def _tail(path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - _TAIL_BYTES))
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _refused_call(tail: bytes) -> tuple[tuple[str, dict[str, Any]] | None, str]:
+    """The newest call of the transcript if Claude Code refused it: its tool and arguments, and the error."""
+    error, wanted = "", ""
+    for line in reversed(tail.splitlines()):
+        if b'"tool_result"' not in line and b'"tool_use"' not in line:
+            continue
+        try:
+            blocks = _Line.content_of(line)
+        except msgspec.MsgspecError:
+            continue
+        for block in blocks:
+            if block.get("type") == "tool_result" and not wanted:
+                error = _text(block.get("content"))
+                # Only the newest result counts: older ones had their chance.
+                if not error.startswith(_REFUSED.decode()):
+                    return None, ""
+                wanted = str(block.get("tool_use_id"))
+            elif block.get("type") == "tool_use" and block.get("id") == wanted:
+                given = block.get("input")
+                return (str(block.get("name")), given if isinstance(given, dict) else {}), error
+    return None, ""
+
+
+class _Message(msgspec.Struct):
+    content: Any = None
+
+
+class _Line(msgspec.Struct):
+    """A line of a transcript of Claude Code."""
+
+    message: _Message | None = None
+
+    @staticmethod
+    def content_of(line: bytes) -> list[dict[str, Any]]:
+        found = msgspec.json.decode(line, type=_Line).message
+        content = None if found is None else found.content
+        return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(str(part.get("text", "")) for part in content or () if isinstance(part, dict))
+
+
+@contextmanager
+def _asking(agent: Agent, event: HookEvent, place: TellingPlace) -> Iterator[Asking | None]:
+    """The conversation, ready to ask; None if this place is switched off or nothing is known."""
+    config = load()
+    settings = begin_settings(config, agent)
+    if not event.session_id or not config.store_path.exists() or not settings.tells(place):
+        yield None
+        return
+    with open_store(config.store_path) as store:
+        if _is_held_back(config, store, agent, event.session_id, settings):
+            yield None
+            return
+        from seasoned.begin.sheet import asking_for
+
+        yield asking_for(store, f"{agent}:{event.session_id}", event.cwd or None)
+
+
+def _is_held_back(config: Config, store: Store, agent: Agent, session: str, settings: BeginSettings) -> bool:
+    if settings.experiment is None:
+        return False
+    from seasoned.begin.ongoing import experiment_database, is_held_back
+
+    opened = partial(experiment_database, config, store)
+    return is_held_back(opened, f"{agent}:{session}", settings, now=time.time())
+
+
+def _encoded(value: Any) -> str:
+    return "" if value is None else msgspec.json.encode(value).decode()
+
+
+def _has_failed(agent: Agent, tool: str, event: HookEvent, text: str) -> bool:
+    from seasoned.outcome.judge import judge
+    from seasoned.session import Marks, Result, ToolCall
+
+    call = ToolCall("", tool, event.arguments, Result(text, Marks()))
+    return judge(call, agent=agent).verdict == "failed"
