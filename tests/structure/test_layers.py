@@ -29,6 +29,8 @@ PACKAGES = (
     "stats",
     "insight",
     "template",
+    "experience",
+    "backtest",
     "experiment",
     "begin",
     "confirm",
@@ -41,7 +43,7 @@ PACKAGES = (
 )
 ENTRY_POINTS = ("cli", "web", "mcp_server", "hermes_plugin", "hooks", "testing")
 DATA = ("samples",)
-THIN = (*PACKAGES[: PACKAGES.index("template") + 1], "begin", *DATA, "hermes_plugin", "hooks")
+THIN = (*PACKAGES[: PACKAGES.index("experience") + 1], "begin", *DATA, "hermes_plugin", "hooks")
 EVERYWHERE = {"msgspec"}
 NUMBERS = {"numpy", "scipy"}
 PAGES = {"jinja2", "markupsafe"}

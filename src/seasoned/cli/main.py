@@ -26,6 +26,8 @@ COMMANDS = {
     "report": ("insight:report", "Report: do sessions improve with experience?"),
     "compare": ("compare:compare", "Compare two sessions, or two sets of them"),
     "compress-check": ("compare:compress_check", "Check what a context compression cost"),
+    "sheet": ("experience:sheet", "Show what sessions of a project are told"),
+    "backtest": ("experience:backtest", "Replay histories: was what they are told right?"),
     "template": ("template.command:template", "Build, inspect and share templates"),
     "warm": ("template.warm:warm", "Print the examples a new session would get"),
     "recall": ("template.warm:recall", "Look up what worked for a tool or an error"),

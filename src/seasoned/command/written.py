@@ -243,7 +243,8 @@ def _named(program: str, words: list[str]) -> list[str]:
     sub, at = _sub(words)
     part = [f"{word} {words[n + 1]}" for n, word in enumerate(words[:at]) if word in _PART and n + 1 < len(words)]
     if program in _TARGETS:
-        targets = [word for word in words[at:] if _NAME.compiled.match(word) and "=" not in word]
+        given = words[at : words.index("--")] if "--" in words else words[at:]
+        targets = [word for word in given if _NAME.compiled.match(word) and "=" not in word]
         return [program, *part, *targets[:3]]
     if not _NAME.compiled.match(sub) or "." in sub.lstrip("."):
         return [program, *part]

@@ -38,7 +38,7 @@ class Asking(msgspec.Struct, frozen=True):
         """The sheet and its lines; empty where nothing is known or nothing is left after the checks."""
         stored = find_sheet(self.store, self.project, self.folder) or StoredSheet((), 0)
         lines = chosen_lines(self.store, self.project, stored.lines)
-        kept = tuple(line for line in lines if self._contradiction(line.text) is None)
+        kept = tuple(line for line in lines if self.contradiction(line.text) is None)
         return sheet_text(kept, stored.conversations), kept
 
     def first_prompt(self, prompt: str) -> str:
@@ -51,7 +51,7 @@ class Asking(msgspec.Struct, frozen=True):
         found = []
         for purpose in asked:
             line = find(self.store, self.project, "purpose", purpose, Line) if purpose not in shown else None
-            if line is not None and self._contradiction(line.text) is None:
+            if line is not None and self.contradiction(line.text) is None:
                 found.append(line)
         found = list(chosen_lines(self.store, self.project, found, pins=False))[:MOST_ITEMS]
         return "\n".join(f"In this project: {line_text(line)}." for line in found)
@@ -64,7 +64,7 @@ class Asking(msgspec.Struct, frozen=True):
         for one in written(command):
             if is_working(one):
                 hint = find_hint(self.store, self.project, "before", one.form)
-                if hint is not None and self._contradiction(hint.text) is None:
+                if hint is not None and self.contradiction(hint.text) is None:
                     return hint_text(hint)
         return ""
 
@@ -77,7 +77,7 @@ class Asking(msgspec.Struct, frozen=True):
         hint = find_hint(self.store, self.project, "after", kind_key(kind))
         if hint is None and path and tool_of(tool).form in ("file_read", "search"):
             hint = self._moved(path)
-        if hint is None or (hint.way.kind == "form" and self._contradiction(hint.text) is not None):
+        if hint is None or (hint.way.kind == "form" and self.contradiction(hint.text) is not None):
             return ""
         return hint_text(hint, path)
 
@@ -98,7 +98,7 @@ class Asking(msgspec.Struct, frozen=True):
             return None
         return Hint(Way("path", known.path), known.path, 1, 0.0)
 
-    def _contradiction(self, command: str) -> str | None:
+    def contradiction(self, command: str) -> str | None:
         """Why the tree speaks against a command; None where it does not, or is not here."""
         folder = Path(self.folder) if self.folder else None
         if folder is None or not folder.is_dir():

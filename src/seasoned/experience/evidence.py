@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from seasoned.command.risk import may_be_example
 from seasoned.command.written import Purpose, WrittenCommand, written
 from seasoned.experience.failure import FailedCall, failures_of
+from seasoned.experience.gate import may_be_told
 from seasoned.experience.kind import inside, is_working
 from seasoned.insight.track import JudgedCall, Track
 
@@ -71,7 +71,7 @@ def form_uses(call: JudgedCall) -> Iterator[FormUse]:
     working = [one for one in written(command) if is_working(one)]
     if not working:
         return
-    shown = may_be_example(call.tool, call.arguments)
+    shown = may_be_told(call.tool, call.arguments)
     for at, one in enumerate(working):
         yield FormUse(
             one.form,

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import msgspec
 
 from seasoned.command.parse import names
-from seasoned.command.risk import may_be_example
 from seasoned.command.tool import tool_of
 from seasoned.command.written import purpose_of, written
+from seasoned.experience.gate import may_be_told
 from seasoned.experience.kind import ASIDE, blamed_command, inside, kind_of_failure
 from seasoned.experience.lesson import Way
 from seasoned.insight.mistake.repair import Repair, repairs
@@ -64,7 +64,7 @@ def _failed_call(calls: Sequence[JudgedCall], at: int, repair: Repair | None, fo
         return failed
     later = calls[repair.repaired]
     way, text = _way(call, later, calls[at + 1 : repair.repaired], folder)
-    if text and not may_be_example(later.tool, later.arguments):
+    if text and not may_be_told(later.tool, later.arguments):
         way, text = Way("other"), ""
     return msgspec.structs.replace(failed, way=way, text=text[:_TEXT_CHARS], repaired_at=later.position)
 

@@ -171,13 +171,27 @@ class Knowledge:
         # One more session that used nothing: two of two are not certainty.
         return {form: weight / (total + 1.0) for form, weight in used.items()}
 
-    def _worked_by_root(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+    def _worked_by_root(self) -> dict[str, set[str]]:
+        """The forms that worked in each lineage; one that no longer holds counts for the one that took its place."""
+        found: dict[str, set[str]] = {}
         for form, outcomes in self._forms.items():
+            now = self._successor(form) if self.is_retired(form) else form
             for root, outcome in outcomes.items():
-                if outcome.worked_at is not None:
-                    found.setdefault(root, []).append(form)
+                if outcome.worked_at is not None and now is not None:
+                    found.setdefault(root, set()).add(now)
         return found
+
+    def _successor(self, form: str) -> str | None:
+        """What sessions run for the same purpose since a form stopped working."""
+        outcomes = self._forms[form].values()
+        last = max((one.worked_at for one in outcomes if one.worked_at is not None), default=0.0)
+        since = {
+            other: sum(one.worked_at is not None and one.worked_at > last for one in found.values())
+            for other, found in self._forms.items()
+            if other != form and self._purposes[other] == self._purposes[form] != "other"
+        }
+        best = max(since.items(), key=lambda item: (item[1], item[0]), default=("", 0))
+        return best[0] if best[1] >= RETIRED_BY and not self.is_retired(best[0]) else None
 
     def _line(self, form: str, share: float, *, is_correction: bool) -> Line | None:
         purpose = self._purposes[form]

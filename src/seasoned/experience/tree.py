@@ -30,7 +30,7 @@ _BUILT_IN = names(
     " upgrade dedupe store rebuild prune version config login whoami cache node bin root"
 )
 _TARGET = re.compile(r"^([A-Za-z0-9_./-]+(?:\s+[A-Za-z0-9_./-]+)*)\s*::?(?!=)", re.MULTILINE)
-_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)[^:=\n]*:(?!=)", re.MULTILINE)
+_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)(?:[ \t][^:\n]*)?:(?!=)", re.MULTILINE)
 _MISE_TASK = re.compile(r"^\[tasks\.(?:\"([^\"]+)\"|([\w:-]+))\]|^\"?([\w:-]+)\"?\s*=", re.MULTILINE)
 # The file without which a program has nothing to work on.
 _NEEDS = {

@@ -1,0 +1,59 @@
+"""Commands as they were written: their parts, forms and purposes."""
+
+from __future__ import annotations
+
+from seasoned.command.written import purpose_of, written
+
+# The command, and the form of each simple command in it.
+FORMS = {
+    "pytest -q tests/a.py": ["pytest"],
+    "uv run pytest -q": ["uv run pytest"],
+    "rtk bun run test": ["rtk bun run test"],
+    "timeout 60 go test ./... -run X": ["go test"],
+    "CI=1 npm run -s lint": ["npm run lint"],
+    "cd web && npm test 2>&1 | tail -20": ["cd", "npm test", "tail"],
+    "mise run fmt && mise run lint 2>&1": ["mise run fmt", "mise run lint"],
+    "corepack pnpm exec vitest run a.test.ts": ["corepack pnpm exec vitest run"],
+    "fnm exec --using=24 corepack pnpm node --run check": ["fnm exec corepack pnpm node --run check"],
+    "pnpm --filter web test": ["pnpm --filter web test"],
+    "make -C docs html check": ["make html check"],
+    "python -m pytest -x": ["python -m pytest"],
+    "python3 scripts/build.py --fast": ["python3 scripts/build.py"],
+    "python3 - <<'E'\nprint(1)\nE": ["python3 -"],
+    "git -C /x commit -m 'a b'": ["git commit"],
+    "./scripts/run.sh a": ["./scripts/run.sh"],
+    "npx -y prettier --check .": ["npx prettier"],
+    "bundle exec rspec spec/a_spec.rb": ["bundle exec rspec"],
+    "sudo systemctl restart nginx": ["sudo systemctl restart"],
+    "(cd web && yarn build)": ["cd", "yarn build"],
+    "for f in a b; do echo $f; done": [],
+    "tox -e py311 -- -k x": ["tox -e py311"],
+    "cargo clippy -- -D warnings": ["cargo clippy"],
+    "docker compose up -d db": ["docker compose up"],
+}
+PURPOSES = {
+    "uv run pytest": "test",
+    "mise run test:ci": "test",
+    "go vet": "check",
+    "mise run lint": "check",
+    "cargo fmt": "format",
+    "npm run build": "build",
+    "pnpm install": "install",
+    "docker compose up": "run",
+    "git commit": "other",
+}
+
+
+def test_forms_keep_what_chooses_the_program_and_drop_what_varies() -> None:
+    found = {command: [one.form for one in written(command)] for command in FORMS}
+    assert found == FORMS
+
+
+def test_the_text_is_what_was_written_without_redirections_to_nowhere() -> None:
+    one, two = written("PYTHONPATH=. pytest -q 2>&1 && npm run build > /dev/null")
+    assert (one.text, one.assignments) == ("PYTHONPATH=. pytest -q", ("PYTHONPATH=.",))
+    assert (two.text, two.join) == ("npm run build", "&&")
+
+
+def test_purposes_come_from_the_words_of_a_form() -> None:
+    assert {form: purpose_of(form) for form in PURPOSES} == PURPOSES
