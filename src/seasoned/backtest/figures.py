@@ -109,12 +109,11 @@ class _Shares:
     """Shares over clusters: projects where there are enough of them, else conversations."""
 
     def __init__(self, replayed: Sequence[Replayed]) -> None:
-        self._groups: list[list[Replayed]] = [[one] for one in replayed]
+        self._conversations: list[list[Replayed]] = [[one] for one in replayed]
         projects: dict[str, list[Replayed]] = {}
         for one in replayed:
             projects.setdefault(one.project, []).append(one)
-        if len(projects) >= _FEWEST_PROJECTS:
-            self._groups = list(projects.values())
+        self._projects = list(projects.values())
 
     def of(self, flags: Callable[[Replayed], Iterable[bool]]) -> Estimate:
         """The share of flags that are set."""
@@ -127,6 +126,14 @@ class _Shares:
 
     def counted(self, count: Callable[[Replayed], tuple[int, int]]) -> Estimate:
         """The share of counts."""
-        sums = [[sum(part) for part in zip(*map(count, group), strict=True)] for group in self._groups]
-        sums = [pair for pair in sums if pair and pair[1]]
+        sums = _sums(self._projects, count)
+        # Too few projects have anything to count: then conversations are the units.
+        sums = sums if len(sums) >= _FEWEST_PROJECTS else _sums(self._conversations, count)
         return rate([pair[0] for pair in sums], [pair[1] for pair in sums])
+
+
+def _sums(groups: Iterable[Sequence[Replayed]], count: Callable[[Replayed], tuple[int, int]]) -> list[tuple[int, int]]:
+    """The counts of each group that has any."""
+    found = [[count(one) for one in group] for group in groups]
+    sums = [(sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)) for pairs in found]
+    return [pair for pair in sums if pair[1]]
