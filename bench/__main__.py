@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench import agreement, command, confirm, gateway, hook, insight, redact, scan, schedule, template, web
+from bench import agreement, backtest, command, confirm, gateway, hook, insight, redact, scan, schedule, template, web
 from bench.record import write
 
 
@@ -13,6 +13,7 @@ def main() -> None:
     """All benchmarks, or those named on the command line."""
     known = {
         "agreement": agreement.figures,
+        "backtest": backtest.figures,
         "command": command.figures,
         "confirm": confirm.figures,
         "gateway": gateway.figures,
