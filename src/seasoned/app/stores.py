@@ -118,6 +118,9 @@ def scan_into_store(
         from seasoned.template.recall.index import fill
 
         fill(store, within_seconds=_FILL_SECONDS)
+        from seasoned.experience.storage import refresh
+
+        refresh(store, within_seconds=_FILL_SECONDS)
     if store is not None and (verbose or report.unreadable or report.failures):
         _log(config, store, report, Secrecy(key, config.redact), verbose=verbose)
     return report, store

@@ -26,6 +26,8 @@ def ensure_sheet(store: Store, session_id: str, folder: str | None, *, now: floa
         if not text:
             return Ensured(None, "Nothing is known about this project yet.")
         known = _kept(store, session_id, text, now)
+        assert asking is not None
+        asking.once("start", text)
         return Ensured(_rendered(known), "The project sheet.", f"{_NAME}@1", is_new=True)
     return Ensured(_rendered(known), "What the conversation began with.", f"{known.template}@{known.version}")
 

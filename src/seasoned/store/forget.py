@@ -38,6 +38,7 @@ _OF_A_SESSION = (
     "forget.runs",
     "forget.begun",
     "forget.warm_root",
+    "experience.forget_told",
     *_SHARED_OF_A_SESSION,
 )
 _EVERYTHING = (
@@ -47,6 +48,9 @@ _EVERYTHING = (
     "forget.trigrams",
     "forget.all_runs",
     "forget.all_begun",
+    "experience.forget_all_told",
+    "experience.forget_choices",
+    "experience.forget_knowledge",
     "forget.all_material",
     "forget.all_designs",
     "guard.forget_blocks",

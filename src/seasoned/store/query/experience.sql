@@ -61,14 +61,21 @@ SET choice = excluded.choice, text = excluded.text, decided_at = excluded.decide
 DELETE FROM sheet_choice WHERE project = :project AND form = :form;
 
 -- name: tell
-INSERT INTO told (conversation, place, digest, text, told_at) VALUES (:conversation, :place, :digest, :text, :told_at)
+INSERT INTO told (conversation, project, place, digest, text, told_at)
+VALUES (:conversation, :project, :place, :digest, :text, :told_at)
 ON CONFLICT (conversation, place, digest) DO NOTHING;
 
 -- name: told
 SELECT place, digest, text, told_at FROM told WHERE conversation = :conversation ORDER BY told_at;
 
 -- name: forget_told
-DELETE FROM told WHERE conversation = :conversation;
+DELETE FROM told WHERE conversation = :session;
 
 -- name: forget_all_told
 DELETE FROM told;
+
+-- name: forget_choices
+DELETE FROM sheet_choice;
+
+-- name: forget_knowledge
+DELETE FROM knowledge;

@@ -25,6 +25,9 @@ CREATE TABLE knowledge (
 CREATE TRIGGER evidence_forgotten AFTER DELETE ON evidence
 BEGIN
     DELETE FROM knowledge WHERE project = OLD.project;
+    UPDATE told SET text = '' WHERE project = OLD.project AND text <> '';
+    DELETE FROM warm_block WHERE template = 'project/sheet'
+        AND lineage_root IN (SELECT conversation FROM told WHERE project = OLD.project AND place = 'start');
     INSERT OR IGNORE INTO stale_project (project) VALUES (OLD.project);
 END;
 -- So does one that belongs to another project now.
@@ -49,10 +52,12 @@ CREATE TABLE sheet_choice (
 -- What each conversation was told, so that it is told once.
 CREATE TABLE told (
     conversation TEXT NOT NULL,
+    project TEXT NOT NULL,
     place TEXT NOT NULL,
     digest TEXT NOT NULL,
     text TEXT NOT NULL,
     told_at REAL NOT NULL,
     PRIMARY KEY (conversation, place, digest)
 );
+CREATE INDEX told_in_project ON told (project, place);
 INSERT INTO evidence_waiting (session_id) SELECT id FROM session WHERE calls > 0;
