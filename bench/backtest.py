@@ -14,11 +14,12 @@ import msgspec
 
 from bench.scan import ROOT
 from seasoned.app.experience import FEWEST_CONVERSATIONS
-from seasoned.app.stores import store_for
+from seasoned.app.stores import read_histories
 from seasoned.backtest.conversation import Conversation, conversations
 from seasoned.backtest.figures import Backtest, Figures
 from seasoned.backtest.figures import figures as figures_of
 from seasoned.backtest.replay import replay
+from seasoned.config import load
 from seasoned.insight.track import tracks
 from seasoned.stats.interval import Estimate
 
@@ -38,7 +39,7 @@ def project_folders() -> list[Path]:
 
 def read_project(folder: Path) -> list[Conversation]:
     """The conversations of a folder, as those of one project."""
-    with store_for([folder], use_store=False) as store:
+    with read_histories(load(), [folder])[1] as store:
         found = [msgspec.structs.replace(track, project=folder.name) for track in tracks(store)]
     return conversations(found)
 

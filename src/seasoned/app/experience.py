@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -14,12 +14,13 @@ from seasoned.backtest.replay import Replayed, replay
 from seasoned.command.written import written
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.ask import Asking
+from seasoned.experience.knowledge import Knowledge
 from seasoned.experience.lesson import Hint, Line
 from seasoned.experience.lookup import find_sheet
 from seasoned.experience.storage import knowledge_of, refresh
 from seasoned.experience.tell import hint_text, line_text
 from seasoned.insight.track import Track, tracks
-from seasoned.store import Store
+from seasoned.store import DatabaseRow, Store
 
 # Projects with fewer conversations say nothing about themselves: hardly anything was known.
 FEWEST_CONVERSATIONS = 8
@@ -69,10 +70,10 @@ def sheet_view(store: Store, project: str, folder: Path | None) -> SheetView:
     return SheetView(project, stored.conversations if stored else 0, text, tuple(entries), tuple(_hints(known)))
 
 
-def _entry(line: Line, kept: set[str], choices: dict[str, object], asking: Asking) -> SheetEntry:
+def _entry(line: Line, kept: set[str], choices: Mapping[str, DatabaseRow], asking: Asking) -> SheetEntry:
     choice = choices.get(line.form)
     why = asking.contradiction(line.text)
-    if choice is not None and choice["choice"] == "drop":  # type: ignore[index]
+    if choice is not None and choice["choice"] == "drop":
         state, reason = "dropped", "you dropped it"
     elif why is not None:
         state, reason = "contradicted", why
@@ -86,10 +87,7 @@ def _entry(line: Line, kept: set[str], choices: dict[str, object], asking: Askin
     )
 
 
-def _hints(known: object) -> Iterable[str]:
-    from seasoned.experience.knowledge import Knowledge
-
-    assert isinstance(known, Knowledge)
+def _hints(known: Knowledge) -> Iterable[str]:
     seen: set[str] = set()
     hints: list[Hint] = [hint for _, hint in (*known.failing_forms(), *known.mistakes())]
     for hint in sorted(hints, key=lambda one: -one.lineages):

@@ -9,10 +9,11 @@ import click
 import msgspec
 
 from seasoned.app import experience
-from seasoned.app.stores import own_store, store_for
+from seasoned.app.stores import own_store
 from seasoned.backtest.figures import Backtest, Figures
+from seasoned.cli.histories import histories, passed_over_answer
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option
-from seasoned.cli.output import ReadingBar, print_json, printable, table
+from seasoned.cli.output import print_json, printable, table
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.project import name_of
@@ -138,15 +139,15 @@ def backtest(
     \b
     Example: seasoned backtest ~/.claude/projects
     """
-    with store_for(paths, use_store=use_store or not paths, progress=ReadingBar) as store:
-        key = None if project is None else find_project(store, project, base=str(Path.cwd())).key
-        found, replayed = experience.run_backtest(store, project=key, as_one=as_one, fewest=fewest)
+    with histories(paths, use_store=use_store, says_store=not as_json) as read:
+        key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
+        found, replayed = experience.run_backtest(read.store, project=key, as_one=as_one, fewest=fewest)
     if not found.all.conversations:
         raise NotFound(
             f"No project has {fewest} sessions or more with a time and a folder. Lower --fewest, or give another PATH."
         )
     if as_json:
-        answer: dict[str, Any] = {**msgspec.to_builtins(found)}
+        answer: dict[str, Any] = {**msgspec.to_builtins(found), **passed_over_answer(read)}
         if shown:
             answer["sessions"] = msgspec.to_builtins(replayed)
         print_json("backtest", answer)

@@ -129,7 +129,25 @@ def _shell_way(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCa
         return Way(
             "option", " ".join([*(f"+{w}" for w in sorted(has - had)), *(f"-{w}" for w in sorted(had - has))])
         ), one.text
+    changed = [name for name, value in _values(one).items() if _values(wrong).get(name) != value]
+    if len(changed) == 1 and len(one.words) == len(wrong.words) and _operands(one) == _operands(wrong):
+        return Way("value", changed[0]), one.text
     return Way("other"), ""
+
+
+def _values(one: WrittenCommand) -> dict[str, str]:
+    """The options of a command with their values, written `--name=value` or `--name value`."""
+    found: dict[str, str] = {}
+    for word, following in zip(one.words, (*one.words[1:], ""), strict=True):
+        if word.startswith("-"):
+            name, joined, value = word.partition("=")
+            found[name] = value if joined else "" if following.startswith("-") else following
+    return found
+
+
+def _operands(one: WrittenCommand) -> list[str]:
+    taken = set(_values(one).values())
+    return [word for word in one.words if not word.startswith("-") and word not in taken]
 
 
 def _changed_before(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCall]) -> tuple[Way, str]:

@@ -9,7 +9,7 @@ import msgspec
 from seasoned.command.written import Purpose
 
 WayKind = Literal[
-    "form", "folder", "option", "variable", "before", "read", "argument", "path", "exact", "again", "other"
+    "form", "folder", "option", "value", "variable", "before", "read", "argument", "path", "exact", "again", "other"
 ]
 # Ways that tell nothing to another session.
 EMPTY_WAYS: frozenset[str] = frozenset({"again", "other"})
