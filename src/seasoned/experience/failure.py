@@ -1,4 +1,4 @@
-"""Which mistakes a session repaired, and in which way: what a later session can be told of it.
+"""The failed calls of a session, and the way in which each was repaired: what a later session can be told of it.
 
 A way is what two repairs have in common when they are the same lesson: run the command in another form, leave out
 `cd`, read the file first. A call that simply worked when repeated, or with another file name, teaches nothing.
@@ -10,25 +10,20 @@ from collections.abc import Sequence
 
 import msgspec
 
-from seasoned.command.parse import names
 from seasoned.command.tool import tool_of
-from seasoned.command.written import purpose_of, written
+from seasoned.command.written import WrittenCommand, written
 from seasoned.experience.gate import may_be_told
 from seasoned.experience.kind import ASIDE, blamed_command, inside, kind_of_failure
 from seasoned.experience.lesson import Way
-from seasoned.insight.mistake.repair import Repair, repairs
+from seasoned.insight.mistake.call_target import PATH_NAMES
+from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.track import JudgedCall
-from seasoned.lazy_regex import LazyRegex
 
-_PATHS = ("file_path", "path", "notebook_path", "target_file", "filename", "absolute_path", "dir_path")
-_SHELL_LOOKS = names("cat sed nl head tail less bat rg grep awk")
-_PREPARING = frozenset({"mise trust", "git fetch", "direnv allow", "go mod tidy", "go mod download"})
-_CALLED_WRONGLY = LazyRegex(
-    r"(?i)directory not found|no such file or directory|setup failed|unknown (?:flag|option|command|shorthand)"
-    r"|unrecogni[sz]ed|no tasks? |usage:|command not found|not a git repository|cannot find module|missing script"
-    r"|no rule to make target|no such (?:command|option)|unexpected argument|invalid (?:option|argument)"
-)
 _TEXT_CHARS = 200
+# Changes of a command after which it has another form: what works is the whole command as it was written.
+_REWRITTEN = frozenset({"without wrapper", "with wrapper", "program", "command"})
+# Steps between a failure and its repair that change the surroundings, whatever they are about.
+_PREPARING = frozenset({"mise trust", "git fetch", "direnv allow", "go mod tidy", "go mod download"})
 
 
 class FailedCall(msgspec.Struct, frozen=True):
@@ -41,7 +36,6 @@ class FailedCall(msgspec.Struct, frozen=True):
     is_signal: bool  # it reports on the user's code rather than on the call
     way: Way | None = None
     text: str = ""  # the call that worked, as written
-    repaired_at: int | None = None
     path: str = ""  # the file that it was about, relative to the session's folder
 
     @property
@@ -51,88 +45,107 @@ class FailedCall(msgspec.Struct, frozen=True):
 
 def failures_of(calls: Sequence[JudgedCall], folder: str | None) -> tuple[FailedCall, ...]:
     """Every failed call of a session in order, each with the way in which it was repaired."""
-    found = {repair.failed: repair for repair in repairs(calls)}
-    return tuple(_failed_call(calls, at, found.get(at), folder) for at, call in enumerate(calls) if call.has_failed)
+    targets = CallTargets(calls)
+    found = {repair.failed: repair for repair in repairs(calls, aims=targets)}
+    return tuple(
+        _failed_call(calls, at, found.get(at), folder, is_signal=targets.is_signal(at))
+        for at, call in enumerate(calls)
+        if call.has_failed
+    )
 
 
-def _failed_call(calls: Sequence[JudgedCall], at: int, repair: Repair | None, folder: str | None) -> FailedCall:
+def _failed_call(
+    calls: Sequence[JudgedCall], at: int, repair: Repair | None, folder: str | None, *, is_signal: bool
+) -> FailedCall:
     call = calls[at]
-    command, error = call.command, call.result or ""
-    tool, form, said_words = kind_of_failure(call.tool, command, error)
-    failed = FailedCall(tool, form, said_words, call.position, _is_signal(call, form, error), path=_path(call, folder))
+    kind = kind_of_failure(call.tool, call.command, call.result or "")
+    failed = FailedCall(*kind, call.position, is_signal, path=_path(call, folder))
     if repair is None:
         return failed
     later = calls[repair.repaired]
-    way, text = _way(call, later, calls[at + 1 : repair.repaired], folder)
+    way, text = _way(calls, repair, folder)
     if text and not may_be_told(later.tool, later.arguments):
         way, text = Way("other"), ""
-    return msgspec.structs.replace(failed, way=way, text=text[:_TEXT_CHARS], repaired_at=later.position)
+    return msgspec.structs.replace(failed, way=way, text=text[:_TEXT_CHARS])
 
 
-def _is_signal(call: JudgedCall, form: str, error: str) -> bool:
-    """Whether a failure reports on the user's code: tests, type checks, linters, builds that ran as they should."""
-    return (
-        bool(form)
-        and purpose_of(form) in ("test", "check", "format", "build")
-        and not _CALLED_WRONGLY.compiled.search(error[:2000])
-    )
-
-
-def _way(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCall], folder: str | None) -> tuple[Way, str]:
+def _way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tuple[Way, str]:
     """The way of a repair, and the call that worked as it was written."""
+    failed, later = calls[repair.failed], calls[repair.repaired]
     if failed.command is not None and later.command is not None:
-        return _shell_way(failed, later, between)
-    if failed.tool != later.tool or failed.command is not None or later.command is not None:
-        return Way("other"), ""
+        return _shell_way(calls, repair, failed.command, later.command)
     form = tool_of(failed.tool).form
+    if failed.tool != later.tool:
+        return Way("other"), ""
     if form == "file_write":
-        return _edit_way(failed, later, between)
-    path = _path(later, folder)
+        return _edit_way(failed, later, repair)
     if form in ("file_read", "search"):
-        if path and path != _path(failed, folder):
-            return Way("path", path), path
-        return Way("other"), ""
-    changed = sorted(
-        name
-        for name in failed.arguments.keys() | later.arguments.keys()
-        if failed.arguments.get(name) != later.arguments.get(name)
-    )
-    return (Way("argument", ",".join(changed)), later.raw_arguments) if changed else (Way("again"), "")
+        path = _path(later, folder)
+        return (Way("path", path), path) if path and path != _path(failed, folder) else (Way("other"), "")
+    names = repair.change.names
+    return (Way("argument", ",".join(names)), later.raw_arguments) if names else (Way("again"), "")
 
 
-def _shell_way(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCall]) -> tuple[Way, str]:
-    assert failed.command is not None and later.command is not None
-    wrong = blamed_command(failed.command, failed.result or "")
-    if wrong is None:
+def _shell_way(calls: Sequence[JudgedCall], repair: Repair, failed: str, later: str) -> tuple[Way, str]:
+    change = repair.change
+    wrong = blamed_command(failed, calls[repair.failed].result or "")
+    parts = [one for one in written(later) if one.join != "|"]
+    right = _counterpart(wrong, parts)
+    if right is None or wrong is None:
         return Way("other"), ""
-    parts = [one for one in written(later.command) if one.join != "|"]
-    same = [one for one in parts if one.text == wrong.text]
-    if wrong.program == "cd":
-        rest = {one.form for one in written(failed.command) if one.program not in ASIDE and one.join != "|"}
-        kept = [one for one in parts if one.form in rest]
-        if kept and not any(one.text == wrong.text for one in parts):
+    match change.kind:
+        case "again":
+            return _prepared(calls, repair)
+        case "folder":
             went = next((one.text for one in parts if one.program == "cd"), "")
-            return Way("folder", "cd" if went else ""), went or kept[-1].text
-        return Way("other"), ""
-    if same:
-        return _changed_before(failed, later, between)
-    right = [one for one in parts if one.program == wrong.program] or [one for one in parts if one.program not in ASIDE]
-    if not right:
-        return Way("other"), ""
-    one = right[-1]
-    if one.form != wrong.form:
-        return Way("form", one.form), one.text
-    if one.assignments != wrong.assignments:
-        return Way("variable", " ".join(sorted(set(one.assignments) - set(wrong.assignments)))), one.text
-    had, has = ({w.partition("=")[0] for w in c.words if w.startswith("-")} for c in (wrong, one))
-    if had != has:
-        return Way(
-            "option", " ".join([*(f"+{w}" for w in sorted(has - had)), *(f"-{w}" for w in sorted(had - has))])
-        ), one.text
-    changed = [name for name, value in _values(one).items() if _values(wrong).get(name) != value]
-    if len(changed) == 1 and len(one.words) == len(wrong.words) and _operands(one) == _operands(wrong):
-        return Way("value", changed[0]), one.text
+            return Way("folder", "cd" if went else ""), f"{went} && {right.text}" if went else right.text
+        case "variable":
+            return Way("variable", " ".join(change.names)), right.text
+        case "option added" | "option dropped":
+            sign = "+" if change.kind == "option added" else "-"
+            return Way("option", " ".join(sign + name for name in change.names)), right.text
+        case "before":
+            return Way("before", change.names[0]), later
+        case kind if kind in _REWRITTEN and right.form != wrong.form:
+            return Way("form", right.form), right.text
+        case "operands":
+            name = _changed_option(wrong, right)
+            return (Way("value", name), right.text) if name else (Way("other"), "")
+    # What was given is a right that a person must agree to, or nothing that another session could repeat.
     return Way("other"), ""
+
+
+def _counterpart(wrong: WrittenCommand | None, parts: Sequence[WrittenCommand]) -> WrittenCommand | None:
+    """The simple command that did later what the failed one was meant to do."""
+    working = [one for one in parts if one.program not in ASIDE]
+    same = [one for one in working if wrong is not None and one.program == wrong.program]
+    found = same or working
+    return found[-1] if found else None
+
+
+def _prepared(calls: Sequence[JudgedCall], repair: Repair) -> tuple[Way, str]:
+    """The same command worked later: what in between changed the surroundings, if it was not the user's code."""
+    if not repair.steps:
+        return Way("again"), ""
+    for step in reversed(repair.steps):
+        if step.kind == "edit":
+            return Way("other"), ""
+        for one in reversed(written(calls[step.at].command or "")):
+            if one.purpose == "install" or one.form in _PREPARING:
+                return Way("before", one.form), one.text
+    return Way("other"), ""
+
+
+def _changed_option(wrong: WrittenCommand, right: WrittenCommand) -> str:
+    """The one option whose value was changed while everything else stayed; empty if that is not what happened."""
+    old, new = _values(wrong), _values(right)
+    changed = [name for name, value in new.items() if old.get(name) != value]
+    if len(changed) != 1 or len(wrong.words) != len(right.words) or wrong.form != right.form:
+        return ""
+    rest = [
+        [word for word in one.words if word not in set(values.values())] for one, values in ((wrong, old), (right, new))
+    ]
+    return changed[0] if rest[0] == rest[1] else ""
 
 
 def _values(one: WrittenCommand) -> dict[str, str]:
@@ -145,53 +158,16 @@ def _values(one: WrittenCommand) -> dict[str, str]:
     return found
 
 
-def _operands(one: WrittenCommand) -> list[str]:
-    taken = set(_values(one).values())
-    return [word for word in one.words if not word.startswith("-") and word not in taken]
-
-
-def _changed_before(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCall]) -> tuple[Way, str]:
-    """The same command worked later: the last command in between that changes the surroundings."""
-    went = [{c.text for c in written(call.command or "") if c.program == "cd"} for call in (failed, later)]
-    if went[0] != went[1]:
-        return Way("folder", "cd" if went[1] else ""), (later.command or "")
-    did = False
-    for call in reversed(between):
-        if call.verdict != "ok":
-            continue
-        if tool_of(call.tool).form == "file_write":
-            return Way("other"), ""
-        for one in reversed(written(call.command or "")):
-            if one.purpose == "install" or one.form in _PREPARING:
-                return Way("before", one.form), one.text
-            did = did or one.program not in ASIDE
-    return (Way("other"), "") if did else (Way("again"), "")
-
-
-def _edit_way(failed: JudgedCall, later: JudgedCall, between: Sequence[JudgedCall]) -> tuple[Way, str]:
-    if failed.arguments == later.arguments:
-        return (Way("read"), "") if any(_looks_at(call, later) for call in between) else (Way("again"), "")
+def _edit_way(failed: JudgedCall, later: JudgedCall, repair: Repair) -> tuple[Way, str]:
     if not failed.arguments.get("replace_all") and later.arguments.get("replace_all"):
         return Way("argument", "replace_all"), ""
-    if any(_looks_at(call, later) for call in between):
+    if any(step.kind == "same file" for step in repair.steps):
         return Way("read"), ""
-    return Way("exact"), ""
-
-
-def _looks_at(call: JudgedCall, later: JudgedCall) -> bool:
-    path = next((later.arguments[name] for name in _PATHS if isinstance(later.arguments.get(name), str)), None)
-    if path is None or call.verdict != "ok":
-        return False
-    if call.command is not None:
-        return any(one.program in _SHELL_LOOKS and path.rsplit("/", 1)[-1] in one.text for one in written(call.command))
-    return any(call.arguments.get(name) == path for name in _PATHS) and tool_of(call.tool).form in (
-        "file_read",
-        "search",
-    )
+    return (Way("again"), "") if failed.arguments == later.arguments else (Way("exact"), "")
 
 
 def _path(call: JudgedCall, folder: str | None) -> str:
-    for name in _PATHS:
+    for name in PATH_NAMES:
         path = call.arguments.get(name)
         if isinstance(path, str):
             return inside(path, folder) or ""

@@ -81,6 +81,8 @@ MIGRATIONS = (
         ALTER TABLE example_usage ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
         """,
     ),
+    # What sessions show about their projects, what follows from it, and what conversations were told.
+    Migration("m020_experience", ("experience.sqlite",)),
 )
 VERSION = len(MIGRATIONS)
 
