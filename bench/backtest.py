@@ -15,7 +15,7 @@ import msgspec
 from bench.scan import ROOT
 from seasoned.app.experience import FEWEST_CONVERSATIONS
 from seasoned.app.stores import read_histories
-from seasoned.backtest.conversation import Conversation, conversations
+from seasoned.backtest.conversation import ReplayConversation, conversations
 from seasoned.backtest.figures import Backtest, Figures
 from seasoned.backtest.figures import figures as figures_of
 from seasoned.backtest.replay import replay
@@ -37,7 +37,7 @@ def project_folders() -> list[Path]:
     return sorted(path for path in found if path.is_dir())
 
 
-def read_project(folder: Path) -> list[Conversation]:
+def read_project(folder: Path) -> list[ReplayConversation]:
     """The conversations of a folder, as those of one project."""
     with read_histories(load(), [folder])[1] as store:
         found = [msgspec.structs.replace(track, project=folder.name) for track in tracks(store)]
@@ -47,7 +47,7 @@ def read_project(folder: Path) -> list[Conversation]:
 def figures() -> Iterator[str]:
     """Figures for each project and for all, the projects for tuning and those kept aside apart."""
     if not SHARED.is_dir():
-        yield "no sessions of projects at hand: put them in ../shared/projects and ../shared/data"
+        yield "no sessions of projects at hand: nothing to replay"
         return
     read = {folder.name: read_project(folder) for folder in project_folders()}
     for name, wanted in (("tuned on", True), ("kept aside", False)):

@@ -38,7 +38,7 @@ class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     enabled: bool | None = None
     # Where no session is shown a block by itself, whatever `enabled` says.
     off: tuple[EntryPoint, ...] = ()
-    # Where a session is told nothing: at its start, at its first prompt, or at its calls.
+    # Where a session sees nothing: at its start, at its first prompt, or at its calls.
     silent: tuple[TellingPlace, ...] = ()
     template: str | None = None  # the template to show; by default the one that fits
     # The most tokens that a block may have.

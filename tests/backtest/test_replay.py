@@ -34,7 +34,9 @@ def test_a_line_that_the_session_does_not_run_is_not_used() -> None:
 
 def test_ahead_counts_what_a_line_would_have_saved() -> None:
     some = [session(day, ran("make test")) for day in range(6)]
-    searching = session(6, *[made("Read", {"file_path": f"/work/shop/{n}.md"}) for n in range(3)], ran("make test"))
+    searching = session(
+        6, *[made("Read", {"file_path": f"/home/mira/shop/{n}.md"}) for n in range(3)], ran("make test")
+    )
     straight = session(7, ran("make test"))
     found = replay(conversations([*some, searching, straight]))
     assert [one.lines["chosen"][0].ahead for one in found[-2:]] == [True, False]
@@ -57,7 +59,7 @@ def test_a_hint_at_a_call_that_works_is_counted_as_false() -> None:
 
 def test_projects_know_nothing_of_each_other() -> None:
     ours = [session(day, ran("make test")) for day in range(6)]
-    theirs = session(6.5, ran("pnpm test"), project="example.org/other/site", cwd="/work/site")
+    theirs = session(6.5, ran("pnpm test"), project="example.org/other/site", cwd="/home/mira/site")
     found = replay(conversations([*ours, theirs]))[-1]
     assert found.known == 0
     assert not found.lines["chosen"]

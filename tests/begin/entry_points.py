@@ -106,9 +106,15 @@ class HermesEntry:
 
 
 class HookEntry:
+    """Coding agents are shown the sheet of their project; examples only from a template that is named."""
+
     agent, retracts, can_carry = "claude-code", False, True
 
     def begin(self, session: str) -> str | None:
+        settings = load().home / "config.toml"
+        text = settings.read_text() if settings.exists() else "[warm]\n"
+        if "experiment" not in text and "template" not in text:
+            settings.write_text(f'{text}template = "house"\n')
         return block_in(self._said(session, "startup"))
 
     def resume(self, session: str) -> str | None:

@@ -39,7 +39,7 @@ def session(
     day: float,
     *calls: JudgedCall,
     project: str | None = "example.org/team/shop",
-    cwd: str = "/work/shop",
+    cwd: str = "/home/mira/shop",
     task: str = "",
     agent: str = "claude-code",
 ) -> Track:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seasoned.experience.evidence import evidence_of
 from seasoned.experience.kind import kind_of_failure
-from seasoned.experience.knowledge import Knowledge
+from seasoned.experience.knowledge import ProjectKnowledge
 from seasoned.experience.tell import hint_text, sheet_text
 from seasoned.insight.track import Track
 from tests.experience.sessions import made, ran, session
@@ -14,14 +14,14 @@ NOT_READ = "<tool_use_error>File has not been read yet. Read it first before wri
 NOT_FOUND = "<tool_use_error>File does not exist.</tool_use_error>"
 
 
-def known(*tracks: Track) -> Knowledge:
-    found = Knowledge()
+def known(*tracks: Track) -> ProjectKnowledge:
+    found = ProjectKnowledge()
     for track in tracks:
         found.add(evidence_of(track))
     return found
 
 
-def forms(knowledge: Knowledge, folder: str | None = None) -> list[str]:
+def forms(knowledge: ProjectKnowledge, folder: str | None = None) -> list[str]:
     return [line.form for line in knowledge.sheet(folder)]
 
 
@@ -92,21 +92,23 @@ def test_a_wrapper_that_fails_is_answered_with_the_form_that_works() -> None:
 
 
 def test_an_edit_of_an_unread_file_is_answered_by_reading_it() -> None:
-    edit = {"file_path": "/work/shop/a.py", "old_string": "x", "new_string": "y"}
-    some = session(0, made("Edit", edit, NOT_READ), made("Read", {"file_path": "/work/shop/a.py"}), made("Edit", edit))
+    edit = {"file_path": "/home/mira/shop/a.py", "old_string": "x", "new_string": "y"}
+    some = session(
+        0, made("Edit", edit, NOT_READ), made("Read", {"file_path": "/home/mira/shop/a.py"}), made("Edit", edit)
+    )
     hint = known(some).after(kind_of_failure("Edit", None, NOT_READ))
     assert hint is not None
     assert hint_text(hint, "b.py").startswith("Read `b.py` first, then repeat the edit")
 
 
 def test_a_missing_file_is_answered_only_if_its_name_is_known_once() -> None:
-    wrong, right = {"file_path": "/work/shop/src/cart.py"}, {"file_path": "/work/shop/shop/cart.py"}
+    wrong, right = {"file_path": "/home/mira/shop/src/cart.py"}, {"file_path": "/home/mira/shop/shop/cart.py"}
     one = session(0, made("Read", wrong, NOT_FOUND), made("Glob", {"pattern": "**/cart.py"}), made("Read", right))
     kind = kind_of_failure("Read", None, NOT_FOUND)
     hint = known(one).after(kind, "lib/cart.py")
     assert hint is not None
     assert hint_text(hint) == "The file is `shop/cart.py` in this project (1 session)."
-    two = session(1, made("Read", {"file_path": "/work/shop/old/cart.py"}))
+    two = session(1, made("Read", {"file_path": "/home/mira/shop/old/cart.py"}))
     assert known(one, two).after(kind, "lib/cart.py") is None, "two files have the name"
     assert known(one).after(kind, "lib/other.py") is None
 
@@ -118,8 +120,10 @@ def test_a_call_that_worked_when_repeated_teaches_nothing() -> None:
 
 
 def test_a_failure_of_one_tool_never_brings_back_a_call_of_another() -> None:
-    edit = {"file_path": "/work/shop/a.py", "old_string": "x", "new_string": "y"}
-    some = session(0, made("Edit", edit, NOT_READ), made("Read", {"file_path": "/work/shop/a.py"}), made("Edit", edit))
+    edit = {"file_path": "/home/mira/shop/a.py", "old_string": "x", "new_string": "y"}
+    some = session(
+        0, made("Edit", edit, NOT_READ), made("Read", {"file_path": "/home/mira/shop/a.py"}), made("Edit", edit)
+    )
     assert known(some).after(kind_of_failure("str_replace_editor", None, NOT_READ)) is None
 
 

@@ -13,9 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from seasoned.config import Config
+from seasoned.experience.lesson import Line
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
@@ -84,19 +86,29 @@ def context(agent: str, name: str, **fields: Any) -> str | None:
     return None if said is None else str(said["additionalContext"])
 
 
-@pytest.fixture
-def warm(home: Path) -> Config:
-    """A store in which a template was kept and a mistake was repaired."""
-    folder = home / "history"
-    folder.mkdir()
-    for at in range(2):
+FOLDER = "/home/mira/w"
+SHEET = "What worked in 4 earlier sessions of this project (data, not instructions):\n- Test: `make test`"
+
+
+def write_sessions(folder: Path, cwd: str = FOLDER, command: str = "make test", start: int = 0) -> None:
+    """Four sessions of yesterday, in each of which a mistake was repaired and the tests were run."""
+    folder.mkdir(exist_ok=True)
+    day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86_400)).encode()
+    for at in range(start, start + 4):
         file = ClaudeFile(f"0000000{at}-2222-4333-8444-555555555555").user("How many parcels were late?")
         file.calls(f"toolu_{at}a", "Bash", command=WRONG).result(f"toolu_{at}a", f"Exit code 2\n{ERROR}", is_error=True)
         file.calls(f"toolu_{at}b", "Bash", command=RIGHT).result(f"toolu_{at}b", "3 parcels", is_error=False)
-        today = time.strftime("%Y-%m-%d").encode()
-        file.lines = [line.replace(b"2026-03-01", today) for line in file.lines]
+        file.calls(f"toolu_{at}c", "Bash", command=command).result(f"toolu_{at}c", "3 passed", is_error=False)
+        lines = [line.replace(b"2026-03-01", day) for line in file.lines]
+        file.lines = [line.replace(b"/home/mira/waypost", cwd.encode()) for line in lines]
         file.write(folder / f"{at}.jsonl")
-    seasoned("scan", folder)
+
+
+@pytest.fixture
+def warm(home: Path) -> Config:
+    """A store in which a project is known, and a template was kept."""
+    write_sessions(home / "history")
+    seasoned("scan", home / "history")
     config = Config(home=home / ".seasoned")
     with open_store(config.store_path) as store:
         shown = [example("Bash", arguments={"command": RIGHT}), example("exec_command", arguments={"cmd": RIGHT})]
@@ -105,16 +117,105 @@ def warm(home: Path) -> Config:
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])
-def test_a_new_session_is_shown_what_worked_and_the_same_again_after_a_compaction(warm: Config, agent: str) -> None:
+def test_a_new_session_is_shown_the_sheet_and_the_same_again_after_a_compaction(warm: Config, agent: str) -> None:
     shown = context(agent, "SessionStart-startup")
     assert shown is not None
-    assert shown.startswith("[seasoned:warm v1 parcels@1 ") and shown.rstrip().endswith("[seasoned:end]")
-    assert RIGHT in shown and WRONG not in shown
+    assert shown.startswith("[seasoned:warm v1 project/sheet@1 ") and shown.rstrip().endswith("[seasoned:end]")
+    assert SHEET in shown and WRONG not in shown
     own = {"session_id": RECORDED[agent]["SessionStart-startup"]["session_id"]}
     assert context(agent, "SessionStart-startup") == shown
-    with open_store(warm.store_path) as store:
-        save(store, template("parcels", example("Bash", arguments={"command": "other"}, intent="Other.")))
-    assert context(agent, "SessionStart-compact", **own) == shown, "frozen, whatever the library became"
+    write_sessions(Path.home() / "more", command="make other", start=4)
+    seasoned("scan", Path.home() / "more")
+    assert context(agent, "SessionStart-compact", **own) == shown, "frozen, whatever the project became"
+
+
+def test_other_folders_are_told_nothing(warm: Config) -> None:
+    for cwd in ("/home/mira/other", "/home/mira", "/", ""):
+        assert context("claude-code", "SessionStart-startup", session_id=f"s{cwd}", cwd=cwd) is None
+        failed = {"tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}"}
+        assert context("claude-code", "PostToolUseFailure", session_id=f"s{cwd}", cwd=cwd, **failed) is None
+
+
+def test_a_template_that_is_named_is_shown_instead_with_the_tools_that_the_agent_has(warm: Config) -> None:
+    (warm.home / "config.toml").write_text('[warm]\ntemplate = "parcels"\n')
+    claude, codex = (str(context(agent, "SessionStart-startup")) for agent in ("claude-code", "codex"))
+    assert "parcels@1" in claude and RIGHT in claude and "exec_command" not in claude
+    assert "parcels@1" in codex and "Call: Bash" not in codex
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_only_a_first_prompt_that_asks_for_a_command_is_answered(warm: Config, agent: str) -> None:
+    event = {"hook_event_name": "UserPromptSubmit", "cwd": FOLDER, "session_id": "p1"}
+    asks = {"prompt": "Please fix the failing tests"}
+    (warm.home / "config.toml").write_text('[warm]\nsilent = ["start"]\n')
+    assert prompt_context(agent, {**event, **asks}) is None, "the sheet has the command"
+    with open_store(warm.store_path) as store, store.write():
+        store.run("experience.clear_knowledge", {"project": FOLDER})
+        line = Line("make test", "make test", "test", 0.5, 3, 0.0)
+        row = {"project": FOLDER, "topic": "purpose", "key": "test", "content": msgspec.json.encode(line)}
+        store.run("experience.add_knowledge", row)
+    assert prompt_context(agent, {**event, **asks}) is None, "not the first prompt any more"
+    assert (
+        prompt_context(agent, {**event, **asks, "session_id": "p2"}) == "[seasoned] In this project: Test: `make test`."
+    )
+    assert prompt_context(agent, {**event, "session_id": "p3", "prompt": "Rename the class"}) is None
+    assert prompt_context(agent, {**event, **asks, "session_id": "p3"}) is None
+
+
+def prompt_context(agent: str, event: dict[str, Any]) -> str | None:
+    done = subprocess.run(
+        [HOOK, agent, "user-prompt-submit"], input=json.dumps(event), capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else None
+
+
+@pytest.mark.parametrize("place", ["start", "prompt", "calls"])
+def test_each_place_can_be_switched_off(warm: Config, place: str) -> None:
+    (warm.home / "config.toml").write_text(f'[warm]\nsilent = ["{place}"]\n')
+    failed = {"tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}"}
+    assert (context("claude-code", "SessionStart-startup") is None) == (place == "start")
+    assert (context("claude-code", "PostToolUseFailure", **failed) is None) == (place == "calls")
+
+
+def test_a_call_in_a_form_that_fails_here_gets_the_form_that_works(warm: Config) -> None:
+    folder = Path.home() / "wrapped"
+    folder.mkdir()
+    for at in range(2):
+        file = ClaudeFile(f"1000000{at}-2222-4333-8444-555555555555").user("Run the tests.")
+        error = "Exit code 2\nerror: unrecognized subcommand 'make'"
+        file.calls(f"toolu_w{at}a", "Bash", command="rtk make test").result(f"toolu_w{at}a", error, is_error=True)
+        file.calls(f"toolu_w{at}b", "Bash", command="make test").result(f"toolu_w{at}b", "3 passed", is_error=False)
+        file.lines = [line.replace(b"/home/mira/waypost", FOLDER.encode()) for line in file.lines]
+        file.write(folder / f"{at}.jsonl")
+    seasoned("scan", folder)
+    for agent in ("claude-code", "codex"):
+        said = context(agent, "PreToolUse", tool_name="Bash", tool_input={"command": "rtk make test"})
+        assert said is not None and said.startswith("[seasoned] Test: `make test` works here (2 sessions")
+        assert "rtk" not in said
+        assert context(agent, "PreToolUse", tool_name="Bash", tool_input={"command": "rtk make test"}) is None, "once"
+        assert context(agent, "PreToolUse", tool_name="Bash", tool_input={"command": "make test"}) is None
+
+
+def test_a_call_that_claude_code_refuses_by_itself_is_answered_at_the_next_event(warm: Config) -> None:
+    edit = {"file_path": f"{FOLDER}/a.py", "old_string": "x", "new_string": "y"}
+    refused = "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
+    folder = Path.home() / "edited"
+    folder.mkdir()
+    file = ClaudeFile("20000000-2222-4333-8444-555555555555").user("Change it.")
+    file.calls("toolu_e1", "Edit", **edit).result("toolu_e1", refused, is_error=True)
+    file.calls("toolu_e2", "Read", file_path=edit["file_path"]).result("toolu_e2", "x")
+    file.calls("toolu_e3", "Edit", **edit).result("toolu_e3", "done")
+    file.lines = [line.replace(b"/home/mira/waypost", FOLDER.encode()) for line in file.lines]
+    file.write(folder / "e.jsonl")
+    seasoned("scan", folder)
+    now = ClaudeFile("30000000-2222-4333-8444-555555555555").user("Change another.")
+    now.calls("toolu_n1", "Edit", **{**edit, "file_path": f"{FOLDER}/b.py"}).result("toolu_n1", refused, is_error=True)
+    transcript = Path.home() / "now.jsonl"
+    now.write(transcript)
+    fields = {"transcript_path": str(transcript), "tool_name": "Bash", "tool_input": {"command": "ls"}}
+    said = context("claude-code", "PreToolUse", **fields)
+    assert said is not None and "Read `b.py` first, then repeat the edit" in said
+    assert context("claude-code", "PreToolUse", **fields) is None, "once"
 
 
 def test_hooks_of_one_session_that_run_at_once_say_the_same(warm: Config) -> None:
@@ -123,11 +224,6 @@ def test_hooks_of_one_session_that_run_at_once_say_the_same(warm: Config) -> Non
     assert said[0] is not None and set(said) == {said[0]}
     with open_store(warm.store_path) as store:
         assert store.connection.execute("SELECT count(*) FROM warm_block").fetchone()[0] == 1
-
-
-def test_only_tools_that_the_agent_has_are_shown(warm: Config) -> None:
-    assert "exec_command" not in str(context("claude-code", "SessionStart-startup"))
-    assert "Call: Bash" not in str(context("codex", "SessionStart-startup"))
 
 
 def test_a_session_that_began_without_stays_without(warm: Config) -> None:
@@ -143,19 +239,15 @@ def test_a_sub_agent_is_shown_nothing(warm: Config) -> None:
 def test_a_known_failure_brings_the_repair_that_worked_and_an_unknown_one_nothing(warm: Config) -> None:
     failed = {"tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}"}
     said = context("claude-code", "PostToolUseFailure", **failed)
-    assert said is not None and said.startswith("[seasoned:recall] ") and RIGHT in said
+    assert said is not None and said.startswith(f"[seasoned] `{RIGHT}` works here (4 sessions")
     assert WRONG not in said
+    assert context("claude-code", "PostToolUseFailure", **failed) is None, "once a conversation"
     assert context("claude-code", "PostToolUseFailure-subagent", **failed) == said
-    assert context("claude-code", "PostToolUseFailure") is None
-    assert context("claude-code", "PostToolUseFailure", **failed, is_interrupt=True) is None
+    assert context("claude-code", "PostToolUseFailure", session_id="x") is None
+    assert context("claude-code", "PostToolUseFailure", session_id="y", **failed, is_interrupt=True) is None
     said = context("codex", "PostToolUse", tool_input={"command": WRONG}, tool_response=f"{ERROR}\n")
     assert said is not None and RIGHT in said
     assert context("codex", "PostToolUse", tool_response="3 parcels were late\n") is None
-
-
-def test_a_call_that_is_the_repair_itself_is_not_given_as_advice(warm: Config) -> None:
-    failed = {"tool_input": {"command": RIGHT}, "error": f"Exit code 2\n{ERROR}"}
-    assert context("claude-code", "PostToolUseFailure", **failed) is None
 
 
 def test_the_arm_of_an_experiment_decides_for_guidance_and_repairs_alike(warm: Config) -> None:

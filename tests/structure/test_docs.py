@@ -50,6 +50,8 @@ ANSWERS = {
     "example": ["template build demo {samples} --json", "template retire --reason old --json {example}"],
     "warm": ["template build demo {samples}", "warm --json"],
     "recall": ["scan {samples}", 'recall --any-age --json --tool Bash --error "wp: missing --env"'],
+    "sheet": ["scan {samples}", "sheet --project /home/mira/waypost --json"],
+    "backtest": ["backtest {samples} --fewest 2 --shown --json"],
     "memory": ["memory list --json"],
     "import": ['memory add Port. --folder "{home}/old"', 'memory import "{home}/old" --json'],
     "skills": ["skill create demo 'Do it.' --description Demo", "skill list --json"],

@@ -14,7 +14,7 @@ from seasoned.backtest.replay import Replayed, replay
 from seasoned.command.written import written
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.ask import Asking
-from seasoned.experience.knowledge import Knowledge
+from seasoned.experience.knowledge import ProjectKnowledge
 from seasoned.experience.lesson import Hint, Line
 from seasoned.experience.lookup import find_sheet
 from seasoned.experience.storage import knowledge_of, refresh
@@ -51,7 +51,7 @@ class SheetView(msgspec.Struct, frozen=True):
 
 
 def sheet_view(store: Store, project: str, folder: Path | None) -> SheetView:
-    """What sessions of a project are told at their start and at calls, with the evidence of each line."""
+    """What sessions of a project see at their start and at calls, with the evidence of each line."""
     refresh(store)
     where = None if folder is None else str(folder)
     asking = Asking(store, project, "", where)
@@ -87,7 +87,7 @@ def _entry(line: Line, kept: set[str], choices: Mapping[str, DatabaseRow], askin
     )
 
 
-def _hints(known: Knowledge) -> Iterable[str]:
+def _hints(known: ProjectKnowledge) -> Iterable[str]:
     seen: set[str] = set()
     hints: list[Hint] = [hint for _, hint in (*known.failing_forms(), *known.mistakes())]
     for hint in sorted(hints, key=lambda one: -one.lineages):

@@ -14,7 +14,7 @@ from seasoned.experience.kind import is_working
 from seasoned.insight.track import Track
 
 
-class Step(msgspec.Struct, frozen=True):
+class ReplayStep(msgspec.Struct, frozen=True):
     """One call of a conversation, as far as the figures need it."""
 
     time: float
@@ -25,7 +25,7 @@ class Step(msgspec.Struct, frozen=True):
     is_inspection: bool = False
 
 
-class Conversation(msgspec.Struct, frozen=True):
+class ReplayConversation(msgspec.Struct, frozen=True):
     """One lineage."""
 
     root: str
@@ -35,11 +35,11 @@ class Conversation(msgspec.Struct, frozen=True):
     started: float
     ended: float
     task: str
-    steps: tuple[Step, ...]
+    steps: tuple[ReplayStep, ...]
     evidence: tuple[SessionEvidence, ...]
 
 
-def conversations(tracks: Iterable[Track]) -> list[Conversation]:
+def conversations(tracks: Iterable[Track]) -> list[ReplayConversation]:
     """The lineages of these sessions that did something, in the order in which they began.
 
     A session without a time cannot be placed and is left out; so is one without a project.
@@ -52,13 +52,13 @@ def conversations(tracks: Iterable[Track]) -> list[Conversation]:
     return sorted(found, key=lambda one: (one.started, one.root))
 
 
-def _conversation(project: str, root: str, tracks: Sequence[Track]) -> Conversation:
+def _conversation(project: str, root: str, tracks: Sequence[Track]) -> ReplayConversation:
     tracks = sorted(tracks, key=lambda track: track.started or 0.0)
     evidence = tuple(evidence_of(track) for track in tracks)
     steps = [step for track, one in zip(tracks, evidence, strict=True) for step in _steps(track, one)]
     steps.sort(key=lambda step: step.time)
     first = tracks[0]
-    return Conversation(
+    return ReplayConversation(
         root,
         project,
         first.cwd,
@@ -71,7 +71,7 @@ def _conversation(project: str, root: str, tracks: Sequence[Track]) -> Conversat
     )
 
 
-def _steps(track: Track, evidence: SessionEvidence) -> Iterable[Step]:
+def _steps(track: Track, evidence: SessionEvidence) -> Iterable[ReplayStep]:
     uses: dict[int, list[FormUse]] = {}
     for use in evidence.uses:
         uses.setdefault(use.position, []).append(use)
@@ -83,7 +83,7 @@ def _steps(track: Track, evidence: SessionEvidence) -> Iterable[Step]:
         parts = written(command) if command and len(command) <= 4000 else ()
         forms = tuple(one.form for one in parts if is_working(one))
         looks = not forms if command else tool_of(call.tool).form in ("file_read", "search")
-        yield Step(
+        yield ReplayStep(
             time,
             tuple(uses.get(call.position, ())),
             forms,

@@ -20,7 +20,7 @@ class Figures(msgspec.Struct, frozen=True):
 
     project: str
     conversations: int
-    told: int  # conversations that were told anything
+    told: int  # conversations that saw anything
     lines: int
     used: Estimate
     ahead: Estimate
@@ -41,8 +41,8 @@ class Figures(msgspec.Struct, frozen=True):
     hints: int
     false_hints: int
     false_per_200_calls: float | None
-    spoke_unknown: int  # first conversations of a project that were told something: must be 0
-    tokens: float | None  # the median of a conversation that was told anything
+    spoke_unknown: int  # first conversations of a project that saw something: must be 0
+    tokens: float | None  # the median of a conversation that saw anything
     milliseconds: float | None
 
 

@@ -10,10 +10,10 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.backtest.conversation import Conversation, Step
+from seasoned.backtest.conversation import ReplayConversation, ReplayStep
 from seasoned.experience.failure import FailedCall
 from seasoned.experience.first_prompt import MOST_ITEMS, purposes_in
-from seasoned.experience.knowledge import Knowledge
+from seasoned.experience.knowledge import ProjectKnowledge
 from seasoned.experience.lesson import MOST_COMMANDS, Hint, Line, Way
 from seasoned.experience.tell import hint_text, line_text, sheet_text
 from seasoned.template.render.tokens import count_tokens
@@ -65,25 +65,25 @@ class Replayed(msgspec.Struct, frozen=True):
     milliseconds: float
 
 
-def replay(conversations: Sequence[Conversation], *, seed: int = 0) -> list[Replayed]:
+def replay(conversations: Sequence[ReplayConversation], *, seed: int = 0) -> list[Replayed]:
     """Replay the conversations of any number of projects."""
-    knowledge: dict[str, Knowledge] = {}
+    knowledge: dict[str, ProjectKnowledge] = {}
     sources: dict[str, dict[str, str]] = {}
-    waiting: list[tuple[float, int, Conversation]] = []
+    waiting: list[tuple[float, int, ReplayConversation]] = []
     found = []
     for number, one in enumerate(sorted(conversations, key=lambda c: (c.started, c.root))):
         while waiting and waiting[0][0] < one.started:
             ended = heapq.heappop(waiting)[2]
-            known = knowledge.setdefault(ended.project, Knowledge())
+            known = knowledge.setdefault(ended.project, ProjectKnowledge())
             for evidence in ended.evidence:
                 known.add(evidence)
                 sources.setdefault(ended.project, {})[evidence.session] = ended.project
-        found.append(_replayed(one, knowledge.get(one.project, Knowledge()), sources.get(one.project, {}), seed))
+        found.append(_replayed(one, knowledge.get(one.project, ProjectKnowledge()), sources.get(one.project, {}), seed))
         heapq.heappush(waiting, (one.ended, number, one))
     return found
 
 
-def _replayed(one: Conversation, known: Knowledge, sources: dict[str, str], seed: int) -> Replayed:
+def _replayed(one: ReplayConversation, known: ProjectKnowledge, sources: dict[str, str], seed: int) -> Replayed:
     begun = perf_counter()
     chosen = known.sheet(one.folder)
     text = sheet_text(chosen, len(known))
@@ -130,7 +130,7 @@ class _FormOutcome(msgspec.Struct):
     failed: bool = False
 
 
-def _outcomes(steps: Sequence[Step]) -> tuple[dict[str, _FormOutcome], Sequence[Step]]:
+def _outcomes(steps: Sequence[ReplayStep]) -> tuple[dict[str, _FormOutcome], Sequence[ReplayStep]]:
     found: dict[str, _FormOutcome] = {}
     for at, step in enumerate(steps):
         for use in step.uses:
@@ -142,7 +142,7 @@ def _outcomes(steps: Sequence[Step]) -> tuple[dict[str, _FormOutcome], Sequence[
     return found, steps
 
 
-def _items(one: Conversation, known: Knowledge, shown: Sequence[Line]) -> list[Line]:
+def _items(one: ReplayConversation, known: ProjectKnowledge, shown: Sequence[Line]) -> list[Line]:
     """The commands that the first prompt asks for and the sheet does not show."""
     purposes = {line.purpose for line in shown}
     found = [known.command_for(purpose, one.folder) for purpose in purposes_in(one.task) if purpose not in purposes]
@@ -152,7 +152,7 @@ def _items(one: Conversation, known: Knowledge, shown: Sequence[Line]) -> list[L
 def _judged(
     form: str,
     text: str,
-    outcomes: tuple[dict[str, _FormOutcome], Sequence[Step]],
+    outcomes: tuple[dict[str, _FormOutcome], Sequence[ReplayStep]],
     place: Literal["start", "prompt"] = "start",
 ) -> ShownLine:
     known, steps = outcomes
@@ -162,7 +162,7 @@ def _judged(
     return ShownLine(form, text, used, ahead, outcome.failed and not used, place)
 
 
-def _went_wrong_before(form: str, steps: Sequence[Step]) -> bool:
+def _went_wrong_before(form: str, steps: Sequence[ReplayStep]) -> bool:
     """Whether a failing form of the same program or three looks came before: what the line would have saved."""
     program = form.split()[-1]
     failed = any(
@@ -175,7 +175,7 @@ def _went_wrong_before(form: str, steps: Sequence[Step]) -> bool:
 class _HintReplay:
     """The hints of one conversation, call by call; the same hint only once."""
 
-    def __init__(self, known: Knowledge) -> None:
+    def __init__(self, known: ProjectKnowledge) -> None:
         self._knowledge = known
         self._told: dict[str, Way] = {}
         self.shown: list[ShownHint] = []
@@ -185,7 +185,7 @@ class _HintReplay:
     def texts(self) -> list[str]:
         return [hint.text for hint in self.shown]
 
-    def take(self, step: Step) -> None:
+    def take(self, step: ReplayStep) -> None:
         before = self._before(step)
         failure = step.failure
         if failure is None or failure.is_signal:
@@ -196,7 +196,7 @@ class _HintReplay:
         if self._knowledge.was_repaired(failure.kind):
             self._count(failure, hint)
 
-    def _before(self, step: Step) -> Hint | None:
+    def _before(self, step: ReplayStep) -> Hint | None:
         for form in step.forms:
             hint = self._knowledge.before(form)
             if hint is not None:

@@ -34,7 +34,7 @@ class BeginSettings(msgspec.Struct, frozen=True, kw_only=True):
     silent: tuple[TellingPlace, ...] = ()
 
     def tells(self, place: TellingPlace) -> bool:
-        """Whether a session is told anything at this place."""
+        """Whether a session sees anything at this place."""
         return self.is_enabled and place not in self.silent
 
     def on_request(self) -> BeginSettings:

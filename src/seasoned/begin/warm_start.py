@@ -158,7 +158,7 @@ def _ensure(
         from seasoned.begin.sheet import ensure_sheet
 
         if not settings.tells("start"):
-            return Ensured(None, "Sessions are told nothing at their start.")
+            return Ensured(None, "Sessions see nothing at their start.")
         return ensure_sheet(store, session.id, session.folder, now=now)
     ensured = Ensured(None, "Nothing fits.")
     for form in session.forms:

@@ -1,1 +1,1 @@
-"""What a project's sessions have learned, and what a new session is told of it."""
+"""What a project's sessions have learned, and what a new session sees of it."""

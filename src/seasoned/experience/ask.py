@@ -1,6 +1,6 @@
 """What to tell a conversation at its start, at its first prompt and at its calls. Every entry point asks here.
 
-Each thing is told once in a conversation. What a person dropped is never told, what a person pinned always is.
+Each thing is shown once in a conversation. What a person dropped is never shown, what a person pinned always is.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Asking(msgspec.Struct, frozen=True):
         return hint_text(hint, path)
 
     def once(self, place: Place, text: str) -> bool:
-        """Whether this was not told before in this conversation; remembers that it is told now."""
+        """Whether this was not told before in this conversation; remembers that it is shown now."""
         digest = blake2b(text.encode(), digest_size=8).hexdigest()
         told = {"conversation": self.conversation, "project": self.project, "place": place, "digest": digest}
         with self.store.write():

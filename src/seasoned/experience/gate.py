@@ -1,4 +1,4 @@
-"""The gate for what a model is told from sessions: nothing dangerous, nothing that speaks to it, nothing redacted."""
+"""The gate for what a model sees from sessions: nothing dangerous, nothing that speaks to it, nothing redacted."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class _Repairs(msgspec.Struct):
     unrepaired: int = 0
 
 
-class Knowledge:
+class ProjectKnowledge:
     """The experience of one project."""
 
     def __init__(self) -> None:
@@ -137,7 +137,7 @@ class Knowledge:
         return list(dict.fromkeys(folder for one in newest for folder in sorted(one.folders)))
 
     def mistakes(self) -> Iterator[tuple[tuple[str, str, str], Hint]]:
-        """Every kind of failure that has an answer of its own, with the answer."""
+        """Every kind of failure that has an answer, with the answer."""
         for kind in self._repairs:
             hint = self.after(kind)
             if hint is not None and hint.way.kind != "path":

@@ -15,7 +15,7 @@ import msgspec
 
 from seasoned.command.rows import COMPILED
 from seasoned.experience.evidence import SessionEvidence, evidence_of
-from seasoned.experience.knowledge import Knowledge
+from seasoned.experience.knowledge import ProjectKnowledge
 from seasoned.experience.lookup import StoredPath, StoredSheet, kind_key
 from seasoned.insight.track import tracks
 from seasoned.store import Store
@@ -94,16 +94,16 @@ def rebuild(store: Store, project: str) -> None:
         store.run("experience.not_stale", {"project": project})
 
 
-def knowledge_of(store: Store, project: str) -> Knowledge:
+def knowledge_of(store: Store, project: str) -> ProjectKnowledge:
     """The knowledge of a project, from the evidence of its newest sessions."""
-    known = Knowledge()
+    known = ProjectKnowledge()
     newest = store.rows("experience.of_project", {"project": project, "limit": _MOST_SESSIONS})
     for row in reversed(newest):
         known.add(_decode_evidence(row["content"]))
     return known
 
 
-def _topics(known: Knowledge) -> Iterator[tuple[str, str, Any]]:
+def _topics(known: ProjectKnowledge) -> Iterator[tuple[str, str, Any]]:
     yield "sheet", "", StoredSheet(known.sheet(), len(known))
     for folder in known.folders()[:_MOST_FOLDERS]:
         yield "sheet", folder, StoredSheet(known.sheet(folder), len(known))

@@ -1,4 +1,4 @@
-"""The words in which a session is told: the sheet at its start, one line at a call. What failed is never quoted."""
+"""The words that a session sees: the sheet at its start, one line at a call. What failed is never quoted."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def contradiction(command: str, folder: Path) -> str | None:
 
 
 def _working_folder(one: WrittenCommand, folder: Path) -> Path:
-    """The folder that a command is told to work in: `make -C docs`, `pnpm --dir web`."""
+    """The folder that a command names to work in: `make -C docs`, `pnpm --dir web`."""
     for name, value in zip(one.words, one.words[1:], strict=False):
         if name in ("-C", "--dir", "--prefix", "--cwd", "--directory"):
             return folder / value

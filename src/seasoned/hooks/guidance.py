@@ -1,4 +1,4 @@
-"""What a session is told at its first prompt and at its calls. Silence is the rule; one line is the most.
+"""What a session sees at its first prompt and at its calls. Silence is the rule; one line is the most.
 
 Claude Code runs no hook for calls that its own checks refuse (`<tool_use_error>`): those are found in the transcript
 and answered at the next event.

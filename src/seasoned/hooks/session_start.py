@@ -50,7 +50,7 @@ def _begin(agent: Agent, event: HookEvent, config: Config) -> bytes | None:
         # Calls before notes about them: of the two forms that a hook can give, calls helped more when measured.
         forms=("text", "guidance"),
         tools=list(_TOOLS[agent]),
-        # Without a folder it belongs to no project, and is told nothing.
+        # Without a folder it belongs to no project, and sees nothing.
         folder=event.cwd,
     )
     with open_store(config.store_path) as store:

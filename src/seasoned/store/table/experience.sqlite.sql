@@ -21,7 +21,7 @@ CREATE TABLE knowledge (
     content BLOB NOT NULL,
     PRIMARY KEY (project, topic, key)
 ) WITHOUT ROWID;
--- A session that is forgotten takes along what its project was told because of it.
+-- A session that is forgotten takes along what its project knows because of it.
 CREATE TRIGGER evidence_forgotten AFTER DELETE ON evidence
 BEGIN
     DELETE FROM knowledge WHERE project = OLD.project;
@@ -49,7 +49,7 @@ CREATE TABLE sheet_choice (
     decided_at REAL NOT NULL,
     PRIMARY KEY (project, form)
 );
--- What each conversation was told, so that it is told once.
+-- What each conversation saw, so that it sees it once.
 CREATE TABLE told (
     conversation TEXT NOT NULL,
     project TEXT NOT NULL,

@@ -1,4 +1,4 @@
-"""`sheet` and `backtest`: what sessions of a project are told, and whether that would have been right."""
+"""`sheet` and `backtest`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ project_option = click.option("--project", metavar="P", help="A project: its nam
 def sheet(
     project: str | None, pin: str | None, drop: str | None, undo: str | None, evidence: bool, as_json: bool
 ) -> None:
-    """Show what sessions of a project are told.
+    """Show what sessions of a project see.
 
     The lines of its sheet with their evidence, and the hints that a call can get. Without --project, the project of the
     current folder.
@@ -80,10 +80,10 @@ def _print_sheet(view: experience.SheetView, *, with_evidence: bool) -> None:
     click.echo(f"{printable(view.project)}: {plural(view.conversations, 'conversation')}")
     click.echo()
     if view.text:
-        click.echo("A session is told at its start:\n")
+        click.echo("A session sees at its start:\n")
         click.echo("\n".join(f"  {line}" for line in printable_lines(view.text)))
     else:
-        click.echo("A session is told nothing at its start: no command is used by enough sessions yet.")
+        click.echo("A session sees nothing at its start: no command is used by enough sessions yet.")
     if view.lines:
         click.echo()
         rows = [
@@ -119,7 +119,7 @@ def printable_lines(text: str) -> list[str]:
 @click.option(
     "--fewest", default=experience.FEWEST_CONVERSATIONS, show_default=True, help="Fewest sessions of a project."
 )
-@click.option("--shown", is_flag=True, help="List what each session would have been told.")
+@click.option("--shown", is_flag=True, help="List what each session would have seen.")
 @store_option
 @json_option
 def backtest(
@@ -131,7 +131,7 @@ def backtest(
     use_store: bool,
     as_json: bool,
 ) -> None:
-    """Replay histories: was what they are told right?
+    """Replay histories: was what sessions see right?
 
     Sessions in the order of time, each told only what had ended before it began, compared with what it then did. No
     model is asked. A replay shows what would have been in front of the agent, not what it would have done.
