@@ -20,6 +20,7 @@ from seasoned.backtest.figures import Backtest, Figures
 from seasoned.backtest.figures import figures as figures_of
 from seasoned.backtest.replay import replay
 from seasoned.config import load
+from seasoned.errors import SeasonedError
 from seasoned.insight.track import tracks
 from seasoned.stats.interval import Estimate
 
@@ -39,7 +40,12 @@ def project_folders() -> list[Path]:
 
 def read_project(folder: Path) -> list[ReplayConversation]:
     """The conversations of a folder, as those of one project."""
-    with read_histories(load(), [folder])[1] as store:
+    try:
+        read = read_histories(load(), [folder])[1]
+    except SeasonedError:
+        # Beside sessions there are folders with other files.
+        return []
+    with read as store:
         found = [msgspec.structs.replace(track, project=folder.name) for track in tracks(store)]
     return conversations(found)
 

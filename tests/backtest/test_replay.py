@@ -34,9 +34,8 @@ def test_a_line_that_the_session_does_not_run_is_not_used() -> None:
 
 def test_ahead_counts_what_a_line_would_have_saved() -> None:
     some = [session(day, ran("make test")) for day in range(6)]
-    searching = session(
-        6, *[made("Read", {"file_path": f"/home/mira/shop/{n}.md"}) for n in range(3)], ran("make test")
-    )
+    looks = [made("Read", {"file_path": f"/home/mira/shop/{n}.md"}) for n in range(3)]
+    searching = session(6, *looks, ran("make test"))
     straight = session(7, ran("make test"))
     found = replay(conversations([*some, searching, straight]))
     assert [one.lines["chosen"][0].ahead for one in found[-2:]] == [True, False]

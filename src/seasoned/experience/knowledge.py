@@ -19,8 +19,8 @@ from seasoned.experience.lesson import MOST_COMMANDS, MOST_CORRECTIONS, Hint, Li
 
 # Chosen by backtest on two thirds of the projects, see docs/measurements/backtest.md.
 FLOOR = 0.7  # a line is shown if it is estimated that at least this share of sessions uses it
-HALF_LIFE = 12.0  # after so many newer lineages one counts half
-SAME_FOLDER = 8.0  # how much more a lineage of the same checkout counts
+HALF_LIFE = 8.0  # after so many newer lineages one counts half
+SAME_FOLDER = 5.0  # how much more a lineage of the same checkout counts
 ITEM_FLOOR = 0.4  # the same for a command that the first prompt asks for
 # A form that failed in so many lineages since it last worked no longer holds.
 RETIRED_BY = 2
