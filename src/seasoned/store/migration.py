@@ -73,6 +73,14 @@ MIGRATIONS = (
     Migration("m017_audit_head", ("audit_head.sqlite",)),
     # The project of each session, what is known of folders, and what the user decided about projects.
     Migration("m018_project", ("project.sqlite",)),
+    # How many calls made as an example shows worked and failed after it was shown.
+    Migration(
+        "m019_example_effect",
+        sql="""
+        ALTER TABLE example_usage ADD COLUMN worked INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE example_usage ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
+        """,
+    ),
     # What sessions show about their projects, what follows from it, and what conversations saw.
     Migration("m020_experience", ("experience.sqlite",)),
 )
