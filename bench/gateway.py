@@ -26,7 +26,7 @@ from bench.gateway_load import Conversation, Lines, Shape, Taken, ask_at_rate, a
 from bench.gateway_upstream import SLOW_EVENTS
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
-from seasoned.gateway.account.keys import make_key
+from seasoned.gateway.accounting import make_key
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
 

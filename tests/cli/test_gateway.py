@@ -10,8 +10,7 @@ from pathlib import Path
 import openai
 
 from seasoned.config import load
-from seasoned.gateway.account.journal import UsageEntry
-from seasoned.gateway.account.totals import EntryCost, add_entries
+from seasoned.gateway.accounting import EntryCost, UsageEntry, add_entries
 from seasoned.session import Usage
 from seasoned.store import open_database, open_store
 from tests.cli.run import SEASONED, answer, seasoned

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.discord import is_from_discord
-from seasoned.confirm.notify.message import escape_markdown
+from seasoned.confirm.notify.message import ConfiguredChannel, escape_markdown
 from tests.confirm.other_side import DiscordServer, Mood
 from tests.confirm.people import MIRA, NOW, PEOPLE, SECRET, STRANGER, Notified
 from tests.each_case import check_each

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.link import check_value, link_url, make_link, read_link
+from seasoned.confirm.notify.message import ConfiguredChannel
 from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.request.request import Request
 from seasoned.errors import NotFound, Refused

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.confirm.notify.channel import ConfiguredChannel, load_channels
 from seasoned.confirm.notify.http import open_client
+from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
 from seasoned.confirm.notify.notifier import Notifier
 from seasoned.confirm.notify.outbox import RetryPolicy, unsent
 from seasoned.confirm.policy import Channel, Listen, Policy
@@ -152,7 +152,7 @@ _CHILD = """
 import sys
 from pathlib import Path
 from seasoned.config import Config
-from seasoned.confirm.notify.channel import ConfiguredChannel
+from seasoned.confirm.notify.message import ConfiguredChannel
 from tests.confirm.people import Notified, PEOPLE
 
 home, url, receiver, secret, how = sys.argv[1:]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seasoned.command.action import HIGH_RISK
 from seasoned.config import Config
-from seasoned.confirm.notify.channel import load_channels
+from seasoned.confirm.notify.message import load_channels
 from seasoned.confirm.policy import DEFAULT, AllowRule, Policy, load_policy, read_policy
 from seasoned.errors import UsageError
 from tests.each_case import check_each

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.http import NotSent, open_client
+from seasoned.confirm.notify.message import ConfiguredChannel
 from seasoned.confirm.notify.notifier import Notifier
 from seasoned.confirm.notify.telegram import Poller, Telegram, receive_update
 from seasoned.confirm.people.credential import make, revoke

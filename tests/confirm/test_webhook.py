@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.confirm.notify.channel import ConfiguredChannel
+from seasoned.confirm.notify.message import ConfiguredChannel
 from seasoned.confirm.notify.webhook import sign, verify
 from seasoned.errors import Unauthorised, UsageError
 from tests.confirm.other_side import Mood, Receiver, closed_url

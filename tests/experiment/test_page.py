@@ -16,7 +16,7 @@ from seasoned.experiment.analysis.analyse import Analysis, AnalysisPlan, analyse
 from seasoned.experiment.analysis.contrast import Contrast
 from seasoned.experiment.analysis.findings import sentences
 from seasoned.experiment.page import render
-from seasoned.experiment.page.plots import plots
+from seasoned.experiment.page.page import plots
 from seasoned.insight.page.rows import visible
 from tests.experiment.simulated import run
 from tests.insight.test_page import Parsed, leaves

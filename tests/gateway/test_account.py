@@ -15,9 +15,18 @@ import msgspec
 import openai
 import pytest
 
-from seasoned.gateway.account.journal import UsageEntry, UsageJournal
-from seasoned.gateway.account.keys import GatewayKey, over_budget, spent
-from seasoned.gateway.account.totals import GROUPINGS, EntryCost, add_entries, pricing, totals
+from seasoned.gateway.accounting import (
+    GROUPINGS,
+    EntryCost,
+    GatewayKey,
+    UsageEntry,
+    UsageJournal,
+    add_entries,
+    over_budget,
+    pricing,
+    spent,
+    totals,
+)
 from seasoned.gateway.settings import GatewaySettings, load_settings
 from seasoned.session import Usage
 from seasoned.store import Database, open_store

@@ -20,8 +20,7 @@ import httpx2
 import pytest
 
 from seasoned.config import Config
-from seasoned.gateway.account.journal import FOLDER
-from seasoned.gateway.account.keys import make_key
+from seasoned.gateway.accounting import FOLDER, make_key
 from seasoned.marks import BLOCK_OPENS
 from seasoned.scan import file_reader
 from seasoned.store import open_store

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import openai
 import pytest
 
-from seasoned.gateway.account.keys import make_key
+from seasoned.gateway.accounting import make_key
 from seasoned.history.reader.seasoned_db import read
 from seasoned.session import Session
 from seasoned.store import open_database

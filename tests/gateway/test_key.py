@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from seasoned.errors import Conflict, NotFound, UsageError
-from seasoned.gateway.account.keys import PREFIX, Budgets, KeyCache, hash_of, list_keys, make_key, revoke_key
+from seasoned.gateway.accounting import PREFIX, Budgets, KeyCache, hash_of, list_keys, make_key, revoke_key
 from seasoned.store import Database, open_database
 from tests.each_case import each_case
 from tests.gateway.running import config_in, rows, run_gateway, settings_for, wait_until

@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.gateway.record.new_messages import KnownConversation, NewMessages, expect_summary, find_new_messages
+from seasoned.gateway.record.session_writer import KnownConversation, NewMessages, expect_summary, find_new_messages
 from seasoned.gateway.wire import anthropic, chat, responses
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.session import Marks, Message, ToolCall

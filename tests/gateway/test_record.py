@@ -12,7 +12,7 @@ import openai
 import pytest
 
 from seasoned.config import Config
-from seasoned.gateway.account.keys import make_key
+from seasoned.gateway.accounting import make_key
 from seasoned.history.reader.seasoned_db import read
 from seasoned.session import Session
 from seasoned.store import open_database, open_store

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.gateway.account.journal import UsageEntry, UsageJournal
-from seasoned.gateway.account.totals import EntryCost, totals
+from seasoned.gateway.accounting import EntryCost, UsageEntry, UsageJournal, totals
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import FinishedExchange
 from seasoned.gateway.record import recorder as recorder_module

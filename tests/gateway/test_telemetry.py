@@ -15,7 +15,7 @@ import httpx2
 import openai
 import pytest
 
-from seasoned.gateway.account.keys import make_key
+from seasoned.gateway.accounting import make_key
 from seasoned.gateway.telemetry import find_collector
 from seasoned.store import open_store
 from tests.gateway.running import config_in, run_gateway, settings_for, wait_until

@@ -23,8 +23,7 @@ from seasoned.experiment.live.assignment import (
 from seasoned.experiment.run.design import new_design
 from seasoned.experiment.run.run_store import keep_design
 from seasoned.experiment.run.run_store import save as save_run
-from seasoned.gateway.account.journal import UsageEntry
-from seasoned.gateway.account.totals import EntryCost, add_entries
+from seasoned.gateway.accounting import EntryCost, UsageEntry, add_entries
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.schedule import job_table

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.gateway.account.journal import UsageJournal
-from seasoned.gateway.account.totals import EntryCost
+from seasoned.gateway.accounting import EntryCost, UsageJournal
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.record import recorder as recorder_module
 from seasoned.gateway.record.recorder import GatewayRecorder

@@ -11,7 +11,7 @@ import msgspec
 
 from seasoned.app.stores import shared_database, user_store
 from seasoned.config import Config, command_environment
-from seasoned.gateway.account.totals import GroupBy, HistoryTotal, UsageTotal, history_totals, totals
+from seasoned.gateway.accounting import GroupBy, HistoryTotal, UsageTotal, history_totals, totals
 from seasoned.gateway.settings import FILE, load_settings
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ from seasoned.cli.output import print_json, table, when
 from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
 from seasoned.confirm.policy import Listen
-from seasoned.gateway.account import keys
-from seasoned.gateway.account.keys import GatewayKey
-from seasoned.gateway.account.totals import HistoryTotal, UsageTotal
+from seasoned.gateway import accounting
+from seasoned.gateway.accounting import GatewayKey, HistoryTotal, UsageTotal
 from seasoned.session import Usage
 from seasoned.store.project import refs_in
 
@@ -111,7 +110,7 @@ def make(name: str, usd_per_day: float | None, tokens_per_day: int | None, stops
     """
     with shared_database(load(), durable=True) as database:
         # The token exists only here and on the screen; the database holds its hash.
-        made, token = keys.make_key(
+        made, token = accounting.make_key(
             database, name, now=time.time(), usd_per_day=usd_per_day, tokens_per_day=tokens_per_day, stops=stops
         )
     if as_json:
@@ -130,7 +129,7 @@ def list_(as_json: bool) -> None:
     Example: seasoned gateway key list
     """
     with shared_database(load(), durable=True) as database:
-        found = keys.list_keys(database)
+        found = accounting.list_keys(database)
     if as_json:
         print_json("gateway-keys", {"count": len(found), "keys": [_answer(one) for one in found]})
         return
@@ -161,7 +160,7 @@ def revoke(name: str, as_json: bool) -> None:
     """
     with shared_database(load(), durable=True) as database:
         # Durable, as above: after a crash, a revoked key must stay revoked.
-        ended = keys.revoke_key(database, name, now=time.time())
+        ended = accounting.revoke_key(database, name, now=time.time())
     if as_json:
         print_json("gateway-key", {**_answer(ended), "token": None})
     else:

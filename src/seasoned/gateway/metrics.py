@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from seasoned.gateway.account.totals import RecordedCounts
+from seasoned.gateway.accounting import RecordedCounts
 from seasoned.session import Usage
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"

@@ -36,9 +36,7 @@ from seasoned.confirm.service.listen import (
     server_for,
 )
 from seasoned.errors import NotFound
-from seasoned.gateway.account.journal import FOLDER, UsageJournal
-from seasoned.gateway.account.keys import Budgets, KeyCache
-from seasoned.gateway.account.totals import pricing
+from seasoned.gateway.accounting import FOLDER, Budgets, KeyCache, UsageJournal, pricing
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.metrics import GatewayMetrics
 from seasoned.gateway.proxy.app import Gateway

@@ -133,12 +133,6 @@ def history(
     return [run_from_row(row) for row in database.rows("schedule.history", {**asked, "job_id": job_id})]
 
 
-def drop_history(database: Database, *, before: float) -> int:
-    """Delete finished runs that were scheduled before this time; returns how many."""
-    with database.write():
-        return database.run("schedule.drop_history", {"before": before})
-
-
 def revision(database: Database) -> int:
     """A number that changes whenever a job changes."""
     row = database.row("schedule.revision")

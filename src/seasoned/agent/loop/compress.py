@@ -25,8 +25,8 @@ from pydantic_ai.models import Model
 from pydantic_ai.usage import RequestUsage
 
 from seasoned.agent.loop.conversation import Conversation, estimate_tokens
-from seasoned.agent.loop.instructions import instruction
 from seasoned.agent.loop.record import BackgroundRecorder, body_of, new_ref, without_usage
+from seasoned.agent.loop.runtime import instruction
 from seasoned.agent.loop.stream_events import ContextCompressed
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.reader.seasoned_db import NAME, read_message

@@ -15,10 +15,9 @@ import msgspec
 from seasoned.agent.loop.compress import Compressor
 from seasoned.agent.loop.context import Context, JobScheduler
 from seasoned.agent.loop.conversation import Conversation, TurnLimits, Warm
-from seasoned.agent.loop.instructions import build_instructions
 from seasoned.agent.loop.model import ModelChoice, open_model
 from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, RecordedConversation, messages_of, new_ref
-from seasoned.agent.loop.runtime import Confirm, Denial, Explain, Question, Runtime, deny
+from seasoned.agent.loop.runtime import Confirm, Denial, Explain, Question, Runtime, build_instructions, deny
 from seasoned.agent.toolset.registry import SMALL_TOOLSETS, TOOLSETS, build_toolsets, danger_of, listed_tools
 from seasoned.agent.warm import AUTO, Warmth, known_block, retract, warm_block
 from seasoned.command.risk import need_of_call

@@ -10,10 +10,9 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.decision import NOT_ALLOWED, decide_as, once
 from seasoned.confirm.notify.http import NotSent, call, check
-from seasoned.confirm.notify.message import Notification, as_markdown, escape_markdown
+from seasoned.confirm.notify.message import ConfiguredChannel, Notification, as_markdown, escape_markdown
 from seasoned.confirm.request.book import Book
 
 SIGNATURE_HEADER = "x-signature-ed25519"

@@ -10,9 +10,9 @@ from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse
 
-from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.decision import DecisionReply
 from seasoned.confirm.notify.discord import SIGNATURE_HEADER, TIMESTAMP_HEADER, is_from_discord, receive_interaction
+from seasoned.confirm.notify.message import ConfiguredChannel
 from seasoned.confirm.notify.telegram import SECRET_HEADER, is_from_telegram, receive_update
 from seasoned.confirm.notify.webhook import receive_webhook
 from seasoned.confirm.request.book import Book

@@ -11,11 +11,10 @@ from typing import Any
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.discord import Discord
 from seasoned.confirm.notify.http import NotSent, open_client
 from seasoned.confirm.notify.link import link_url, make_link
-from seasoned.confirm.notify.message import ChannelSender, Notification, compose, moment, visible
+from seasoned.confirm.notify.message import ChannelSender, ConfiguredChannel, Notification, compose, moment, visible
 from seasoned.confirm.notify.outbox import DEFAULT_RETRIES, Outbox, RetryPolicy
 from seasoned.confirm.notify.telegram import Poller, Telegram
 from seasoned.confirm.notify.webhook import Webhook

@@ -11,10 +11,9 @@ from typing import Any
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.decision import NOT_ALLOWED, decide_as, once
 from seasoned.confirm.notify.http import NotSent, call, check
-from seasoned.confirm.notify.message import Notification, as_html
+from seasoned.confirm.notify.message import ConfiguredChannel, Notification, as_html
 from seasoned.confirm.request.book import Book
 from seasoned.errors import SeasonedError
 

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.decision import DecisionReply, decide_as, once
 from seasoned.confirm.notify.http import call, check
-from seasoned.confirm.notify.message import Notification
+from seasoned.confirm.notify.message import ConfiguredChannel, Notification
 from seasoned.confirm.request.book import Book
 from seasoned.errors import Unauthorised, UsageError
 

@@ -12,8 +12,14 @@ import msgspec
 from seasoned.command.action import check_action
 from seasoned.command.rows import Finding
 from seasoned.confirm.audit.chain import AuditEntry, Chain, newest_entries, read_head, writing
-from seasoned.confirm.people.authorization import check_pending, deciding_refusal, no_such_request, redeeming_refusal
-from seasoned.confirm.people.credential import Credential, current
+from seasoned.confirm.people.credential import (
+    Credential,
+    check_pending,
+    current,
+    deciding_refusal,
+    no_such_request,
+    redeeming_refusal,
+)
 from seasoned.confirm.policy import Policy, RateLimit
 from seasoned.confirm.request.allow_list import is_allowed
 from seasoned.confirm.request.canonical_json import canonical, check_text, digest_of, request_bytes

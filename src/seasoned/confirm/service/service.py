@@ -19,7 +19,7 @@ from seasoned.config import Config, secret
 from seasoned.confirm.audit.chain import AuditHead, read_head
 from seasoned.confirm.audit.export import AuditExporter
 from seasoned.confirm.notify import incoming, link
-from seasoned.confirm.notify.channel import ConfiguredChannel, load_channels
+from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
 from seasoned.confirm.notify.notifier import Notifier
 from seasoned.confirm.policy import FILE, Policy, check_agreed, load_with_digest
 from seasoned.confirm.request.book import Book

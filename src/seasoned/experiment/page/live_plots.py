@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.experiment.live.live_report import MEASURES, LiveArm, LiveEffect, LiveLook, LiveReport
-from seasoned.experiment.page.plots import band_panel, ends_of
+from seasoned.experiment.page.page import band_panel, ends_of
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import (

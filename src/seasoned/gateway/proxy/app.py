@@ -10,8 +10,7 @@ from typing import Any, Protocol
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from seasoned.gateway.account.journal import Ended, UsageJournal
-from seasoned.gateway.account.keys import PREFIX, Budgets, GatewayKey, KeyCache
+from seasoned.gateway.accounting import PREFIX, Budgets, Ended, GatewayKey, KeyCache, UsageJournal
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.metrics import CONTENT_TYPE, GatewayMetrics
 from seasoned.gateway.proxy.client import ClientGone, RequestRefused, read_body, refuse, run_while_there, say

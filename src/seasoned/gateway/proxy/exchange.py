@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import msgspec
 
-from seasoned.gateway.account.journal import Ended, UsageEntry
+from seasoned.gateway.accounting import Ended, UsageEntry
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.record.conversations import GatewayConversation
 from seasoned.gateway.wire.api import WireApi

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seasoned.gateway.account.keys import PREFIX
+from seasoned.gateway.accounting import PREFIX
 from seasoned.gateway.settings import Api
 
 Headers = Sequence[tuple[bytes, bytes]]

@@ -11,9 +11,16 @@ from itertools import islice
 
 from seasoned.config import Config
 from seasoned.errors import StoreError
-from seasoned.gateway.account.journal import UsageEntry, UsageJournal
-from seasoned.gateway.account.keys import Budgets, KeyCache
-from seasoned.gateway.account.totals import EntryCost, Pricing, RecordedCounts, add_entries
+from seasoned.gateway.accounting import (
+    Budgets,
+    EntryCost,
+    KeyCache,
+    Pricing,
+    RecordedCounts,
+    UsageEntry,
+    UsageJournal,
+    add_entries,
+)
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import Exchange, FinishedExchange
 from seasoned.gateway.record.conversations import ConversationIndex

@@ -119,9 +119,6 @@ ORDER BY scheduled_at DESC, job_id, attempt DESC LIMIT :limit;
 -- name: count_outcomes
 SELECT outcome, COUNT(*) AS n FROM job_run GROUP BY outcome;
 
--- name: drop_history
-DELETE FROM job_run WHERE scheduled_at < :before AND ended_at IS NOT NULL AND delivery <> 'pending';
-
 -- name: due_deliveries
 SELECT * FROM job_run WHERE delivery = 'pending' AND delivery_at <= :now ORDER BY delivery_at LIMIT :limit;
 

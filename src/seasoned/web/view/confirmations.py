@@ -11,8 +11,7 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response, StreamingResponse
 
 from seasoned.confirm.audit.chain import AuditEntry
-from seasoned.confirm.people.authorization import deciding_refusal
-from seasoned.confirm.people.credential import Credential
+from seasoned.confirm.people.credential import Credential, deciding_refusal
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
 from seasoned.confirm.service.routes import check_id, decide

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from seasoned.app.gateway import first_moment, gateway_usage
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
-from seasoned.gateway.account.totals import GROUPINGS, GroupBy, UsageTotal
+from seasoned.gateway.accounting import GROUPINGS, GroupBy, UsageTotal
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import number, plural

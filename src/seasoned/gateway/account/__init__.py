@@ -1,1 +1,0 @@
-"""Accounting: what each request used, keys of the gateway, and their budgets."""

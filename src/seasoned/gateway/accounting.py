@@ -1,0 +1,563 @@
+"""What requests use and cost: the usage journal, totals, keys and budgets.
+
+The journal has one line for each answer, written before its end is passed on, so that a crash loses no tokens. A line
+goes to the operating system at once, not to the disk: it survives a crash of the process, not a power failure.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
+from uuid import uuid4
+
+import msgspec
+
+from seasoned.atomic_write import make_private_folder
+from seasoned.errors import Conflict, NotFound, UsageError
+from seasoned.gateway.settings import GatewaySettings
+from seasoned.price import estimate_session, find_cost
+from seasoned.session import Usage
+from seasoned.store import Database, DatabaseRow, Store
+
+try:
+    import fcntl
+except ImportError:  # a system without it: two gateways on one home may read each other's lines, which counts once
+    fcntl = None  # type: ignore[assignment]
+
+# The answer came to its end; the upstream broke off; the client went away.
+Ended = Literal["complete", "broken", "cancelled"]
+FOLDER = "gateway-journal"
+_SUFFIX = ".jsonl"
+# While lines are added. A file with this suffix that no process has locked was left by one that died.
+_OPEN = ".open"
+# Until it is locked: an unlocked `.open` file would be taken over at once.
+_NEW = ".new"
+
+
+class UsageEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """What one request used. A later entry with the same id replaces it, so nothing is counted twice."""
+
+    id: str
+    at: float
+    session: str
+    purpose: str
+    # Empty where the client brought the provider's own key.
+    key_name: str
+    upstream: str
+    api: str
+    model: str
+    status: int
+    ended: Ended
+    # None: the provider said nothing, which is not zero.
+    usage: Usage | None = None
+    raw: dict[str, Any] | None = None
+    seconds: float = 0.0
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(UsageEntry).decode
+
+
+class UsageJournal:
+    """One file for each process; files that dead processes left behind are taken over."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._file: int | None = None
+        self._path: Path | None = None
+        self._left: list[Path] = []
+        self._unwritten: list[UsageEntry] = []
+        self.unreadable = 0
+
+    def open(self) -> None:
+        """Start, and find the files that killed processes left behind."""
+        make_private_folder(self._folder.parent)
+        make_private_folder(self._folder)
+        self._left = [path for path in sorted(self._folder.glob(f"*{_OPEN}")) if not _is_in_use(path)]
+
+    def append(self, entry: UsageEntry) -> None:
+        """Write a line. If that fails, the entry is kept in memory and the error raised."""
+        line = _encode(entry) + b"\n"
+        with self._lock:
+            try:
+                if self._file is None:
+                    self._begin()
+                assert self._file is not None
+                if os.write(self._file, line) < len(line):
+                    raise OSError("the disk took only a part of the line")
+            except OSError:
+                self._unwritten.append(entry)
+                raise
+
+    def take(self) -> Iterator[tuple[Path | None, list[UsageEntry]]]:
+        """Each complete file with its entries; call `done` when they are in the store."""
+        with self._lock:
+            self._end()
+            unwritten, self._unwritten = self._unwritten, []
+        if unwritten:
+            yield None, unwritten
+        for path in [*self._left, *sorted(self._folder.glob(f"*{_SUFFIX}"))]:
+            yield path, self._read(path)
+
+    def put_back(self, entries: list[UsageEntry]) -> None:
+        """Keep entries that could not be written or stored."""
+        with self._lock:
+            self._unwritten = entries + self._unwritten
+
+    def done(self, path: Path) -> None:
+        """Delete a file whose entries are in the store."""
+        path.unlink(missing_ok=True)
+        self._left = [one for one in self._left if one != path]
+
+    def close(self) -> None:
+        with self._lock:
+            self._end()
+
+    def _begin(self) -> None:
+        path = self._folder / f"{os.getpid()}-{uuid4().hex}{_OPEN}"
+        new = path.with_suffix(_NEW)
+        file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_EXCL, 0o600)
+        try:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            new.rename(path)
+        except OSError:
+            os.close(file)
+            raise
+        self._file, self._path = file, path
+
+    def _end(self) -> None:
+        if self._file is not None and self._path is not None:
+            file, path, self._file, self._path = self._file, self._path, None, None
+            try:
+                path.rename(path.with_suffix(_SUFFIX))
+            finally:
+                os.close(file)
+
+    def _read(self, path: Path) -> list[UsageEntry]:
+        try:
+            lines = path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []  # another gateway stored it
+        found = []
+        for line in lines:
+            if not line:
+                continue
+            try:
+                found.append(_decode(line))
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                # Only the last line of a process that was killed in the middle of it.
+                self.unreadable += 1
+        return found
+
+
+def _is_in_use(path: Path) -> bool:
+    if fcntl is None:
+        return False
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False
+
+
+GroupBy = Literal["session", "model", "day", "key"]
+GROUPINGS: tuple[GroupBy, ...] = get_args(GroupBy)
+N = TypeVar("N", int, float)
+_MOST = 10**15
+_MODEL_CHARS = 200
+_FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
+
+
+class EntryCost(msgspec.Struct, frozen=True):
+    """What a request cost and where the figure comes from; None if no price is known."""
+
+    usd: float | None = None
+    source: str | None = None
+
+
+Pricing = Callable[[UsageEntry], EntryCost]
+
+
+class RecordedCounts(msgspec.Struct):
+    """What one gateway has counted since it started."""
+
+    cost_usd: float = 0.0
+    unpriced: int = 0
+    # Examples that were suspended, restored or retired.
+    decisions: int = 0
+
+
+class UsageTotal(msgspec.Struct, frozen=True, kw_only=True):
+    """What all requests of one session, model, day or key used."""
+
+    # None: no gateway key was used, or no model was named.
+    name: str | None
+    requests: int
+    usage: Usage
+    # Of the requests with a known price; None if there are none.
+    cost_usd: float | None
+    # Requests without a known price; they are not in the cost.
+    unpriced: int
+    # Turns whose words and calls may be missing from their sessions.
+    unrecorded: int
+    last_at: float
+
+
+class HistoryTotal(msgspec.Struct, frozen=True, kw_only=True):
+    """What the sessions of one model or day used, or one session, as read from histories."""
+
+    # None: the history names no model, or no time.
+    name: str | None
+    sessions: int
+    usage: Usage
+    # What agents recorded, and for sessions where they recorded no cost an estimate; None if neither is known.
+    cost_usd: float | None
+    # The part of the cost that is an estimate, the sessions it is for, and where the prices come from.
+    estimated_usd: float | None = None
+    estimated: int = 0
+    price_source: str | None = None
+    # Sessions with neither; they are not in the cost.
+    unpriced: int
+    last_at: float | None
+    # Nothing that is read from a history is missing.
+    unrecorded: int = 0
+
+
+def pricing(settings: GatewaySettings) -> Pricing:
+    """How to price entries: by what the upstream says, or by the published prices for its address."""
+    addresses = {one.name: one.base_url for one in settings.upstream}
+
+    def price(entry: UsageEntry) -> EntryCost:
+        found = find_cost(
+            entry.usage,
+            entry.raw,
+            model=entry.model or None,
+            base_url=addresses.get(entry.upstream),
+            now=datetime.fromtimestamp(entry.at, UTC),
+        )
+        return EntryCost() if found is None else EntryCost(float(found.usd), found.full_source)
+
+    return price
+
+
+def add_entries(database: Database, entries: Iterable[UsageEntry], price: Pricing) -> None:
+    """Store entries in one transaction; one that is already there is replaced."""
+    rows = [_row(entry, price(entry)) for entry in entries]
+    with database.write():
+        for row in rows:
+            database.run("gateway.add_request", row)
+
+
+def _row(entry: UsageEntry, price: EntryCost) -> dict[str, object]:
+    usage = entry.usage or Usage()
+    return {
+        **{name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("usage", "raw")},
+        **{f"{name}_tokens": _plausible(getattr(usage, name)) for name in _FIGURES},
+        # A name that the database cannot store would keep the whole batch out.
+        "model": "".join([c for c in entry.model[:_MODEL_CHARS] if c.isprintable()]),
+        "day": day_of(entry.at),
+        "cost_usd": _plausible(price.usd),
+        "cost_source": price.source,
+        "raw": msgspec.json.encode(entry.raw).decode(),
+    }
+
+
+def _plausible(figure: N | None) -> N | None:
+    """The figure, or None if it is impossibly large."""
+    return figure if figure is not None and 0 <= figure < _MOST else None
+
+
+def day_of(at: float) -> str:
+    """The UTC day of a time, which is the same for every gateway of a team."""
+    return time.strftime("%Y-%m-%d", time.gmtime(at))
+
+
+def totals(
+    database: Database, by: GroupBy, *, since: float = 0.0, only: Collection[str] | None = None
+) -> list[UsageTotal]:
+    """What was used since a time: sessions and days newest first, models and keys by number of requests.
+
+    `only`: the sessions to count. The requests of a team may be in another database than the sessions.
+    """
+    if only is not None:
+        return _totals_of(database, by, since, only)
+    rows = database.rows(f"gateway.usage_by_{by}", {"since": since})
+    return [_total(row, row["name"]) for row in rows]
+
+
+def _totals_of(database: Database, by: GroupBy, since: float, only: Collection[str]) -> list[UsageTotal]:
+    found: dict[str | None, UsageTotal] = {}
+    for row in database.rows("gateway.usage_parts", {"since": since}):
+        if row["session"] in only:
+            one = _total(row, row["key_name" if by == "key" else by])
+            known = found.get(one.name)
+            found[one.name] = one if known is None else _added(known, one)
+    if by in ("model", "key"):
+        return sorted(found.values(), key=lambda one: (-one.requests, one.name or ""))
+    return sorted(found.values(), key=lambda one: one.last_at, reverse=True)
+
+
+def _added(one: UsageTotal, other: UsageTotal) -> UsageTotal:
+    return UsageTotal(
+        name=one.name,
+        requests=one.requests + other.requests,
+        usage=one.usage + other.usage,
+        cost_usd=_sum(one.cost_usd, other.cost_usd),
+        unpriced=one.unpriced + other.unpriced,
+        unrecorded=one.unrecorded + other.unrecorded,
+        last_at=max(one.last_at, other.last_at),
+    )
+
+
+def _total(row: DatabaseRow, name: str) -> UsageTotal:
+    return UsageTotal(
+        name=name or None,
+        requests=int(row["requests"]),
+        usage=Usage(*[None if row[f"{name}_tokens"] is None else int(row[f"{name}_tokens"]) for name in _FIGURES]),
+        cost_usd=None if row["cost_usd"] is None else float(row["cost_usd"]),
+        unpriced=int(row["unpriced"]),
+        unrecorded=int(row["unrecorded"]),
+        last_at=float(row["last_at"]),
+    )
+
+
+def history_totals(
+    store: Store,
+    by: GroupBy,
+    *,
+    since: float = 0.0,
+    without: Collection[str] = frozenset(),
+    project: str | None = None,
+) -> list[HistoryTotal]:
+    """What histories report since a time, newest first. `without`: sessions that went through the gateway.
+
+    Histories know nothing of gateway keys, so there is nothing by key. Estimates are made here and not while scanning:
+    that costs a scan nothing, covers stores that were filled earlier, and follows the prices that are installed.
+    """
+    if by == "key":
+        return []
+    found: dict[str | None, HistoryTotal] = {}
+    for row in store.each("session.used", {"since": since, "project": project}):
+        session = f"{row['agent']}:{row['native_id']}"
+        if session in without:
+            continue
+        names = {"session": session, "model": row["model"], "day": None if row["at"] is None else day_of(row["at"])}
+        usage = Usage(*[row[f"{name}_tokens"] for name in _FIGURES])
+        cost, estimate = row["cost_usd"], None
+        if cost is None:
+            estimate = estimate_session(row["agent"], row["model"], usage, at=row["at"])
+            cost = None if estimate is None else float(estimate.usd)
+        one = HistoryTotal(
+            name=names[by],
+            sessions=1,
+            usage=usage,
+            cost_usd=cost,
+            estimated_usd=None if estimate is None else cost,
+            estimated=int(estimate is not None),
+            price_source=None if estimate is None else estimate.full_source,
+            unpriced=int(cost is None),
+            last_at=row["at"],
+        )
+        known = found.get(one.name)
+        found[one.name] = one if known is None else _joined(known, one)
+    if by == "day":
+        return sorted(found.values(), key=lambda one: one.name or "", reverse=True)
+    return list(found.values())
+
+
+def _joined(one: HistoryTotal, other: HistoryTotal) -> HistoryTotal:
+    times = [at for at in (one.last_at, other.last_at) if at is not None]
+    return HistoryTotal(
+        name=one.name,
+        sessions=one.sessions + other.sessions,
+        usage=one.usage + other.usage,
+        cost_usd=_sum(one.cost_usd, other.cost_usd),
+        estimated_usd=_sum(one.estimated_usd, other.estimated_usd),
+        estimated=one.estimated + other.estimated,
+        price_source=one.price_source or other.price_source,
+        unpriced=one.unpriced + other.unpriced,
+        last_at=max(times, default=None),
+    )
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    """The sum of what is known; None if nothing is."""
+    known = [figure for figure in (one, other) if figure is not None]
+    return sum(known) if known else None
+
+
+PREFIX = "ssn_gateway_"
+_NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
+
+
+class GatewayKey(msgspec.Struct, frozen=True, kw_only=True):
+    """A key that may send requests, with its budget per UTC day."""
+
+    id: str
+    name: str
+    created_at: float
+    usd_per_day: float | None = None
+    tokens_per_day: int | None = None
+    # Whether requests beyond the budget are refused; otherwise they are only logged.
+    stops: bool = False
+    revoked_at: float | None = None
+
+
+def make_key(
+    database: Database,
+    name: str,
+    *,
+    now: float,
+    usd_per_day: float | None = None,
+    tokens_per_day: int | None = None,
+    stops: bool = False,
+) -> tuple[GatewayKey, str]:
+    """Make a key; returns it with its token, which is shown only once."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"a key name has up to 64 characters (a-z 0-9 . _ @ + -) and begins with a letter or digit, not {name!r}"
+        )
+    for what, amount in (("dollars", usd_per_day), ("tokens", tokens_per_day)):
+        if amount is not None and not 0 < amount < 1e15:
+            raise UsageError(f"a budget is a number of {what} above 0, not {amount!r}")
+    if stops and usd_per_day is None and tokens_per_day is None:
+        raise UsageError("`--stop` needs a budget: give one in dollars or tokens a day")
+    # The prefix tells a gateway key from a provider's, which must be passed on.
+    token = PREFIX + secrets.token_urlsafe(32)
+    made = GatewayKey(
+        id=secrets.token_urlsafe(12),
+        name=name,
+        created_at=float(now),
+        usd_per_day=usd_per_day,
+        tokens_per_day=tokens_per_day,
+        stops=stops,
+    )
+    values = {field: getattr(made, field) for field in made.__struct_fields__ if field != "revoked_at"}
+    with database.write():
+        count = database.run("gateway.add_key", {**values, "stops": int(stops), "token_hash": hash_of(token)})
+    if not count:
+        raise Conflict(f"the name {name!r} is taken, and names are never reused: choose another", status="taken")
+    return made, token
+
+
+def revoke_key(database: Database, name: str, *, now: float) -> GatewayKey:
+    """Revoke a key. Revoking it twice changes nothing."""
+    with database.write():
+        database.run("gateway.revoke_key", {"name": name, "now": float(now)})
+        row = database.row("gateway.key_named", {"name": name})
+    if row is None:
+        raise NotFound(f"key {name!r} not found: run `seasoned gateway key list` to see all keys")
+    return _from_row(row)
+
+
+def list_keys(database: Database) -> list[GatewayKey]:
+    """All keys, oldest first, including revoked ones."""
+    return [_from_row(row) for row in database.rows("gateway.keys")]
+
+
+class KeyCache:
+    """Valid keys, in memory so that requests do not wait for the store; reloaded every half second."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, GatewayKey] = {}
+
+    def load(self, database: Database) -> None:
+        """Load the keys from the store; if that fails, the known ones stay."""
+        rows = database.rows("gateway.keys")
+        self._known = {str(row["token_hash"]): _from_row(row) for row in rows if row["revoked_at"] is None}
+
+    def find(self, token: str) -> GatewayKey | None:
+        """The key of a token."""
+        # By the hash: how long it takes says nothing about a token of 256 bits.
+        return self._known.get(hash_of(token))
+
+    @property
+    def keys(self) -> tuple[GatewayKey, ...]:
+        return tuple(self._known.values())
+
+
+def hash_of(token: str) -> str:
+    """The hash that is stored in place of a token."""
+    # A token has 256 random bits: a slow hash would add nothing.
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _from_row(row: DatabaseRow) -> GatewayKey:
+    return GatewayKey(
+        id=str(row["id"]),
+        name=str(row["name"]),
+        created_at=float(row["created_at"]),
+        usd_per_day=None if row["usd_per_day"] is None else float(row["usd_per_day"]),
+        tokens_per_day=None if row["tokens_per_day"] is None else int(row["tokens_per_day"]),
+        stops=bool(row["stops"]),
+        revoked_at=None if row["revoked_at"] is None else float(row["revoked_at"]),
+    )
+
+
+class KeySpending(msgspec.Struct, frozen=True):
+    """What a key has used today, as far as it is in the store."""
+
+    tokens: int
+    usd: float
+
+
+def spent(database: Database, key_name: str, day: str) -> KeySpending:
+    """What a key used on a day; a request without a known price counts by its tokens only."""
+    row = database.row("gateway.spent", {"key_name": key_name, "day": day})
+    assert row is not None  # a sum is one row, even of nothing
+    return KeySpending(int(row["prompt_tokens"] or 0) + int(row["output_tokens"] or 0), float(row["cost_usd"] or 0.0))
+
+
+class Budgets:
+    """Keys that are over their budget today, in memory; reloaded after every batch."""
+
+    def __init__(self) -> None:
+        self._day = ""
+        self._over: dict[str, str] = {}
+
+    def load(self, database: Database, keys: Iterable[GatewayKey], *, now: float) -> list[str]:
+        """Reload the spending; returns a sentence for each key that has newly gone over its budget."""
+        day = day_of(now)
+        before = self._over if day == self._day else {}
+        over = {
+            key.name: why
+            for key in keys
+            if (key.usd_per_day is not None or key.tokens_per_day is not None)
+            and (why := over_budget(key, spent(database, key.name, day))) is not None
+        }
+        self._day, self._over = day, over
+        return [why for name, why in over.items() if name not in before]
+
+    @property
+    def over(self) -> int:
+        """How many keys are over their budget."""
+        return len(self._over)
+
+    def refusal(self, key: GatewayKey, *, now: float) -> str | None:
+        """Why a request with this key is refused; None if it may pass."""
+        return self._over.get(key.name) if key.stops and day_of(now) == self._day else None
+
+
+def over_budget(key: GatewayKey, found: KeySpending) -> str | None:
+    """The sentence for a key that has used up its day; None if it has not."""
+    if key.tokens_per_day is not None and found.tokens >= key.tokens_per_day:
+        return f"The key {key.name!r} has used {found.tokens} of its {key.tokens_per_day} tokens for today (UTC)."
+    if key.usd_per_day is not None and found.usd >= key.usd_per_day:
+        return f"The key {key.name!r} has used ${found.usd:.2f} of its ${key.usd_per_day:.2f} for today (UTC)."
+    return None
