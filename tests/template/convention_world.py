@@ -142,16 +142,19 @@ SCHEMAS: list[dict[str, Any]] = [
 class Office:
     """A folder of histories that grows by a session a day."""
 
-    def __init__(self, folder: Path, *, seed: int = 1, has_times: bool = True, slips: int = 1) -> None:
+    def __init__(
+        self, folder: Path, *, seed: int = 1, has_times: bool = True, slips: int = 1, start: float = START
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self._rng = random.Random(seed)
         self._has_times = has_times
+        self._start = start
         self._slips = slips  # how often a call in the old form is tried before the new one is found
         self.day = 0
 
     def now(self) -> float:
-        return START + (self.day + 2) * DAY
+        return self._start + (self.day + 2) * DAY
 
     def session(self, *, is_changed: bool, share: float = 0.8) -> None:
         """One session that uses most of the tools."""
@@ -168,7 +171,7 @@ class Office:
             messages += self._call(f"{at}_done", tool, done, json.dumps({"state": "done", tool.argument: done}))
             messages.append({"role": "assistant", "content": "That is done now."})
         record: dict[str, Any] = {"id": f"office-{self.day:03}", "messages": messages}
-        time = START + self.day * DAY
+        time = self._start + self.day * DAY
         if self._has_times:
             record["created"] = time
         path = self.folder / f"office-{self.day:03}.jsonl"

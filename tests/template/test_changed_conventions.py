@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
+from seasoned.config import load
 from seasoned.redact.key import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import Library, snapshot
 from seasoned.template.library.upkeep import refresh
 from seasoned.template.provision import provision
-from tests.template.convention_world import BY_NAME, SCHEMAS, Office, OfficeTool, tasks
+from tests.cli.run import seasoned
+from tests.template.convention_world import BY_NAME, DAY, SCHEMAS, Office, OfficeTool, tasks
 
 KEY = Secrecy(b"k" * 32)
 
@@ -71,3 +74,24 @@ def test_what_is_shown_follows_a_convention_that_changes(
     with read(office, path) as store:
         _, new, stale = figures(store, office.now(), is_small=is_small)
     assert new >= 0.95 and stale <= 0.05
+
+
+def test_reading_histories_is_enough_to_retire_what_they_contradict(home: Path, tmp_path: Path) -> None:
+    # By the clock of the commands: what is too old is not shown.
+    office = Office(tmp_path / "logs", start=time.time() - 30 * DAY)
+    for _ in range(6):
+        office.session(is_changed=False, share=1.0)
+    seasoned("scan", office.folder)
+    seasoned("template", "build", "--auto")
+    with open_store(load().store_path) as store:
+        before = shown(snapshot(store), "Extend the loan of the novel by 3 weeks.", is_small=True)
+    assert before and all(tool.is_old(value) for tool, value in before)
+    for _ in range(2):
+        office.session(is_changed=True, share=1.0)
+    seasoned("scan", office.folder)
+    with open_store(load().store_path) as store:
+        assert shown(snapshot(store), "Extend the loan of the novel by 3 weeks.", is_small=True) == []
+    seasoned("template", "build", "--auto")
+    with open_store(load().store_path) as store:
+        after = shown(snapshot(store), "Extend the loan of the novel by 3 weeks.", is_small=True)
+    assert after and all(tool.is_new(value) for tool, value in after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
@@ -121,9 +122,22 @@ def scan_into_store(
         from seasoned.experience.storage import refresh
 
         refresh(store, within_seconds=_FILL_SECONDS)
+        _retire_outdated(store)
     if store is not None and (verbose or report.unreadable or report.failures):
         _log(config, store, report, Secrecy(key, config.redact), verbose=verbose)
     return report, store
+
+
+def _retire_outdated(store: Store) -> None:
+    """Stop showing examples that the sessions just read contradict, without waiting for templates to be rebuilt."""
+    if store.row("template.newest_name") is None:
+        return
+    from seasoned.template.library.storage import snapshot
+    from seasoned.template.library.upkeep import retire_stale
+
+    now = time.time()
+    # What a person built is left to the commands that a person gives.
+    retire_stale(store, snapshot(store, now=now), now=now, only_auto=True)
 
 
 def check_readable(report: ScanReport) -> None:

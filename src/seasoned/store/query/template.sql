@@ -163,3 +163,6 @@ DELETE FROM example_state;
 
 -- name: forget_blocks
 DELETE FROM warm_block;
+
+-- name: newest_name
+SELECT name FROM template_name ORDER BY rowid DESC LIMIT 1;
