@@ -62,30 +62,10 @@ _FORMS = (
     *("ustomer", "lient", "ompany", "enant", "endor", "upplier", "mployer"),
 )
 _ACCOUNTS = (
-    "user",
-    "--author",
-    "--committer",
-    "assignee",
-    "reviewer",
-    "--owner",
-    "--login",
-    "--c",
-    "--tenant",
-    "--mention",
+    *("user", "assignee", "reviewer", "--author", "--committer", "--owner", "--login", "--c", "--tenant", "--mention"),
 )
 _PROGRAMS = (
-    "psql",
-    "pg_",
-    "createdb",
-    "dropdb",
-    "sqlcmd",
-    "mysql",
-    "mariadb",
-    "sudo",
-    "ssh",
-    "su -",
-    "passwd",
-    "chown",
+    *("psql", "pg_", "createdb", "dropdb", "sqlcmd", "mysql", "mariadb", "sudo", "ssh", "su -", "passwd", "chown"),
 )
 _HOLDERS = (
     *("name", "user", "login", "author", "committer", "assignee", "reviewer", "owner", "customer", "client", "company"),

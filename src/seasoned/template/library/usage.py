@@ -34,14 +34,12 @@ class LibraryStats(msgspec.Struct, frozen=True):
     states: dict[str, int]
 
 
-def template_use(store: Store) -> dict[str, int]:
-    """How often each template was shown, by the key of its name."""
-    return {row["key"]: row["uses"] for row in store.each("template.usage")}
-
-
 def use_of(store: Store) -> TemplateUse:
     """How often each template and each example was shown."""
-    return TemplateUse(template_use(store), {row["example_id"]: row["shown"] for row in store.each("template.shown")})
+    return TemplateUse(
+        {row["key"]: row["uses"] for row in store.each("template.usage")},
+        {row["example_id"]: row["shown"] for row in store.each("template.shown")},
+    )
 
 
 def stats(library: Library, use: TemplateUse) -> LibraryStats:

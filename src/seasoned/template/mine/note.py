@@ -72,7 +72,8 @@ def notes(
     found: list[tuple[tuple[Any, ...], Note]] = []
     for (tool, name, _), field in sorted(fields.items()):
         said = _say(field, calls[tool], options)
-        if said is None:
+        # A note about a command is nearly the command itself, so none is made of one that needs a person.
+        if said is None or (field.is_program and any(_is_guarded(candidate) for candidate, _ in field.values)):
             continue
         text, support = said
         note = Note(tool, f"`{tool}`: {text}; {plural(support, 'session')}", support)
@@ -342,9 +343,6 @@ def _say_program(field: _ArgumentField, options: MiningOptions) -> tuple[str, in
     if not field.repairs:
         return None
     latest = _latest([candidate for candidate, _ in field.values])
-    # A note about a command is nearly the command itself.
-    if any(_is_guarded(candidate) for candidate, _ in field.values):
-        return None
     seen: list[tuple[ExampleCandidate, ProgramRun]] = field.values
     recent = [(candidate, run) for candidate, run in seen if candidate.track.root in latest]
     for option in sorted(field.added, key=lambda option: (-field.added[option], option)):
