@@ -1,4 +1,4 @@
-"""A regular expression that is compiled when it is first used: importing the judge must cost next to nothing."""
+"""A regular expression that is compiled when it is first used: importing a module must cost next to nothing."""
 
 from __future__ import annotations
 

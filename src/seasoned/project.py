@@ -10,18 +10,20 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.lazy_regex import LazyRegex
+
 APPLICATION = "app:"  # begins the key of an application whose log names no folder
 
 _MOST_CHARS = 500  # of a remote address; longer ones are not addresses
 _MOST_BYTES = 1 << 20  # of a git configuration
 _MOST_CLONES = 4  # a clone of a clone of a clone, on one machine
 _DEFAULT_PORTS = {"ssh": "22", "git": "9418", "http": "80", "https": "443"}
-_SCHEME = re.compile(r"(?:[a-z+]+\+)?(ssh|git|https?|ftps?|file)(?:\+ssh)?://", re.IGNORECASE)
+_SCHEME = LazyRegex(r"(?:[a-z+]+\+)?(ssh|git|https?|ftps?|file)(?:\+ssh)?://", re.IGNORECASE)
 # `user@host:path`; one letter before the colon is a drive of Windows.
-_SCP = re.compile(r"(?:[^@/\s:]+@)?(?P<host>\[[0-9a-f:.]+\]|[\w.-]{2,}):(?P<path>[^\s]+)", re.IGNORECASE)
-_DRIVE = re.compile(r"([A-Za-z]):(?=/|$)")
+_SCP = LazyRegex(r"(?:[^@/\s:]+@)?(?P<host>\[[0-9a-f:.]+\]|[\w.-]{2,}):(?P<path>[^\s]+)", re.IGNORECASE)
+_DRIVE = LazyRegex(r"([A-Za-z]):(?=/|$)")
 # People with two accounts name the host in ~/.ssh/config so, as the documentation of these services tells them.
-_ALIAS = re.compile(r"(github\.com|gitlab\.com|bitbucket\.org)-[\w.-]+")
+_ALIAS = LazyRegex(r"(github\.com|gitlab\.com|bitbucket\.org)-[\w.-]+")
 # The same services under the names that accept ssh on the port of https.
 _OTHER_NAMES = {
     "ssh.github.com": "github.com",
@@ -32,7 +34,7 @@ _OTHER_NAMES = {
 }
 # Folders of a whole machine or user. What sessions do there has nothing in common.
 _NO_PROJECT = frozenset({"/", "/home", "/Users", "/tmp", "/var/tmp", "/root"})
-_HOME = re.compile(r"(?:/home|/Users|[A-Z]:/Users)/[^/]+|/var/root|/root")
+_HOME = LazyRegex(r"(?:/home|/Users|[A-Z]:/Users)/[^/]+|/var/root|/root")
 
 
 class Project(msgspec.Struct, frozen=True):
@@ -53,7 +55,7 @@ class Project(msgspec.Struct, frozen=True):
 
 def is_path(key: str) -> bool:
     """Whether a key, or what a user gave for one, is an absolute path."""
-    return key.startswith(("/", "\\")) or _DRIVE.match(key.replace("\\", "/")) is not None
+    return key.startswith(("/", "\\")) or _DRIVE.compiled.match(key.replace("\\", "/")) is not None
 
 
 def project_of(folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
@@ -94,16 +96,16 @@ def normal_remote(url: str) -> str | None:
     # It comes from histories and checkouts of anyone: what no address contains is refused.
     if not url or len(url) > _MOST_CHARS or not url.isprintable() or " " in url.split("://")[0]:
         return None
-    if scheme := _SCHEME.match(url):
+    if scheme := _SCHEME.compiled.match(url):
         host, _, path = url[scheme.end() :].partition("/")
         if scheme[1].lower() == "file":
             return _trimmed(normal_path("/" + path.partition("?")[0]))
         return _address(host, path, _DEFAULT_PORTS.get(scheme[1].lower()))
     if "://" in url or "::" in url:
         return None  # the address of a helper program, which only that program understands
-    if url.startswith("/") or _DRIVE.match(url):
+    if url.startswith("/") or _DRIVE.compiled.match(url):
         return _trimmed(normal_path(url))
-    found = _SCP.fullmatch(url)
+    found = _SCP.compiled.fullmatch(url)
     return None if found is None else _address(found["host"], found["path"], None)
 
 
@@ -111,7 +113,7 @@ def _address(host: str, path: str, default_port: str | None) -> str | None:
     host = host.rpartition("@")[2].lower()
     # In an address of IPv6 colons are no ports.
     name, _, port = host.rpartition(":") if re.search(r":\d*$", host) and not host.endswith("]") else (host, "", "")
-    name = _OTHER_NAMES.get(name) or (alias[1] if (alias := _ALIAS.fullmatch(name)) else name)
+    name = _OTHER_NAMES.get(name) or (alias[1] if (alias := _ALIAS.compiled.fullmatch(name)) else name)
     known_elsewhere = host.partition(":")[0] in _OTHER_NAMES
     path = _trimmed(posixpath.normpath("/" + re.split(r"[?#]", path, maxsplit=1)[0].lstrip("/"))).lstrip("/")
     if name == "dev.azure.com" or name.endswith(".visualstudio.com"):
@@ -140,7 +142,7 @@ def normal_path(folder: str) -> str:
         path = path[1:]
     if path.startswith(("/private/tmp/", "/private/var/")) or path in ("/private/tmp", "/private/var"):
         path = path.removeprefix("/private")
-    return _DRIVE.sub(lambda drive: f"{drive[1].upper()}:", path, count=1)
+    return _DRIVE.compiled.sub(lambda drive: f"{drive[1].upper()}:", path, count=1)
 
 
 def _looks_windows(path: str) -> bool:
@@ -149,7 +151,7 @@ def _looks_windows(path: str) -> bool:
 
 def is_home(path: str) -> bool:
     """Whether a normal path is someone's home folder, here or on another machine."""
-    return _HOME.fullmatch(path) is not None or path in _own_home()
+    return _HOME.compiled.fullmatch(path) is not None or path in _own_home()
 
 
 def _own_home() -> tuple[str, ...]:
@@ -166,36 +168,36 @@ def _project_of_path(folder: str) -> Project | None:
     if not is_path(path):
         return None
     base, part = without_worktree(path)
-    if base in _NO_PROJECT or is_home(base) or _DRIVE.fullmatch(base.rstrip("/")):
+    if base in _NO_PROJECT or is_home(base) or _DRIVE.compiled.fullmatch(base.rstrip("/")):
         return None
     return Project(base, name_of(base), part)
 
 
 # Worktrees inside their checkout: CHECKOUT/.claude/worktrees/NAME, CHECKOUT/.worktrees/NAME and so on.
-_INSIDE = re.compile(
+_INSIDE = LazyRegex(
     r"(?P<base>.+?)/(?:\.[\w-]+/worktrees|\.worktrees|\.claude-worktrees|\.conductor)/(?P<name>[^/]+)(?P<part>/.*)?"
 )
 # Worktrees of many repositories in one place: ~/.cursor/worktrees/REPOSITORY/NAME, ~/conductor/workspaces/…
-_BY_REPOSITORY = re.compile(
+_BY_REPOSITORY = LazyRegex(
     r"(?P<base>.+?/(?:\.[\w-]+/worktrees|\.claude-worktrees|conductor/workspaces|opencode/worktree)/[^/]+)/[^/]+"
     r"(?P<part>/.*)?"
 )
 # The same the other way round: ~/.codex/worktrees/ID/REPOSITORY, /var/tmp/vibe-kanban/worktrees/ID/REPOSITORY.
-_BY_ID = re.compile(r"(?P<base>.+?/\.?(?:codex|vibe-kanban)/worktrees)/[^/]+(?P<name>/[^/]+)(?P<part>/.*)?")
+_BY_ID = LazyRegex(r"(?P<base>.+?/\.?(?:codex|vibe-kanban)/worktrees)/[^/]+(?P<name>/[^/]+)(?P<part>/.*)?")
 # Worktrees beside their checkout: NAME-worktrees/BRANCH, NAME.worktrees/BRANCH, NAME__worktrees/BRANCH.
-_BESIDE = re.compile(r"(?P<base>.+/[^/]+?)(?:-|\.|__)worktrees/[^/]+(?P<part>/.*)?")
+_BESIDE = LazyRegex(r"(?P<base>.+/[^/]+?)(?:-|\.|__)worktrees/[^/]+(?P<part>/.*)?")
 
 
 def without_worktree(path: str) -> tuple[str, str]:
     """A path without the suffix of a worktree, and the part of the checkout that followed it."""
-    if found := _BY_ID.fullmatch(path):
+    if found := _BY_ID.compiled.fullmatch(path):
         return found["base"] + found["name"], _part(found)
-    if (found := _INSIDE.fullmatch(path)) and not is_home(found["base"]):
+    if (found := _INSIDE.compiled.fullmatch(path)) and not is_home(found["base"]):
         # Names under .worktrees are often branches such as feature/x, so what follows may still be the name.
         return found["base"], "" if "/.worktrees/" in path else _part(found)
-    if found := _BY_REPOSITORY.fullmatch(path):
+    if found := _BY_REPOSITORY.compiled.fullmatch(path):
         return found["base"], _part(found)
-    if found := _BESIDE.fullmatch(path):
+    if found := _BESIDE.compiled.fullmatch(path):
         return found["base"], ""
     return path, ""
 
@@ -224,7 +226,7 @@ def _checkout(top: Path, git: Path, start: Path) -> Project:
     common = _common_folder(git)
     part = "" if start == top else start.relative_to(top).as_posix()
     # What is left of a worktree that is gone is a path inside the main checkout.
-    if part and (inside := _INSIDE.fullmatch(start.as_posix())) and inside["base"] == top.as_posix():
+    if part and (inside := _INSIDE.compiled.fullmatch(start.as_posix())) and inside["base"] == top.as_posix():
         part = ""
     key = _remote_of(common, top) or normal_path(str(_main_checkout(top, git, common)))
     return Project(key, name_of(key), part, normal_path(str(top)))

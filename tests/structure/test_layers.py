@@ -12,6 +12,7 @@ from tests.structure.source_tree import PACKAGE, Import, Module, imports, module
 PACKAGES = (
     "errors",
     "text",
+    "lazy_regex",
     "project",
     "session",
     "marks",
@@ -19,7 +20,6 @@ PACKAGES = (
     "atomic_write",
     "file_lock",
     "price",
-    "lazy_regex",
     "command",
     "redact",
     "store",
