@@ -64,6 +64,21 @@ def test_an_entry_is_set_and_never_added_twice(any_database: Database) -> None:
         assert (total.cost_usd, total.unpriced) == (0.5, 0)
 
 
+def test_usage_of_some_sessions_is_summed_like_that_of_all(any_database: Database) -> None:
+    entries = [
+        msgspec.structs.replace(ENTRY, id=str(number), session=session, at=86_400.0 * day, model=model)
+        for number, (session, day, model) in enumerate(
+            [("a", 1, "gpt-4o-mini"), ("a", 2, "mine"), ("b", 2, "mine"), ("b", 3, "gpt-4o-mini"), ("c", 3, "mine")]
+        )
+    ]
+    add_entries(any_database, entries, _priced)
+    for by in GROUPINGS:
+        assert totals(any_database, by, only={"a", "b", "c"}) == totals(any_database, by)
+    (of_a, *_) = totals(any_database, "key", only={"a"})
+    assert (of_a.name, of_a.requests, of_a.cost_usd, of_a.unpriced) == ("laptop", 2, 0.5, 1)
+    assert totals(any_database, "day", only=set()) == []
+
+
 def test_what_nobody_knows_stays_unknown(any_database: Database) -> None:
     unknown = msgspec.structs.replace(ENTRY, id="2", model="mine", usage=None, raw=None, key_name="")
     add_entries(any_database, [unknown], _priced)

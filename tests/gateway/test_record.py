@@ -17,6 +17,7 @@ from seasoned.history.reader.seasoned_db import read
 from seasoned.session import Session
 from seasoned.store import open_database, open_store
 from seasoned.store.forget import forget_everything, forget_sessions
+from seasoned.store.project import list_projects
 from seasoned.template.library.storage import save
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Said, Upstream, chat, chat_stream, response, serve_upstream
@@ -153,6 +154,9 @@ def test_nobody_joins_the_conversation_of_another_key(config: Config, upstream: 
     assert first.ref.native_id == "s1"
     assert second.ref.native_id.startswith("s1~")
     assert (len(first.messages), len(second.messages)) == (2, 2)
+    # Without a folder, a conversation belongs to the application that its key names.
+    with open_store(config.store_path) as store:
+        assert [one.key for one in list_projects(store)] == ["app:yours", "app:mine"]
 
 
 def test_an_answer_that_broke_off_is_not_taken_for_what_was_said(config: Config, upstream: Upstream) -> None:

@@ -310,7 +310,9 @@ def _totals_of(database: Database, by: GroupBy, since: float, only: Collection[s
             found[one.name] = one if known is None else _added(known, one)
     if by in ("model", "key"):
         return sorted(found.values(), key=lambda one: (-one.requests, one.name or ""))
-    return sorted(found.values(), key=lambda one: one.last_at, reverse=True)
+    if by == "day":
+        return sorted(found.values(), key=lambda one: one.name or "", reverse=True)
+    return sorted(found.values(), key=lambda one: (-one.last_at, one.name or ""))
 
 
 def _added(one: UsageTotal, other: UsageTotal) -> UsageTotal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 import msgspec
@@ -68,6 +68,12 @@ class ProjectFinder:
                     found = Project(above, name_of(above), _inside(above, normal_path(folder)))
                     break
         return None if found is None else self._joined(found)
+
+    def assigned(self, facts: Facts) -> tuple[str | None, str | None]:
+        """Key and part to store for a session with these facts."""
+        folder, remote, application = facts
+        found = self.find(folder, remote=_address(remote), application=application)
+        return (None, None) if found is None else (found.key, found.part)
 
     def own(self, folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
         """The project before the user's decisions."""
@@ -143,31 +149,42 @@ def _inside(top: str, path: str) -> str:
 
 def settle_projects(store: Store, *, everything: bool = False) -> None:
     """Set the project of the touched sessions, or of all; call it inside a transaction."""
-    everything = everything or store.row("project.is_due") is not None
     finder = ProjectFinder(store)
-    facts = _facts(store, "project.all_facts" if everything else "project.touched_facts")
-    learned = [finder.learn(cwd, _address(remote)) for cwd, remote, _ in facts]
-    # What one session shows about a folder may tell the project of others that were read earlier.
-    if any(learned) and not everything:
-        everything, facts = True, _facts(store, "project.all_facts")
-    for cwd, remote, application in facts:
-        found = finder.find(cwd, remote=_address(remote), application=application)
-        store.run(
-            "project.assign" if everything else "project.assign_touched",
-            {
-                "cwd": cwd,
-                "remote": remote,
-                "application": application,
-                "project": None if found is None else found.key,
-                "part": None if found is None else found.part,
-            },
-        )
-    store.run("project.inherit", {"everywhere": everything})
-    store.run("project.settled")
+    touched: list[sqlite3.Row] = []
+    if not everything and store.row("project.is_due") is None:
+        touched = store.rows("project.touched")
+        learned = [finder.learn(cwd, _address(remote)) for cwd, remote, _ in _facts(touched)]
+        # What one session shows about a folder may tell the project of others that were read earlier.
+        everything = any(learned)
+    else:
+        everything = True
+        for cwd, remote, _ in _facts(store.rows("project.all_facts")):
+            finder.learn(cwd, _address(remote))
+    if everything:
+        for facts in _facts(store.rows("project.all_facts")):
+            names = dict(zip(("cwd", "remote", "application"), facts, strict=True))
+            key, part = finder.assigned(facts)
+            store.run("project.assign", {**names, "project": key, "part": part})
+        store.run("project.inherit_everywhere")
+        store.run("project.settled")
+        return
+    found = {facts: finder.assigned(facts) for facts in _facts(touched)}
+    changed = [
+        (*found[_facts_of(row)], row["id"])
+        for row in touched
+        if found[_facts_of(row)] != (row["project"], row["project_part"])
+    ]
+    store.run_many("project.assign_one", changed)
+    store.run("project.inherit")
 
 
-def _facts(store: Store, query: str) -> list[Facts]:
-    return [(row["cwd"], row["remote"], row["application"]) for row in store.rows(query)]
+def _facts(rows: Iterable[sqlite3.Row]) -> list[Facts]:
+    """The different facts of these sessions, each once."""
+    return list(dict.fromkeys(map(_facts_of, rows)))
+
+
+def _facts_of(row: sqlite3.Row) -> Facts:
+    return row["cwd"], row["remote"], row["application"]
 
 
 def _address(remote: str | None) -> str | None:

@@ -1,5 +1,5 @@
--- name: touched_facts
-SELECT DISTINCT session.cwd, session.remote, session.application
+-- name: touched
+SELECT session.id, session.cwd, session.remote, session.application, session.project, session.project_part
 FROM touched CROSS JOIN session ON session.id = touched.id
 WHERE COALESCE(session.cwd, session.remote, session.application) IS NOT NULL;
 
@@ -12,18 +12,26 @@ UPDATE session SET project = :project, project_part = :part
 WHERE cwd IS :cwd AND remote IS :remote AND application IS :application
   AND (project IS NOT :project OR project_part IS NOT :part);
 
--- name: assign_touched
-UPDATE session SET project = :project, project_part = :part
-WHERE id IN (SELECT id FROM touched) AND +cwd IS :cwd AND +remote IS :remote AND +application IS :application
-  AND (project IS NOT :project OR project_part IS NOT :part);
+-- name: assign_one
+UPDATE session SET project = ?, project_part = ? WHERE id = ?;
 
 -- name: inherit
 UPDATE session SET
     project = (SELECT root.project FROM session AS root WHERE root.id = session.root_id),
     project_part = (SELECT root.project_part FROM session AS root WHERE root.id = session.root_id)
-WHERE COALESCE(cwd, remote, application) IS NULL AND root_id IS NOT NULL AND root_id <> id
-  AND project IS NOT (SELECT root.project FROM session AS root WHERE root.id = session.root_id)
-  AND (:everywhere OR id IN (SELECT id FROM touched) OR root_id IN (SELECT id FROM touched));
+WHERE id IN (
+        SELECT id FROM touched
+        UNION
+        SELECT child.id FROM touched CROSS JOIN session AS child ON child.root_id = touched.id)
+    AND COALESCE(cwd, remote, application) IS NULL AND root_id <> id
+    AND project IS NOT (SELECT root.project FROM session AS root WHERE root.id = session.root_id);
+
+-- name: inherit_everywhere
+UPDATE session SET
+    project = (SELECT root.project FROM session AS root WHERE root.id = session.root_id),
+    project_part = (SELECT root.project_part FROM session AS root WHERE root.id = session.root_id)
+WHERE cwd IS NULL AND remote IS NULL AND application IS NULL AND root_id <> id
+    AND project IS NOT (SELECT root.project FROM session AS root WHERE root.id = session.root_id);
 
 -- name: folder
 SELECT key, found_in FROM project_folder WHERE folder = :folder;
