@@ -26,7 +26,7 @@ from seasoned.template.library.storage import (
     snapshot,
     state_history,
 )
-from seasoned.template.library.upkeep import auto, changed, retire_stale, too_old, watch
+from seasoned.template.library.upkeep import auto, changed, refresh, retire_stale, too_old, watch
 from seasoned.template.mine.selection import MiningOptions
 from tests.cli.run import seasoned
 from tests.history.claude_lines import ClaudeFile
@@ -300,3 +300,23 @@ def test_templates_are_the_same_on_one_core_on_two_and_when_the_second_process_d
         made.append(done.stdout)
     assert int(made[0].split()[0]) >= 2
     assert made[0] == made[1] == made[2]
+
+
+def test_what_followed_an_example_that_was_shown_is_counted(place: Place) -> None:
+    for day in (5, 6):
+        place.session(f"warm{day}", day, order("#W0012345"), order("#W0012346"))
+    with place.scanned() as store:
+        save(store, template("orders", EXAMPLE))
+        for day in (5, 6):
+            shown_to(store, f"warm{day}", EXAMPLE)
+        assert watch(store, snapshot(store), now=NOW) == ()
+        assert snapshot(store).effects == {EXAMPLE.id: (4, 0)}
+
+
+def test_an_imported_example_is_proven_by_a_call_written_like_it(place: Place) -> None:
+    known, strange = (msgspec.structs.replace(EXAMPLE, tier="imported", tool=tool) for tool in (TOOL, "other_tool"))
+    place.session("s1", 5, order("#W0012345"))
+    with place.scanned() as store:
+        save(store, template("orders", known, strange))
+        refresh(store, now=NOW, redactor=REDACTOR, options=SMALL)
+        assert snapshot(store).effects == {known.id: (1, 0)}
