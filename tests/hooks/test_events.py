@@ -198,7 +198,7 @@ def test_a_call_in_a_form_that_fails_here_gets_the_form_that_works(warm: Config)
 
 def test_a_call_that_claude_code_refuses_by_itself_is_answered_at_the_next_event(warm: Config) -> None:
     edit = {"file_path": f"{FOLDER}/a.py", "old_string": "x", "new_string": "y"}
-    refused = "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
+    refused = "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>"
     folder = Path.home() / "edited"
     folder.mkdir()
     file = ClaudeFile("20000000-2222-4333-8444-555555555555").user("Change it.")
@@ -216,6 +216,11 @@ def test_a_call_that_claude_code_refuses_by_itself_is_answered_at_the_next_event
     said = context("claude-code", "PreToolUse", **fields)
     assert said is not None and "Read `b.py` first, then repeat the edit" in said
     assert context("claude-code", "PreToolUse", **fields) is None, "once"
+
+
+def test_an_error_that_says_itself_what_to_do_gets_no_hint(warm: Config) -> None:
+    failed = {"tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}\nDid you mean 2026-W09?"}
+    assert context("claude-code", "PostToolUseFailure", **failed) is None
 
 
 def test_hooks_of_one_session_that_run_at_once_say_the_same(warm: Config) -> None:

@@ -33,6 +33,7 @@ class Figures(msgspec.Struct, frozen=True):
     mistakes: int
     known_mistakes: int
     repaired: int
+    clear_errors: int  # further known mistakes whose error says itself what to do: they get no hint
     # Of the known mistakes that the conversation repaired, the share for which the same repair was shown.
     answered: Estimate
     # Of all known mistakes, also those never repaired, the share for which a hint was shown.
@@ -93,6 +94,7 @@ def _figures(project: str, replayed: Sequence[Replayed]) -> Figures:
         sum(one.mistakes for one in replayed),
         sum(one.known_mistakes for one in replayed),
         sum(one.repaired for one in replayed),
+        sum(one.clear for one in replayed),
         share.counted(lambda one: (one.answered, one.repaired)),
         share.counted(lambda one: (one.told, one.known_mistakes)),
         share.of(lambda one: [hint.right for hint in one.hints if hint.right is not None]),

@@ -60,6 +60,7 @@ class Replayed(msgspec.Struct, frozen=True):
     repaired: int  # of those, how many the conversation repaired itself
     answered: int  # of those, how many were answered with the same repair
     told: int  # known mistakes for which a hint was in front of the agent, right or not
+    clear: int  # known mistakes whose error says itself what to do: nothing is added to those
     foreign: int
     tokens: int
     milliseconds: float
@@ -117,6 +118,7 @@ def _replayed(one: ReplayConversation, known: ProjectKnowledge, sources: dict[st
         hints.repaired,
         hints.answered,
         hints.told,
+        hints.clear,
         sum(session not in sources for line in (*chosen, *items) for session in line.sessions),
         sum(count_tokens(said) for said in (text, *[line_text(line) for line in items], *hints.texts) if said),
         spent * 1000,
@@ -179,7 +181,7 @@ class _HintReplay:
         self._knowledge = known
         self._told: dict[str, Way] = {}
         self.shown: list[ShownHint] = []
-        self.known = self.repaired = self.answered = self.told = 0
+        self.known = self.repaired = self.answered = self.told = self.clear = 0
 
     @property
     def texts(self) -> list[str]:
@@ -189,6 +191,9 @@ class _HintReplay:
         before = self._before(step)
         failure = step.failure
         if failure is None or failure.is_signal:
+            return
+        if failure.explains_itself and before is None:
+            self.clear += self._knowledge.was_repaired(failure.kind)
             return
         hint = before or self._knowledge.after(failure.kind, failure.path)
         if before is None and hint is not None:

@@ -15,7 +15,7 @@ import msgspec
 
 from seasoned.command.tool import command_of, tool_of
 from seasoned.command.written import purpose_of, written
-from seasoned.experience.kind import inside, is_working, kind_of_failure
+from seasoned.experience.kind import explains_itself, inside, is_working, kind_of_failure
 from seasoned.experience.lesson import MOST_COMMANDS, Hint, Line, Way
 from seasoned.experience.lookup import StoredPath, StoredSheet, find, find_hint, find_sheet, kind_key
 from seasoned.experience.tell import hint_text, line_text, sheet_text
@@ -70,6 +70,8 @@ class Asking(msgspec.Struct, frozen=True):
 
     def after(self, tool: str, arguments: Mapping[str, Any], error: str) -> str:
         """What repaired a failure of this kind in this project; empty for nothing."""
+        if explains_itself(error):
+            return ""
         call = ToolCall("", tool, dict(arguments))
         kind = kind_of_failure(tool, command_of(call), error)
         given = next((arguments[name] for name in _PATHS if isinstance(arguments.get(name), str)), "")

@@ -13,7 +13,7 @@ import msgspec
 from seasoned.command.tool import tool_of
 from seasoned.command.written import WrittenCommand, written
 from seasoned.experience.gate import may_be_told
-from seasoned.experience.kind import ASIDE, blamed_command, inside, kind_of_failure
+from seasoned.experience.kind import ASIDE, blamed_command, explains_itself, inside, kind_of_failure
 from seasoned.experience.lesson import Way
 from seasoned.insight.mistake.call_target import PATH_NAMES
 from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
@@ -37,6 +37,7 @@ class FailedCall(msgspec.Struct, frozen=True):
     way: Way | None = None
     text: str = ""  # the call that worked, as written
     path: str = ""  # the file that it was about, relative to the session's folder
+    explains_itself: bool = False  # the error says what to do, so that nothing need be added
 
     @property
     def kind(self) -> tuple[str, str, str]:
@@ -59,7 +60,8 @@ def _failed_call(
 ) -> FailedCall:
     call = calls[at]
     kind = kind_of_failure(call.tool, call.command, call.result or "")
-    failed = FailedCall(*kind, call.position, is_signal, path=_path(call, folder))
+    clear = explains_itself(call.result or "")
+    failed = FailedCall(*kind, call.position, is_signal, path=_path(call, folder), explains_itself=clear)
     if repair is None:
         return failed
     later = calls[repair.repaired]

@@ -6,6 +6,7 @@ from seasoned.command.parse import names
 from seasoned.command.risk import only_looks
 from seasoned.command.written import WrittenCommand, written
 from seasoned.insight.mistake.signature import said
+from seasoned.lazy_regex import LazyRegex
 
 # Commands that prepare or show something. A project is not known by them.
 _SCENERY = names(
@@ -14,6 +15,9 @@ _SCENERY = names(
     " wget open code vim nano clear history env printenv alias hash ulimit id whoami uname hostname sed awk python -"
 )
 ASIDE = names("cd echo printf export set sleep true : pwd source . mkdir tail head grep rg sed awk wc sort cat ls")
+
+# Errors of editing tools that name their remedy.
+_ADVISES = LazyRegex(r"(?i)\bread (?:it|the file|this file) (?:first|again)\b|\bdid you mean\b|to replace all occ")
 
 
 def is_working(one: WrittenCommand) -> bool:
@@ -24,6 +28,11 @@ def is_working(one: WrittenCommand) -> bool:
         return False
     sub = one.form.split()[-1]
     return not only_looks(one.program, sub) and any(c.isalnum() for c in one.program)
+
+
+def explains_itself(error: str) -> bool:
+    """Whether an error already says what to do: repeating that would be noise."""
+    return _ADVISES.compiled.search(error[:600]) is not None
 
 
 def kind_of_failure(tool: str, command: str | None, error: str) -> tuple[str, str, str]:
