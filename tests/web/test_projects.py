@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 import httpx2
 import pytest
+from starlette.requests import Request
 
+from seasoned.store import open_store
+from seasoned.web.project import choice_of
 from tests.web.filled import fill_sessions
 from tests.web.pages import Site, Visitor, site
 
@@ -75,3 +79,14 @@ def test_the_report_is_about_one_project(visitor: Visitor) -> None:
     report = look(visitor, f"insight/report.json?project={quote(JONAS)}&as=json")
     assert report.status_code == 200
     assert (report.json()["sessions"], report.json()["project"]) == (5, JONAS)
+
+
+def test_a_name_that_hides_something_is_shown_plainly(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.db") as store:
+        with store.write():
+            store.connection.execute(
+                "INSERT INTO session (agent, native_id, cwd, project) VALUES ('a', 'b', ?, ?)",
+                ("/srv/\u202ex", "/srv/\u202ex"),
+            )
+        request = Request({"type": "http", "query_string": b"", "headers": []})
+        assert choice_of(store, request).choices == (("/srv/\u202ex", "\ufffdx"),)

@@ -12,6 +12,7 @@ from seasoned.store import Store
 from seasoned.store.project import find_project, settle_due
 from seasoned.web.table import Table
 
+_MOST_CHARS = 80
 _MOST = 300  # choices in the list; every project can be asked for in the address
 
 
@@ -45,8 +46,16 @@ def choice_of(store: Store, request: Request) -> ProjectChoice:
         key = asked if asked in keys else find_project(store, asked, base="/").key
     # Of two projects with one name, the keys are shown too.
     names = [name_of(one) for one in keys]
-    shown = [name if names.count(name) == 1 else f"{name} ({one})" for one, name in zip(keys, names, strict=True)]
+    shown = [
+        _plain(name if names.count(name) == 1 else f"{name} ({one})") for one, name in zip(keys, names, strict=True)
+    ]
     choices = sorted(zip(keys, shown, strict=True), key=lambda pair: pair[1].lower())
     if key is not None and key not in keys:
-        choices.append((key, name_of(key)))
+        choices.append((key, _plain(name_of(key))))
     return ProjectChoice(key, tuple(choices))
+
+
+def _plain(text: str) -> str:
+    """A name for a list, in which nothing can be marked: what no one can see is replaced."""
+    shown = "".join([c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text])
+    return shown if len(shown) <= _MOST_CHARS else shown[: _MOST_CHARS - 1] + "…"
