@@ -16,7 +16,7 @@ from seasoned.errors import CannotDo
 from tests.connect.connecting import connect, connect_json
 from tests.connect.test_json_text import documents, is_kept
 
-EVENTS = ["SessionStart", "PreToolUse", "PostToolUseFailure", "Stop", "SessionEnd"]
+EVENTS = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure", "Stop", "SessionEnd"]
 BY_HAND = """{
     "model": "opus",   "permissions": {"allow": ["Bash(ls:*)"],
                                         "deny" : [ ]},

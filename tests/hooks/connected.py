@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -27,6 +28,8 @@ case "$4" in
 *) echo "{WEEK}" >&2; exit 2 ;;
 esac
 """
+# The same in every folder, so that only the history of a folder decides what is shown there.
+MAKEFILE = "test lint verify:\n\t@echo 3 passed\n"
 KEEPS = {
     "tool": "skill_manage",
     "arguments": {
@@ -54,12 +57,18 @@ class Connected:
 
     def __init__(self, folder: Path) -> None:
         self.home = folder
-        self.work = folder / "work"
-        self.work.mkdir()
-        (self.work / "wp").write_text(PROGRAM)
-        (self.work / "wp").chmod(0o755)
+        self.work = self.new_folder("work")
         self.config = Config(home=folder / ".seasoned")
         self._runs = 0
+
+    def new_folder(self, name: str) -> Path:
+        """A folder to work in, with a program and a Makefile."""
+        made = self.home / name
+        made.mkdir()
+        (made / "wp").write_text(PROGRAM)
+        (made / "wp").chmod(0o755)
+        (made / "Makefile").write_text(MAKEFILE)
+        return made
 
     def configure(self, **settings: object) -> None:
         """Write Seasoned's own settings, with a service where a person decides."""
@@ -136,6 +145,11 @@ def texts(line: Line) -> list[str]:
 
     walk({key: value for key, value in line["body"].items() if key in ("messages", "input", "system")})
     return found
+
+
+def shown(line: Line) -> list[str]:
+    """All that Seasoned shows in a request: the block at its start, and each line at a prompt or call."""
+    return [part for text in texts(line) for part in re.findall(r"\[seasoned[]:][^\n]*", text)]
 
 
 def block_of(line: Line) -> str | None:

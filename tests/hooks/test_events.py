@@ -193,6 +193,16 @@ def test_a_call_in_a_form_that_fails_here_gets_the_form_that_works(warm: Config)
         assert said is not None and said.startswith("[seasoned] Test: `make test` works here (2 sessions")
         assert "rtk" not in said
         assert context(agent, "PreToolUse", tool_name="Bash", tool_input={"command": "rtk make test"}) is None, "once"
+        after = {
+            "tool_input": {"command": "rtk make test"},
+            "tool_name": "Bash",
+            "error": error,
+            "tool_response": error,
+        }
+        name = "PostToolUseFailure" if agent == "claude-code" else "PostToolUse"
+        own = {"session_id": RECORDED[agent]["PreToolUse"]["session_id"]}
+        assert context(agent, name, **after, **own) is None, "the same was told before the call"
+        assert "`make test` works here" in str(context(agent, name, **after, session_id="another"))
         assert context(agent, "PreToolUse", tool_name="Bash", tool_input={"command": "make test"}) is None
 
 

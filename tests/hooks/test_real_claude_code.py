@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, texts
+from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, shown, texts
 from tests.hooks.person import REASON
 from tests.real_clients import claude_code
 from tests.scripted_server import Line
@@ -18,6 +18,8 @@ from tests.template.examples import example
 FIRST = "11111111-1111-4111-8111-111111111111"
 SECOND = "22222222-2222-4222-8222-222222222222"
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
+WRAPPED, PLAIN = "rtk make test", "make test"
+ASKED = "How many again? Fix the lint errors too."
 
 
 class ClaudeCode(Connected):
@@ -29,12 +31,24 @@ class ClaudeCode(Connected):
         "DISABLE_AUTOUPDATER": "1",
     }
 
-    def ask(self, prompt: str, *options: str) -> list[object]:
-        return [claude_code(), "-p", prompt, *options, "--allowedTools", "Bash,Read,Agent"]
+    def ask(self, prompt: str, *options: str, folder: Path | None = None) -> list[object]:
+        at = ["env", "-C", folder or self.work]
+        # For newer models Claude Code no longer refuses to edit a file that was not read.
+        allowed = ["--model", "claude-sonnet-4-5", "--allowedTools", "Bash,Read,Edit,Agent"]
+        return [*at, claude_code(), "-p", prompt, *options, *allowed]
 
 
 def bash(command: str) -> dict[str, Any]:
     return {"calls": [{"tool": "Bash", "arguments": {"command": command, "description": "Report"}}]}
+
+
+def edit(path: Path, old: str, new: str) -> dict[str, Any]:
+    given = {"file_path": str(path), "old_string": old, "new_string": new}
+    return {"calls": [{"tool": "Edit", "arguments": given}]}
+
+
+def read(path: Path) -> dict[str, Any]:
+    return {"calls": [{"tool": "Read", "arguments": {"file_path": str(path)}}]}
 
 
 def said_after(line: Line, command: str) -> str:
@@ -45,10 +59,20 @@ def said_after(line: Line, command: str) -> str:
 
 
 def connected(home: Path) -> ClaudeCode:
-    """A user with one session behind them, from which a template was learned; then Claude Code is connected."""
+    """A user with five sessions behind them in two projects, and a template; then Claude Code is connected."""
     found = ClaudeCode(home)
-    learn = [bash(WRONG), bash(RIGHT), {"text": "Three were late."}]
-    found.run(learn, found.ask("How many parcels were late in week 9?", "--session-id", FIRST))
+    other, notes = found.new_folder("other"), found.work / "notes.txt"
+    notes.write_text("one")
+    learned: list[dict[str, Any]] = []
+    for old, new in (("one", "two"), ("two", "three")):
+        learned += [bash(WRAPPED), bash(PLAIN), bash("make lint"), bash(WRONG), bash(RIGHT)]
+        learned += [edit(notes, old, new), read(notes), edit(notes, old, new), {"text": "Three were late."}]
+    learned += [bash(PLAIN), {"text": "They pass."}]
+    learned += [bash("rtk make verify"), bash("make verify"), {"text": "Verified."}] * 2
+    asked = [found.ask("How many parcels were late in week 9?", "--session-id", FIRST), found.ask("Once more.")]
+    asked += [found.ask("Do they pass?"), *[found.ask("Verify it.", folder=other)] * 2]
+    found.run(learned, *asked)
+    assert notes.read_text() == "three"
     found.seasoned("scan")
     found.teach(example("Bash", arguments={"command": RIGHT, "description": "Report"}))
     found.configure(model="scripted", base_url=f"http://127.0.0.1:{REVIEW_PORT}/v1", review_skill_calls=3)
@@ -60,18 +84,23 @@ def connected(home: Path) -> ClaudeCode:
 def run_all(place: ClaudeCode) -> tuple[list[Line], list[Line]]:
     """One session with all that can happen in it, taken up again, compacted, and taken up once more."""
     sub = {"description": "Count", "prompt": "Count the parcels.", "subagent_type": "general-purpose"}
+    (place.work / "names.txt").write_text("one")
     _, asked, reviewed = place.run(
         [
             bash("rm -rf /srv/parcels"),
             bash(WRONG),
             {"calls": [{"tool": "Agent", "arguments": sub}]},
-            {"match": "Count the parcels.", "without": "How many again?", "text": "I counted three."},
+            {"match": "Count the parcels.", "without": ASKED, "text": "I counted three."},
+            bash(WRAPPED),
+            edit(place.work / "names.txt", "one", "two"),
+            bash(PLAIN),
+            bash("rtk make verify"),
             {"text": "Three."},
             {"match": "Go on.", "without": "TEXT ONLY", "text": "Still three."},
             {"match": "TEXT ONLY", "text": "<summary>Parcels were counted.</summary>"},
             {"match": "And now?", "text": "Done with it."},
         ],
-        place.ask("How many again?", "--session-id", SECOND),
+        place.ask(ASKED, "--session-id", SECOND),
         place.ask("Go on.", "--resume", SECOND),
         place.ask("/compact", "--resume", SECOND),
         place.ask("And now?", "--resume", SECOND),
@@ -85,29 +114,38 @@ def main_thread(lines: list[Line], prompt: str) -> list[Line]:
     return [line for line in own if any(text.strip() == prompt for text in texts(line))]
 
 
-def check_the_guidance_arrives_with_the_first_request_and_stays_the_same(
+def check_the_sheet_arrives_with_the_first_request_and_stays_the_same(
     place: ClaudeCode, ran: tuple[list[Line], list[Line]]
 ) -> None:
-    lines = main_thread(ran[0], "How many again?")
+    lines = main_thread(ran[0], ASKED)
     first = block_of(lines[0])
-    assert first is not None and RIGHT.split()[0] in first
-    assert WRONG not in first, "only what worked is shown"
-    blocks = [block_of(line) for line in lines]
-    assert set(blocks) == {first}, "byte for byte the same, also after it was taken up again"
+    assert first is not None and "in 3 earlier sessions of this project" in first
+    assert f"- Test: `{PLAIN}`" in first
+    assert WRAPPED not in first and WRONG not in first, "only what worked is shown"
+    assert "parcels@" not in first, "a template is shown only where it is named"
+    assert {block_of(line) for line in lines} == {first}, "byte for byte the same, also after it was taken up again"
+
+
+def check_the_first_prompt_brings_the_command_that_it_asks_for(
+    place: ClaudeCode, ran: tuple[list[Line], list[Line]]
+) -> None:
+    lines = main_thread(ran[0], ASKED)
+    assert "[seasoned] In this project: Check: `make lint`." in shown(lines[0])
+    assert shown(lines[-1]).count("[seasoned] In this project: Check: `make lint`.") == 1, "at no later prompt"
 
 
 def check_after_a_compaction_the_same_guidance_is_there_again(
     place: ClaudeCode, ran: tuple[list[Line], list[Line]]
 ) -> None:
     (last,) = [line for line in ran[0] if "And now?" in texts(line)]
-    assert "How many again?" not in texts(last), "the beginning is gone"
+    assert ASKED not in texts(last), "the beginning is gone"
     assert block_of(last) == block_of(ran[0][0])
 
 
 def check_a_sub_agent_is_shown_nothing(place: ClaudeCode, ran: tuple[list[Line], list[Line]]) -> None:
     own = [line for line in ran[0] if "x-claude-code-agent-id" in line["headers"]]
     assert own, "there was a sub-agent"
-    assert {block_of(line) for line in own} == {None}
+    assert [shown(line) for line in own] == [[]] * len(own)
 
 
 def check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why(
@@ -120,7 +158,42 @@ def check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why(
 def check_a_failure_that_is_known_brings_its_repair(place: ClaudeCode, ran: tuple[list[Line], list[Line]]) -> None:
     said = said_after(ran[0][2], WRONG)
     assert WEEK in said
-    assert "[seasoned:recall]" in said and RIGHT in said
+    assert f"[seasoned] `{RIGHT}` works here (2 sessions" in said
+
+
+def check_a_call_that_is_known_to_fail_brings_what_works(place: ClaudeCode, ran: tuple[list[Line], list[Line]]) -> None:
+    lines = main_thread(ran[0], ASKED)
+    hint = f"[seasoned] Test: `{PLAIN}` works here (2 sessions"
+    (said,) = {one for line in lines for one in shown(line) if one.startswith(hint)}
+    assert said in said_after(next(line for line in lines if WRAPPED in texts(line)), WRAPPED)
+    assert shown(lines[-1]).count(said) == 1
+
+
+def check_an_edit_that_claude_code_refused_is_answered_at_the_next_call(
+    place: ClaudeCode, ran: tuple[list[Line], list[Line]]
+) -> None:
+    lines = main_thread(ran[0], ASKED)
+    assert "<tool_use_error>File has not been read yet" in lines[-1]["text"]
+    said = said_after(next(line for line in lines if PLAIN in texts(line)), PLAIN)
+    assert "[seasoned] Read `names.txt` first, then repeat the edit" in said
+
+
+def check_other_folders_see_only_their_own(place: ClaudeCode, ran: tuple[list[Line], list[Line]]) -> None:
+    assert not [one for line in ran[0] for one in shown(line) if "verify" in one]
+    (place.config.home / "config.toml").write_text("")  # no review: it would need its model
+    (place.home / "empty").mkdir()
+    folders = {"other": place.home / "other", "new": place.new_folder("new"), "empty": place.home / "empty"}
+    script = [bash(WRAPPED), bash(WRONG), bash("rtk make verify"), bash("rtk make lint"), {"text": "No."}]
+    prompt = "Fix the tests and the lint errors."
+    _, asked, _ = place.run(script * 3, *[place.ask(prompt, folder=folder) for folder in folders.values()])
+    seen = {
+        name: {one for line in asked if str(folder) in line["text"] for one in shown(line)}
+        for name, folder in folders.items()
+    }
+    assert all(sum(str(folder) in line["text"] for line in asked) >= 5 for folder in folders.values())
+    assert seen["new"] == seen["empty"] == set()
+    assert any("make verify" in one for one in seen["other"]), "its own"
+    assert not [one for one in seen["other"] if PLAIN in one or "make lint" in one or "wp" in one]
 
 
 def check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills(
@@ -149,12 +222,16 @@ def test_a_connected_claude_code_begins_warm_asks_recalls_and_is_reviewed(home: 
     place = connected(home)
     ran = run_all(place)
     for check_one in (
-        check_the_guidance_arrives_with_the_first_request_and_stays_the_same,
+        check_the_sheet_arrives_with_the_first_request_and_stays_the_same,
+        check_the_first_prompt_brings_the_command_that_it_asks_for,
         check_after_a_compaction_the_same_guidance_is_there_again,
         check_a_sub_agent_is_shown_nothing,
         check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why,
         check_a_failure_that_is_known_brings_its_repair,
+        check_a_call_that_is_known_to_fail_brings_what_works,
+        check_an_edit_that_claude_code_refused_is_answered_at_the_next_call,
         check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills,
+        check_other_folders_see_only_their_own,
         check_no_hook_failed,
         check_undone_the_settings_are_as_they_were,
     ):

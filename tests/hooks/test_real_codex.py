@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
-from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, texts
+from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, shown, texts
 from tests.hooks.person import REASON
 from tests.real_clients import codex
 from tests.scripted_server import Line
 from tests.template.examples import example
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
+WRAPPED, PLAIN = "rtk make test", "make test"
+ASKED = "How many again? Fix the lint errors too."
 SETTINGS = f"""\
 # my Codex, with a model of my own
 model = "gpt-5.5"
@@ -44,12 +46,14 @@ class Codex(Connected):
     agent = "codex"
     variables = {"FAKE_KEY": "dummy"}  # noqa: RUF012
 
-    def ask(self, *words: str, trusted: bool = True, with_server: bool = False) -> list[object]:
+    def ask(
+        self, *words: str, trusted: bool = True, with_server: bool = False, folder: Path | None = None
+    ) -> list[object]:
         trust = ["--dangerously-bypass-hook-trust"] if trusted else []
         if (self.home / ".codex" / "AGENTS.md").exists() and not with_server:
             # It takes longer to start than all the rest together.
             trust += ["-c", "mcp_servers.seasoned.enabled=false"]
-        place = ["-s", "danger-full-access", "-C", str(self.work), "--skip-git-repo-check"]
+        place = ["-s", "danger-full-access", "-C", str(folder or self.work), "--skip-git-repo-check"]
         return [codex(), "exec", "--json", *place, *trust, *words]
 
 
@@ -75,24 +79,30 @@ def turns(place: Connected) -> int:
 
 
 def connected(home: Path) -> Codex:
-    """A user with one session behind them, from which a template was learned; then Codex is connected."""
+    """A user with five sessions behind them in two projects, and a template; then Codex is connected."""
     found = Codex(home)
     (home / ".codex").mkdir()
     (home / ".codex" / "config.toml").write_text(SETTINGS)
-    found.run([shell(WRONG), shell(RIGHT), {"text": "Three."}], found.ask("How many were late in week 9?"))
+    other = found.new_folder("other")
+    once = [shell(WRAPPED), shell(PLAIN), shell("make lint"), shell(WRONG), shell(RIGHT), {"text": "Three."}]
+    elsewhere = [shell("rtk make verify"), shell("make verify"), {"text": "Verified."}]
+    asked = [found.ask("How many were late in week 9?"), found.ask("Once more."), found.ask("Do they pass?")]
+    asked += [found.ask("Verify it.", folder=other)] * 2
+    found.run([*once * 2, shell(PLAIN), {"text": "They pass."}, *elsewhere * 2], *asked)
     found.seasoned("scan")
     found.teach(example("exec_command", arguments={"cmd": RIGHT}))
-    found.configure(model="scripted", base_url=f"http://127.0.0.1:{REVIEW_PORT}/v1", review_skill_calls=3)
+    found.configure(model="scripted", base_url=f"http://127.0.0.1:{REVIEW_PORT}/v1", review_skill_calls=5)
     found.seasoned("connect", "codex", "--yes")
     return found
 
 
 class Ran:
     def __init__(self, place: Codex) -> None:
-        script = [shell("rm -rf /srv/parcels"), shell(WRONG), shell("echo fine"), {"text": "Three."}]
+        commands = ("rm -rf /srv/parcels", WRONG, "echo fine", WRAPPED, "rtk make verify")
+        script = [*map(shell, commands), {"text": "Three."}]
         done, self.begun, self.reviewed = place.run(
             script,
-            place.ask("How many again?"),
+            place.ask(ASKED),
             review=[{"calls": [KEEPS]}, {"text": "Kept how weeks are written."}],
         )
         (self.thread,) = set(threads(done.stdout))
@@ -110,13 +120,21 @@ class Ran:
         )
 
 
-def check_the_guidance_arrives_before_the_first_prompt_and_stays_the_same(place: Codex, ran: Ran) -> None:
+def check_the_sheet_arrives_before_the_first_prompt_and_stays_the_same(place: Codex, ran: Ran) -> None:
     first = block_of(ran.begun[0])
-    assert first is not None and RIGHT in first and WRONG not in first
+    assert first is not None and "in 3 earlier sessions of this project" in first
+    assert f"- Test: `{PLAIN}`" in first
+    assert WRAPPED not in first and WRONG not in first, "only what worked is shown"
+    assert "parcels@" not in first, "a template is shown only where it is named"
     lines = texts(ran.begun[0])
-    assert next(at for at, text in enumerate(lines) if first in text) < lines.index("How many again?")
+    assert next(at for at, text in enumerate(lines) if first in text) < lines.index(ASKED)
     assert {block_of(line) for line in ran.begun} == {first}
     assert block_of(ran.later[0]) == first, "also after it was taken up again"
+
+
+def check_the_first_prompt_brings_the_command_that_it_asks_for(place: Codex, ran: Ran) -> None:
+    item = "[seasoned] In this project: Check: `make lint`."
+    assert [shown(line).count(item) for line in (ran.begun[0], ran.later[0])] == [1, 1], "at no later prompt"
 
 
 def check_after_a_compaction_the_same_guidance_is_there_again(place: Codex, ran: Ran) -> None:
@@ -138,8 +156,31 @@ def check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why(place
 def check_a_failure_that_is_known_brings_its_repair_and_a_success_brings_nothing(place: Codex, ran: Ran) -> None:
     said = said_after(ran.begun[2], WRONG)
     assert WEEK in said
-    assert "[seasoned:recall]" in said and RIGHT in said
-    assert "[seasoned:recall]" not in said_after(ran.begun[3], "echo fine")
+    assert f"[seasoned] `{RIGHT}` works here (2 sessions" in said
+    assert "[seasoned" not in said_after(ran.begun[3], "echo fine")
+
+
+def check_a_call_that_is_known_to_fail_brings_what_works(place: Codex, ran: Ran) -> None:
+    hint = f"[seasoned] Test: `{PLAIN}` works here (2 sessions"
+    said = [one for one in shown(ran.begun[-1]) if one.startswith(hint)]
+    assert len(said) == 1, "before the call, and not again after it"
+    assert said[0] in said_after(ran.begun[4], WRAPPED)
+
+
+def check_other_folders_see_only_their_own(place: Codex, ran: Ran) -> None:
+    assert not [one for line in ran.begun for one in shown(line) if "verify" in one]
+    (place.config.home / "config.toml").write_text("")  # no review: it would need its model
+    (place.home / "empty").mkdir()
+    folders = {"other": place.home / "other", "new": place.new_folder("new"), "empty": place.home / "empty"}
+    script = [*map(shell, (WRAPPED, WRONG, "rtk make verify", "rtk make lint")), {"text": "No."}]
+    prompt = "Fix the tests and the lint errors."
+    _, asked, _ = place.run(script * 3, *[place.ask(prompt, folder=folder) for folder in folders.values()])
+    own = {name: [line for line in asked if f"<cwd>{folder}</cwd>" in line["text"]] for name, folder in folders.items()}
+    assert {name: len(lines) for name, lines in own.items()} == {"other": 5, "new": 5, "empty": 5}
+    seen = {name: {one for line in lines for one in shown(line)} for name, lines in own.items()}
+    assert seen["new"] == seen["empty"] == set()
+    assert any("make verify" in one for one in seen["other"]), "its own"
+    assert not [one for one in seen["other"] if PLAIN in one or "make lint" in one or "wp" in one]
 
 
 def check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills(place: Codex, ran: Ran) -> None:
@@ -163,7 +204,7 @@ def check_a_sub_agent_is_shown_nothing(place: Codex, ran: Ran) -> None:
     )
     own = [line for line in asked if "x-codex-parent-thread-id" in line["headers"]]
     assert own, "there was a sub-agent"
-    assert {block_of(line) for line in own} == {None}
+    assert [shown(line) for line in own] == [[]] * len(own)
     assert block_of(asked[0]) is not None
 
 
@@ -206,16 +247,19 @@ def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) 
     place = connected(home)
     ran = Ran(place)
     for check_one in (
-        check_the_guidance_arrives_before_the_first_prompt_and_stays_the_same,
+        check_the_sheet_arrives_before_the_first_prompt_and_stays_the_same,
+        check_the_first_prompt_brings_the_command_that_it_asks_for,
         check_after_a_compaction_the_same_guidance_is_there_again,
         check_a_fork_has_the_guidance_of_its_origin_and_no_other,
         check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why,
         check_a_failure_that_is_known_brings_its_repair_and_a_success_brings_nothing,
+        check_a_call_that_is_known_to_fail_brings_what_works,
         check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills,
         check_a_sub_agent_is_shown_nothing,
         check_in_code_mode_a_command_of_high_risk_is_held_too,
         check_hooks_that_nobody_trusted_are_silent_and_notify_still_counts,
         check_codex_reads_our_words,
+        check_other_folders_see_only_their_own,
         check_no_hook_failed,
         check_undone_every_file_is_as_it_was_but_for_what_codex_added,
     ):

@@ -85,10 +85,12 @@ class Asking(msgspec.Struct, frozen=True):
 
     def once(self, place: Place, text: str) -> bool:
         """Whether this was not told before in this conversation; remembers that it is shown now."""
-        digest = blake2b(text.encode(), digest_size=8).hexdigest()
-        told = {"conversation": self.conversation, "project": self.project, "place": place, "digest": digest}
+        # What was told before a call is not repeated after it, though other sessions may be behind it: `(2 sessions, …)`.
+        told = text.rpartition(" (")[0] or text if place in ("before", "after") else text
+        digest = blake2b(told.encode(), digest_size=8).hexdigest()
+        values = {"conversation": self.conversation, "project": self.project, "place": place, "digest": digest}
         with self.store.write():
-            return bool(self.store.run("experience.tell", {**told, "text": text, "told_at": time.time()}))
+            return bool(self.store.run("experience.tell", {**values, "text": text, "told_at": time.time()}))
 
     def _moved(self, path: str) -> Hint | None:
         """Where the file is that a call did not find, if sessions know only one of its name and it is there."""

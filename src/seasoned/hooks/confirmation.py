@@ -74,10 +74,9 @@ def _hint(agent: Agent, data: bytes) -> None:
             say("PreToolUse", additionalContext=text)
     except Exception as error:  # noqa: BLE001
         too_late.cancel()
-        from seasoned.config import load
-        from seasoned.hooks.log import log
+        from seasoned.hooks.log import note
 
-        log(load().home, f"{agent} hint failed: {error!r}")
+        note(f"{agent} hint failed: {error!r}")
 
 
 def _meant(call: _ProposedCall) -> dict[str, Any]:

@@ -10,6 +10,15 @@ from pathlib import Path
 _MOST_BYTES = 500_000
 
 
+def note(text: str) -> None:
+    """Add a line to the log of the configured home; nothing happens if the settings cannot be read."""
+    from seasoned.config import load
+    from seasoned.errors import SeasonedError
+
+    with suppress(SeasonedError, OSError):
+        log(load().home, text)
+
+
 def log(home: Path, text: str) -> None:
     """Add a line, redacted. If the log cannot be written, nothing happens."""
     from seasoned.atomic_write import make_private_folder

@@ -100,10 +100,8 @@ def _end_in_time() -> None:
 def _note(text: str) -> None:
     from contextlib import suppress
 
-    from seasoned.errors import SeasonedError
+    # A broken installation must not disturb the agent either.
+    with suppress(ImportError):
+        from seasoned.hooks.log import note
 
-    with suppress(SeasonedError, OSError, ImportError):
-        from seasoned.config import load
-        from seasoned.hooks.log import log
-
-        log(load().home, text)
+        note(text)

@@ -62,8 +62,8 @@ DELETE FROM sheet_choice WHERE project = :project AND form = :form;
 
 -- name: tell
 INSERT INTO told (conversation, project, place, digest, text, told_at)
-VALUES (:conversation, :project, :place, :digest, :text, :told_at)
-ON CONFLICT (conversation, place, digest) DO NOTHING;
+SELECT :conversation, :project, :place, :digest, :text, :told_at
+WHERE NOT EXISTS (SELECT 1 FROM told WHERE conversation = :conversation AND digest = :digest);
 
 -- name: told
 SELECT place, digest, text, told_at FROM told WHERE conversation = :conversation ORDER BY told_at;
