@@ -8,7 +8,6 @@ import msgspec
 
 from seasoned.command.written import Purpose, WrittenCommand, written
 from seasoned.experience.failure import FailedCall, failures_of
-from seasoned.experience.gate import may_be_told
 from seasoned.experience.kind import inside, is_working
 from seasoned.insight.track import JudgedCall, Track
 
@@ -23,7 +22,7 @@ class FormUse(msgspec.Struct, frozen=True):
     text: str
     position: int
     worked: bool | None  # None if its outcome is not known
-    may_be_shown: bool = True
+    is_whole: bool = True  # False if the text was cut: it cannot be shown
 
 
 class SessionEvidence(msgspec.Struct, frozen=True):
@@ -71,7 +70,6 @@ def form_uses(call: JudgedCall) -> Iterator[FormUse]:
     working = [one for one in written(command) if is_working(one)]
     if not working:
         return
-    shown = may_be_told(call.tool, call.arguments)
     for at, one in enumerate(working):
         yield FormUse(
             one.form,
@@ -79,7 +77,7 @@ def form_uses(call: JudgedCall) -> Iterator[FormUse]:
             one.text[:_TEXT_CHARS],
             call.position,
             _worked(call, working, at),
-            shown and len(one.text) <= _TEXT_CHARS,
+            len(one.text) <= _TEXT_CHARS,
         )
 
 

@@ -12,7 +12,6 @@ import msgspec
 
 from seasoned.command.tool import tool_of
 from seasoned.command.written import WrittenCommand, written
-from seasoned.experience.gate import may_be_told
 from seasoned.experience.kind import ASIDE, blamed_command, explains_itself, inside, kind_of_failure
 from seasoned.experience.lesson import Way
 from seasoned.insight.mistake.call_target import PATH_NAMES
@@ -64,11 +63,9 @@ def _failed_call(
     failed = FailedCall(*kind, call.position, is_signal, path=_path(call, folder), explains_itself=clear)
     if repair is None:
         return failed
-    later = calls[repair.repaired]
     way, text = _way(calls, repair, folder)
-    if text and not may_be_told(later.tool, later.arguments):
-        way, text = Way("other"), ""
-    return msgspec.structs.replace(failed, way=way, text=text[:_TEXT_CHARS])
+    # A text that is cut would not work.
+    return msgspec.structs.replace(failed, way=way, text=text if len(text) <= _TEXT_CHARS else "")
 
 
 def _way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tuple[Way, str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from seasoned.command.risk import may_be_example
 from seasoned.template.admission.hostile import arguments_speak
@@ -12,8 +14,10 @@ from seasoned.template.admission.hostile import arguments_speak
 _INCOMPLETE = ("[redacted:", " characters]")
 
 
-def may_be_told(tool: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether a call that worked may be shown to later sessions of its project."""
-    if not may_be_example(tool, arguments) or arguments_speak(dict(arguments)):
+@lru_cache(maxsize=4096)
+def may_be_told(tool: str, text: str) -> bool:
+    """Whether a call that worked may be shown to later sessions: a command of a shell, or the JSON of arguments."""
+    if any(mark in text for mark in _INCOMPLETE):
         return False
-    return not any(mark in value for value in arguments.values() if isinstance(value, str) for mark in _INCOMPLETE)
+    given: dict[str, Any] = {"command": text} if tool == "shell" else msgspec.json.decode(text)
+    return may_be_example("Bash" if tool == "shell" else tool, given) and not arguments_speak(given)

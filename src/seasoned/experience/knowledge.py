@@ -15,6 +15,7 @@ import msgspec
 from seasoned.command.written import Purpose
 from seasoned.experience.evidence import FormUse, SessionEvidence
 from seasoned.experience.failure import FailedCall
+from seasoned.experience.gate import may_be_told
 from seasoned.experience.lesson import MOST_COMMANDS, MOST_CORRECTIONS, Hint, Line, Way
 
 # Chosen by backtest on two thirds of the projects, see docs/measurements/backtest.md.
@@ -28,6 +29,8 @@ FEWEST_LINEAGES = 2
 # Of the repairs of one mistake, the share that must have gone the same way.
 AGREEMENT = 0.6
 _MOST_TEXTS = 40
+# What is told of these ways needs no call that worked.
+_WITHOUT_TEXT = frozenset({"read", "exact", "argument"})
 # Programs that every engineer uses in every project the same way: a line about them tells nothing.
 _COMMON = frozenset({"git", "gh", "glab", "docker", "kubectl", "brew", "apt", "apt-get", "ssh", "scp", "aws", "gcloud"})
 
@@ -84,7 +87,7 @@ class ProjectKnowledge:
             self._files.setdefault(path.rsplit("/", 1)[-1], Counter())[path] += 1
 
     def _add_use(self, evidence: SessionEvidence, use: FormUse, *, is_signal: bool) -> None:
-        if use.worked is None or not use.may_be_shown:
+        if use.worked is None:
             return
         self._purposes[use.form] = use.purpose
         outcome = self._forms.setdefault(use.form, {}).setdefault(evidence.root, _Outcome())
@@ -92,7 +95,7 @@ class ProjectKnowledge:
             outcome.worked_at = evidence.end
             outcome.session = evidence.session
             # The shortest text of a lineage says most about the form and least about the day's work.
-            if not outcome.text or len(use.text) < len(outcome.text):
+            if use.is_whole and (not outcome.text or len(use.text) < len(outcome.text)):
                 outcome.text = use.text
         elif not is_signal:
             outcome.failed_at = evidence.end
@@ -201,9 +204,12 @@ class ProjectKnowledge:
         if not is_correction and (purpose == "other" or form.split()[0] in _COMMON):
             return None
         newest = sorted(worked.values(), key=lambda one: -(one.worked_at or 0.0))
+        text = _text(form, newest)
+        if text is None:
+            return None
         return Line(
             form,
-            _text(form, newest),
+            text,
             purpose,
             share,
             len(worked),
@@ -263,7 +269,7 @@ class ProjectKnowledge:
             return None
         if way.kind == "form" and self.is_retired(way.value):
             return None
-        return self._hint(way, cases)
+        return self._hint(kind[0], way, cases)
 
     def before(self, form: str) -> Hint | None:
         """What to tell before a call in a form that fails here: the form that works instead."""
@@ -281,11 +287,14 @@ class ProjectKnowledge:
         total = sum(len(one) for one in ways.values())
         if way.kind != "form" or len(cases) < AGREEMENT * total or self.is_retired(way.value):
             return None
-        return self._hint(way, cases)
+        return self._hint("shell", way, cases)
 
-    def _hint(self, way: Way, cases: dict[str, tuple[float, str, str]]) -> Hint:
+    def _hint(self, tool: str, way: Way, cases: dict[str, tuple[float, str, str]]) -> Hint | None:
         newest = sorted(cases.values(), reverse=True)
         purpose = self._purposes.get(way.value, "other")
+        text = newest[0][1]
+        if not (may_be_told(tool, text) if text else way.kind in _WITHOUT_TEXT):
+            return None
         return Hint(way, newest[0][1], len(cases), newest[0][0], purpose, tuple(case[2] for case in newest[:5]))
 
     def _known_path(self, path: str) -> Hint | None:
@@ -298,9 +307,11 @@ class ProjectKnowledge:
         return Hint(Way("path", found), found, times, 0.0)
 
 
-def _text(form: str, outcomes: Iterable[_Outcome]) -> str:
-    """How the form is written most often; where it differs every time, the form itself."""
-    texts = Counter([one.text for one in outcomes][:_MOST_TEXTS])
+def _text(form: str, outcomes: Iterable[_Outcome]) -> str | None:
+    """How the form is written most often; where it differs every time, the form itself. None if it may not be shown."""
+    texts = Counter(one.text for one in list(outcomes)[:_MOST_TEXTS] if may_be_told("shell", one.text or form))
+    if not texts or (len(texts) == 1 and not next(iter(texts))):
+        return None
     text, times = texts.most_common(1)[0]
     if times >= FEWEST_LINEAGES or text == form:
         return text
