@@ -116,9 +116,6 @@ def scan_into_store(
     store = target.existing()
     if store is not None and report.sessions:
         # Imported here: most scans find nothing new.
-        from seasoned.template.recall.index import fill
-
-        fill(store, within_seconds=_FILL_SECONDS)
         from seasoned.experience.storage import refresh
 
         refresh(store, within_seconds=_FILL_SECONDS)
@@ -174,9 +171,9 @@ def read_histories(
 def read_samples(config: Config, *, path: Path | None = None) -> tuple[ScanReport, Store]:
     """The sample histories that come with the package, indexed for recall."""
     report, store = read_histories(config, [Path(__file__).parents[1] / "samples"], path=path)
-    from seasoned.template.recall.index import fill
+    from seasoned.experience.storage import refresh
 
-    fill(store)
+    refresh(store)
     return report, store
 
 

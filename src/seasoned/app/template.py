@@ -25,6 +25,7 @@ from seasoned.app.stores import (
 )
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, UsageError
+from seasoned.experience.storage import refresh as refresh_experience
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
@@ -45,7 +46,6 @@ from seasoned.template.mine.build import create as template_of_session
 from seasoned.template.mine.selection import MiningOptions
 from seasoned.template.provision import Messages, Provisioned
 from seasoned.template.provision import provision as provision_from
-from seasoned.template.recall.index import fill
 from seasoned.template.recall.lookup import Recall
 from seasoned.template.recall.lookup import recall as look_up
 from seasoned.template.render import Rendered, render
@@ -338,7 +338,7 @@ def recall(
     # A server is asked by several agents at once; one of them indexes.
     if _filling.acquire(blocking=False):
         try:
-            fill(store, within_seconds=within_seconds)
+            refresh_experience(store, within_seconds=within_seconds)
         finally:
             _filling.release()
     return look_up(store, tool=tool, error=error, arguments=arguments, limit=limit, any_age=any_age, project=project)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from seasoned.command.written import Purpose, WrittenCommand, written
 from seasoned.experience.failure import FailedCall, failures_of
 from seasoned.experience.kind import inside, is_working
+from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.track import JudgedCall, Track
 
 _TEXT_CHARS = 160
@@ -44,10 +45,15 @@ class SessionEvidence(msgspec.Struct, frozen=True):
         return self.ended or self.started or 0.0
 
 
-def evidence_of(track: Track, *, task: str = "") -> SessionEvidence:
-    """What a judged session shows."""
+def evidence_of(
+    track: Track, targets: CallTargets | None = None, repaired_by: Mapping[int, Repair] | None = None
+) -> SessionEvidence:
+    """What a judged session shows; targets and repairs where they are known already."""
+    targets = targets or CallTargets(track.calls)
+    if repaired_by is None:
+        repaired_by = {one.failed: one for one in repairs(track.calls, aims=targets)}
     folder = track.cwd
-    task = task or next((call.intent for call in track.calls if call.intent), "")
+    task = next((call.intent for call in track.calls if call.intent), "")
     return SessionEvidence(
         session=str(track.ref),
         root=track.root,
@@ -57,7 +63,7 @@ def evidence_of(track: Track, *, task: str = "") -> SessionEvidence:
         ended=track.ended,
         task=task[:2000],
         uses=tuple(use for call in track.calls for use in form_uses(call)),
-        failures=failures_of(track.calls, folder),
+        failures=failures_of(track.calls, folder, targets, repaired_by),
         files=_files(track.calls, folder),
     )
 

@@ -6,7 +6,7 @@ A way is what two repairs have in common when they are the same lesson: run the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -15,7 +15,7 @@ from seasoned.command.written import WrittenCommand, written
 from seasoned.experience.kind import ASIDE, blamed_command, explains_itself, inside, kind_of_failure
 from seasoned.experience.lesson import Way
 from seasoned.insight.mistake.call_target import PATH_NAMES
-from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
+from seasoned.insight.mistake.repair import CallTargets, Repair
 from seasoned.insight.track import JudgedCall
 
 _TEXT_CHARS = 200
@@ -43,10 +43,10 @@ class FailedCall(msgspec.Struct, frozen=True):
         return self.tool, self.form, self.signature
 
 
-def failures_of(calls: Sequence[JudgedCall], folder: str | None) -> tuple[FailedCall, ...]:
+def failures_of(
+    calls: Sequence[JudgedCall], folder: str | None, targets: CallTargets, found: Mapping[int, Repair]
+) -> tuple[FailedCall, ...]:
     """Every failed call of a session in order, each with the way in which it was repaired."""
-    targets = CallTargets(calls)
-    found = {repair.failed: repair for repair in repairs(calls, aims=targets)}
     return tuple(
         _failed_call(calls, at, found.get(at), folder, is_signal=targets.is_signal(at))
         for at, call in enumerate(calls)

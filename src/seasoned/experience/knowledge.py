@@ -29,7 +29,7 @@ FEWEST_LINEAGES = 2
 # Of the repairs of one mistake, the share that must have gone the same way.
 AGREEMENT = 0.6
 _MOST_TEXTS = 40
-# What is told of these ways needs no call that worked.
+# These ways can be shown without a call that worked.
 _WITHOUT_TEXT = frozenset({"read", "exact", "argument"})
 # Programs that every engineer uses in every project the same way: a line about them tells nothing.
 _COMMON = frozenset({"git", "gh", "glab", "docker", "kubectl", "brew", "apt", "apt-get", "ssh", "scp", "aws", "gcloud"})

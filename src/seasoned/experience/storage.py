@@ -1,28 +1,26 @@
 """Keeps the evidence of sessions in the store, and what follows from it for each project, ready to be looked up.
 
-A scan queues the sessions that changed. `refresh` reads their evidence, and puts together the knowledge of the projects
-that it belongs to. A hook then only looks up a row.
+A scan queues the sessions that changed. `refresh` reads them once, for `recall` and for the evidence of their projects,
+and puts together what follows from it. A hook then only looks up a row.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from hashlib import blake2b
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from seasoned.command.rows import COMPILED
 from seasoned.experience.evidence import SessionEvidence, evidence_of
 from seasoned.experience.knowledge import ProjectKnowledge
 from seasoned.experience.lookup import StoredPath, StoredSheet, kind_key
-from seasoned.insight.track import tracks
 from seasoned.store import Store
+from seasoned.template.recall.index import ReadSession, fill
 
 # Raise it when the evidence of a session is read differently: then all sessions are read again.
 _VERSION = "1"
-_AT_ONCE = 40
 # Sessions of a project that count. Older ones would weigh next to nothing.
 _MOST_SESSIONS = 1500
 _MOST_FOLDERS = 50
@@ -33,52 +31,39 @@ _encode = msgspec.json.Encoder().encode
 
 
 def refresh(store: Store, *, within_seconds: float | None = None) -> bool:
-    """Take in the sessions that changed since the last time; returns whether nothing is left to do."""
+    """Take in the sessions that changed since the last time; returns whether nothing is left to do.
+
+    What `recall` looks up is filled with it, so that each session is read once.
+    """
     ends = None if within_seconds is None else time.monotonic() + within_seconds
     _follow_rules(store)
-    while rows := store.rows("experience.waiting", {"limit": _AT_ONCE}):
-        # Read before anything is locked. A session that changes meanwhile stays in the queue.
-        found = [(row, _evidence(store, row["session_id"]) if row["project"] else None) for row in rows]
-        with store.write():
-            for row, evidence in found:
-                _save(store, row["session_id"], row["project"], evidence)
-                store.run("experience.done", {"session_id": row["session_id"], "times": row["times"]})
-        if ends is not None and time.monotonic() >= ends:
-            return False
+    waiting = fill(store, within_seconds=within_seconds, learn=partial(_learn, store))
     for row in store.rows("experience.stale"):
-        rebuild(store, row["project"])
         if ends is not None and time.monotonic() >= ends:
             break
-    return not store.rows("experience.stale")
+        rebuild(store, row["project"])
+    return not waiting and not store.rows("experience.stale")
 
 
 def _follow_rules(store: Store) -> None:
     """Queue all sessions again when the rules have changed since the last time."""
-    rules = blake2b(_VERSION.encode() + COMPILED.read_bytes(), digest_size=8).hexdigest()
     known = store.row("experience.rules")
-    if known is None or known["digest"] != rules:
+    if known is None or known["digest"] != _VERSION:
         with store.write():
-            store.run("experience.wait_all")
-            store.run("experience.set_rules", {"digest": rules})
+            store.run("recall.wait_all")
+            store.run("experience.set_rules", {"digest": _VERSION})
 
 
-def _evidence(store: Store, session_id: int) -> SessionEvidence | None:
-    for track in tracks(store, sessions=[session_id]):
-        # A review is about the session it reviews, and has other tools.
-        if track.relation != "review" and track.calls:
-            return evidence_of(track)
-    return None
-
-
-def _save(store: Store, session_id: int, project: str | None, evidence: SessionEvidence | None) -> None:
-    if evidence is None or project is None:
-        store.run("experience.drop_evidence", {"session_id": session_id})
-        return
-    store.run(
-        "experience.save_evidence",
-        {"session_id": session_id, "project": project, "ended": evidence.end, "content": _encode(evidence)},
-    )
-    store.run("experience.mark_stale", {"project": project})
+def _learn(store: Store, sessions: Sequence[ReadSession]) -> None:
+    """Keep the evidence of sessions that were read."""
+    for one in sessions:
+        if one.track.project is None or not one.track.calls:
+            store.run("experience.drop_evidence", {"session_id": one.id})
+            continue
+        evidence = evidence_of(one.track, one.targets, one.repaired_by)
+        row = {"session_id": one.id, "project": one.track.project, "ended": evidence.end, "content": _encode(evidence)}
+        store.run("experience.save_evidence", row)
+        store.run("experience.mark_stale", {"project": one.track.project})
 
 
 def rebuild(store: Store, project: str) -> None:

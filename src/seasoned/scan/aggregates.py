@@ -30,7 +30,6 @@ def update_aggregates(store: Store, touched: Iterable[int]) -> None:
         _settle_totals(store)
         settle_projects(store)
         store.run("recall.wait")
-        store.run("experience.wait")
 
 
 def _touch(store: Store, sessions: Iterable[int]) -> None:

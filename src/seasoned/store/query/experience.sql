@@ -1,19 +1,3 @@
--- name: wait
-INSERT INTO evidence_waiting (session_id) SELECT id FROM touched WHERE true
-ON CONFLICT (session_id) DO UPDATE SET times = evidence_waiting.times + 1;
-
--- name: wait_all
-INSERT INTO evidence_waiting (session_id) SELECT id FROM session WHERE calls > 0
-ON CONFLICT (session_id) DO UPDATE SET times = evidence_waiting.times + 1;
-
--- name: waiting
-SELECT evidence_waiting.session_id, evidence_waiting.times, session.project
-FROM evidence_waiting JOIN session ON session.id = evidence_waiting.session_id
-ORDER BY evidence_waiting.session_id DESC LIMIT :limit;
-
--- name: done
-DELETE FROM evidence_waiting WHERE session_id = :session_id AND times = :times;
-
 -- name: rules
 SELECT digest FROM evidence_rules WHERE id = 1;
 

@@ -1,8 +1,4 @@
--- Sessions whose evidence has to be read, and projects whose knowledge has to be put together again.
-CREATE TABLE evidence_waiting (
-    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
-    times INTEGER NOT NULL DEFAULT 1
-);
+-- Projects whose knowledge has to be put together again. Sessions wait in the queue of `recall`, which reads them.
 CREATE TABLE stale_project (project TEXT PRIMARY KEY);
 CREATE TABLE evidence_rules (id INTEGER PRIMARY KEY, digest TEXT NOT NULL);
 -- What one session shows about its project.
@@ -60,4 +56,3 @@ CREATE TABLE told (
     PRIMARY KEY (conversation, place, digest)
 );
 CREATE INDEX told_in_project ON told (project, place);
-INSERT INTO evidence_waiting (session_id) SELECT id FROM session WHERE calls > 0;

@@ -6,12 +6,12 @@ What is kept only points at calls, so that forgetting a session takes it along.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from seasoned.command.rows import COMPILED
 from seasoned.insight.mistake.failure import program_of
-from seasoned.insight.mistake.repair import Repair, repairs
+from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.store import Store
@@ -27,17 +27,35 @@ _AT_ONCE = 40
 _VERSION = "3"
 
 
-def fill(store: Store, *, within_seconds: float | None = None) -> int:
-    """Read the sessions that changed since the last time, the newest first; returns how many are still queued."""
+class ReadSession(NamedTuple):
+    """A session that was read for the index: also for others who learn from it, so that it is read once."""
+
+    id: int
+    track: Track
+    targets: CallTargets
+    repaired_by: dict[int, Repair]
+
+
+Learn = Callable[[Sequence[ReadSession]], None]
+
+
+def fill(store: Store, *, within_seconds: float | None = None, learn: Learn | None = None) -> int:
+    """Read the sessions that changed since the last time, the newest first; returns how many are still queued.
+
+    `learn` is called with the sessions of each batch, in the transaction that writes it.
+    """
     ends = None if within_seconds is None else time.monotonic() + within_seconds
     _follow_rules(store)
     while rows := store.rows("recall.waiting", {"limit": _AT_ONCE}):
         # Read before anything is locked. A session that changes meanwhile stays in the queue.
-        found = [(row, _found(store, row["session_id"])) for row in rows]
+        read = {row["session_id"]: _read(store, row["session_id"]) for row in rows}
+        found = {at: _found(one) for at, one in read.items()}
         with store.write():
-            for row, (worked, failures) in found:
-                _write(store, row["session_id"], worked, failures)
+            for row in rows:
+                _write(store, row["session_id"], *found[row["session_id"]])
                 store.run("recall.done", {"session_id": row["session_id"], "times": row["times"]})
+            if learn is not None:
+                learn([one for one in read.values() if one is not None])
         if ends is not None and time.monotonic() >= ends:
             break
     waiting = store.row("recall.count_waiting")
@@ -57,13 +75,20 @@ def _follow_rules(store: Store) -> None:
 _Rows = list[dict[str, Any]]
 
 
-def _found(store: Store, session_id: int) -> tuple[_Rows, _Rows]:
+def _read(store: Store, session_id: int) -> ReadSession | None:
     for track in tracks(store, sessions=[session_id]):
         # A review is about the session it reviews, and has other tools.
         if track.relation != "review":
-            repaired_by = {one.failed: one for one in repairs(track.calls)}
-            return list(_worked(track, repaired_by)), list(_failures(track, repaired_by))
-    return [], []
+            targets = CallTargets(track.calls)
+            repaired_by = {one.failed: one for one in repairs(track.calls, aims=targets)}
+            return ReadSession(session_id, track, targets, repaired_by)
+    return None
+
+
+def _found(read: ReadSession | None) -> tuple[_Rows, _Rows]:
+    if read is None:
+        return [], []
+    return list(_worked(read.track, read.repaired_by)), list(_failures(read.track, read.repaired_by))
 
 
 def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[dict[str, Any]]:
