@@ -64,6 +64,7 @@ class Replayed(msgspec.Struct, frozen=True):
     foreign: int
     tokens: int
     milliseconds: float
+    started: float | None = None
 
 
 def replay(conversations: Sequence[ReplayConversation], *, seed: int = 0) -> list[Replayed]:
@@ -122,6 +123,7 @@ def _replayed(one: ReplayConversation, known: ProjectKnowledge, sources: dict[st
         sum(session not in sources for line in (*chosen, *items) for session in line.sessions),
         sum(count_tokens(said) for said in (text, *[line_text(line) for line in items], *hints.texts) if said),
         spent * 1000,
+        one.started,
     )
 
 

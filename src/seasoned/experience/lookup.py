@@ -37,6 +37,12 @@ def find(store: Store, project: str, topic: str, key: str, as_type: type[_T]) ->
     return None if row is None else msgspec.json.decode(row["content"], type=as_type)
 
 
+def all_of(store: Store, project: str, topic: str, as_type: type[_T]) -> list[tuple[str, _T]]:
+    """Everything that is known about a topic of a project, each with its key."""
+    rows = store.rows("experience.topic", {"project": project, "topic": topic})
+    return [(row["key"], msgspec.json.decode(row["content"], type=as_type)) for row in rows]
+
+
 def find_sheet(store: Store, project: str, folder: str | None) -> StoredSheet | None:
     """The sheet for a folder of a project; that of the project where the folder is new."""
     found = find(store, project, "sheet", folder, StoredSheet) if folder else None

@@ -45,6 +45,14 @@ def refresh(store: Store, *, within_seconds: float | None = None) -> bool:
     return not waiting and not store.rows("experience.stale")
 
 
+def is_behind(store: Store) -> bool:
+    """Whether sessions changed that `refresh` has not taken in yet. Cheap, and changes nothing."""
+    known = store.row("experience.rules")
+    if known is None or known["digest"] != _VERSION:
+        return True
+    return bool(store.rows("recall.waiting", {"limit": 1}) or store.rows("experience.stale"))
+
+
 def _follow_rules(store: Store) -> None:
     """Queue all sessions again when the rules have changed since the last time."""
     known = store.row("experience.rules")

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-from functools import lru_cache
 from pathlib import Path
 
 from seasoned.command.parse import names
@@ -134,7 +133,6 @@ def _missing_script(program: str, after: list[str], folder: Path) -> str | None:
     return f"package.json has no script {rest[0]!r}"
 
 
-@lru_cache(maxsize=64)
 def _scripts(path: str) -> frozenset[str] | None:
     text = _read(path)
     if text is None:
@@ -180,7 +178,10 @@ def _has_mise_file(task: str, folder: Path) -> bool:
 def _read(path: str) -> str | None:
     try:
         file = Path(path)
-        return file.read_text("utf-8", "replace") if file.stat().st_size <= _MOST_BYTES else None
+        # A pipe or a device would never end.
+        if not file.is_file() or file.stat().st_size > _MOST_BYTES:
+            return None
+        return file.read_text("utf-8", "replace")
     except OSError:
         return None
 

@@ -32,6 +32,9 @@ INSERT INTO knowledge (project, topic, key, content) VALUES (:project, :topic, :
 -- name: find
 SELECT content FROM knowledge WHERE project = :project AND topic = :topic AND key = :key;
 
+-- name: topic
+SELECT key, content FROM knowledge WHERE project = :project AND topic = :topic ORDER BY key;
+
 -- name: choices
 SELECT form, choice, text, decided_at FROM sheet_choice WHERE project = :project ORDER BY decided_at, form;
 

@@ -155,6 +155,20 @@ FROM (
 ) AS total JOIN mistake ON mistake.id = total.mistake_id
 ORDER BY total.sessions DESC, total.failures DESC, mistake.id;
 
+-- name: mistakes_in
+SELECT mistake.id, mistake.signature, mistake.tool, mistake.program, count(DISTINCT failure.session_id) AS sessions,
+    count(*) AS failures, count(failure.repaired_by) AS repaired, max(failure.time) AS last
+FROM session CROSS JOIN failure ON failure.session_id = session.id JOIN mistake ON mistake.id = failure.mistake_id
+WHERE session.project = :project
+GROUP BY mistake.id HAVING count(DISTINCT failure.session_id) >= :fewest
+ORDER BY sessions DESC, failures DESC, mistake.id LIMIT :limit;
+
+-- name: repair_in
+SELECT failure.how, count(*) AS times
+FROM failure JOIN session ON session.id = failure.session_id
+WHERE failure.mistake_id = :mistake_id AND session.project = :project AND failure.how IS NOT NULL
+GROUP BY failure.how ORDER BY count(*) DESC, failure.how LIMIT 1;
+
 -- name: mistake
 SELECT * FROM mistake WHERE id = :id;
 
