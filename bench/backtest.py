@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from bench.scan import ROOT
-from seasoned.app.experience import FEWEST_CONVERSATIONS
+from seasoned.app.backtest import FEWEST_CONVERSATIONS
 from seasoned.app.stores import read_histories
 from seasoned.backtest.conversation import ReplayConversation, conversations
 from seasoned.backtest.figures import Backtest, Figures

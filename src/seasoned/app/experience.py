@@ -1,29 +1,26 @@
-"""The experience of projects for every entry point: the sheet, what a person decides about it, and the backtest."""
+"""The experience of projects for every entry point: the sheet and what a person decides about it."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
-from seasoned.backtest.conversation import conversations
-from seasoned.backtest.figures import Backtest, figures
-from seasoned.backtest.replay import Replayed, replay
-from seasoned.command.written import written
+from seasoned.command.written import purpose_of, written
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.ask import Asking
-from seasoned.experience.knowledge import ProjectKnowledge
+from seasoned.experience.gate import may_be_told
 from seasoned.experience.lesson import Hint, Line
-from seasoned.experience.lookup import find_sheet
-from seasoned.experience.storage import knowledge_of, refresh
+from seasoned.experience.lookup import StoredSheet, all_of, find_sheet
+from seasoned.experience.storage import refresh
 from seasoned.experience.tell import hint_text, line_text
-from seasoned.insight.track import Track, tracks
+from seasoned.redact import Redactor
 from seasoned.store import DatabaseRow, Store
 
-# Projects with fewer conversations say nothing about themselves: hardly anything was known.
-FEWEST_CONVERSATIONS = 8
+_MOST_CHARS = 160  # of a pinned command, as of those that sessions show
 
 
 class SheetEntry(msgspec.Struct, frozen=True):
@@ -32,12 +29,23 @@ class SheetEntry(msgspec.Struct, frozen=True):
     form: str
     text: str
     purpose: str
-    state: str  # shown, pinned, dropped, contradicted
+    state: str  # shown, pinned, dropped, contradicted, left out
     reason: str
     share: float | None
     conversations: int
     last: float | None
     sessions: tuple[str, ...]
+
+
+class HintEntry(msgspec.Struct, frozen=True):
+    """One hint that a call can get, and where it comes from."""
+
+    text: str
+    place: Literal["before", "after"]  # a call in a form that fails here, or a failure
+    conversations: int
+    last: float | None
+    sessions: tuple[str, ...]
+    form: str = ""  # the form that fails; only for a hint before a call, and never shown to a session
 
 
 class SheetView(msgspec.Struct, frozen=True):
@@ -48,11 +56,16 @@ class SheetView(msgspec.Struct, frozen=True):
     text: str
     lines: tuple[SheetEntry, ...]
     hints: tuple[str, ...]
+    at_calls: tuple[HintEntry, ...] = ()
 
 
-def sheet_view(store: Store, project: str, folder: Path | None) -> SheetView:
-    """What sessions of a project see at their start and at calls, with the evidence of each line."""
-    refresh(store)
+def sheet_view(store: Store, project: str, folder: Path | None, *, refreshed: bool = True) -> SheetView:
+    """What sessions of a project see at their start and at calls, with the evidence of each line.
+
+    With `refreshed=False` it only looks up what the last scan left, which is quick.
+    """
+    if refreshed:
+        refresh(store)
     where = None if folder is None else str(folder)
     asking = Asking(store, project, "", where)
     text, shown = asking.sheet()
@@ -60,14 +73,21 @@ def sheet_view(store: Store, project: str, folder: Path | None) -> SheetView:
     choices = {row["form"]: row for row in store.rows("experience.choices", {"project": project})}
     kept = {line.form for line in shown}
     entries = [_entry(line, kept, choices, asking) for line in (stored.lines if stored else ())]
-    entries += [_entry(line, kept, choices, asking) for line in shown if line.form not in {one.form for one in entries}]
-    entries += [
-        SheetEntry(form, row["text"], "", "dropped", "you dropped it", None, 0, None, ())
-        for form, row in choices.items()
-        if row["choice"] == "drop" and form not in {one.form for one in entries}
-    ]
-    known = knowledge_of(store, project)
-    return SheetView(project, stored.conversations if stored else 0, text, tuple(entries), tuple(_hints(known)))
+    known = {one.form for one in entries}
+    # What a person decided is listed too, whatever the evidence says.
+    for form, row in choices.items():
+        if form not in known:
+            line = Line(form, row["text"], purpose_of(form), 1.0, 0, 0.0)
+            entries.append(_entry(line, kept, choices, asking))
+    hints = _hints(store, project)
+    return SheetView(
+        project,
+        stored.conversations if stored else 0,
+        text,
+        tuple(entries),
+        tuple(dict.fromkeys(one.text for one in hints)),
+        hints,
+    )
 
 
 def _entry(line: Line, kept: set[str], choices: Mapping[str, DatabaseRow], asking: Asking) -> SheetEntry:
@@ -87,32 +107,44 @@ def _entry(line: Line, kept: set[str], choices: Mapping[str, DatabaseRow], askin
     )
 
 
-def _hints(known: ProjectKnowledge) -> Iterable[str]:
-    seen: set[str] = set()
-    hints: list[Hint] = [hint for _, hint in (*known.failing_forms(), *known.mistakes())]
-    for hint in sorted(hints, key=lambda one: -one.lineages):
-        text = hint_text(hint)
-        if text not in seen:
-            seen.add(text)
-            yield text
+def _hints(store: Store, project: str) -> tuple[HintEntry, ...]:
+    """The hints as hooks find them, those with most sessions first."""
+    before = [_hint("before", hint, form) for form, hint in all_of(store, project, "before", Hint)]
+    after = [_hint("after", hint) for _, hint in all_of(store, project, "after", Hint)]
+    found: dict[str, HintEntry] = {}
+    for one in sorted((*before, *after), key=lambda one: (-one.conversations, -(one.last or 0.0), one.text)):
+        # The same words may answer several kinds of failure.
+        found.setdefault(one.text, one)
+    return tuple(found.values())
 
 
-def decide(store: Store, project: str, command: str, choice: str) -> str:
-    """Pin or drop a line of the sheet, or undo that; returns its text."""
+def _hint(place: Literal["before", "after"], hint: Hint, form: str = "") -> HintEntry:
+    return HintEntry(hint_text(hint), place, hint.lineages, hint.last or None, hint.sessions, form)
+
+
+def decide(store: Store, project: str, command: str, choice: str, *, redactor: Redactor | None = None) -> str:
+    """Pin or drop a line of the sheet, or undo that; returns its form."""
     parts = [one for one in written(command) if one.form]
     if len(parts) != 1:
         raise UsageError(f"{command!r} is not a single command. Give one line of the sheet, such as `make test`.")
     form = parts[0].form
+    decided = {row["form"] for row in store.rows("experience.choices", {"project": project})}
     if choice == "undo":
         with store.write():
             if not store.run("experience.unchoose", {"project": project, "form": form}):
                 raise NotFound(f"Nothing was decided about {command!r}. `seasoned sheet` shows what was.")
         return form
     if choice == "drop":
-        stored = find_sheet(store, project, None)
-        known = {line.form for line in stored.lines} if stored else set()
-        if form not in known and not store.rows("experience.choices", {"project": project}):
+        # A folder may have lines that the project as a whole does not have, and so may a first prompt.
+        sheets = all_of(store, project, "sheet", StoredSheet)
+        known = {line.form for _, sheet in sheets for line in sheet.lines}
+        known |= {line.form for _, line in all_of(store, project, "purpose", Line)}
+        if form not in known | decided:
             raise NotFound(f"The sheet has no line {command!r}. `seasoned sheet` shows its lines.")
+    elif choice == "pin":
+        _check_pin(command.strip(), redactor)
+    else:
+        raise UsageError(f"A line is pinned, dropped or undone, not {choice!r}.")
     with store.write():
         store.run(
             "experience.choose",
@@ -121,18 +153,14 @@ def decide(store: Store, project: str, command: str, choice: str) -> str:
     return form
 
 
-def run_backtest(
-    store: Store, *, project: str | None = None, as_one: str | None = None, fewest: int = FEWEST_CONVERSATIONS
-) -> tuple[Backtest, list[Replayed]]:
-    """Replay the sessions of a store: of one project or of all, or as if all were one project of this name."""
-    found: Iterable[Track] = tracks(store, project=project)
-    if as_one is not None:
-        found = [msgspec.structs.replace(track, project=as_one) for track in found]
-    listed = list(found)
-    placed = conversations(listed)
-    left_out = len({track.root for track in listed}) - len(placed)
-    replayed = replay(placed)
-    return figures(replayed, fewest=fewest, left_out=left_out), replayed
+def _check_pin(command: str, redactor: Redactor | None) -> None:
+    """Refuse to pin what no session may be shown: agents can pin too, and sessions act on the sheet."""
+    if len(command) > _MOST_CHARS or not command.isprintable():
+        raise UsageError(f"A line of the sheet is one line of at most {_MOST_CHARS} characters.")
+    if redactor is not None and redactor.text(command) != command:
+        raise UsageError("The command contains a secret or personal data, so it cannot be pinned.")
+    if not may_be_told("Bash", {"command": command}):
+        raise UsageError(f"{command!r} needs a person to confirm it, so no session is shown it. Pin another command.")
 
 
 def line_texts(lines: Iterable[Line]) -> list[str]:

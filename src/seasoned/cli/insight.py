@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,8 +22,9 @@ from seasoned.cli.options import (
     store_option,
 )
 from seasoned.cli.output import print_json, printable, shown, table
+from seasoned.cli.page_file import write_page
 from seasoned.cli.project.choice import chosen_project
-from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.errors import NotFound, UsageError
 from seasoned.insight.json_answer import track_answer
 from seasoned.insight.mistake.recurrence import Recurrence
 from seasoned.insight.page.sections import render
@@ -98,7 +98,7 @@ def report(
         made = report_on(read.store, paths=paths, agent=source, project=key, lengths=lengths, include=include)
     # With --json the page is written only on request; programs do not expect new files.
     if output is not None or not as_json:
-        written = write_page(made, output or Path("report.html"))
+        written = write_page(render(made), output or Path("report.html"), kind="report")
     if as_json:
         answer: dict[str, Any] = msgspec.to_builtins(made)
         print_json("report", answer | {"project": key} | passed_over_answer(read))
@@ -135,28 +135,8 @@ def _ends(lengths: str) -> list[int]:
         raise UsageError(f"--lengths must be numbers of messages such as 50,100, not {lengths!r}.") from None
 
 
-# Stands at the head of every report, so that only our own files are overwritten.
-_MARK = "<!-- seasoned:report -->"
 _MISTAKES_SHOWN = 8
 _SIGNALS_SHOWN = 3
-
-
-def write_page(made: Report, path: Path) -> Path:
-    """Write the page; only an older report is ever overwritten."""
-    try:
-        # The head is enough, and the file may be large.
-        if path.exists() and _MARK not in path.read_text("utf-8", "replace")[:1000]:
-            raise UsageError(f"{str(path)!r} exists and is not a report of Seasoned. Choose another file with -o.")
-        html = render(made).replace("<!doctype html>", f"<!doctype html>\n{_MARK}", 1)
-        # It quotes sessions, so no other user may read it, not even for a moment.
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            path.chmod(0o600)
-            file.write(html)
-    except OSError as error:
-        raise CannotDo(
-            f"The page {str(path)!r} cannot be written ({error.strerror}). Choose another file with -o."
-        ) from error
-    return path
 
 
 def print_report(made: Report) -> None:

@@ -82,17 +82,25 @@ def _with_progress(found: Iterable[Track], every: int, tell: Tell) -> Iterator[T
 
 
 def main(path: str, project: str | None = None) -> None:
-    """Print progress lines, then a line with the length of the report, then the report as MessagePack."""
-    # The web pages run this in another process: a long report must not block the server.
+    """Print progress lines, then the report as MessagePack, for the pages."""
+
+    def answer(tell: Tell) -> bytes:
+        with open_store(Path(path)) as store:
+            return msgspec.msgpack.encode(report_on(store, made_at=time.time(), project=project, tell=tell))
+
+    answer_in_process(answer)
+
+
+def answer_in_process(answer: Callable[[Tell], bytes]) -> None:
+    """Print progress lines of two numbers, then a line with the length of the answer, then the answer."""
+    # The web pages run this in another process: what takes minutes must not block the server.
     out = sys.stdout.buffer
 
     def tell(done: int, every: int) -> None:
         out.write(f"{done} {every}\n".encode())
         out.flush()
 
-    with open_store(Path(path)) as store:
-        made = report_on(store, made_at=time.time(), project=project, tell=tell)
-    data = msgspec.msgpack.encode(made)
+    data = answer(tell)
     out.write(f"answer {len(data)}\n".encode())
     out.write(data)
     out.flush()

@@ -8,15 +8,21 @@ from typing import Any
 import click
 import msgspec
 
+from seasoned.app import backtest as backtesting
 from seasoned.app import experience
+from seasoned.app.extras import require_numbers
 from seasoned.app.stores import own_store
 from seasoned.backtest.figures import Backtest, Figures
+from seasoned.backtest.page.sections import LIMIT, render
+from seasoned.backtest.replay import Replayed
 from seasoned.cli.histories import histories, passed_over_answer
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option
 from seasoned.cli.output import print_json, printable, table
+from seasoned.cli.page_file import write_page
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.project import name_of
+from seasoned.redact.key import Secrecy, load_key
 from seasoned.stats.interval import Estimate
 from seasoned.store import Store
 from seasoned.store.project import find_project, project_at
@@ -46,11 +52,13 @@ def sheet(
     given = [(name, text) for name, text in (("pin", pin), ("drop", drop), ("undo", undo)) if text]
     if len(given) > 1:
         raise UsageError("Use one of --pin, --drop and --undo at a time.")
-    with own_store(load()) as store:
+    config = load()
+    with own_store(config) as store:
         key, folder = _project(store, project)
         if given:
             choice, text = given[0]
-            form = experience.decide(store, key, text, choice)
+            redactor = Secrecy(load_key(config.home), config.redact).redactor()
+            form = experience.decide(store, key, text, choice, redactor=redactor)
             done = {"pin": "is always shown", "drop": "is never shown", "undo": "is chosen by its evidence again"}
             click.echo(f"`{printable(form)}` {done[choice]} in {printable(name_of(key))}.", err=as_json)
         view = experience.sheet_view(store, key, folder)
@@ -116,8 +124,9 @@ def printable_lines(text: str) -> list[str]:
 @paths_argument
 @project_option
 @click.option("--as-one", metavar="NAME", help="Treat all sessions as those of one project.")
+@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Write a page to this file.")
 @click.option(
-    "--fewest", default=experience.FEWEST_CONVERSATIONS, show_default=True, help="Fewest sessions of a project."
+    "--fewest", default=backtesting.FEWEST_CONVERSATIONS, show_default=True, help="Fewest sessions of a project."
 )
 @click.option("--shown", is_flag=True, help="List what each session would have seen.")
 @store_option
@@ -126,6 +135,7 @@ def backtest(
     paths: tuple[Path, ...],
     project: str | None,
     as_one: str | None,
+    output: Path | None,
     fewest: int,
     shown: bool,
     use_store: bool,
@@ -134,18 +144,23 @@ def backtest(
     """Replay histories: was what sessions see right?
 
     Sessions in the order of time, each told only what had ended before it began, compared with what it then did. No
-    model is asked. A replay shows what would have been in front of the agent, not what it would have done.
+    model is asked. A replay shows what would have been in front of the agent, not what it would have done. With -o it
+    also writes one page that opens offline.
 
     \b
     Example: seasoned backtest ~/.claude/projects
+    Example: seasoned backtest -o backtest.html
     """
+    require_numbers("backtest")
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
-        found, replayed = experience.run_backtest(read.store, project=key, as_one=as_one, fewest=fewest)
+        found, replayed = backtesting.run_backtest(read.store, project=key, as_one=as_one, fewest=fewest)
     if not found.all.conversations:
         raise NotFound(
             f"No project has {fewest} sessions or more with a time and a folder. Lower --fewest, or give another PATH."
         )
+    if output is not None:
+        write_page(_page(found, replayed, key, as_one), output, kind="backtest")
     if as_json:
         answer: dict[str, Any] = {**msgspec.to_builtins(found), **passed_over_answer(read)}
         if shown:
@@ -156,6 +171,14 @@ def backtest(
     if shown:
         for one in replayed:
             _print_told(one)
+    if output is not None:
+        click.echo(f"\nThe page with all tables: {output}")
+
+
+def _page(found: Backtest, replayed: list[Replayed], project: str | None, as_one: str | None) -> str:
+    answer = backtesting.answer_of(found, replayed, project=project)
+    name = as_one if as_one is not None else "all projects" if project is None else name_of(project)
+    return render(found, answer.recent, made_at=answer.made_at, title=f"Backtest of {name}")
 
 
 def _print_backtest(found: Backtest) -> None:
@@ -182,7 +205,7 @@ def _print_backtest(found: Backtest) -> None:
     click.echo(
         "\nused: lines whose command the session then ran with success; frequent, random: the same number of lines "
         "chosen by plain frequency, by chance.\nanswered: known mistakes that the session repaired, for which the same "
-        "repair was shown.\nA replay shows what would have been in front of the agent, not what it would have done."
+        f"repair was shown.\n{LIMIT}"
     )
     if found.left_out:
         click.echo(f"Left out: {plural(found.left_out, 'session')} without a time, a project or enough company.")
@@ -214,7 +237,7 @@ def _share(value: Estimate, *, short: bool = False) -> str | None:
     return f"{value.value:.0%} ({value.interval.low:.0%}–{value.interval.high:.0%})"
 
 
-def _print_told(one: Any) -> None:
+def _print_told(one: Replayed) -> None:
     lines = one.lines["chosen"]
     if not lines and not one.hints:
         return

@@ -78,7 +78,7 @@ FROM session WHERE project = :key AND cwd IS NOT NULL
 GROUP BY cwd, project_part ORDER BY count(*) DESC, cwd;
 
 -- name: without
-SELECT count(*) AS sessions FROM session WHERE project IS NULL;
+SELECT count(*) AS sessions, count(DISTINCT COALESCE(root_id, id)) AS lineages FROM session WHERE project IS NULL;
 
 -- name: keys
 WITH RECURSIVE known(project) AS (

@@ -1,0 +1,99 @@
+"""The backtest over a store for every entry point, also as a separate process that prints its progress."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from seasoned.backtest.conversation import conversations
+from seasoned.backtest.figures import Backtest, figures
+from seasoned.backtest.replay import Replayed, replay
+from seasoned.insight.store_report import answer_in_process
+from seasoned.insight.track import Track, tracks
+from seasoned.store import Store, open_store
+from seasoned.store.project import list_projects
+
+# Projects with fewer conversations say nothing about themselves: hardly anything was known.
+FEWEST_CONVERSATIONS = 8
+# Conversations of which a page shows what they would have seen.
+MOST_RECENT = 50
+Tell = Callable[[int, int], None]
+
+
+class BacktestAnswer(msgspec.Struct, frozen=True):
+    """The figures, and what the newest conversations would have seen."""
+
+    found: Backtest
+    recent: tuple[Replayed, ...]
+    made_at: float
+    project: str | None = None
+
+
+def run_backtest(
+    store: Store,
+    *,
+    project: str | None = None,
+    as_one: str | None = None,
+    fewest: int = FEWEST_CONVERSATIONS,
+    tell: Tell | None = None,
+) -> tuple[Backtest, list[Replayed]]:
+    """Replay the sessions of a store: of one project or of all, or as if all were one project of this name."""
+    replayed: list[Replayed] = []
+    left_out = 0
+    if as_one is not None:
+        found = (msgspec.structs.replace(track, project=as_one) for track in tracks(store, project=project))
+        replayed, left_out = _replay(found)
+    else:
+        projects = list_projects(store, project)
+        done, every = 0, sum(one.sessions for one in projects)
+        # One after the other, so that only one is in memory: they know nothing of each other anyway.
+        for one in projects:
+            if tell is not None:
+                tell(done, every)
+            some, rest = _replay(tracks(store, project=one.key))
+            replayed += some
+            left_out += rest
+            done += one.sessions
+        if tell is not None:
+            tell(every, every)
+        if project is None:
+            without = store.row("project.without")
+            left_out += 0 if without is None else int(without["lineages"])
+    replayed.sort(key=lambda one: (one.started or 0.0, one.root))
+    return figures(replayed, fewest=fewest, left_out=left_out), replayed
+
+
+def _replay(found: Iterable[Track]) -> tuple[list[Replayed], int]:
+    """What became of the conversations, and how many lineages could not be placed in time."""
+    listed = list(found)
+    placed = conversations(listed)
+    return replay(placed), len({track.root for track in listed}) - len(placed)
+
+
+def backtest_answer(
+    store: Store, *, project: str | None = None, fewest: int | None = None, tell: Tell | None = None
+) -> BacktestAnswer:
+    """What a page shows: one project however small it is, or all that have enough conversations."""
+    least = fewest if fewest is not None else FEWEST_CONVERSATIONS if project is None else 1
+    found, replayed = run_backtest(store, project=project, fewest=least, tell=tell)
+    return answer_of(found, replayed, project=project)
+
+
+def answer_of(found: Backtest, replayed: Iterable[Replayed], *, project: str | None = None) -> BacktestAnswer:
+    """The figures with the newest of the conversations that would have seen anything."""
+    kept = {one.project for one in found.projects}
+    told = [one for one in replayed if one.project in kept and (one.lines["chosen"] or one.hints)]
+    return BacktestAnswer(found, tuple(reversed(told[-MOST_RECENT:])), time.time(), project)
+
+
+def main(path: str, project: str | None = None) -> None:
+    """Print progress lines, then the answer as MessagePack, for the pages."""
+
+    def answer(tell: Tell) -> bytes:
+        with open_store(Path(path)) as store:
+            return msgspec.msgpack.encode(backtest_answer(store, project=project, tell=tell))
+
+    answer_in_process(answer)
