@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from dataclasses import replace
@@ -33,6 +34,7 @@ from seasoned.store import Store, open_database, open_store
 from seasoned.template.example import Template
 from seasoned.template.library.storage import count_use, save
 from tests.experiment.simulated import run
+from tests.history.claude_lines import ClaudeFile
 from tests.template.examples import example, template
 
 SAMPLES = Path(__file__).resolve().parents[2] / "src" / "seasoned" / "samples"
@@ -47,6 +49,29 @@ def store_of(home: Path) -> Store:
 def fill_sessions(home: Path) -> None:
     """The sample histories."""
     scan(ScanTarget(Config(home=home).store_path), [SAMPLES], Secrecy(load_key(home)), workers=1)
+
+
+# A folder whose name says something in every language that a page speaks.
+HOSTILE_FOLDER = "/home/mira/<b>shop</b> & 'co'?a=1#x%2F"
+
+
+def fill_project(home: Path, folder: Path | str, *, sessions: int = 10) -> None:
+    """A project in which `make test` and `make lint` work, and `rtk make test` fails until `rtk` is left out."""
+    histories = home / f"histories-{len(list(home.iterdir()))}"
+    histories.mkdir()
+    for at in range(sessions):
+        name = f"{at:08d}-2222-4333-8444-{abs(hash(str(folder))) % 10**12:012d}"
+        file = ClaudeFile(name).user(f"Fix parcel {at}. {HOSTILE}")
+        wrong, right, more = f"toolu_{at}a", f"toolu_{at}b", f"toolu_{at}c"
+        error = "Exit code 2\nerror: unrecognized subcommand 'make'"
+        file.calls(wrong, "Bash", command="rtk make test").result(wrong, error, is_error=True)
+        file.calls(right, "Bash", command="make test").result(right, "3 passed", is_error=False)
+        file.calls(more, "Bash", command="make lint").result(more, "done", is_error=False)
+        place = json.dumps(str(folder))[1:-1].encode()
+        lines = [line.replace(b"2026-03-01", f"2026-03-{at + 1:02d}".encode()) for line in file.lines]
+        file.lines = [line.replace(b"/home/mira/waypost", place) for line in lines]
+        file.write(histories / f"{at}.jsonl")
+    scan(ScanTarget(Config(home=home).store_path), [histories], Secrecy(load_key(home)), workers=1)
 
 
 def first_session(home: Path) -> str:
@@ -210,6 +235,7 @@ def fill_all(home: Path) -> None:
     """Something of everything."""
     fill_schedule(home)
     fill_sessions(home)
+    fill_project(home, HOSTILE_FOLDER)
     kept = fill_templates(home)
     fill_learned(home, session=first_session(home))
     fill_gateway(home)

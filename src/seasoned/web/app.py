@@ -25,7 +25,9 @@ from seasoned.web.response import HEADERS, STATIC, Page, message_page, static_ve
 _MODULES: dict[str, tuple[str, ...]] = {
     "overview": (),
     "sessions": (),
+    "projects": (),
     "insight": (),
+    "backtest": (),
     "templates": (),
     "experiments": (),
     "confirmations": (),

@@ -112,6 +112,11 @@ def sessions_link(**wanted: str) -> str:
     return f"sessions?{urlencode(wanted)}" if wanted else "sessions"
 
 
+def project_link(key: str) -> str:
+    """The page of a project."""
+    return f"projects/{quote(key, safe='')}"
+
+
 def template_link(name: str) -> str:
     """The page of a template."""
     return f"templates/{quote(name, safe='')}"

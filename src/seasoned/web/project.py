@@ -22,6 +22,11 @@ class ProjectChoice(msgspec.Struct, frozen=True):
     key: str | None
     choices: tuple[tuple[str, str], ...]
 
+    @property
+    def query(self) -> str:
+        """What an address needs to ask for the chosen project; empty for all."""
+        return "" if self.key is None else f"?{urlencode({'project': self.key})}"
+
     def within(self, table: Table) -> Table:
         """The table with links to the sessions of the chosen project only."""
         if self.key is None:

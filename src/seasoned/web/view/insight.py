@@ -2,78 +2,30 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from datetime import date, timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any
-from urllib.parse import urlencode
+from typing import Any
 
 import msgspec
 from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.errors import CannotDo
 from seasoned.insight.page.plots import Plot, plots
 from seasoned.insight.page.sections import PARTS, words
 from seasoned.insight.report import Report
 from seasoned.insight.store_report import Revision, revision
-from seasoned.web.cache import CacheLookup, TellProgress, cache_of, look_up
+from seasoned.web.cache import CacheLookup, TellProgress
 from seasoned.web.display import session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
-from seasoned.web.project import ProjectChoice, choice_of
+from seasoned.web.project import choice_of
 from seasoned.web.response import HEADERS, Page, PageRoute, redirect
+from seasoned.web.separate_process import look_up_project, run_apart
 from seasoned.web.table import Table, answer, plot_table
 from seasoned.web.view.plot_interaction import with_interaction
-
-# The server and the agents come first.
-_NICENESS = 5
-_SAID_CHARS = 300
-
-
-def make_report(path: Path, tell: TellProgress, project: str | None = None) -> Report:
-    """The report on the store at this path, computed by another process with a low priority."""
-    given = f"{str(path)!r}, {project!r}"
-    code = f"import os; os.nice({_NICENESS}); from seasoned.insight.store_report import main; main({given})"
-    with (
-        # A file, since a full pipe would stop the process while its other pipe is being read.
-        tempfile.TemporaryFile() as said,
-        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=said) as process,
-    ):
-        assert process.stdout is not None
-        try:
-            data = _report_bytes(process.stdout, tell)
-        except BaseException:
-            # Leaving the block waits for the process, which may take minutes.
-            process.kill()
-            raise
-        if process.wait() != 0 or data is None:
-            raise CannotDo(f"The report could not be made: {_last_line(said)}")
-    return msgspec.msgpack.decode(data, type=Report)
-
-
-def _report_bytes(lines: IO[bytes], tell: TellProgress) -> bytes | None:
-    for line in lines:
-        first, _, second = line.decode("ascii", "replace").strip().partition(" ")
-        # Progress comes in lines of two numbers; then `answer` and the length of the report that follows.
-        if first == "answer":
-            return lines.read(int(second))
-        done, every = int(first), int(second)
-        said = f"{done:,} of {every:,} sessions read" if done < every else "all sessions read; computing the figures"
-        tell(said, done=done, total=every)
-    return None
-
-
-def _last_line(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read().decode("utf-8", "replace").strip().splitlines()
-    return lines[-1][:_SAID_CHARS] if lines else "its process ended without a message."
-
 
 PAGE = Page("Insight", "insight")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -105,7 +57,7 @@ async def make(request: HTTPRequest, here: Here) -> Response:
     await read_change(request, here)
     chosen = await histories_of(request).read(lambda store: choice_of(store, request))
     await _seen(request, await histories_of(request).read(revision), chosen.key, is_asked=True)
-    return redirect(f"{here.visit.path}/{PAGE.path}{_query(chosen)}")
+    return redirect(f"{here.visit.path}/{PAGE.path}{chosen.query}")
 
 
 @router.get("/insight/report.json")
@@ -141,28 +93,20 @@ async def _page(request: HTTPRequest, here: Visitor) -> Response:
         parts=PARTS,
         links={name: chosen.link(link) for name, link in _LINKS.items()},
         project=chosen,
-        project_query=_query(chosen),
+        project_query=chosen.query,
         met=[] if shown is None else _met(shown.report),
     )
-
-
-def _query(chosen: ProjectChoice) -> str:
-    return "" if chosen.key is None else f"?{urlencode({'project': chosen.key})}"
 
 
 async def _seen(
     request: HTTPRequest, now: Revision, project: str | None, *, is_asked: bool = False
 ) -> CacheLookup[ReportPage]:
-    cached_pages = cache_of(request)
-    name = _NAME if project is None else f"{_NAME} of {project}"
-    earlier = cached_pages.revision(name)
-    if isinstance(earlier, Revision) and now.takes_back(earlier):
-        # What was forgotten must not appear in an old report either.
-        cached_pages.drop(name)
-    path = histories_of(request).path
-    return await look_up(
-        request, name, _TITLE, now, lambda tell: shown_of(make_report(path, tell, project)), is_asked=is_asked
-    )
+    return await look_up_project(request, _NAME, _TITLE, now, project, _made, is_asked=is_asked)
+
+
+def _made(path: Path, tell: TellProgress, project: str | None) -> ReportPage:
+    data = run_apart("seasoned.insight.store_report", path, tell, project, what="The report")
+    return shown_of(msgspec.msgpack.decode(data, type=Report))
 
 
 def _met(report: Report) -> list[list[tuple[str, str]]]:

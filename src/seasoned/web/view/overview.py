@@ -18,6 +18,7 @@ from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_be
 from seasoned.insight.trials import DaySums, Figure, over_time
 from seasoned.stats.interval import Estimate
 from seasoned.store import Database, DatabaseRow, Store
+from seasoned.store.project import list_projects
 from seasoned.text import dollars
 from seasoned.web.cache import works_of
 from seasoned.web.display import day_and_time, experiment_link, percent, sessions_link
@@ -26,6 +27,7 @@ from seasoned.web.login import Here
 from seasoned.web.response import Page, PageRoute
 from seasoned.web.table import Column, Table, TableCell, answer, numbers
 from seasoned.web.view.experiments import arm_link
+from seasoned.web.view.projects import project_table
 from seasoned.web.view.sessions import COLUMNS as SESSION_COLUMNS
 from seasoned.web.view.sessions import SessionFilter, line, params
 
@@ -34,6 +36,7 @@ router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_clas
 _MISTAKES = 8
 _TOOLS = 8
 _NEWEST = 8
+_PROJECTS = 6
 # Among how many failures of an error its repair is searched: the page must stay quick.
 _LATEST_FAILURES = 200
 # An error recurs if it occurred in more than one session.
@@ -114,7 +117,13 @@ def _shown(store: Store) -> OverviewPage:
     return OverviewPage(
         figures=_figures(agents, DaySums(days).rate()),
         plot=_plot(over_time(days)),
-        tables=(_mistakes(store), _tools(store), _agents(agents), _newest(store)),
+        tables=(
+            _mistakes(store),
+            _tools(store),
+            _agents(agents),
+            _newest(store),
+            project_table(list_projects(store)[:_PROJECTS]),
+        ),
         is_empty=not agents,
     )
 

@@ -19,12 +19,13 @@ from seasoned.app.extras import require
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import CannotDo, NotFound
 from seasoned.insight.page.rows import number
+from seasoned.project import name_of as project_name
 from seasoned.scan.intent import users_words
 from seasoned.session import Session
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars, plural
 from seasoned.web.cache import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
-from seasoned.web.display import day_and_time, percent, session_link, template_link
+from seasoned.web.display import day_and_time, percent, project_link, session_link, template_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import PageRoute, redirect
@@ -133,8 +134,18 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
     gaps = await _gaps(request, shown.ref, found)
     review = works_of(request).find(name_of(shown.ref))
     figures = _figures(shown.row, shown.ref, shown.compactions)
+    project = shown.row["project"]
     return answer(
-        request, here, "session.html", tables=shown.tables, shown=shown, review=review, figures=figures, gaps=gaps
+        request,
+        here,
+        "session.html",
+        tables=shown.tables,
+        shown=shown,
+        review=review,
+        figures=figures,
+        gaps=gaps,
+        project=project and project_link(project),
+        project_name=project and project_name(project),
     )
 
 

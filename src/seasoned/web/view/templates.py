@@ -21,7 +21,7 @@ from seasoned.template.library.project import library_of
 from seasoned.template.library.storage import ExampleState, Library, State, find_example, state_history
 from seasoned.template.library.usage import TemplateUse, stats
 from seasoned.template.render import Rendered
-from seasoned.web.display import moment, session_link, template_link
+from seasoned.web.display import moment, project_link, session_link, template_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
 from seasoned.web.project import ProjectChoice, choice_of
@@ -113,6 +113,7 @@ async def show_list(request: HTTPRequest, here: Here, type: str = "", tag: str =
         type=type,
         tag=tag,
         project=chosen,
+        project_page="" if chosen.key is None else project_link(chosen.key),
     )
 
 

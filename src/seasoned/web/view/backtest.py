@@ -1,0 +1,147 @@
+"""The backtest page: what sessions would have seen and whether it was right, computed in the background."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
+
+from seasoned.app.backtest import FEWEST_CONVERSATIONS, BacktestAnswer
+from seasoned.backtest.page.sections import (
+    LIMIT,
+    MEANINGS,
+    BacktestCell,
+    BacktestTable,
+    comparison,
+    headline,
+    tables,
+)
+from seasoned.insight.page.plots import Plot
+from seasoned.insight.store_report import Revision, revision
+from seasoned.web.cache import CacheLookup, TellProgress
+from seasoned.web.display import project_link, session_link
+from seasoned.web.history_store import histories_of
+from seasoned.web.login import Here, Visitor, read_change
+from seasoned.web.project import ProjectChoice, choice_of
+from seasoned.web.response import HEADERS, Page, PageRoute, redirect
+from seasoned.web.separate_process import look_up_project, run_apart
+from seasoned.web.table import Column, Table, TableCell, answer, plain, plot_table
+
+PAGE = Page("Backtest", "backtest")
+router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+_NEEDED = ("numpy", "scipy")
+_EMPTY = {
+    "seen": "No session would have seen anything: two sessions of a project must have shown that a command works.",
+}
+
+
+class BacktestPage(msgspec.Struct, frozen=True):
+    """A backtest ready to be put on a page."""
+
+    answer: BacktestAnswer
+    plot: Plot
+    figures: list[dict[str, Any]]
+    tables: tuple[Table, ...]
+
+
+@router.get("/backtest")
+async def show(request: HTTPRequest, here: Here) -> Response:
+    """Show the last backtest over all projects, or over one."""
+    return await _page(request, here)
+
+
+@router.post("/backtest/make")
+async def make(request: HTTPRequest, here: Here) -> Response:
+    """Replay the sessions again, now."""
+    await read_change(request, here)
+    now, chosen = await _asked(request)
+    await _seen(request, now, chosen.key, is_asked=True)
+    return redirect(f"{here.visit.path}/{PAGE.path}{chosen.query}")
+
+
+@router.get("/backtest/backtest.json")
+async def whole(request: HTTPRequest, here: Here) -> Response:
+    """Return the figures as JSON, as the command line prints them with --json."""
+    now, chosen = await _asked(request)
+    found = await _seen(request, now, chosen.key)
+    if found.value is None:
+        return await _page(request, here)
+    data = {"schema": "seasoned/backtest/1", **msgspec.to_builtins(found.value.answer.found), "project": chosen.key}
+    return Response(msgspec.json.encode(data), media_type="application/json", headers=HEADERS)
+
+
+async def _page(request: HTTPRequest, here: Visitor) -> Response:
+    now, chosen = await _asked(request)
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    found: CacheLookup[BacktestPage] = (
+        CacheLookup(None) if missing or not now.sessions else await _seen(request, now, chosen.key)
+    )
+    shown = found.value
+    return answer(
+        request,
+        here,
+        "backtest.html",
+        tables=() if shown is None else shown.tables,
+        plots=() if shown is None else (shown.plot,),
+        missing=missing,
+        has_sessions=now.sessions > 0,
+        found=found,
+        shown=shown,
+        project=chosen,
+        project_page="" if chosen.key is None else project_link(chosen.key),
+        limit=LIMIT,
+        meanings=MEANINGS,
+        fewest=FEWEST_CONVERSATIONS,
+    )
+
+
+async def _asked(request: HTTPRequest) -> tuple[Revision, ProjectChoice]:
+    return await histories_of(request).read(lambda store: (revision(store), choice_of(store, request)))
+
+
+async def _seen(
+    request: HTTPRequest, now: Revision, project: str | None, *, is_asked: bool = False
+) -> CacheLookup[BacktestPage]:
+    return await look_up_project(request, "backtest", "Replaying sessions", now, project, _made, is_asked=is_asked)
+
+
+def _made(path: Path, tell: TellProgress, project: str | None) -> BacktestPage:
+    data = run_apart("seasoned.app.backtest", path, tell, project, what="The backtest")
+    return shown_of(msgspec.msgpack.decode(data, type=BacktestAnswer))
+
+
+def shown_of(made: BacktestAnswer) -> BacktestPage:
+    """Everything that the page shows of a backtest, computed once for all visitors."""
+    plot = comparison(made.found.all)
+    links = {"Answered": "#table-hints", "Right hints": "#table-seen", "False hints": "#table-hints"}
+    figures = [
+        {"name": name, "value": plain(value), "note": plain(note), "href": links.get(name, "#table-start")}
+        for name, value, note in headline(made.found.all)
+    ]
+    listed = [_table(one) for one in tables(made.found, made.recent)]
+    return BacktestPage(made, plot, figures, (*listed, plot_table(plot)))
+
+
+def _table(one: BacktestTable) -> Table:
+    return Table(
+        name=one.name,
+        title=one.title,
+        columns=tuple(
+            Column(name, title, is_number=is_number, is_whole=name == "started")
+            for name, title, is_number in one.columns
+        ),
+        rows=[tuple(map(_cell, row)) for row in one.rows],
+        empty=_EMPTY.get(one.name, "No project has enough sessions."),
+        note=plain(one.lead),
+    )
+
+
+def _cell(one: BacktestCell) -> TableCell:
+    href = session_link(one.session) if one.session else project_link(one.project) if one.project else None
+    # Hints quote commands between backticks; a tone makes a badge of a word.
+    return TableCell(one.value, plain(one.shown), href, tone=one.tone, is_said="`" in one.shown)

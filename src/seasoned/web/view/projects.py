@@ -1,0 +1,283 @@
+"""The projects page: what sessions of each project see, where it comes from, and how to change it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
+
+from seasoned.app import experience
+from seasoned.app.experience import HintEntry, SheetEntry, SheetView
+from seasoned.errors import NotFound, UsageError
+from seasoned.experience.storage import is_behind, refresh
+from seasoned.insight.store_report import Revision, revision
+from seasoned.store import Store, open_store
+from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
+from seasoned.web.cache import CacheLookup, TellProgress, look_up
+from seasoned.web.display import day_and_time, project_link, sessions_link
+from seasoned.web.history_store import histories_of
+from seasoned.web.login import Here, read_change
+from seasoned.web.response import Page, PageRoute, redactor_of, redirect, with_query
+from seasoned.web.separate_process import look_up_project
+from seasoned.web.table import Column, Table, TableCell, answer, cell_of_ref, numbers, row_limit
+
+PAGE = Page("Projects", "projects")
+router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+_COLUMNS = (
+    Column("name", "Project"),
+    Column("key", "Key"),
+    *numbers(sessions="Sessions", calls="Calls", failed="Failed"),
+    Column("agents", "Agents"),
+    Column("last", "Last seen", is_whole=True),
+)
+_LINE_COLUMNS = (
+    Column("text", "line"),
+    Column("form", "form"),
+    Column("purpose", "purpose"),
+    Column("state", "state"),
+    Column("reason", "reason"),
+    *numbers(share="estimated use", conversations="sessions"),
+    Column("last", "last worked"),
+    Column("sessions", "seen in"),
+)
+_HINT_COLUMNS = (
+    Column("text", "What works here"),
+    Column("place", "When", is_whole=True),
+    Column("form", "What fails"),
+    Column("conversations", "Sessions", is_number=True),
+    Column("last", "Last", is_whole=True),
+    Column("session", "For example in"),
+)
+_MISTAKE_COLUMNS = (
+    Column("signature", "Error"),
+    Column("tool", "Tool"),
+    *numbers(sessions="Sessions", failures="Failures", repaired="Repaired"),
+    Column("repair", "What repaired it most often"),
+    Column("last", "Last seen", is_whole=True),
+)
+_MISTAKES = 20
+# An error recurs if it occurred in more than one session.
+_FEWEST_SESSIONS = 2
+_FOLDERS = 12
+_NONE_YET = "No projects yet: `seasoned scan` reads the histories that your agents keep."
+
+
+class LineCard(msgspec.Struct, frozen=True):
+    """One line of the sheet as the page shows it."""
+
+    entry: SheetEntry
+    # What the forms send back: a text that was shortened stands for its form.
+    command: str
+    sources: list[TableCell]
+
+
+class ProjectPage(msgspec.Struct, frozen=True):
+    """What the page shows of one project."""
+
+    row: ProjectRow
+    view: SheetView
+    lines: list[LineCard]
+    hints: Table
+    folders: list[FolderRow]
+    # The folder whose sheet is shown; empty for the project as a whole.
+    folder: str
+    is_checked: bool
+
+
+@router.get("/projects")
+async def show_list(request: HTTPRequest, here: Here) -> Response:
+    """List the projects, the newest first."""
+    projects = await _all(request)
+    without = await histories_of(request).kept("sessions without a project", _without)
+    return answer(request, here, "projects.html", tables=(_list(request, projects),), without=without)
+
+
+@router.get("/projects/{key:path}")
+async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "") -> Response:
+    """Show the sheet of a project as a session sees it, with the evidence of each line."""
+    projects = {one.key: one for one in await _all(request)}
+    now, is_due, target = await histories_of(request).read(
+        lambda store: (revision(store), is_behind(store), ProjectFinder(store).target(key))
+    )
+    row = projects.get(target)
+    if row is None:
+        raise NotFound(f"There is no project {key[:200]!r}, or its sessions were forgotten. See the list of projects.")
+    reading = await _refreshed(request, now) if is_due else None
+    shown = await histories_of(request).read(lambda store: _shown(store, row, folder))
+    mistakes: CacheLookup[Table] = await look_up_project(
+        request, "mistakes", "Counting mistakes", now, row.key, _mistakes_at
+    )
+    return answer(
+        request,
+        here,
+        "project.html",
+        tables=(_lines(shown.lines), shown.hints, *(() if mistakes.value is None else (mistakes.value,))),
+        shown=shown,
+        reading=None if reading is None else reading.work,
+        mistakes=mistakes,
+        sessions=sessions_link(project=row.key),
+        link=project_link(row.key),
+    )
+
+
+@router.post("/project-line")
+async def change(request: HTTPRequest, here: Here) -> Response:
+    """Pin or drop a line of a sheet, or undo that."""
+    form = await read_change(request, here)
+    key, command = form.get("project", ""), form.get("command", "").strip()
+    choice, folder = form.get("choice", ""), form.get("folder", "")
+    if not command:
+        raise UsageError("The command is empty. Enter one command, such as `make test`.")
+    redactor = redactor_of(request)
+
+    def decide(store: Store) -> None:
+        if not list_projects(store, key):
+            raise NotFound(f"There is no project {key[:200]!r}. See the list of projects.")
+        experience.decide(store, key, command, choice, redactor=redactor)
+
+    await histories_of(request).read(decide)
+    query = with_query({}, folder=folder) if folder else ""
+    return redirect(f"{here.visit.path}/{project_link(key)}{query}#sheet")
+
+
+async def _all(request: HTTPRequest) -> list[ProjectRow]:
+    """All projects, kept until the store changes: counting their sessions takes longer the more there are."""
+    return await histories_of(request).kept("projects", list_projects)
+
+
+async def _refreshed(request: HTTPRequest, now: Revision) -> CacheLookup[bool]:
+    """Take in sessions that no scan has taken in, in the background: after an update these may be all of them."""
+    path = histories_of(request).path
+
+    def take_in(tell: TellProgress) -> bool:
+        with open_store(path) as store:
+            return refresh(store)
+
+    return await look_up(request, "experience", "Reading what sessions show about their projects", now, take_in)
+
+
+def _without(store: Store) -> int:
+    row = store.row("project.without")
+    return 0 if row is None else int(row["sessions"])
+
+
+def _list(request: HTTPRequest, projects: Sequence[ProjectRow]) -> Table:
+    asked, limit = request.query_params.get("after", "0"), row_limit(request)
+    if not (asked.isascii() and asked.isdecimal() and len(asked) < 10):
+        raise UsageError("This page of the list does not exist. Go to its first page.")
+    first = int(asked)
+    return project_table(
+        projects[first : first + limit],
+        after=str(first + limit) if len(projects) > first + limit else None,
+        is_later=first > 0,
+    )
+
+
+def project_table(projects: Sequence[ProjectRow], *, after: str | None = None, is_later: bool = False) -> Table:
+    """A list of projects, each with links to its page and to its sessions."""
+    return Table(
+        name="projects",
+        title="Projects",
+        columns=_COLUMNS,
+        rows=[_row(one) for one in projects],
+        empty=_NONE_YET,
+        after=after,
+        is_later=is_later,
+    )
+
+
+def _row(one: ProjectRow) -> tuple[TableCell, ...]:
+    sessions = sessions_link(project=one.key)
+    failures = sessions_link(project=one.key, outcome="failures", sort="-failed")
+    return (
+        TableCell(one.name, href=project_link(one.key)),
+        TableCell(one.key),
+        TableCell(one.sessions, href=sessions),
+        TableCell(one.calls, href=sessions_link(project=one.key, sort="-calls")),
+        TableCell(one.failed, href=failures),
+        TableCell(", ".join(one.agents)),
+        TableCell(one.last, day_and_time(one.last)),
+    )
+
+
+def _shown(store: Store, row: ProjectRow, asked: str) -> ProjectPage:
+    folders = folders_of(store, row.key)
+    known = {one.folder for one in folders}
+    # Only folders that sessions ran in: the address must not choose which files are looked at.
+    if asked and asked not in known:
+        raise NotFound(f"No session of this project ran in {asked[:200]!r}. Choose one of its folders.")
+    folder = asked or next((one.folder for one in folders[:_FOLDERS] if Path(one.folder).is_dir()), "")
+    view = experience.sheet_view(store, row.key, Path(folder) if folder else None, refreshed=False)
+    lines = [LineCard(one, _command(one), [cell_of_ref(ref, store) for ref in one.sessions]) for one in view.lines]
+    is_checked = bool(folder) and Path(folder).is_dir()
+    return ProjectPage(row, view, lines, _hints(store, view.at_calls), folders[:_FOLDERS], folder, is_checked)
+
+
+def _command(entry: SheetEntry) -> str:
+    return entry.form if entry.text.endswith("…") else entry.text
+
+
+def _lines(lines: Sequence[LineCard]) -> Table:
+    """The lines for programs; people see them as cards."""
+    rows = [
+        (
+            *map(TableCell, (one.text, one.form, one.purpose, one.state, one.reason, one.share, one.conversations)),
+            TableCell(one.last, day_and_time(one.last)),
+            TableCell(", ".join(one.sessions)),
+        )
+        for one in (line.entry for line in lines)
+    ]
+    return Table(name="lines", title="Lines", columns=_LINE_COLUMNS, rows=rows, empty="There are no lines.")
+
+
+def _hints(store: Store, hints: Sequence[HintEntry]) -> Table:
+    rows = [
+        (
+            TableCell(one.text, is_said=True),
+            TableCell(one.place, "before the call" if one.place == "before" else "after the failure"),
+            TableCell(one.form or None),
+            TableCell(one.conversations),
+            TableCell(one.last, day_and_time(one.last)),
+            cell_of_ref(one.sessions[0], store) if one.sessions else TableCell(None),
+        )
+        for one in hints
+    ]
+    return Table(
+        name="hints",
+        title="Hints at calls",
+        columns=_HINT_COLUMNS,
+        rows=rows,
+        note="One line, once in a conversation. A session never sees what fails.",
+        empty="No mistake was repaired in the same way often enough to be told.",
+    )
+
+
+def _mistakes_at(path: Path, tell: TellProgress, project: str | None) -> Table:
+    with open_store(path) as store:
+        found = store.rows("page.mistakes_in", {"project": project, "fewest": _FEWEST_SESSIONS, "limit": _MISTAKES})
+        rows = []
+        for row in found:
+            repair = store.row("page.repair_in", {"mistake_id": row["id"], "project": project})
+            link = sessions_link(mistake=str(row["id"]), project=project or "")
+            rows.append(
+                (
+                    TableCell(row["signature"], href=link),
+                    TableCell(f"{row['tool']}: {row['program']}" if row["program"] else row["tool"]),
+                    TableCell(row["sessions"], href=link),
+                    TableCell(row["failures"], href=link),
+                    TableCell(row["repaired"], href=link),
+                    TableCell(None if repair is None else repair["how"], "–" if repair is None else None, is_said=True),
+                    TableCell(row["last"] or None, day_and_time(row["last"] or None)),
+                )
+            )
+    return Table(
+        name="mistakes",
+        title="Recurring errors",
+        columns=_MISTAKE_COLUMNS,
+        rows=rows,
+        empty="No error occurred in more than one session of this project so far.",
+    )

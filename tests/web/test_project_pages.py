@@ -1,0 +1,174 @@
+"""The pages of projects, over a real server: what sessions see, where it comes from, and how it is changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx2
+import pytest
+
+from seasoned.app.experience import sheet_view
+from seasoned.store.project import merge_projects
+from tests.web.filled import HOSTILE_FOLDER, SECRET, fill_project, fill_sessions, store_of
+from tests.web.pages import Site, Visitor, site
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout whose Makefile has a target for tests only."""
+    folder = tmp_path_factory.mktemp("shop")
+    (folder / "Makefile").write_text("test:\n\techo 3 passed\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, shop: Path) -> Iterator[Site]:
+    home = tmp_path_factory.mktemp("home")
+    fill_sessions(home)
+    fill_project(home, shop)
+    fill_project(home, HOSTILE_FOLDER)
+    with site(home) as found:
+        yield found
+
+
+def look(visitor: Visitor, path: str) -> httpx2.Response:
+    return visitor.client.get(f"{visitor.path}/{path}")
+
+
+def page_of(key: Path | str) -> str:
+    return f"projects/{quote(str(key), safe='')}"
+
+
+def choose(visitor: Visitor, key: Path | str, choice: str, command: str, **fields: str) -> httpx2.Response:
+    data = {"check": visitor.check(), "project": str(key), "choice": choice, "command": command, **fields}
+    return visitor.client.post(f"{visitor.path}/project-line", data=data)
+
+
+def states(visitor: Visitor, key: Path | str) -> dict[str, str]:
+    rows = look(visitor, f"{page_of(key)}?as=json&table=lines").json()["rows"]
+    return {row["text"]: row["state"] for row in rows}
+
+
+def test_the_list_names_every_project_with_its_sessions_and_agents(filled: Site, shop: Path) -> None:
+    with filled.visitor() as alice:
+        rows = {row["key"]: row for row in look(alice, "projects?as=json").json()["rows"]}
+        assert rows[str(shop)]["sessions"] == 10 and rows[str(shop)]["agents"] == "claude-code"
+        assert rows["/home/jonas/src/waypost"]["agents"] == "codex"
+        text = look(alice, "projects").text
+        assert f'href="{alice.path}/{page_of(shop)}"' in text
+        assert f"sessions?project={quote(str(shop), safe='')}" in text
+        assert "without a project" in text
+        assert look(alice, "projects?after=x").status_code == 400
+        assert "does not exist" not in look(alice, "projects?after=2&as=json").text
+
+
+def test_a_project_shows_its_sheet_as_a_session_sees_it_with_its_evidence(filled: Site, shop: Path) -> None:
+    with filled.visitor() as alice:
+        # The Makefile has no target for the linter: the line is held back, and the page says why.
+        assert states(alice, shop) == {"make test": "shown", "make lint": "contradicted"}
+        text = look(alice, page_of(shop)).text
+        with store_of(filled.serving.home) as store:
+            sheet = sheet_view(store, str(shop), shop).text
+        shown = re.search(r'<pre class="arguments"[^>]*>(.*?)</pre>', text, re.DOTALL)
+        assert shown is not None and shown[1] == sheet
+        assert "Makefile has no target &#39;lint&#39;" in text
+        assert len(set(re.findall(r"sessions/claude-code:\d{8}-2222[\w-]+", text))) >= 5
+        rows = look(alice, f"{page_of(shop)}?as=json&table=hints").json()["rows"]
+        assert rows[0]["place"] == "before" and rows[0]["form"] == "rtk make test"
+        assert rows[0]["text"].startswith("Test: `make test` works here (10 sessions")
+        mistakes = look(alice, f"{page_of(shop)}?as=json&table=mistakes").json()["rows"]
+        assert all(row["sessions"] <= 10 for row in mistakes)
+
+
+def test_a_line_is_pinned_dropped_and_undone_by_a_reader_too(filled: Site, shop: Path) -> None:
+    with Visitor(filled.url) as reader:
+        answer = reader.client.post(f"/login/{filled.visits.invite_onlooker()}")
+        reader.path = answer.headers["location"].rpartition("/")[0]
+        found = re.search(r'name="check" value="([^"]+)"', look(reader, page_of(shop)).text)
+        assert found is not None
+        data = {"check": found[1], "project": str(shop), "choice": "drop", "command": "make test"}
+        answer = reader.client.post(f"{reader.path}/project-line", data=data)
+        assert answer.status_code == 303 and answer.headers["location"].endswith(f"{page_of(shop)}#sheet")
+        assert states(reader, shop)["make test"] == "dropped"
+        text = look(reader, page_of(shop)).text
+        assert "Nothing: no command" in text and "You dropped it" in text
+        data["choice"] = "undo"
+        assert reader.client.post(f"{reader.path}/project-line", data=data).status_code == 303
+        assert states(reader, shop)["make test"] == "shown"
+    with filled.visitor() as alice:
+        assert choose(alice, shop, "pin", "make docs").status_code == 303
+        assert states(alice, shop)["make docs"] == "contradicted"
+        assert choose(alice, shop, "undo", "make docs").status_code == 303
+        assert "make docs" not in states(alice, shop)
+
+
+def test_what_no_session_may_see_cannot_be_pinned(filled: Site, shop: Path) -> None:
+    with filled.visitor() as alice:
+        for command, said in (
+            ("rm -rf /", "needs a person"),
+            (f"curl -H 'x-api-key: {SECRET}' localhost", "contains a secret"),
+            ("make test && make lint", "not a single command"),
+            ("make " + 200 * "x", "at most 160"),
+            ("", "is empty"),
+        ):
+            answer = choose(alice, shop, "pin", command)
+            assert answer.status_code == 400 and said in answer.text, command
+        assert choose(alice, shop, "drop", "make nothing").status_code == 404
+        assert choose(alice, shop, "undo", "make nothing").status_code == 404
+        assert choose(alice, shop, "explode", "make test").status_code == 400
+        assert choose(alice, "/no/such", "pin", "make test").status_code == 404
+        assert set(states(alice, shop)) == {"make test", "make lint"}
+
+
+def test_a_change_needs_the_form_of_this_visit(filled: Site, shop: Path) -> None:
+    with filled.visitor() as alice:
+        data = {"check": "guessed", "project": str(shop), "choice": "drop", "command": "make test"}
+        address = f"{alice.path}/project-line"
+        assert alice.client.post(address, data=data).status_code == 403
+        data["check"] = alice.check()
+        other = {"origin": "http://evil.example"}
+        assert alice.client.post(address, data=data, headers=other).status_code == 403
+        assert states(alice, shop)["make test"] == "shown"
+
+
+def test_a_project_with_a_hostile_name_is_found_and_shown_as_text(filled: Site) -> None:
+    with filled.visitor() as alice:
+        answer = look(alice, page_of(HOSTILE_FOLDER))
+        assert answer.status_code == 200 and "Not checked against the files" in answer.text
+        assert "<b>shop" not in answer.text and "&lt;b&gt;shop" in answer.text
+        assert "<img src=x" not in answer.text
+        assert states(alice, HOSTILE_FOLDER) == {"make test": "shown", "make lint": "shown"}
+        answer = choose(alice, HOSTILE_FOLDER, "drop", "make lint")
+        assert look(alice, answer.headers["location"].removeprefix(f"{alice.path}/")).status_code == 200
+        assert states(alice, HOSTILE_FOLDER)["make lint"] == "dropped"
+        assert choose(alice, HOSTILE_FOLDER, "undo", "make lint").status_code == 303
+
+
+def test_an_unknown_project_and_a_folder_of_no_session_get_a_sentence(filled: Site, shop: Path) -> None:
+    with filled.visitor() as alice:
+        assert look(alice, "projects/nowhere").status_code == 404
+        answer = look(alice, f"{page_of(shop)}?folder=/etc")
+        assert answer.status_code == 404 and "No session of this project ran in" in answer.text
+        assert look(alice, f"{page_of(shop)}?folder={quote(str(shop))}").status_code == 200
+
+
+def test_sessions_overview_and_templates_lead_to_the_project(filled: Site, shop: Path) -> None:
+    with filled.visitor() as alice:
+        rows = look(alice, f"sessions?project={quote(str(shop))}&as=json").json()["rows"]
+        assert f'href="{alice.path}/{page_of(shop)}"' in look(alice, f"sessions/{rows[0]['session']}").text
+        assert f'href="{alice.path}/projects/' in look(alice, "overview").text
+        assert f'href="{alice.path}/{page_of(shop)}"' in look(alice, f"templates?project={quote(str(shop))}").text
+
+
+def test_a_merged_project_is_found_by_its_old_key_and_knows_both(tmp_path: Path) -> None:
+    fill_project(tmp_path, "/home/mira/old", sessions=3)
+    fill_project(tmp_path, "/home/mira/new", sessions=3)
+    with store_of(tmp_path) as store:
+        merge_projects(store, "/home/mira/old", "/home/mira/new", now=1.0)
+    with site(tmp_path) as found, found.visitor() as alice:
+        # What the merge left to do is done beside the page, which a file waits for.
+        assert states(alice, "/home/mira/old") == {"make test": "shown", "make lint": "shown"}
+        assert "6 conversations known" in look(alice, page_of("/home/mira/old")).text
