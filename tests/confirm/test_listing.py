@@ -58,3 +58,6 @@ def test_approved_but_never_redeemed_is_visible(scene: Scene) -> None:
     scene.book.redeem(scene.agent, used.id, digest=used.digest)
     (found,) = scene.book.list(scene.anna, unused=True)
     assert found.id == unused.id and found.is_unused
+    assert not found.is_lapsed(scene.clock())
+    scene.clock.forward(300)
+    assert found.is_lapsed(scene.clock())

@@ -159,7 +159,7 @@ def _check_pin(command: str, redactor: Redactor | None) -> None:
         raise UsageError(f"A line of the sheet is one line of at most {_MOST_CHARS} characters.")
     if redactor is not None and redactor.text(command) != command:
         raise UsageError("The command contains a secret or personal data, so it cannot be pinned.")
-    if not may_be_told("Bash", {"command": command}):
+    if not may_be_told("shell", command):
         raise UsageError(f"{command!r} needs a person to confirm it, so no session is shown it. Pin another command.")
 
 

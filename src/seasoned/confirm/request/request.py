@@ -84,6 +84,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         """Approved, and not redeemed (yet)."""
         return self.status in APPROVED and self.redeemed_at is None
 
+    # The template of the page asks for it.
+    def is_lapsed(self, now: float) -> bool:
+        """Approved, never redeemed, and too late for it."""
+        return self.is_unused and self.redeem_before is not None and now >= self.redeem_before
+
 
 class Submitted(msgspec.Struct, frozen=True):
     """The request that a submission led to; not new if the idempotency key was used before."""
