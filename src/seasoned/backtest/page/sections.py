@@ -33,8 +33,8 @@ MEANINGS = {
     "times: what the line could have saved.",
     "wrong": "Lines whose command failed in the session as a mistake and never worked.",
     "foreign": "Evidence from another project behind what was shown. It must be 0.",
-    "known": "Mistakes of a kind that an earlier session of the project had repaired. Errors that say themselves what to "
-    "do get no hint and are not among them.",
+    "known": "Mistakes of a kind that an earlier session of the project had repaired. Errors that say themselves what "
+    "to do get no hint and are not among them.",
     "answered": "Of the known mistakes that the session repaired itself, those for which the same repair was shown, "
     "before the call or right after it.",
     "hinted": "Of all known mistakes, also those never repaired, those with a hint.",
