@@ -132,3 +132,12 @@ def test_what_speaks_to_its_reader_is_never_told() -> None:
     assert known(*[session(day, ran(hostile)) for day in range(6)]).sheet() == ()
     redacted = "make test TOKEN=[redacted:token:ab12]"
     assert known(*[session(day, ran(redacted)) for day in range(6)]).sheet() == ()
+
+
+def test_a_command_is_shown_with_the_folder_in_which_it_works() -> None:
+    some = [session(day, ran("cd web && npm test 2>&1 | tail -5"), ran("cd /tmp/x && make test")) for day in range(6)]
+    assert [line.text for line in known(*some).sheet()] == ["cd web && npm test"]
+    absolute = [session(day, ran("cd /home/mira/shop && npm test")) for day in range(6)]
+    assert [line.text for line in known(*absolute).sheet()] == ["npm test"]
+    worktree = [session(day, ran("cd /home/mira/shop/.worktrees/3 && npm test")) for day in range(6)]
+    assert [line.text for line in known(*worktree).sheet()] == ["npm test"]

@@ -160,7 +160,8 @@ def _judged(
     place: Literal["start", "prompt"] = "start",
 ) -> ShownLine:
     known, steps = outcomes
-    outcome = known.get(form, _FormOutcome())
+    # After a `cd` of an earlier call the same command is written without it.
+    outcome = known.get(form) or known.get(form.rpartition("&& ")[2]) or _FormOutcome()
     used = outcome.first is not None
     ahead = used and _went_wrong_before(form, steps[: outcome.first])
     return ShownLine(form, text, used, ahead, outcome.failed and not used, place)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from seasoned.command.written import Purpose, WrittenCommand, written
+from seasoned.command.written import Purpose, WrittenCommand
 from seasoned.experience.failure import FailedCall, failures_of
-from seasoned.experience.kind import inside, is_working
+from seasoned.experience.kind import inside, is_working, placed_form, with_places
 from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.track import JudgedCall, Track
 
@@ -62,29 +62,33 @@ def evidence_of(
         started=track.started,
         ended=track.ended,
         task=task[:2000],
-        uses=tuple(use for call in track.calls for use in form_uses(call)),
+        uses=tuple(use for call in track.calls for use in form_uses(call, folder)),
         failures=failures_of(track.calls, folder, targets, repaired_by),
         files=_files(track.calls, folder),
     )
 
 
-def form_uses(call: JudgedCall) -> Iterator[FormUse]:
+def form_uses(call: JudgedCall, folder: str | None) -> Iterator[FormUse]:
     """The simple commands of a shell call that do work, each with its outcome as far as the call's verdict tells."""
     command = call.command
     if not command or len(command) > 4000:
         return
-    working = [one for one in written(command) if is_working(one)]
-    if not working:
-        return
-    for at, one in enumerate(working):
-        yield FormUse(
-            one.form,
-            one.purpose,
-            one.text[:_TEXT_CHARS],
-            call.position,
-            _worked(call, working, at),
-            len(one.text) <= _TEXT_CHARS,
-        )
+    workdir = call.arguments.get("workdir")
+    found = with_places(command, folder, workdir if isinstance(workdir, str) else None)
+    working = [(one, place) for one, place in found if is_working(one)]
+    for at, (one, place) in enumerate(working):
+        # What runs elsewhere shows nothing about this project.
+        if place is not None:
+            text = f"cd {place} && {one.text}" if place else one.text
+            worked = _worked(call, [part for part, _ in working], at)
+            yield FormUse(
+                placed_form(one, place),
+                one.purpose,
+                text[:_TEXT_CHARS],
+                call.position,
+                worked,
+                len(text) <= _TEXT_CHARS,
+            )
 
 
 def _worked(call: JudgedCall, working: Sequence[WrittenCommand], at: int) -> bool | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Iterator
+
 from seasoned.command.parse import names
 from seasoned.command.risk import only_looks
 from seasoned.command.written import WrittenCommand, written
 from seasoned.insight.mistake.signature import said
 from seasoned.lazy_regex import LazyRegex
+from seasoned.project import normal_path, without_worktree
 
 # Commands that prepare or show something. A project is not known by them.
 _SCENERY = names(
@@ -28,6 +32,37 @@ def is_working(one: WrittenCommand) -> bool:
         return False
     sub = one.form.split()[-1]
     return not only_looks(one.program, sub) and any(c.isalnum() for c in one.program)
+
+
+def with_places(
+    command: str, folder: str | None, workdir: str | None = None
+) -> Iterator[tuple[WrittenCommand, str | None]]:
+    """The simple commands of a command line, each with where it runs: a path inside the project, empty for its top.
+
+    None is another place, or one that is not known.
+    """
+    place: str | None = "" if not workdir else _place("", workdir, folder)
+    for one in written(command):
+        if one.program in ("cd", "pushd") and len(one.words) > 1:
+            place = _place(place, one.words[1], folder)
+        yield one, place
+
+
+def _place(place: str | None, to: str, folder: str | None) -> str | None:
+    if to.startswith("/"):
+        # A worktree inside the checkout is the same project at its top.
+        top = None if folder is None else without_worktree(normal_path(folder))[0]
+        path = without_worktree(normal_path(to))[0]
+        return "" if path == top else inside(path, top)
+    if place is None or to.startswith(("~", "-", "$", "`")) or "$" in to:
+        return None
+    found = posixpath.normpath(posixpath.join(place, to))
+    return None if found.startswith("..") else "" if found == "." else found
+
+
+def placed_form(one: WrittenCommand, place: str) -> str:
+    """The form of a command with where it runs: `cd web && npm test`."""
+    return f"cd {place} && {one.form}" if place else one.form
 
 
 def explains_itself(error: str) -> bool:

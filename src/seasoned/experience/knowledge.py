@@ -201,7 +201,7 @@ class ProjectKnowledge:
         worked = {root: one for root, one in self._forms[form].items() if one.worked_at is not None}
         if len(worked) < FEWEST_LINEAGES or self.is_retired(form):
             return None
-        if not is_correction and (purpose == "other" or form.split()[0] in _COMMON):
+        if not is_correction and (purpose == "other" or form.rpartition("&& ")[2].split()[0] in _COMMON):
             return None
         newest = sorted(worked.values(), key=lambda one: -(one.worked_at or 0.0))
         text = _text(form, newest)
@@ -273,8 +273,13 @@ class ProjectKnowledge:
 
     def before(self, form: str) -> Hint | None:
         """What to tell before a call in a form that fails here: the form that works instead."""
-        outcomes = self._forms.get(form, {})
-        if any(one.worked_at is not None for one in outcomes.values()):
+        if any(
+            one.worked_at is not None
+            for known, outcomes in self._forms.items()
+            # Wherever in the project it ran.
+            if known == form or known.endswith(f"&& {form}")
+            for one in outcomes.values()
+        ):
             return None
         ways: dict[Way, dict[str, tuple[float, str, str]]] = {}
         for (tool, failed, _), known in self._repairs.items():
