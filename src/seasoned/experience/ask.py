@@ -85,7 +85,7 @@ class Asking(msgspec.Struct, frozen=True):
 
     def once(self, place: Place, text: str) -> bool:
         """Whether this was not told before in this conversation; remembers that it is shown now."""
-        # What was told before a call is not repeated after it, though the count of sessions in brackets may differ.
+        # What was shown before a call is not repeated after it, though the count of sessions in brackets may differ.
         told = text.rpartition(" (")[0] or text if place in ("before", "after") else text
         digest = blake2b(told.encode(), digest_size=8).hexdigest()
         values = {"conversation": self.conversation, "project": self.project, "place": place, "digest": digest}
