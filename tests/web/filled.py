@@ -13,6 +13,7 @@ from seasoned.agent.memory.journal import ChangeJournal, Provenance
 from seasoned.agent.review.ledger import ReviewEnd, ReviewStart, begin, end
 from seasoned.agent.skill import edit
 from seasoned.config import Config
+from seasoned.experience.storage import refresh
 from seasoned.experiment.live.assignment import (
     ArmShare,
     assign_logged,
@@ -72,6 +73,8 @@ def fill_project(home: Path, folder: Path | str, *, sessions: int = 10) -> None:
         file.lines = [line.replace(b"/home/mira/waypost", place) for line in lines]
         file.write(histories / f"{at}.jsonl")
     scan(ScanTarget(Config(home=home).store_path), [histories], Secrecy(load_key(home)), workers=1)
+    with store_of(home) as store:
+        refresh(store)
 
 
 def first_session(home: Path) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,7 @@ def tables(found: Backtest, recent: Sequence[Replayed]) -> tuple[BacktestTable, 
     """All tables, in the order in which they are read."""
     # One project is the same as all.
     each = found.projects if len(found.projects) == 1 else (*found.projects, found.all)
+    named = _names([one.project for one in each] + [one.project for one in recent])
     return (
         BacktestTable(
             "start",
@@ -139,7 +141,7 @@ def tables(found: Backtest, recent: Sequence[Replayed]) -> tuple[BacktestTable, 
             ),
             tuple(
                 (
-                    _project(one),
+                    _project(one, named),
                     *_counts(one.conversations, one.told, one.lines),
                     *_share(one.used),
                     _share(one.ahead)[0],
@@ -155,16 +157,24 @@ def tables(found: Backtest, recent: Sequence[Replayed]) -> tuple[BacktestTable, 
             "The share of lines that were used if as many had been chosen in simpler ways.",
             (("project", "project", False), *[(arm.replace(" ", "_"), name, True) for arm, name in ARMS.items()]),
             tuple(
-                (_project(one), *[_share(one.used if arm == "chosen" else one.used_by[arm])[0] for arm in ARMS])
+                (_project(one, named), *[_share(one.used if arm == "chosen" else one.used_by[arm])[0] for arm in ARMS])
                 for one in each
             ),
         ),
-        _calls_table(each),
-        _seen_table(recent),
+        _calls_table(each, named),
+        _seen_table(recent, named),
     )
 
 
-def _calls_table(each: Sequence[Figures]) -> BacktestTable:
+def _names(projects: Iterable[str]) -> dict[str, str]:
+    """What each project is called; the key where two have the same name."""
+    keys = set(projects) - {""}
+    times = Counter(map(name_of, keys))
+    found = {key: visible(name_of(key) if times[name_of(key)] == 1 else key, 80) for key in keys}
+    return found | {"": "all"}
+
+
+def _calls_table(each: Sequence[Figures], named: Mapping[str, str]) -> BacktestTable:
     return BacktestTable(
         "hints",
         "At calls",
@@ -185,7 +195,7 @@ def _calls_table(each: Sequence[Figures]) -> BacktestTable:
         ),
         tuple(
             (
-                _project(one),
+                _project(one, named),
                 *_counts(one.mistakes, one.known_mistakes),
                 *_share(one.answered),
                 _share(one.hinted)[0],
@@ -198,7 +208,7 @@ def _calls_table(each: Sequence[Figures]) -> BacktestTable:
     )
 
 
-def _seen_table(recent: Sequence[Replayed]) -> BacktestTable:
+def _seen_table(recent: Sequence[Replayed], named: Mapping[str, str]) -> BacktestTable:
     return BacktestTable(
         "seen",
         "What sessions would have seen",
@@ -211,25 +221,25 @@ def _seen_table(recent: Sequence[Replayed]) -> BacktestTable:
             ("text", "what", False),
             ("outcome", "what became of it", False),
         ),
-        tuple(row for one in recent for row in _seen_rows(one)),
+        tuple(row for one in recent for row in _seen_rows(one, named[one.project])),
     )
 
 
-def _seen_rows(one: Replayed) -> Iterator[tuple[BacktestCell, ...]]:
+def _seen_rows(one: Replayed, project: str) -> Iterator[tuple[BacktestCell, ...]]:
     began = DASH if one.started is None else moment(one.started)
-    told = [
-        *[(_place(line), line.text, *_outcome_of_line(line)) for line in one.lines["chosen"]],
-        *[("before a call" if hint.is_before else "after a failure", hint.text, *_outcome(hint)) for hint in one.hints],
-    ]
-    for at, (place, text, outcome, tone) in enumerate(told):
+    told = [(_place(line), line.text, f"`{line.text}`", *_outcome_of_line(line)) for line in one.lines["chosen"]]
+    for hint in one.hints:
+        place = "before a call" if hint.is_before else "after a failure"
+        told.append((place, hint.text, hint.text, *_outcome(hint)))
+    for at, (place, text, shown, outcome, tone) in enumerate(told):
         # People read the session once, programs find it in every row.
         is_first = at == 0
         yield (
             BacktestCell(one.root, visible(one.root, 60) if is_first else "", session=one.root if is_first else ""),
-            BacktestCell(one.project, visible(name_of(one.project), 60) if is_first else ""),
+            BacktestCell(one.project, project if is_first else ""),
             BacktestCell(one.started, began if is_first else ""),
             BacktestCell(place, place),
-            BacktestCell(text, visible(text, 300)),
+            BacktestCell(text, visible(shown, 300)),
             BacktestCell(outcome, outcome, tone=tone),
         )
 
@@ -252,10 +262,8 @@ def _outcome(hint: ShownHint) -> tuple[str, str]:
     return ("right", "ok") if hint.right else ("another repair", "failed")
 
 
-def _project(one: Figures) -> BacktestCell:
-    if not one.project:
-        return BacktestCell("", "all")
-    return BacktestCell(one.project, visible(name_of(one.project), 60), project=one.project)
+def _project(one: Figures, named: Mapping[str, str]) -> BacktestCell:
+    return BacktestCell(one.project, named[one.project], project=one.project)
 
 
 def _counts(*values: int | None) -> list[BacktestCell]:

@@ -132,7 +132,7 @@ def _table(one: BacktestTable) -> Table:
         name=one.name,
         title=one.title,
         columns=tuple(
-            Column(name, title, is_number=is_number, is_whole=name == "started")
+            Column(name, title, is_number=is_number, is_whole=name in ("started", "place"))
             for name, title, is_number in one.columns
         ),
         rows=[tuple(map(_cell, row)) for row in one.rows],

@@ -1,0 +1,72 @@
+"""`sheet` and `backtest` by the real command: what is decided stays decided, and a page opens offline."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from seasoned.config import Config
+from tests.cli.run import answer, seasoned
+from tests.web.filled import SECRET, fill_project
+
+SHOP = "/home/mira/shop"
+
+
+@pytest.fixture
+def scanned(home: Path) -> Config:
+    config = Config(home=home / ".seasoned")
+    config.home.mkdir(exist_ok=True)
+    fill_project(config.home, SHOP)
+    return config
+
+
+@pytest.mark.usefixtures("scanned")
+def test_the_sheet_shows_lines_and_hints_with_their_evidence() -> None:
+    found = answer("sheet", "--project", SHOP)
+    assert {line["text"]: line["state"] for line in found["lines"]} == {"make test": "shown", "make lint": "shown"}
+    assert [one["text"] for one in found["at_calls"]] == found["hints"]
+    hint = found["at_calls"][0]
+    assert (hint["place"], hint["form"], hint["conversations"]) == ("before", "rtk make test", 10)
+    assert len(hint["sessions"]) == 5
+
+
+@pytest.mark.usefixtures("scanned")
+@pytest.mark.parametrize(
+    ("option", "command", "code", "said"),
+    [
+        ("--pin", "rm -rf /", 2, "needs a person"),
+        ("--pin", f"deploy --token {SECRET}", 2, "contains a secret"),
+        ("--pin", "make test; make lint", 2, "not a single command"),
+        ("--drop", "make nothing", 1, "has no line"),
+        ("--undo", "make nothing", 1, "Nothing was decided"),
+    ],
+)
+def test_what_cannot_be_decided_gets_one_sentence(option: str, command: str, code: int, said: str) -> None:
+    assert said in seasoned("sheet", "--project", SHOP, option, command, expect=code).stderr
+    assert len(answer("sheet", "--project", SHOP)["lines"]) == 2
+
+
+@pytest.mark.usefixtures("scanned")
+def test_one_decision_does_not_open_the_door_to_unknown_lines() -> None:
+    seasoned("sheet", "--project", SHOP, "--pin", "make docs")
+    assert "has no line" in seasoned("sheet", "--project", SHOP, "--drop", "make nothing", expect=1).stderr
+    seasoned("sheet", "--project", SHOP, "--drop", "make docs")
+    found = {line["text"]: line["state"] for line in answer("sheet", "--project", SHOP)["lines"]}
+    assert found["make docs"] == "dropped"
+
+
+@pytest.mark.usefixtures("scanned")
+def test_the_backtest_writes_a_page_that_overwrites_nothing_else(tmp_path: Path) -> None:
+    page = tmp_path / "backtest.html"
+    said = seasoned("backtest", "--store", "-o", page).stdout
+    assert str(page) in said and "not what it would have done" in said
+    text = page.read_text("utf-8")
+    assert text.startswith("<!doctype html>\n<!-- seasoned:backtest -->")
+    assert "A replay shows what would have been in front of the agent" in text and "<code>make test</code>" in text
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    seasoned("backtest", "--store", "-o", page)
+    page.write_text("mine")
+    assert "is not a backtest" in seasoned("backtest", "--store", "-o", page, expect=2).stderr
+    assert page.read_text() == "mine"
