@@ -1,9 +1,14 @@
-"""How long an agent waits for a hook: from the start of its process to its end, by the clock, on a used store."""
+"""How long an agent waits for a hook, from the start of its process to its end, with 5,000 sessions in the store.
+
+Each round runs the hook and an interpreter that does nothing (`python -c pass`) one after the other, so that both meet
+the same machine. A hook is silent where nothing is known and speaks where something is: both are measured.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -11,57 +16,115 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-ROUNDS = 25
-LIMIT_MS = 150
-_RECORDED = Path(__file__).parent.parent / "tests" / "hooks" / "recorded"
-_EVENTS = {
-    "SessionStart-startup": "session-start",
-    "PreToolUse": "pre-tool-use",
-    "PostToolUseFailure": "post-tool-use-failure",
-    "PostToolUse": "post-tool-use",
-    "Stop": "stop",
-}
+from tests.history.claude_lines import ClaudeFile
+
+ROUNDS = 40
+GOAL_MS = 60
+PROJECTS, SESSIONS_EACH = 50, 100
 _BIN = Path(sys.executable).parent
+_WRONG, _RIGHT = "wp report late --week 9", "wp report late --week 2026-W09"
+_ERROR = "error: a week is written like 2026-W09"
+_MAKEFILE = "test lint:\n\t@echo 3 passed\n"
+Event = dict[str, Any]
+Taken = tuple[float, float]
+"""Milliseconds by the clock, and of the processor."""
 
 
 def figures() -> Iterator[str]:
     """The lines that the benchmark prints."""
     with tempfile.TemporaryDirectory(prefix="seasoned-bench-") as name:
-        home = Path(name)
-        env = {"PATH": os.environ["PATH"], "HOME": name, "SEASONED_HOME": str(home / ".seasoned")}
-        samples = Path(__file__).parent.parent / "src" / "seasoned" / "samples"
-        for command in (["scan", str(samples)], ["template", "build", "measured", str(samples)]):
-            subprocess.run([_BIN / "seasoned", *command], env=env, check=True, capture_output=True)
-        yield f"a hook from start to end, milliseconds by the clock, {ROUNDS} rounds, store of the samples; beside it"
-        yield "an interpreter that does nothing: median, 95 % (wanted: under 150)"
-        worst = 0.0
-        for agent in ("claude-code", "codex"):
-            recorded = json.loads((_RECORDED / f"{agent}.json").read_text("utf-8"))
-            for event, argument in _EVENTS.items():
-                if event not in recorded or (agent, event) == ("claude-code", "PostToolUse"):
-                    continue
-                ours, bare = _timed(agent, argument, recorded[event], env)
-                worst = max(worst, statistics.median(ours))
-                yield f"  {agent} {argument}: {_shown(ours)}; nothing: {_shown(bare)}"
-        yield f"wanted: median under {LIMIT_MS}: {'met' if worst < LIMIT_MS else 'not met'} (worst {worst:.0f})"
+        home = Path(name).resolve()
+        env = {"PATH": os.environ["PATH"], "HOME": str(home), "SEASONED_HOME": str(home / ".seasoned")}
+        _write_sessions(home)
+        subprocess.run([_BIN / "seasoned", "scan", home / "history"], env=env, check=True, capture_output=True)
+        yield f"a hook from start to end, milliseconds, {ROUNDS} rounds, {PROJECTS * SESSIONS_EACH:,} sessions of"
+        yield f"{PROJECTS} projects in the store; clock: median and 95 %, each less the median of `python -c pass`"
+        yield "in the same rounds; processor: median of the hook, and of `python -c pass`"
+        over = {}
+        for label, agent, event, fields, speaks in _cases(home):
+            ours, bare = _timed(agent, event, fields, env, speaks=speaks)
+            start = statistics.median(clock for clock, _ in bare)
+            clocks = [clock - start for clock, _ in ours]
+            over[label] = statistics.quantiles(clocks, n=20)[-1]
+            yield (
+                f"  {label}: clock {statistics.median(clocks):.0f}, {over[label]:.0f}; processor "
+                f"{statistics.median(cpu for _, cpu in ours):.0f}, {statistics.median(cpu for _, cpu in bare):.0f}"
+            )
+        slow = ", ".join([label for label, taken in over.items() if taken > GOAL_MS])
+        yield f"load of the machine at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        yield f"wanted: 95 % within {GOAL_MS} ms over a bare start: {f'not met by {slow}' if slow else 'met'}"
 
 
-def _timed(agent: str, argument: str, event: dict[str, object], env: dict[str, str]) -> tuple[list[float], list[float]]:
-    """By turns, so that both meet the same machine."""
+def _cases(home: Path) -> Iterator[tuple[str, str, str, Event, bool]]:
+    """Label, agent, event, its fields, and whether the hook has something to say."""
+    here, nowhere = {"cwd": str(home / "project-0")}, {"cwd": str(home / "new")}
+    failed = {"tool_name": "Bash", "tool_input": {"command": _WRONG}, **here}
+    for agent in ("claude-code", "codex"):
+        after = "post-tool-use-failure" if agent == "claude-code" else "post-tool-use"
+        speaking: dict[str, Event] = {
+            "session-start": {"source": "startup", **here},
+            "user-prompt-submit": {"prompt": "Please fix the lint errors.", **here},
+            "pre-tool-use": {"tool_name": "Bash", "tool_input": {"command": "rtk make test"}, **here},
+            after: {**failed, "error": f"Exit code 2\n{_ERROR}", "tool_response": f"{_ERROR}\n"},
+        }
+        silent: dict[str, Event] = {
+            "session-start": {"source": "startup", **nowhere},
+            "user-prompt-submit": {"prompt": "Rename the class.", **here},
+            "pre-tool-use": {"tool_name": "Bash", "tool_input": {"command": "make test"}, **here},
+            after: {**failed, "error": "Exit code 1\nno such parcel: 17", "tool_response": "3 parcels\n"},
+            "stop": here,
+            "session-end": here,
+        }
+        for speaks, events in ((False, silent), (True, speaking)):
+            for event, fields in events.items():
+                yield f"{agent} {event}, {'speaking' if speaks else 'silent'}", agent, event, fields, speaks
+
+
+def _write_sessions(home: Path) -> None:
+    """Sessions of many projects, in which the same mistakes were repaired; `project-0` and `new` are there on disk."""
+    for name in ("project-0", "new"):
+        git = home / name / ".git"
+        git.mkdir(parents=True)
+        (git / "HEAD").write_text("ref: refs/heads/main\n")
+        (git / "config").write_text(f'[remote "origin"]\n\turl = git@example.com:bench/{name}.git\n')
+        (home / name / "Makefile").write_text(_MAKEFILE)
+    (home / "history").mkdir()
+    day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86_400)).encode()
+    for number in range(PROJECTS * SESSIONS_EACH):
+        project, at = divmod(number, SESSIONS_EACH)
+        file = ClaudeFile(f"{number:08}-2222-4333-8444-555555555555").user("How many parcels were late?")
+        unknown = "Exit code 127\n/bin/bash: line 1: rtk: command not found"
+        calls = [("rtk make test", unknown), ("make test", ""), (_WRONG, f"Exit code 2\n{_ERROR}"), (_RIGHT, "")]
+        # Half of the sessions lint: too few for the sheet, enough for a prompt that asks for it.
+        for place, (command, error) in enumerate(calls if at % 2 else [*calls, ("make lint", "")]):
+            id = f"toolu_{number}_{place}"
+            file.calls(id, "Bash", command=command).result(id, error or "3 passed", is_error=bool(error))
+        folder = str(home / f"project-{project}").encode()
+        lines = [line.replace(b"2026-03-01", day).replace(b"/home/mira/waypost", folder) for line in file.lines]
+        (home / "history" / f"{number}.jsonl").write_bytes(b"".join(lines))
+
+
+def _timed(
+    agent: str, event: str, fields: Event, env: dict[str, str], *, speaks: bool
+) -> tuple[list[Taken], list[Taken]]:
+    """By turns, so that both meet the same machine. Every round is a new conversation: a hint is given once in each."""
     ours, bare = [], []
     for number in range(ROUNDS):
-        said = json.dumps({**event, "session_id": f"timed-{number}"})
-        ours.append(_took([str(_BIN / "seasoned-hook"), agent, argument], said, env))
-        bare.append(_took([sys.executable, "-c", "pass"], said, env))
-    return ours, bare
+        # The first of each is to warm the caches of the disk.
+        said = json.dumps({"session_id": f"{event}-{speaks}-{number}", "transcript_path": None, **fields})
+        taken, output = _run([str(_BIN / "seasoned-hook"), agent, event], said, env)
+        if bool(output) != speaks:
+            raise RuntimeError(f"{agent} {event} was expected to {'speak' if speaks else 'be silent'}: {output!r}")
+        ours.append(taken)
+        bare.append(_run([sys.executable, "-c", "pass"], said, env)[0])
+    return ours[1:], bare[1:]
 
 
-def _took(command: list[str], said: str, env: dict[str, str]) -> float:
-    begun = time.perf_counter()
-    subprocess.run(command, input=said, env=env, text=True, capture_output=True, check=True)
-    return 1e3 * (time.perf_counter() - begun)
-
-
-def _shown(taken: list[float]) -> str:
-    return f"{statistics.median(taken):.0f}, {statistics.quantiles(taken, n=20)[-1]:.0f}"
+def _run(command: list[str], said: str, env: dict[str, str]) -> tuple[Taken, str]:
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(command, input=said, env=env, text=True, capture_output=True, check=True)
+    clock, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return (1e3 * clock, 1e3 * processor), done.stdout
