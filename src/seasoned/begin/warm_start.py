@@ -28,6 +28,7 @@ from seasoned.template.provision import (
     provision,
 )
 from seasoned.template.render import Rendered
+from seasoned.template.render.tokens import count_tokens
 
 if TYPE_CHECKING:
     from seasoned.experiment.live.assignment import Enrolled
@@ -159,7 +160,12 @@ def _ensure(
 
         if not settings.tells("start"):
             return Ensured(None, "Sessions see nothing at their start.")
-        return ensure_sheet(store, session.id, session.folder, now=now)
+        block, is_new = ensure_sheet(store, session.id, session.folder, now=now)
+        if block is None:
+            return Ensured(None, "Nothing is known about this project yet.")
+        tokens = count_tokens(block.content.decode("utf-8", "replace"))
+        shown = Rendered("text", "guidance", block.content, tokens, block.example_ids, block.digest)
+        return Ensured(shown, "The project sheet.", f"{block.template}@{block.version}", is_new)
     ensured = Ensured(None, "Nothing fits.")
     for form in session.forms:
         ensured = ensure_block(

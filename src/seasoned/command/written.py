@@ -69,31 +69,31 @@ _PART = names("--filter -F -w --workspace -p --package -e -s")
 _NAME = LazyRegex(r"[A-Za-z][\w.:-]{0,40}\Z")
 _NULL = LazyRegex(r"\s*(?:\d?>&\d|&>\s*/dev/null|\d?>\s*/dev/null|<\s*/dev/null)\s*")
 _BLOCK = names("for while until if case select function then do else elif done fi esac { } ! [[")
-_PURPOSES: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
-    ("format", re.compile(r"(?:^|[\s:_-])(?:fmt|format|prettier|black|gofmt|goimports|isort|rustfmt)(?=$|[\s:_-])")),
+_PURPOSES: tuple[tuple[Purpose, LazyRegex], ...] = (
+    ("format", LazyRegex(r"(?:^|[\s:_-])(?:fmt|format|prettier|black|gofmt|goimports|isort|rustfmt)(?=$|[\s:_-])")),
     (
         "test",
-        re.compile(
+        LazyRegex(
             r"(?:^|[\s:_/-])(?:tests?|pytest|py\.test|unittest|jest|vitest|mocha|rspec|phpunit|ctest|tox|nox|e2e|specs?"
             r"|nextest|playwright|cypress|bench)(?=$|[\s:_./-])"
         ),
     ),
     (
         "check",
-        re.compile(
+        LazyRegex(
             r"(?:^|[\s:_/-])(?:lint|check|vet|clippy|type-?check|types|tsc|mypy|pyright|ruff|eslint|biome|golangci-lint"
             r"|shellcheck|verify|validate|staticcheck|pre-commit|knip|flake8|pylint|doctor|audit)(?=$|[\s:_./-])"
         ),
     ),
     (
         "build",
-        re.compile(
+        LazyRegex(
             r"(?:^|[\s:_/-])(?:build|compile|bundle|package|cmake|ninja|webpack|rollup|generate|codegen|dist|tsup|make"
             r"|gradlew?|mvn|xcodebuild)(?=$|[\s:_./-])"
         ),
     ),
-    ("install", re.compile(r"(?:^|\s)(?:install|sync|restore|ci|tidy|bootstrap|setup)(?=$|[\s:_-])")),
-    ("run", re.compile(r"(?:^|[\s:_/-])(?:run|start|dev|serve|up|demo|watch|ci)(?=$|[\s:_./-])")),
+    ("install", LazyRegex(r"(?:^|\s)(?:install|sync|restore|ci|tidy|bootstrap|setup)(?=$|[\s:_-])")),
+    ("run", LazyRegex(r"(?:^|[\s:_/-])(?:run|start|dev|serve|up|demo|watch|ci)(?=$|[\s:_./-])")),
 )
 
 
@@ -276,6 +276,6 @@ def _script(words: list[str]) -> list[str]:
 def purpose_of(form: str) -> Purpose:
     """What a form is for, by its words."""
     for purpose, pattern in _PURPOSES:
-        if pattern.search(form):
+        if pattern.compiled.search(form):
             return purpose
     return "other"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,12 +14,14 @@ import msgspec
 
 from seasoned.command.tool import command_of, tool_of
 from seasoned.command.written import purpose_of, written
+from seasoned.digest import short_digest
 from seasoned.experience.kind import explains_itself, inside, is_working, kind_of_failure
 from seasoned.experience.lesson import MOST_COMMANDS, Hint, Line, Way
 from seasoned.experience.lookup import StoredPath, StoredSheet, find, find_hint, find_sheet, kind_key
 from seasoned.experience.tell import hint_text, line_text, sheet_text
 from seasoned.session import ToolCall
 from seasoned.store import Store
+from seasoned.store.project import ProjectFinder
 
 Place = Literal["start", "prompt", "before", "after"]
 _PATHS = ("file_path", "path", "notebook_path", "target_file", "filename", "absolute_path")
@@ -87,8 +88,7 @@ class Asking(msgspec.Struct, frozen=True):
         """Whether this was not told before in this conversation; remembers that it is shown now."""
         # What was shown before a call is not repeated after it, though the count of sessions in brackets may differ.
         told = text.rpartition(" (")[0] or text if place in ("before", "after") else text
-        digest = blake2b(told.encode(), digest_size=8).hexdigest()
-        values = {"conversation": self.conversation, "project": self.project, "place": place, "digest": digest}
+        values = {"conversation": self.conversation, "project": self.project, "place": place, "digest": short_digest(told)}
         with self.store.write():
             return bool(self.store.run("experience.tell", {**values, "text": text, "told_at": time.time()}))
 
@@ -110,6 +110,12 @@ class Asking(msgspec.Struct, frozen=True):
         from seasoned.experience.tree import contradiction
 
         return contradiction(command.removesuffix(" …"), folder)
+
+
+def asking_for(store: Store, conversation: str, folder: str | None) -> Asking | None:
+    """A conversation in a folder, ready to ask; None if the folder belongs to no project."""
+    project = ProjectFinder(store).find(folder) if folder else None
+    return None if project is None else Asking(store, project.key, conversation, folder)
 
 
 def chosen_lines(

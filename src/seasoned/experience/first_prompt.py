@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import re
-
 from seasoned.command.written import Purpose
+from seasoned.lazy_regex import LazyRegex
 
 MOST_ITEMS = 2
 # Only words that ask for the command itself. Files like test-secrets.txt and verbs like "check" say too little.
-_ASKS: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
+_ASKS: tuple[tuple[Purpose, LazyRegex], ...] = (
     (
         "test",
-        re.compile(
+        LazyRegex(
             r"(?<![\w./-])(?:unit |integration |e2e |failing |broken )?tests?(?![\w./-]|ing framework)"
             r"(?! (?:data|value|file|key|account|secret))"
         ),
     ),
-    ("check", re.compile(r"(?<![\w./-])(?:lint\w*|type[- ]?check\w*|type errors?|ci)(?![\w./-])")),
-    ("format", re.compile(r"(?<![\w./-])(?:fmt|gofmt|formatting|reformat)(?![\w./-])")),
-    ("build", re.compile(r"(?<![\w./-])(?:build|compile|compiler|compilation|bundle)(?:s|d|ing)?(?![\w./-])")),
+    ("check", LazyRegex(r"(?<![\w./-])(?:lint\w*|type[- ]?check\w*|type errors?|ci)(?![\w./-])")),
+    ("format", LazyRegex(r"(?<![\w./-])(?:fmt|gofmt|formatting|reformat)(?![\w./-])")),
+    ("build", LazyRegex(r"(?<![\w./-])(?:build|compile|compiler|compilation|bundle)(?:s|d|ing)?(?![\w./-])")),
 )
 
 
 def purposes_in(prompt: str) -> tuple[Purpose, ...]:
     """What a prompt asks to be done, the first mentioned first."""
     text = prompt[:4000].lower()
-    found = [(match.start(), purpose) for purpose, pattern in _ASKS if (match := pattern.search(text)) is not None]
+    found = [(match.start(), purpose) for purpose, pattern in _ASKS if (match := pattern.compiled.search(text)) is not None]
     return tuple(purpose for _, purpose in sorted(found))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import TypeVar
 
 import msgspec
 
+from seasoned.digest import short_digest
 from seasoned.experience.lesson import Hint, Line
 from seasoned.store import Store
 
@@ -28,7 +28,7 @@ class StoredPath(msgspec.Struct, frozen=True):
 
 def kind_key(kind: tuple[str, str, str]) -> str:
     """A kind of failure as a key: the words of an error are long, and only equality matters."""
-    return blake2b("\0".join(kind).encode("utf-8", "replace"), digest_size=12).hexdigest()
+    return short_digest(*kind, size=12)
 
 
 def find(store: Store, project: str, topic: str, key: str, as_type: type[_T]) -> _T | None:

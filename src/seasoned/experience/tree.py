@@ -5,14 +5,15 @@ Only what the tree contradicts is held back. Where nothing can be looked up, the
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
 from pathlib import Path
+
+import msgspec
 
 from seasoned.command.parse import names
 from seasoned.command.written import WrittenCommand, written
+from seasoned.lazy_regex import LazyRegex
 
 _MOST_BYTES = 1_000_000
 # Where programs are that a login shell finds and a hook may not.
@@ -28,9 +29,9 @@ _BUILT_IN = names(
     "install i ci add remove exec dlx x create init publish pack link audit outdated why list ls info view update up"
     " upgrade dedupe store rebuild prune version config login whoami cache node bin root"
 )
-_TARGET = re.compile(r"^([A-Za-z0-9_./-]+(?:\s+[A-Za-z0-9_./-]+)*)\s*::?(?!=)", re.MULTILINE)
-_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)(?:[ \t][^:\n]*)?:(?!=)", re.MULTILINE)
-_MISE_TASK = re.compile(r"^\[tasks\.(?:\"([^\"]+)\"|([\w:-]+))\]|^\"?([\w:-]+)\"?\s*=", re.MULTILINE)
+_TARGET = LazyRegex(r"^([A-Za-z0-9_./-]+(?:\s+[A-Za-z0-9_./-]+)*)\s*::?(?!=)", re.MULTILINE)
+_RECIPE = LazyRegex(r"^@?([A-Za-z_][\w-]*)(?:[ \t][^:\n]*)?:(?!=)", re.MULTILINE)
+_MISE_TASK = LazyRegex(r"^\[tasks\.(?:\"([^\"]+)\"|([\w:-]+))\]|^\"?([\w:-]+)\"?\s*=", re.MULTILINE)
 # The file without which a program has nothing to work on.
 _NEEDS = {
     "cargo": ("Cargo.toml",),
@@ -97,10 +98,9 @@ def _is_script(words: list[str]) -> bool:
 def _is_found(program: str, folder: Path) -> bool:
     if "/" in program:
         return program.startswith("~") or (folder / program).exists()
-    if shutil.which(program) is not None:
-        return True
-    places = [*(str(folder / part) for part in _IN_TREE), *(str(Path(path).expanduser()) for path in _MORE_PATHS)]
-    return shutil.which(program, path=os.pathsep.join(places)) is not None
+    places = [*os.get_exec_path(), *(str(folder / part) for part in _IN_TREE), *map(os.path.expanduser, _MORE_PATHS)]
+    # Not shutil.which: importing it takes longer than all of this.
+    return any(os.path.isfile(found := f"{place}/{program}") and os.access(found, os.X_OK) for place in places)
 
 
 def _somewhere_above(folder: Path, files: tuple[str, ...]) -> bool:
@@ -138,8 +138,8 @@ def _scripts(path: str) -> frozenset[str] | None:
     if text is None:
         return None
     try:
-        found = json.loads(text)
-    except ValueError:
+        found = msgspec.json.decode(text)
+    except msgspec.DecodeError:
         return None
     scripts = found.get("scripts") if isinstance(found, dict) else None
     return frozenset(scripts) if isinstance(scripts, dict) else frozenset()
@@ -157,7 +157,7 @@ def _missing_task(program: str, after: list[str], folder: Path) -> str | None:
         texts = texts or [""] if (folder / "mise-tasks").is_dir() or (folder / ".mise").is_dir() else texts
     if not texts:
         return None if _somewhere_above(folder, files) else f"there is no {files[0]}"
-    known = {word for text in texts for found in pattern.finditer(text) for word in " ".join(_groups(found)).split()}
+    known = {word for text in texts for found in pattern.compiled.finditer(text) for word in " ".join(_groups(found)).split()}
     # Files that include others, or make targets by pattern, know more than can be read here.
     if any(re.search(r"^-?include\b|^import\b|%\s*:", text, re.MULTILINE) for text in texts):
         return None
@@ -186,11 +186,11 @@ def _read(path: str) -> str | None:
         return None
 
 
-_TASK_FILES: dict[str, tuple[tuple[str, ...], re.Pattern[str]]] = {
+_TASK_FILES: dict[str, tuple[tuple[str, ...], LazyRegex]] = {
     "make": (("Makefile", "makefile", "GNUmakefile"), _TARGET),
     "gmake": (("Makefile", "makefile", "GNUmakefile"), _TARGET),
     "just": (("justfile", "Justfile", ".justfile"), _RECIPE),
-    "task": (("Taskfile.yml", "Taskfile.yaml"), re.compile(r"^  ([\w:-]+):", re.MULTILINE)),
-    "rake": (("Rakefile",), re.compile(r"task[ (]:?['\"]?(\w+)")),
+    "task": (("Taskfile.yml", "Taskfile.yaml"), LazyRegex(r"^  ([\w:-]+):", re.MULTILINE)),
+    "rake": (("Rakefile",), LazyRegex(r"task[ (]:?['\"]?(\w+)")),
     "mise": (("mise.toml", ".mise.toml", "mise.local.toml", ".config/mise.toml"), _MISE_TASK),
 }

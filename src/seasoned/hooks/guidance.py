@@ -17,7 +17,7 @@ import msgspec
 
 from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, TellingPlace, load
-from seasoned.experience.ask import Asking
+from seasoned.experience.ask import Asking, asking_for
 from seasoned.hooks.event import Agent, HookEvent, read_event, say
 from seasoned.store import Store, open_store
 
@@ -164,8 +164,6 @@ def _asking(agent: Agent, event: HookEvent, place: TellingPlace) -> Iterator[Ask
         if _is_held_back(config, store, agent, event.session_id, settings):
             yield None
             return
-        from seasoned.begin.sheet import asking_for
-
         yield asking_for(store, f"{agent}:{event.session_id}", event.cwd or None)
 
 

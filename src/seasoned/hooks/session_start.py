@@ -40,17 +40,23 @@ def _begin(agent: Agent, event: HookEvent, config: Config) -> bytes | None:
     # A request through the gateway gets its block there.
     if not settings.is_enabled or _is_behind_gateway(agent, config):
         return None
-    # Only a session that begins needs to choose examples, and importing that takes time.
+    id = f"{agent}:{event.session_id}"
+    if settings.experiment is None and not settings.template:
+        from seasoned.begin.sheet import begin_with_sheet
+
+        with open_store(config.store_path) as store:
+            # Without a folder it belongs to no project, and sees nothing.
+            return begin_with_sheet(store, id, event.cwd, settings, now=time.time())
+    # Examples are chosen only where a template or an experiment asks for them: importing that takes time.
     from seasoned.begin.ongoing import experiment_database
     from seasoned.begin.warm_start import NewSession, begin
 
     session = NewSession(
-        id=f"{agent}:{event.session_id}",
+        id=id,
         format="text",
         # Calls before notes about them: of the two forms that a hook can give, calls helped more when measured.
         forms=("text", "guidance"),
         tools=list(_TOOLS[agent]),
-        # Without a folder it belongs to no project, and sees nothing.
         folder=event.cwd,
     )
     with open_store(config.store_path) as store:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import sqlite3
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
 import msgspec
 
@@ -262,6 +261,8 @@ def find_project(store: Store, text: str, *, base: str) -> ProjectRow:
             raise UsageError(f"{text!r} is the name of {len(found)} projects: give the key, one of {keys}{more}.")
     if not projects:
         raise NotFound("There are no projects yet. Run `seasoned scan` first.")
+    from difflib import get_close_matches  # here, because hooks import this module
+
     near = get_close_matches(text, [one.name for one in projects], n=3, cutoff=0.4)
     similar = f" Similar: {', '.join(dict.fromkeys(near))}." if near else ""
     raise NotFound(f"No project {text!r}.{similar} `seasoned projects` lists them.")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from hashlib import blake2b
 from typing import Any, Literal
 
 import msgspec
 
 from seasoned.command.tool import TaskType
+from seasoned.digest import short_digest
 from seasoned.errors import UsageError
 
 ExampleKind = Literal["init", "sequence", "recovery", "final"]
@@ -111,7 +111,7 @@ class Template(msgspec.Struct, frozen=True):
 
 def digest(*parts: str) -> str:
     """A short digest of texts in order."""
-    return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return short_digest(*parts)
 
 
 MAX_AGE_DAYS = 180.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -410,5 +409,7 @@ def _absent(store: Store, name: str, version: int | None) -> str:
     names = [row["name"] for row in store.rows("template.names")]
     if not names:
         return f"No template {name!r}: the library is empty. Build one with `seasoned template build`."
+    from difflib import get_close_matches  # here, because hooks import this module
+
     near = get_close_matches(name, names, n=3, cutoff=0.4) or names[:3]
     return f"No template {name!r}. Similar names: {', '.join(near)} (`seasoned template list` shows all)."
