@@ -101,8 +101,8 @@ def _write_sessions(home: Path) -> None:
         for place, (command, error) in enumerate(calls if at % 2 else [*calls, ("make lint", "")]):
             id = f"toolu_{number}_{place}"
             file.calls(id, "Bash", command=command).result(id, error or "3 passed", is_error=bool(error))
-        folder = str(home / f"project-{project}").encode()
-        lines = [line.replace(b"2026-03-01", day).replace(b"/home/mira/waypost", folder) for line in file.lines]
+        folder, when = str(home / f"project-{project}").encode(), b"%sT%02d:%02d:" % (day, 10 + at // 60, at % 60)
+        lines = [line.replace(b"2026-03-01T10:00:", when).replace(b"/home/mira/waypost", folder) for line in file.lines]
         (home / "history" / f"{number}.jsonl").write_bytes(b"".join(lines))
 
 
@@ -112,13 +112,13 @@ def _timed(
     """By turns, so that both meet the same machine. Every round is a new conversation: a hint is given once in each."""
     ours, bare = [], []
     for number in range(ROUNDS):
-        # The first of each is to warm the caches of the disk.
         said = json.dumps({"session_id": f"{event}-{speaks}-{number}", "transcript_path": None, **fields})
         taken, output = _run([str(_BIN / "seasoned-hook"), agent, event], said, env)
         if bool(output) != speaks:
             raise RuntimeError(f"{agent} {event} was expected to {'speak' if speaks else 'be silent'}: {output!r}")
         ours.append(taken)
         bare.append(_run([sys.executable, "-c", "pass"], said, env)[0])
+    # The first of each only warms the caches of the disk.
     return ours[1:], bare[1:]
 
 

@@ -13,6 +13,7 @@ PACKAGES = (
     "errors",
     "text",
     "lazy_regex",
+    "digest",
     "project",
     "session",
     "marks",

@@ -88,9 +88,11 @@ class Asking(msgspec.Struct, frozen=True):
         """Whether this was not told before in this conversation; remembers that it is shown now."""
         # What was shown before a call is not repeated after it, though the count of sessions in brackets may differ.
         told = text.rpartition(" (")[0] or text if place in ("before", "after") else text
-        values = {"conversation": self.conversation, "project": self.project, "place": place, "digest": short_digest(told)}
+        values = {"conversation": self.conversation, "project": self.project, "place": place, "text": text}
         with self.store.write():
-            return bool(self.store.run("experience.tell", {**values, "text": text, "told_at": time.time()}))
+            return bool(
+                self.store.run("experience.tell", {**values, "digest": short_digest(told), "told_at": time.time()})
+            )
 
     def _moved(self, path: str) -> Hint | None:
         """Where the file is that a call did not find, if sessions know only one of its name and it is there."""

@@ -24,5 +24,5 @@ _ASKS: tuple[tuple[Purpose, LazyRegex], ...] = (
 def purposes_in(prompt: str) -> tuple[Purpose, ...]:
     """What a prompt asks to be done, the first mentioned first."""
     text = prompt[:4000].lower()
-    found = [(match.start(), purpose) for purpose, pattern in _ASKS if (match := pattern.compiled.search(text)) is not None]
-    return tuple(purpose for _, purpose in sorted(found))
+    found = [(pattern.compiled.search(text), purpose) for purpose, pattern in _ASKS]
+    return tuple(purpose for _, purpose in sorted((match.start(), purpose) for match, purpose in found if match))

@@ -100,7 +100,7 @@ def _is_found(program: str, folder: Path) -> bool:
         return program.startswith("~") or (folder / program).exists()
     places = [*os.get_exec_path(), *(str(folder / part) for part in _IN_TREE), *map(os.path.expanduser, _MORE_PATHS)]
     # Not shutil.which: importing it takes longer than all of this.
-    return any(os.path.isfile(found := f"{place}/{program}") and os.access(found, os.X_OK) for place in places)
+    return any(os.access(found := Path(place, program), os.X_OK) and found.is_file() for place in places)
 
 
 def _somewhere_above(folder: Path, files: tuple[str, ...]) -> bool:
@@ -157,7 +157,8 @@ def _missing_task(program: str, after: list[str], folder: Path) -> str | None:
         texts = texts or [""] if (folder / "mise-tasks").is_dir() or (folder / ".mise").is_dir() else texts
     if not texts:
         return None if _somewhere_above(folder, files) else f"there is no {files[0]}"
-    known = {word for text in texts for found in pattern.compiled.finditer(text) for word in " ".join(_groups(found)).split()}
+    matches = [found for text in texts for found in pattern.compiled.finditer(text)]
+    known = {word for found in matches for word in " ".join(_groups(found)).split()}
     # Files that include others, or make targets by pattern, know more than can be read here.
     if any(re.search(r"^-?include\b|^import\b|%\s*:", text, re.MULTILINE) for text in texts):
         return None

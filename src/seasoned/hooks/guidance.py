@@ -7,8 +7,6 @@ and answered at the next event.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,8 @@ from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, TellingPlace, load
 from seasoned.experience.ask import Asking, asking_for
 from seasoned.hooks.event import Agent, HookEvent, read_event, say
-from seasoned.store import Store, open_store
+from seasoned.hooks.store import open_until_exit
+from seasoned.store import Store
 
 _OPENS = "[seasoned] "
 # What Codex calls its tools in events, by the names they have in its histories.
@@ -31,15 +30,15 @@ _REFUSED = b"<tool_use_error>"
 def user_prompt_submit(agent: Agent, arguments: list[str]) -> int:
     """The first prompt of a conversation: print the commands that it asks for, or nothing."""
     event = read_event()
-    with _asking(agent, event, "prompt") as asking:
-        if asking is None:
-            return 0
-        answer = _missed(agent, event, asking)
-        # Only the first prompt is looked at: later ones follow from what the session does.
-        if asking.once("prompt", "") and event.prompt:
-            answer = "\n".join(filter(None, (answer, asking.first_prompt(event.prompt))))
-        if answer:
-            say("UserPromptSubmit", additionalContext=_OPENS + answer)
+    asking = _asking(agent, event, "prompt")
+    if asking is None:
+        return 0
+    answer = _missed(agent, event, asking)
+    # Only the first prompt is looked at: later ones follow from what the session does.
+    if asking.once("prompt", "") and event.prompt:
+        answer = "\n".join(filter(None, (answer, asking.first_prompt(event.prompt))))
+    if answer:
+        say("UserPromptSubmit", additionalContext=_OPENS + answer)
     return 0
 
 
@@ -64,22 +63,22 @@ def post_tool_use(agent: Agent, arguments: list[str]) -> int:
 
 def hint_before(agent: Agent, event: HookEvent) -> str:
     """What to tell before a call: what works here instead, or what repairs a call that was refused before it."""
-    with _asking(agent, event, "calls") as asking:
-        if asking is None:
-            return ""
-        missed = _missed(agent, event, asking)
-        if missed:
-            return _OPENS + missed
-        tool = _CODEX_TOOLS.get(event.tool_name, event.tool_name) if agent == "codex" else event.tool_name
-        text = asking.before(tool, event.arguments)
-        return _OPENS + text if text and asking.once("before", text) else ""
+    asking = _asking(agent, event, "calls")
+    if asking is None:
+        return ""
+    missed = _missed(agent, event, asking)
+    if missed:
+        return _OPENS + missed
+    tool = _CODEX_TOOLS.get(event.tool_name, event.tool_name) if agent == "codex" else event.tool_name
+    text = asking.before(tool, event.arguments)
+    return _OPENS + text if text and asking.once("before", text) else ""
 
 
 def _answer(name: str, agent: Agent, event: HookEvent, tool: str, error: str) -> None:
-    with _asking(agent, event, "calls") as asking:
-        text = "" if asking is None else asking.after(tool, event.arguments, error)
-        if asking is not None and text and asking.once("after", text):
-            say(name, additionalContext=_OPENS + text)
+    asking = _asking(agent, event, "calls")
+    text = "" if asking is None else asking.after(tool, event.arguments, error)
+    if asking is not None and text and asking.once("after", text):
+        say(name, additionalContext=_OPENS + text)
 
 
 def _missed(agent: Agent, event: HookEvent, asking: Asking) -> str:
@@ -152,19 +151,16 @@ def _text(content: Any) -> str:
     return "".join(str(part.get("text", "")) for part in content or () if isinstance(part, dict))
 
 
-@contextmanager
-def _asking(agent: Agent, event: HookEvent, place: TellingPlace) -> Iterator[Asking | None]:
+def _asking(agent: Agent, event: HookEvent, place: TellingPlace) -> Asking | None:
     """The conversation, ready to ask; None if this place is switched off or nothing is known."""
     config = load()
     settings = begin_settings(config, agent)
     if not event.session_id or not config.store_path.exists() or not settings.tells(place):
-        yield None
-        return
-    with open_store(config.store_path) as store:
-        if _is_held_back(config, store, agent, event.session_id, settings):
-            yield None
-            return
-        yield asking_for(store, f"{agent}:{event.session_id}", event.cwd or None)
+        return None
+    store = open_until_exit(config.store_path)
+    if _is_held_back(config, store, agent, event.session_id, settings):
+        return None
+    return asking_for(store, f"{agent}:{event.session_id}", event.cwd or None)
 
 
 def _is_held_back(config: Config, store: Store, agent: Agent, session: str, settings: BeginSettings) -> bool:

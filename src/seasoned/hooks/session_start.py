@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from seasoned.begin.settings import begin_settings
 from seasoned.config import Config, command_environment, load
 from seasoned.hooks.event import Agent, HookEvent, read_event, say
+from seasoned.hooks.store import open_until_exit
 from seasoned.marks import BLOCK_OPENS
-from seasoned.store import open_store
 
 _BEGINS = ("startup", "clear")
 # What every session of the agent has. A hook is not told more, and an example of an absent tool would mislead.
@@ -44,9 +44,8 @@ def _begin(agent: Agent, event: HookEvent, config: Config) -> bytes | None:
     if settings.experiment is None and not settings.template:
         from seasoned.begin.sheet import begin_with_sheet
 
-        with open_store(config.store_path) as store:
-            # Without a folder it belongs to no project, and sees nothing.
-            return begin_with_sheet(store, id, event.cwd, settings, now=time.time())
+        # Without a folder it belongs to no project, and sees nothing.
+        return begin_with_sheet(open_until_exit(config.store_path), id, event.cwd, settings, now=time.time())
     # Examples are chosen only where a template or an experiment asks for them: importing that takes time.
     from seasoned.begin.ongoing import experiment_database
     from seasoned.begin.warm_start import NewSession, begin
@@ -59,10 +58,10 @@ def _begin(agent: Agent, event: HookEvent, config: Config) -> bytes | None:
         tools=list(_TOOLS[agent]),
         folder=event.cwd,
     )
-    with open_store(config.store_path) as store:
-        return begin(
-            store, lambda: experiment_database(config, store), session, settings, now=time.time(), warn=_warn(config)
-        ).content
+    store = open_until_exit(config.store_path)
+    return begin(
+        store, lambda: experiment_database(config, store), session, settings, now=time.time(), warn=_warn(config)
+    ).content
 
 
 def _resume(agent: Agent, event: HookEvent, config: Config) -> bytes | None:
@@ -71,8 +70,7 @@ def _resume(agent: Agent, event: HookEvent, config: Config) -> bytes | None:
         return None
     from seasoned.template.library.storage import find_block
 
-    with open_store(config.store_path) as store:
-        known = find_block(store, f"{agent}:{event.session_id}", "text")
+    known = find_block(open_until_exit(config.store_path), f"{agent}:{event.session_id}", "text")
     if known is None or (event.source == "resume" and _holds_block(event.transcript_path)):
         return None
     return known.content

@@ -1,0 +1,23 @@
+"""The store as a hook opens it: once, and until its process ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seasoned.store import Store, open_store
+
+# About 0.8 MB. Whoever opens the store next reads what is in its log, so hooks keep that short.
+_MOST_PAGES = 200
+_OPENED: list[Store] = []
+
+
+def open_until_exit(path: Path) -> Store:
+    """Open the store and leave it open.
+
+    Closing the last connection copies the log into the file and waits for the disk, 10 to 25 ms for which the agent
+    would wait too. What is committed is safe in the log, and the next program that closes the store copies it.
+    """
+    store = open_store(path)
+    store.connection.execute(f"PRAGMA wal_autocheckpoint = {_MOST_PAGES}")
+    _OPENED.append(store)  # a store without a reference is closed
+    return store
