@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from seasoned.backtest.replay import FREQUENT_FIVE, Replayed, ShownHint, ShownLi
 from seasoned.insight.page import charts
 from seasoned.insight.page.frame import environment, frame
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.rows import DASH, moment, number, plural, rate, rate_between, visible
+from seasoned.insight.page.rows import DASH, number, plural, rate, rate_between, visible
 from seasoned.project import name_of
 from seasoned.stats.interval import Estimate
 
@@ -52,9 +52,27 @@ class BacktestCell(msgspec.Struct, frozen=True):
 
     value: str | int | float | None
     shown: str
-    session: str = ""
     project: str = ""
-    tone: str = ""  # ok, failed or quiet
+
+
+class SeenThing(msgspec.Struct, frozen=True):
+    """A line or hint that a session would have seen, and what became of it."""
+
+    place: str
+    text: str
+    shown: str  # commands stand between backticks
+    outcome: str
+    tone: str  # ok, failed or quiet
+
+
+class SeenSession(msgspec.Struct, frozen=True):
+    """Everything that one session would have seen."""
+
+    session: str
+    project: str
+    name: str  # of the project
+    started: float | None
+    things: tuple[SeenThing, ...]
 
 
 class BacktestTable(msgspec.Struct, frozen=True):
@@ -118,11 +136,11 @@ def _dot(name: str, share: Estimate) -> dict[str, Any]:
     }
 
 
-def tables(found: Backtest, recent: Sequence[Replayed]) -> tuple[BacktestTable, ...]:
-    """All tables, in the order in which they are read."""
+def tables(found: Backtest) -> tuple[BacktestTable, ...]:
+    """The tables of figures, in the order in which they are read."""
     # One project is the same as all.
     each = found.projects if len(found.projects) == 1 else (*found.projects, found.all)
-    named = _names([one.project for one in each] + [one.project for one in recent])
+    named = _names([one.project for one in each])
     return (
         BacktestTable(
             "start",
@@ -162,7 +180,6 @@ def tables(found: Backtest, recent: Sequence[Replayed]) -> tuple[BacktestTable, 
             ),
         ),
         _calls_table(each, named),
-        _seen_table(recent, named),
     )
 
 
@@ -208,40 +225,27 @@ def _calls_table(each: Sequence[Figures], named: Mapping[str, str]) -> BacktestT
     )
 
 
-def _seen_table(recent: Sequence[Replayed], named: Mapping[str, str]) -> BacktestTable:
-    return BacktestTable(
-        "seen",
-        "What sessions would have seen",
-        f"The last {plural(len(recent), 'session')} that would have seen anything, the newest first.",
-        (
-            ("session", "session", False),
-            ("project", "project", False),
-            ("started", "began", False),
-            ("place", "where", False),
-            ("text", "what", False),
-            ("outcome", "what became of it", False),
-        ),
-        tuple(row for one in recent for row in _seen_rows(one, named[one.project])),
-    )
+def seen(found: Backtest, recent: Sequence[Replayed]) -> tuple[SeenSession, ...]:
+    """What the newest sessions would have seen, the newest first."""
+    named = _names([one.project for one in found.projects] + [one.project for one in recent])
+    return tuple(SeenSession(one.root, one.project, named[one.project], one.started, _things(one)) for one in recent)
 
 
-def _seen_rows(one: Replayed, project: str) -> Iterator[tuple[BacktestCell, ...]]:
-    began = DASH if one.started is None else moment(one.started)
-    told = [(_place(line), line.text, f"`{line.text}`", *_outcome_of_line(line)) for line in one.lines["chosen"]]
-    for hint in one.hints:
-        place = "before a call" if hint.is_before else "after a failure"
-        told.append((place, hint.text, hint.text, *_outcome(hint)))
-    for at, (place, text, shown, outcome, tone) in enumerate(told):
-        # People read the session once, programs find it in every row.
-        is_first = at == 0
-        yield (
-            BacktestCell(one.root, visible(one.root, 60) if is_first else "", session=one.root if is_first else ""),
-            BacktestCell(one.project, project if is_first else ""),
-            BacktestCell(one.started, began if is_first else ""),
-            BacktestCell(place, place),
-            BacktestCell(text, visible(shown, 300)),
-            BacktestCell(outcome, outcome, tone=tone),
+def _things(one: Replayed) -> tuple[SeenThing, ...]:
+    lines = [
+        SeenThing(_place(line), line.text, visible(f"`{line.text}`", 300), *_outcome_of_line(line))
+        for line in one.lines["chosen"]
+    ]
+    hints = [
+        SeenThing(
+            "before a call" if hint.is_before else "after a failure",
+            hint.text,
+            visible(hint.text, 300),
+            *_outcome(hint),
         )
+        for hint in one.hints
+    ]
+    return (*lines, *hints)
 
 
 def _place(line: ShownLine) -> str:
@@ -291,7 +295,8 @@ def render(found: Backtest, recent: Sequence[Replayed], *, made_at: float, title
             limit=LIMIT,
             headline=headline(found.all),
             plot=plot,
-            tables=tables(found, recent),
+            tables=tables(found),
+            seen=seen(found, recent),
             meanings=MEANINGS.items(),
             **frame([plot], more_style=(_FOLDER / "page.css").read_text("utf-8")),
         )

@@ -93,6 +93,9 @@ SELECT project FROM known WHERE project IS NOT NULL LIMIT :limit;
 SELECT agent, count(*) AS sessions FROM session WHERE project = :project
 GROUP BY agent ORDER BY sum(calls) DESC, agent;
 
+-- name: session_ids
+SELECT id FROM session WHERE project = :key;
+
 -- name: refs
 SELECT agent || ':' || native_id AS ref FROM session WHERE project = :key;
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ from seasoned.backtest.page.sections import (
     MEANINGS,
     BacktestCell,
     BacktestTable,
+    SeenSession,
     comparison,
     headline,
+    seen,
     tables,
 )
 from seasoned.insight.page.plots import Plot
@@ -35,9 +38,7 @@ from seasoned.web.table import Column, Table, TableCell, answer, plain, plot_tab
 PAGE = Page("Backtest", "backtest")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _NEEDED = ("numpy", "scipy")
-_EMPTY = {
-    "seen": "No session would have seen anything: two sessions of a project must have shown that a command works.",
-}
+_SEEN_COLUMNS = tuple(Column(name, name) for name in ("session", "project", "started", "place", "text", "outcome"))
 
 
 class BacktestPage(msgspec.Struct, frozen=True):
@@ -47,6 +48,7 @@ class BacktestPage(msgspec.Struct, frozen=True):
     plot: Plot
     figures: list[dict[str, Any]]
     tables: tuple[Table, ...]
+    seen: tuple[SeenSession, ...]
 
 
 @router.get("/backtest")
@@ -96,6 +98,7 @@ async def _page(request: HTTPRequest, here: Visitor) -> Response:
         project_page="" if chosen.key is None else project_link(chosen.key),
         limit=LIMIT,
         meanings=MEANINGS,
+        session_link=session_link,
         fewest=FEWEST_CONVERSATIONS,
     )
 
@@ -118,30 +121,36 @@ def _made(path: Path, tell: TellProgress, project: str | None) -> BacktestPage:
 def shown_of(made: BacktestAnswer) -> BacktestPage:
     """Everything that the page shows of a backtest, computed once for all visitors."""
     plot = comparison(made.found.all)
-    links = {"Answered": "#table-hints", "Right hints": "#table-seen", "False hints": "#table-hints"}
+    links = {"Answered": "#table-hints", "Right hints": "#seen", "False hints": "#table-hints"}
     figures = [
         {"name": name, "value": plain(value), "note": plain(note), "href": links.get(name, "#table-start")}
         for name, value, note in headline(made.found.all)
     ]
-    listed = [_table(one) for one in tables(made.found, made.recent)]
-    return BacktestPage(made, plot, figures, (*listed, plot_table(plot)))
+    listed = seen(made.found, made.recent)
+    found = (*map(_table, tables(made.found)), plot_table(plot), _seen_table(listed))
+    return BacktestPage(made, plot, figures, found, listed)
 
 
 def _table(one: BacktestTable) -> Table:
     return Table(
         name=one.name,
         title=one.title,
-        columns=tuple(
-            Column(name, title, is_number=is_number, is_whole=name in ("started", "place"))
-            for name, title, is_number in one.columns
-        ),
+        columns=tuple(Column(name, title, is_number=is_number) for name, title, is_number in one.columns),
         rows=[tuple(map(_cell, row)) for row in one.rows],
-        empty=_EMPTY.get(one.name, "No project has enough sessions."),
+        empty="No project has enough sessions.",
         note=plain(one.lead),
     )
 
 
 def _cell(one: BacktestCell) -> TableCell:
-    href = session_link(one.session) if one.session else project_link(one.project) if one.project else None
-    # Hints quote commands between backticks; a tone makes a badge of a word.
-    return TableCell(one.value, plain(one.shown), href, tone=one.tone, is_said="`" in one.shown)
+    return TableCell(one.value, plain(one.shown), project_link(one.project) if one.project else None)
+
+
+def _seen_table(seen: Sequence[SeenSession]) -> Table:
+    """The list for programs; people see it by session."""
+    rows = [
+        tuple(map(TableCell, (one.session, one.project, one.started, thing.place, thing.text, thing.outcome)))
+        for one in seen
+        for thing in one.things
+    ]
+    return Table(name="seen", title="What sessions would have seen", columns=_SEEN_COLUMNS, rows=rows, empty="Nothing.")
