@@ -40,6 +40,8 @@ PAGES = (
     "sessions?sort=-cost",
     "sessions?tool=Task",
     "sessions?mistake=7",
+    "projects",
+    "projects/%2Fhome%2Fmira%2Fproject-3",
     "templates",
     "templates/work-3",
     "templates/work-3?format=skill&form=guidance",
@@ -55,8 +57,9 @@ PAGES = (
     "usage?by=model&days=all",
     "usage?by=key&days=90",
     "settings",
-    # The last: it has the report made beside it, which takes minutes.
+    # The last: they have something computed beside them, which takes minutes.
     "insight",
+    "backtest",
 )
 _SERVE = """
 import sys

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -11,7 +11,7 @@ import msgspec
 from seasoned.backtest.conversation import conversations
 from seasoned.backtest.figures import Backtest, figures
 from seasoned.backtest.replay import Replayed, replay
-from seasoned.insight.store_report import answer_in_process
+from seasoned.insight.store_report import Tell, answer_in_process
 from seasoned.insight.track import Track, tracks
 from seasoned.store import Store, open_store
 from seasoned.store.project import list_projects
@@ -20,7 +20,6 @@ from seasoned.store.project import list_projects
 FEWEST_CONVERSATIONS = 8
 # Conversations of which a page shows what they would have seen.
 MOST_RECENT = 50
-Tell = Callable[[int, int], None]
 
 
 class BacktestAnswer(msgspec.Struct, frozen=True):

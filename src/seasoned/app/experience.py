@@ -17,9 +17,11 @@ from seasoned.experience.lesson import Hint, Line
 from seasoned.experience.lookup import StoredSheet, all_of, find_sheet
 from seasoned.experience.storage import refresh
 from seasoned.experience.tell import hint_text, line_text
+from seasoned.insight.store_report import Tell, answer_in_process
 from seasoned.redact import Redactor
-from seasoned.store import DatabaseRow, Store
+from seasoned.store import DatabaseRow, Store, open_store
 
+_STEP_SECONDS = 1.0  # between two progress lines
 _MOST_CHARS = 160  # of a pinned command, as of those that sessions show
 
 
@@ -161,6 +163,27 @@ def _check_pin(command: str, redactor: Redactor | None) -> None:
         raise UsageError("The command contains a secret or personal data, so it cannot be pinned.")
     if not may_be_told("shell", command):
         raise UsageError(f"{command!r} needs a person to confirm it, so no session is shown it. Pin another command.")
+
+
+def main(path: str, project: str | None = None) -> None:
+    """Take in the sessions that no scan has taken in, and print progress lines, for the pages."""
+
+    def take_in(tell: Tell) -> bytes:
+        with open_store(Path(path)) as store:
+            every = _waiting(store)
+            while not refresh(store, within_seconds=_STEP_SECONDS):
+                left = _waiting(store)
+                # Changed rules may have queued more than there were.
+                every = max(every, left)
+                tell(every - left, every)
+        return b"done"
+
+    answer_in_process(take_in)
+
+
+def _waiting(store: Store) -> int:
+    row = store.row("recall.count_waiting")
+    return 0 if row is None else int(row["sessions"])
 
 
 def line_texts(lines: Iterable[Line]) -> list[str]:

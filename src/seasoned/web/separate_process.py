@@ -39,7 +39,7 @@ def run_apart(module: str, path: Path, tell: TellProgress, project: str | None, 
             process.kill()
             raise
         if process.wait() != 0 or data is None:
-            raise CannotDo(f"{what} could not be made: {_last_line(said)}")
+            raise CannotDo(f"{what} could not be computed: {_last_line(said)}")
     return data
 
 

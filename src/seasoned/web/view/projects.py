@@ -13,16 +13,16 @@ from starlette.responses import Response
 from seasoned.app import experience
 from seasoned.app.experience import HintEntry, SheetEntry, SheetView
 from seasoned.errors import NotFound, UsageError
-from seasoned.experience.storage import is_behind, refresh
+from seasoned.experience.storage import is_behind
 from seasoned.insight.store_report import Revision, revision
 from seasoned.store import Store, open_store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
-from seasoned.web.cache import CacheLookup, TellProgress, look_up
+from seasoned.web.cache import CacheLookup, TellProgress
 from seasoned.web.display import day_and_time, project_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect, with_query
-from seasoned.web.separate_process import look_up_project
+from seasoned.web.separate_process import look_up_project, run_apart
 from seasoned.web.table import Column, Table, TableCell, answer, cell_of_ref, numbers, row_limit
 
 PAGE = Page("Projects", "projects")
@@ -149,15 +149,15 @@ async def _all(request: HTTPRequest) -> list[ProjectRow]:
     return await histories_of(request).kept("projects", list_projects)
 
 
-async def _refreshed(request: HTTPRequest, now: Revision) -> CacheLookup[bool]:
+async def _refreshed(request: HTTPRequest, now: Revision) -> CacheLookup[bytes]:
     """Take in sessions that no scan has taken in, in the background: after an update these may be all of them."""
-    path = histories_of(request).path
+    # Asked for again whenever something is left: a merge leaves something without adding sessions.
+    title = "Reading what sessions show about their projects"
+    return await look_up_project(request, "experience", title, now, None, _take_in, is_asked=True)
 
-    def take_in(tell: TellProgress) -> bool:
-        with open_store(path) as store:
-            return refresh(store)
 
-    return await look_up(request, "experience", "Reading what sessions show about their projects", now, take_in)
+def _take_in(path: Path, tell: TellProgress, project: str | None) -> bytes:
+    return run_apart("seasoned.app.experience", path, tell, project, what="What sessions show")
 
 
 def _without(store: Store) -> int:
