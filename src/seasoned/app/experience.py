@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +16,7 @@ from seasoned.experience.gate import may_be_told
 from seasoned.experience.lesson import Hint, Line
 from seasoned.experience.lookup import StoredSheet, all_of, find_sheet
 from seasoned.experience.storage import refresh
-from seasoned.experience.tell import hint_text, line_text
+from seasoned.experience.tell import hint_text
 from seasoned.insight.store_report import Tell, answer_in_process
 from seasoned.redact import Redactor
 from seasoned.store import DatabaseRow, Store, open_store
@@ -184,8 +184,3 @@ def main(path: str, project: str | None = None) -> None:
 def _waiting(store: Store) -> int:
     row = store.row("recall.count_waiting")
     return 0 if row is None else int(row["sessions"])
-
-
-def line_texts(lines: Iterable[Line]) -> list[str]:
-    """The lines as a session reads them."""
-    return [line_text(line) for line in lines]

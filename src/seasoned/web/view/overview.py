@@ -27,7 +27,7 @@ from seasoned.web.login import Here
 from seasoned.web.response import Page, PageRoute
 from seasoned.web.table import Column, Table, TableCell, answer, numbers
 from seasoned.web.view.experiments import arm_link
-from seasoned.web.view.projects import project_table
+from seasoned.web.view.projects import FEWEST_SESSIONS, MISTAKE_COLUMNS, mistake_row, project_table
 from seasoned.web.view.sessions import COLUMNS as SESSION_COLUMNS
 from seasoned.web.view.sessions import SessionFilter, line, params
 
@@ -39,16 +39,7 @@ _NEWEST = 8
 _PROJECTS = 6
 # Among how many failures of an error its repair is searched: the page must stay quick.
 _LATEST_FAILURES = 200
-# An error recurs if it occurred in more than one session.
-_FEWEST_SESSIONS = 2
 _SUMMED = ("sessions", "messages", "calls", "ok", "failed", "unclear", "left_out", "priced", "cost_micro_usd")
-_MISTAKE_COLUMNS = (
-    Column("signature", "Error"),
-    Column("tool", "Tool"),
-    *numbers(sessions="Sessions", failures="Failures", repaired="Repaired"),
-    Column("repair", "What repaired it most often"),
-    Column("last", "Last seen", is_whole=True),
-)
 _TOOL_COLUMNS = (
     Column("tool", "Tool"),
     *numbers(calls="Calls", failed="Failed", rate="Error rate", sessions="Sessions"),
@@ -192,24 +183,13 @@ def _plot(figures: tuple[Figure, ...]) -> Plot:
 
 def _mistakes(store: Store) -> Table:
     rows = []
-    for row in store.rows("page.mistakes", {"fewest": _FEWEST_SESSIONS, "limit": _MISTAKES}):
+    for row in store.rows("page.mistakes", {"fewest": FEWEST_SESSIONS, "limit": _MISTAKES}):
         repair = store.row("page.repair_of", {"mistake_id": row["id"], "latest": _LATEST_FAILURES})
-        link = sessions_link(mistake=str(row["id"]))
-        rows.append(
-            (
-                TableCell(row["signature"], href=link),
-                TableCell(f"{row['tool']}: {row['program']}" if row["program"] else row["tool"]),
-                TableCell(row["sessions"], href=link),
-                TableCell(row["failures"], href=link),
-                TableCell(row["repaired"], href=link),
-                TableCell(None if repair is None else repair["how"], "–" if repair is None else None, is_said=True),
-                TableCell(row["last"] or None, day_and_time(row["last"] or None)),
-            )
-        )
+        rows.append(mistake_row(row, repair, sessions_link(mistake=str(row["id"]))))
     return Table(
         name="mistakes",
         title="Recurring errors",
-        columns=_MISTAKE_COLUMNS,
+        columns=MISTAKE_COLUMNS,
         rows=rows,
         empty="No error occurred in more than one session so far.",
     )

@@ -15,7 +15,7 @@ from seasoned.app.experience import HintEntry, SheetEntry, SheetView
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.storage import is_behind
 from seasoned.insight.store_report import Revision, revision
-from seasoned.store import Store, open_store
+from seasoned.store import DatabaseRow, Store, open_store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
 from seasoned.web.cache import CacheLookup, TellProgress
 from seasoned.web.display import day_and_time, project_link, sessions_link
@@ -52,7 +52,7 @@ _HINT_COLUMNS = (
     Column("last", "Last", is_whole=True),
     Column("session", "For example in"),
 )
-_MISTAKE_COLUMNS = (
+MISTAKE_COLUMNS = (
     Column("signature", "Error"),
     Column("tool", "Tool"),
     *numbers(sessions="Sessions", failures="Failures", repaired="Repaired"),
@@ -61,7 +61,7 @@ _MISTAKE_COLUMNS = (
 )
 _MISTAKES = 20
 # An error recurs if it occurred in more than one session.
-_FEWEST_SESSIONS = 2
+FEWEST_SESSIONS = 2
 _FOLDERS = 12
 _NONE_YET = "No projects yet: `seasoned scan` reads the histories that your agents keep."
 
@@ -258,26 +258,28 @@ def _hints(store: Store, hints: Sequence[HintEntry]) -> Table:
 
 def _mistakes_at(path: Path, tell: TellProgress, project: str | None) -> Table:
     with open_store(path) as store:
-        found = store.rows("page.mistakes_in", {"project": project, "fewest": _FEWEST_SESSIONS, "limit": _MISTAKES})
+        found = store.rows("page.mistakes_in", {"project": project, "fewest": FEWEST_SESSIONS, "limit": _MISTAKES})
         rows = []
         for row in found:
             repair = store.row("page.repair_in", {"mistake_id": row["id"], "project": project})
-            link = sessions_link(mistake=str(row["id"]), project=project or "")
-            rows.append(
-                (
-                    TableCell(row["signature"], href=link),
-                    TableCell(f"{row['tool']}: {row['program']}" if row["program"] else row["tool"]),
-                    TableCell(row["sessions"], href=link),
-                    TableCell(row["failures"], href=link),
-                    TableCell(row["repaired"], href=link),
-                    TableCell(None if repair is None else repair["how"], "–" if repair is None else None, is_said=True),
-                    TableCell(row["last"] or None, day_and_time(row["last"] or None)),
-                )
-            )
+            rows.append(mistake_row(row, repair, sessions_link(mistake=str(row["id"]), project=project or "")))
     return Table(
         name="mistakes",
         title="Recurring errors",
-        columns=_MISTAKE_COLUMNS,
+        columns=MISTAKE_COLUMNS,
         rows=rows,
         empty="No error occurred in more than one session of this project so far.",
+    )
+
+
+def mistake_row(row: DatabaseRow, repair: DatabaseRow | None, link: str) -> tuple[TableCell, ...]:
+    """One recurring error, with links to the sessions in which it occurred."""
+    return (
+        TableCell(row["signature"], href=link),
+        TableCell(f"{row['tool']}: {row['program']}" if row["program"] else row["tool"]),
+        TableCell(row["sessions"], href=link),
+        TableCell(row["failures"], href=link),
+        TableCell(row["repaired"], href=link),
+        TableCell(None if repair is None else repair["how"], "–" if repair is None else None, is_said=True),
+        TableCell(row["last"] or None, day_and_time(row["last"] or None)),
     )
