@@ -18,11 +18,11 @@ from seasoned.store import open_store
 from seasoned.template.library.storage import save
 from seasoned.testing import Answer, call, serve_script
 from tests.agent.scripted import SECRECY, folders, say
-from tests.template.examples import example, template
+from tests.template.examples import example, keep_session, template
 
 
 def config_with_template(path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
-    home, _ = folders(path)
+    home, folder = folders(path)
     monkeypatch.setenv("SEASONED_HOME", str(home))
     config = load()
     shown = [
@@ -32,6 +32,7 @@ def config_with_template(path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
     ]
     with open_store(config.store_path) as store:
         save(store, template("code-work", *shown))
+        keep_session(store, "codex:a", folder=str(folder))
     return config
 
 

@@ -18,6 +18,7 @@ from seasoned.agent.loop.model import ModelChoice
 from seasoned.agent.loop.record import load_recorded
 from seasoned.agent.loop.start import ConversationOptions, start
 from seasoned.config import Config, load
+from seasoned.gateway.accounting import make_key
 from seasoned.hermes_plugin.plugin import open_plugin
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.store import open_store
@@ -25,10 +26,12 @@ from seasoned.testing import serve_script
 from tests.agent.scripted import SECRECY, say
 from tests.gateway.running import run_gateway, settings_for
 from tests.gateway.upstream_server import chat, serve_upstream
+from tests.history.hermes_rows import HermesDb
 from tests.mcp.clients import talk
 
 TOOL = {"name": "terminal", "parameters": {"type": "object", "properties": {"command": {"type": "string"}}}}
-TOOLS: list[dict[str, Any]] = [{"type": "function", "function": TOOL}]
+API_TOOL = {"name": "book_parcel", "parameters": {"type": "object", "properties": {"size": {"type": "string"}}}}
+TOOLS: list[dict[str, Any]] = [{"type": "function", "function": one} for one in (TOOL, API_TOOL)]
 ASK: list[dict[str, Any]] = [{"role": "system", "content": "You help."}, {"role": "user", "content": "Run the tests."}]
 LATER = [*ASK, {"role": "assistant", "content": "They pass."}, {"role": "user", "content": "Again."}]
 RETRACTS = "[seasoned:retract]"
@@ -44,14 +47,29 @@ class EntryPoint(Protocol):
     can_carry: bool
     """Whether a request may hold a block already when it comes."""
 
-    def begin(self, session: str) -> str | None:
-        """The first request of a new session: the block in it, None for nothing."""
+    offers_api: bool
+    """Whether its sessions have `book_parcel` beside a shell."""
+
+    def begin(self, session: str, project: str | None = None) -> str | None:
+        """The first request of a new session: the block in it, None for nothing. `project` is the name of its own."""
 
     def resume(self, session: str) -> str | None:
         """A later request of the same session, to another process."""
 
     def carrying(self, session: str, block: str) -> int:
         """How many blocks a request has in the end that came with one."""
+
+
+def place_of(entry: EntryPoint, project: str) -> dict[str, str]:
+    """What is recorded of the sessions of a project, from which its key follows."""
+    return {"application": project} if entry.agent == "gateway" else {"folder": str(_folder(project))}
+
+
+def _folder(project: str | None) -> Path:
+    """Where a session works; the home folder belongs to no project."""
+    folder = Path.home() if project is None else Path.home() / project
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def block_in(text: str) -> str | None:
@@ -64,10 +82,19 @@ def block_in(text: str) -> str | None:
 
 
 class GatewayEntry:
-    agent, retracts, can_carry = "gateway", False, True
+    agent, retracts, can_carry, offers_api = "gateway", False, True, True
 
-    def begin(self, session: str) -> str | None:
-        return block_in(self._sent(session, ASK))
+    def __init__(self) -> None:
+        self._tokens: dict[tuple[Path, str], str] = {}
+
+    def _token(self, config: Config, name: str) -> str:
+        if (config.home, name) not in self._tokens:
+            with open_store(config.store_path) as store:
+                self._tokens[config.home, name] = make_key(store, name, now=1.0)[1]
+        return self._tokens[config.home, name]
+
+    def begin(self, session: str, project: str | None = None) -> str | None:
+        return block_in(self._sent(session, ASK, project))
 
     def resume(self, session: str) -> str | None:
         return block_in(self._sent(session, LATER))
@@ -75,21 +102,33 @@ class GatewayEntry:
     def carrying(self, session: str, block: str) -> int:
         return self._sent(session, [ASK[0], {"role": "user", "content": block}, ASK[1]]).count(BLOCK_OPENS)
 
-    def _sent(self, session: str, messages: list[dict[str, Any]]) -> str:
+    def _sent(self, session: str, messages: list[dict[str, Any]], project: str | None = None) -> str:
         import httpx2
 
         config = load()
+        headers = {"x-session-id": session}
+        if project is not None:
+            headers["authorization"] = f"Bearer {self._token(config, project)}"
         with serve_upstream(chat()) as upstream, run_gateway(config, settings_for(config, upstream.url)) as gateway:
             body = {"model": "m", "messages": messages, "tools": TOOLS}
             with httpx2.Client(trust_env=False, timeout=30) as client:
-                client.post(f"{gateway.url}/v1/chat/completions", json=body, headers={"x-session-id": session})
+                client.post(f"{gateway.url}/v1/chat/completions", json=body, headers=headers)
             return json.dumps(upstream.heard[-1].json["messages"])
 
 
 class HermesEntry:
-    agent, retracts, can_carry = "hermes", True, True
+    agent, retracts, can_carry, offers_api = "hermes", True, True, True
 
-    def begin(self, session: str) -> str | None:
+    def __init__(self) -> None:
+        self._databases: dict[Path, HermesDb] = {}
+
+    def begin(self, session: str, project: str | None = None) -> str | None:
+        if project is not None:
+            path = load().hermes_home / "state.db"
+            if path not in self._databases:
+                path.parent.mkdir(exist_ok=True)
+                self._databases[path] = HermesDb(path)
+            self._databases[path].session(session, cwd=str(_folder(project)))
         return block_in(self._sent(session, ASK))
 
     def resume(self, session: str) -> str | None:
@@ -108,14 +147,14 @@ class HermesEntry:
 class HookEntry:
     """Coding agents are shown the sheet of their project; examples only from a template that is named."""
 
-    agent, retracts, can_carry = "claude-code", False, True
+    agent, retracts, can_carry, offers_api = "claude-code", False, True, False
 
-    def begin(self, session: str) -> str | None:
+    def begin(self, session: str, project: str | None = None) -> str | None:
         settings = load().home / "config.toml"
         text = settings.read_text() if settings.exists() else "[warm]\n"
         if "experiment" not in text and "template" not in text:
             settings.write_text(f'{text}template = "house"\n')
-        return block_in(self._said(session, "startup"))
+        return block_in(self._said(session, "startup", cwd=str(_folder(project))))
 
     def resume(self, session: str) -> str | None:
         return block_in(self._said(session, "compact"))
@@ -134,10 +173,10 @@ class HookEntry:
 
 
 class ChatEntry:
-    agent, retracts, can_carry = "seasoned", False, False
+    agent, retracts, can_carry, offers_api = "seasoned", False, False, False
 
-    def begin(self, session: str) -> str | None:
-        return block_in(self._sent(session, None, "Run the tests."))
+    def begin(self, session: str, project: str | None = None) -> str | None:
+        return block_in(self._sent(session, None, "Run the tests.", project))
 
     def resume(self, session: str) -> str | None:
         with open_store(load().store_path) as store:
@@ -147,13 +186,11 @@ class ChatEntry:
     def carrying(self, session: str, block: str) -> int:
         raise NotImplementedError("a conversation is sent by the agent itself, and its block is never part of it")
 
-    def _sent(self, session: str, recorded: Any, words: str) -> str:
-        folder = Path.home() / "folder"
-        folder.mkdir(exist_ok=True)
+    def _sent(self, session: str, recorded: Any, words: str, project: str | None = None) -> str:
         with serve_script("It is done.") as server:
             options = ConversationOptions(
                 choice=ModelChoice("m", server.base_url),
-                folder=folder,
+                folder=_folder(project),
                 toolsets=("terminal",),
                 warm="auto",
                 session_id=session,
@@ -163,11 +200,13 @@ class ChatEntry:
 
 
 class McpEntry:
-    agent, retracts, can_carry = "cursor", False, False
+    agent, retracts, can_carry, offers_api = "cursor", False, False, True
 
-    def begin(self, session: str) -> str | None:
+    def begin(self, session: str, project: str | None = None) -> str | None:
         async def work(client: Client) -> Any:
-            asked = {"action": "load", "session_id": f"{self.agent}:{session}", "tools": ["terminal"]}
+            asked = {"action": "load", "session_id": f"{self.agent}:{session}", "tools": ["terminal", "book_parcel"]}
+            if project is not None:
+                asked["folder"] = str(_folder(project))
             return await client.call_tool("warm_session", asked)
 
         found = talk(work).structured_content

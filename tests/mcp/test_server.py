@@ -130,7 +130,7 @@ def test_the_official_client_runs_every_tool_resource_and_prompt(
             address.endswith("json") or "session" in address or "templates" in address
         )
     assert found["resources"]["seasoned://template/w%C3%B6rk"][1].startswith("[seasoned:warm v1 wörk@1 ")
-    assert found["prompts"] == {"warm_start": ["name", "task"]}
+    assert found["prompts"] == {"warm_start": ["name", "task", "folder"]}
     block, task = found["prompt"].messages
     assert block.content.text.startswith("[seasoned:warm v1 ") and block.content.text.endswith("[seasoned:end]\n")
     assert (task.role, task.content.text) == ("user", "Find late parcels.")

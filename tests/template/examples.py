@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from seasoned.store import Store
+from seasoned.store.project import settle_projects
 from seasoned.template.example import Example, Note, Source, Template, Workflow
 
 
@@ -44,3 +46,13 @@ def template(name: str = "code-work", *examples: Example, **fields: Any) -> Temp
             **fields,
         },
     )
+
+
+def keep_session(store: Store, session: str, *, folder: str | None = None, application: str | None = None) -> None:
+    """A session (`agent:native id`) that the store holds, in the project of this folder or application."""
+    agent, _, native_id = session.partition(":")
+    insert = "INSERT INTO session (agent, native_id, cwd, application) VALUES (?, ?, ?, ?)"
+    store.run("session.begin_touched")
+    with store.write():
+        store.connection.execute(insert, (agent, native_id, folder, application))
+        settle_projects(store, everything=True)

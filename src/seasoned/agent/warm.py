@@ -17,6 +17,7 @@ from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.errors import SeasonedError, StoreError
 from seasoned.store import open_store
+from seasoned.store.project import project_key
 from seasoned.template.block import Format
 from seasoned.template.library.storage import current, find_block
 from seasoned.template.library.upkeep import watch
@@ -40,6 +41,7 @@ def warm_block(
     lineage_root: str,
     task: str,
     tools: Sequence[dict[str, Any]],
+    folder: Path | None = None,
     template: str = AUTO,
     is_small: bool = False,
     clock: Callable[[], float] = time.time,
@@ -60,6 +62,8 @@ def warm_block(
     settings = begin_settings(config, "chat").on_request()
     try:
         with open_store(config.store_path) as store:
+            project = project_key(store, None if folder is None else str(folder))
+            session = msgspec.structs.replace(session, project=project)
             begun = begin(store, lambda: experiment_database(config, store), session, settings, now=clock())
     # Without its store a conversation begins cold instead of failing.
     except StoreError as error:

@@ -36,7 +36,7 @@ from seasoned.template.example import MAX_AGE_DAYS, Example, Template, check_nam
 from seasoned.template.library import storage
 from seasoned.template.library.exchange import MOST_BYTES, read_template
 from seasoned.template.library.guard import GuardRuling
-from seasoned.template.library.project import library_of, template_of
+from seasoned.template.library.project import library_for, library_of, template_of
 from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, State
 from seasoned.template.library.upkeep import Retirement, too_old
 from seasoned.template.library.upkeep import refresh as update_templates
@@ -303,13 +303,11 @@ def provision(
     `tools` in the shape of any provider. Further options are those of `seasoned.template.provision.provision`:
     budget, format, form, is_small. Where nothing fits, the messages come back unchanged and `reason` says why. With
     `is_used` false, for a preview, the use of the template is not counted. `project` is the key of the project that
-    examples must come from.
+    the session belongs to; without it, examples come from all projects.
     """
     now = time.time()
     with own_store(config or load()) as store:
-        library = storage.current(store, now=now)
-        if project is not None:
-            library = library_of(library, refs_in(store, project))
+        library = storage.current(store, now=now) if project is None else library_for(store, project, now=now)
         made = provision_from(messages, library=library, tools=tools, task=task, template=template, **options)
         if made.block is not None and made.rendered is not None:
             # The opening line of the block names it, so that a later scan knows what the session was shown.

@@ -73,6 +73,7 @@ class _Context(msgspec.Struct, frozen=True):
     begins: bool
     settings: BeginSettings
     database: OpenDatabase
+    project: str | None
 
 
 def warm_session(
@@ -84,15 +85,18 @@ def warm_session(
     begins: bool = False,
     settings: BeginSettings | None = None,
     database: OpenDatabase | None = None,
+    project: str | None = None,
     clock: Callable[[], float] = time.time,
 ) -> dict[str, Any]:
     """Run one action. Wrong arguments and failures are answers, which a model can act on.
 
     `session` is the root of the session that asks, if it is known: `load` gives it nothing if the running experiment
-    holds examples back from it. `begins`: it is not begun anywhere else, so that `load` is its beginning.
+    holds examples back from it. `begins`: it is not begun anywhere else, so that `load` is its beginning. `project` is
+    the key of its project.
     """
     settings = settings or BeginSettings()
-    context = _Context(store, redactor, clock(), session, begins, settings, database or (lambda: nullcontext(store)))
+    opened = database or (lambda: nullcontext(store))
+    context = _Context(store, redactor, clock(), session, begins, settings, opened, project)
     try:
         given = msgspec.convert(dict(arguments), WarmSessionArguments)
         return {"success": True, **_ACTIONS[given.action](context, given)}
@@ -164,6 +168,7 @@ def _load(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
         task=given.task or "",
         tools=given.tools,
         template=given.name or None,
+        project=context.project,
     )
     begun = _begin(context, session, msgspec.structs.replace(context.settings.on_request(), budget=given.budget))
     if begun.content is None or begun.template is None:

@@ -16,7 +16,7 @@ from seasoned.errors import NotFound, StoreError
 from seasoned.store import Store
 from seasoned.template.block import Form, Format
 from seasoned.template.choose.offered import Tools
-from seasoned.template.library.storage import count_use, current, find_block, remember_block
+from seasoned.template.library.storage import count_use, find_block, remember_block
 from seasoned.template.provision import (
     BUDGET,
     BlockMemory,
@@ -32,6 +32,7 @@ from seasoned.template.render.tokens import count_tokens
 
 if TYPE_CHECKING:
     from seasoned.experiment.live.assignment import Enrolled
+    from seasoned.template.library.storage import Library
 
 Warn = Callable[[str], None]
 _MEMORY = BlockMemory()
@@ -58,6 +59,8 @@ class NewSession(msgspec.Struct, frozen=True, kw_only=True):
     # A template that was asked for; None for the one of the settings, or else the one that fits.
     template: str | None = None
     is_small: bool = False  # whether the model is a very small one
+    # The key of its project; None if it has none. Of other projects it is shown only how named tools are called.
+    project: str | None = None
     # Where it works, for an agent that is shown the sheet of its project instead of examples.
     folder: str | None = None
     # False if the session was begun for a certain template: chance did not choose it, so it is in no experiment.
@@ -170,7 +173,7 @@ def _ensure(
     for form in session.forms:
         ensured = ensure_block(
             store,
-            lambda: current(store, now=now),
+            lambda: _library(store, session, now),
             lineage_root=session.id,
             now=now,
             messages=session.messages,
@@ -186,6 +189,16 @@ def _ensure(
         if ensured.rendered is not None:
             break
     return ensured
+
+
+def _library(store: Store, session: NewSession, now: float) -> Library:
+    """What the session may be shown: nothing of a project that is not its own."""
+    # Imported here: a hook shows the sheet, and seldom gets here.
+    from seasoned.store.project import project_key
+    from seasoned.template.library.project import library_for
+
+    project = session.project if session.folder is None else project_key(store, session.folder)
+    return library_for(store, project, now=now)
 
 
 def _note_exposure(
@@ -241,7 +254,7 @@ def _make(store: Store, session: NewSession, settings: BeginSettings, template: 
     for form in session.forms:
         made = provision(
             session.messages,
-            library=current(store, now=now),
+            library=_library(store, session, now),
             tools=session.tools,
             task=session.task,
             template=template or None,

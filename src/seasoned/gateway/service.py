@@ -50,6 +50,7 @@ from seasoned.gateway.settings import GatewaySettings
 from seasoned.gateway.telemetry import Telemetry, find_collector
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Database, open_database, open_store
+from seasoned.store.project import project_key
 from seasoned.template.library.storage import current
 from seasoned.template.provision import BlockMemory, provision
 
@@ -86,8 +87,11 @@ class Held(Generic[Connected]):
 class Provisioner:
     """Puts the block of a conversation into each of its requests, the same bytes every time."""
 
-    def __init__(self, config: Config, settings: BeginSettings, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, config: Config, settings: BeginSettings, secrecy: Secrecy, *, clock: Callable[[], float] = time.time
+    ) -> None:
         self._config = config
+        self._redactor = secrecy.redactor()
         self._settings = settings
         self._clock = clock
         self._decided: OrderedDict[tuple[str, str], bytes | None] = OrderedDict()
@@ -154,7 +158,9 @@ class Provisioner:
         session = NewSession(id=key[0], format=exchange.api.format, messages=said, tools=list(exchange.asked.tools))
         # Set when the request could not wait any longer and went as it came.
         late = threading.Event()
-        answering = asyncio.get_running_loop().run_in_executor(self._thread, self._begin, session, late)
+        answering = asyncio.get_running_loop().run_in_executor(
+            self._thread, self._begin, session, exchange.key_name, late
+        )
         content = None
         try:
             content = await asyncio.wait_for(answering, _WAIT_SECONDS)
@@ -165,14 +171,16 @@ class Provisioner:
             self._deciding.pop(key, None)
         return content
 
-    def _begin(self, session: NewSession, late: threading.Event) -> bytes | None:
+    def _begin(self, session: NewSession, key_name: str, late: threading.Event) -> bytes | None:
         if late.is_set():
             return None
         with self._store.use() as store:
+            # Recorded sessions have the name of their key without secrets: people use e-mail addresses as names.
+            project = project_key(store, None, application=self._redactor.text(key_name))
             return begin(
                 store,
                 self._database.use,
-                session,
+                msgspec.structs.replace(session, project=project),
                 self._settings,
                 now=self._clock(),
                 memory=self._memory,
@@ -217,7 +225,7 @@ class GatewayService:
         self._telemetry = None if target is None else Telemetry(target, self.failures)
         conversations = ConversationIndex()
         keys, budgets, journal = KeyCache(), Budgets(), UsageJournal(config.home / FOLDER)
-        self._provisioner = Provisioner(config, begins, clock=clock) if begins.is_enabled else None
+        self._provisioner = Provisioner(config, begins, self.secrecy, clock=clock) if begins.is_enabled else None
         self.recorder = GatewayRecorder(
             config,
             secrecy=self.secrecy,

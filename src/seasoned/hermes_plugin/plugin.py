@@ -24,7 +24,7 @@ from seasoned.hermes_plugin.background import BackgroundThread, ErrorBoundary, l
 from seasoned.hermes_plugin.call_recorder import CallRecorder, turn_of
 from seasoned.hermes_plugin.confirmation import CallGate
 from seasoned.hermes_plugin.settings import FILE, HermesSettings, load_settings
-from seasoned.hermes_plugin.warm import SUBAGENT, Warmer, request_of, root_of
+from seasoned.hermes_plugin.warm import SUBAGENT, Warmer, project_of_session, request_of, root_of
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_store
 from seasoned.template.library.storage import current, listed
@@ -84,6 +84,7 @@ def answer(config: Config, arguments: dict[str, Any], *, session: str, root: str
                 session=root,
                 settings=begin_settings(config, "hermes", load_settings(config.home / FILE)),
                 database=lambda: experiment_database(config, store),
+                project=project_of_session(store, host.database_path(config.hermes_home), session),
             )
     except SeasonedError as error:
         found = {"success": False, "error": str(error)}

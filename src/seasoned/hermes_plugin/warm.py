@@ -21,9 +21,10 @@ from seasoned.config import Config
 from seasoned.errors import SourceError
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread, log
-from seasoned.history.reader.hermes_db import AGENT, lineage
+from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage
 from seasoned.session import SessionRef
 from seasoned.store import Store, open_store
+from seasoned.store.project import project_key
 from seasoned.template.block import Format
 from seasoned.template.choose.offered import offered
 from seasoned.template.library.storage import Library, current
@@ -153,7 +154,7 @@ class Warmer:
             begun = begin(
                 store,
                 lambda: experiment_database(self._config, store),
-                session,
+                msgspec.structs.replace(session, project=project_of_session(store, database, request.session)),
                 self.settings,
                 now=self._clock(),
                 memory=self._memory,
@@ -250,6 +251,14 @@ def root_of(database: Path, session: str) -> str | None:
         # A library user may run Hermes without its database.
         first, relation = session, None
     return None if relation == SUBAGENT else str(SessionRef(AGENT, first))
+
+
+def project_of_session(store: Store, database: Path, session: str) -> str | None:
+    """The key of the project that a conversation of Hermes belongs to; None if Hermes does not know its folder."""
+    try:
+        return project_key(store, folder_of(database, session))
+    except SourceError:
+        return None
 
 
 def _tools_in(rendered: Rendered | None) -> frozenset[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import anyio.to_thread
+import msgspec
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.prompts.base import Message, UserMessage
@@ -32,6 +33,7 @@ from seasoned.config import Config, load
 from seasoned.errors import NotFound, SeasonedError, UsageError
 from seasoned.mcp_server.resource import Resources
 from seasoned.mcp_server.tools import ConfirmationTools, ExperienceTools
+from seasoned.store.project import project_key
 
 WARM_START = "warm_start"
 _MOST_COMPLETIONS = 100
@@ -63,6 +65,7 @@ class Prompts:
         self,
         name: Annotated[str | None, Field(description="The template; by default the one that fits the task.")] = None,
         task: Annotated[str | None, Field(description="The task.")] = None,
+        folder: Annotated[str | None, Field(description="The full path of the folder to work in.")] = None,
     ) -> list[Message]:
         """The block as one message, then the task as the user's own words."""
         # Without an id: the prompt does not learn which session it is for, so nothing is assigned to an experiment.
@@ -70,6 +73,7 @@ class Prompts:
         try:
             with user_store(self._config) as store:
                 settings = begin_settings(self._config, "mcp").on_request()
+                session = msgspec.structs.replace(session, project=project_key(store, folder))
                 begun = show_once(store, session, settings, now=self._clock())
             if begun.content is None:
                 raise NotFound(begun.reason)

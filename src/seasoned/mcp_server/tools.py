@@ -21,6 +21,7 @@ from seasoned.confirm.client.http import CancellableCall, in_thread
 from seasoned.confirm.client.sync import ConfirmClient, RequestView, check_approved, configured_client, digest_of
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import SeasonedError
+from seasoned.store.project import project_key
 from seasoned.template.block import Format
 from seasoned.template.provision import BUDGET
 from seasoned.template.recall.lookup import LIMIT, MOST, recall_text
@@ -64,6 +65,9 @@ class ExperienceTools:
         tools: Tools | None = None,
         budget: Annotated[int, Field(description="load: the most tokens.", ge=1)] = BUDGET,
         format: Annotated[Format, Field(description="load: the format of the conversation.")] = "openai",
+        folder: Annotated[
+            str | None, Field(description="load: the full path that you work in, for examples of its project.")
+        ] = None,
     ) -> CallToolResult:
         """Start warm from earlier sessions that went well, and see how reliable sessions were.
 
@@ -97,6 +101,7 @@ class ExperienceTools:
                     begins=True,
                     settings=begin_settings(config, "mcp"),
                     database=lambda: experiment_database(config, store),
+                    project=project_key(store, folder),
                 )
         except SeasonedError as error:
             # An answer rather than an exception, so that clients get the structured content too.

@@ -160,12 +160,15 @@ def settle_projects(store: Store, *, everything: bool = False) -> None:
         for cwd, remote, _ in _facts(store.rows("project.all_facts")):
             finder.learn(cwd, _address(remote))
     if everything:
+        moved = 0
         for facts in _facts(store.rows("project.all_facts")):
             names = dict(zip(("cwd", "remote", "application"), facts, strict=True))
             key, part = finder.assigned(facts)
-            store.run("project.assign", {**names, "project": key, "part": part})
-        store.run("project.inherit_everywhere")
+            moved += store.run("project.assign", {**names, "project": key, "part": part})
+        moved += store.run("project.inherit_everywhere")
         store.run("project.settled")
+        if moved:
+            _raise_revision(store)
         return
     found = {facts: finder.assigned(facts) for facts in _facts(touched)}
     changed = [
@@ -174,7 +177,13 @@ def settle_projects(store: Store, *, everything: bool = False) -> None:
         if found[_facts_of(row)] != (row["project"], row["project_part"])
     ]
     store.run_many("project.assign_one", changed)
-    store.run("project.inherit")
+    if (store.run("project.inherit") or changed) and store.row("template.is_from_touched") is not None:
+        _raise_revision(store)
+
+
+def _raise_revision(store: Store) -> None:
+    # What a template may show depends on the projects of its sessions, and is held in memory until this changes.
+    store.row("template.raise_revision")
 
 
 def _facts(rows: Iterable[sqlite3.Row]) -> list[Facts]:
@@ -277,6 +286,12 @@ def _of_folder(store: Store, text: str, base: str, projects: list[ProjectRow]) -
         name = f"the project {found.key!r} of {folder!r}" if found is not None else repr(folder)
         raise NotFound(f"No sessions of {name} yet. `seasoned projects` lists the projects with sessions.")
     return row
+
+
+def project_key(store: Store, folder: str | None, *, application: str | None = None) -> str | None:
+    """The key of the project that a new session belongs to, whether the store has sessions of it or not."""
+    found = ProjectFinder(store).find(folder, application=application)
+    return None if found is None else found.key
 
 
 def project_at(store: Store, folder: str) -> ProjectRow | None:

@@ -54,6 +54,8 @@ class Context:
     # The first session of the lineage, which the warm block and the arm belong to.
     root: str | None = None
     platform: str | None = "cli"
+    # Where the session works; None where it works in no folder.
+    folder: str | None = None
     task: str | None = None
     # Writes of memory and skills wait until a person accepts them.
     staging: bool = False

@@ -149,16 +149,17 @@ def build_runtime(
 ) -> Runtime:
     """What the conversation runs on; a recorded one keeps its instructions, tools and prefix."""
     names = toolset_names(config, options, recorded, jobs)
+    folder = options.folder.resolve()
     context = Context(
         home=config.home,
         secrecy=secrecy,
         memory_folder=config.memory_folder,
         skill_folder=config.skill_folder,
         platform=options.platform,
+        folder=str(folder),
         config=config,
         jobs=jobs,
     )
-    folder = options.folder.resolve()
     instructions = recorded.about.instructions if recorded is not None else ""
     if not instructions or _TAG in instructions:
         instructions = build_instructions(
@@ -221,6 +222,7 @@ def _warming(config: Config, options: ConversationOptions, runtime: Runtime, abo
             lineage_root=about.lineage_root,
             task=options.words or task,
             tools=listed_tools(runtime.toolsets),
+            folder=options.folder.resolve(),
             template=options.warm or AUTO,
             is_small=options.choice.is_small,
         )

@@ -10,6 +10,7 @@ from seasoned.agent.loop.context import Context
 from seasoned.begin import warm_session as implementation
 from seasoned.begin.ongoing import experiment_database
 from seasoned.begin.settings import begin_settings
+from seasoned.store.project import project_key
 from seasoned.template.provision import BUDGET
 
 
@@ -57,6 +58,7 @@ def warm_session(
             session=ctx.deps.root,
             settings=None if config is None else begin_settings(config, "chat"),
             database=None if config is None else lambda: experiment_database(config, journal.store),
+            project=project_key(journal.store, ctx.deps.folder),
         )
 
 

@@ -58,7 +58,7 @@ def warm(
 
     They are chosen for its task and its tools. With --messages, the messages are printed with the examples after the
     system messages, and the use is counted. NAME takes one template; by default the best is chosen. In the folder of a
-    project with sessions, only examples of that project are taken.
+    project with sessions, a session sees examples of that project, and calls of named tools that several projects make.
 
     \b
     Example: seasoned warm --task "fix the failing test" --tools tools.json

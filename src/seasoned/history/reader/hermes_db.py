@@ -100,6 +100,15 @@ def lineage(path: Path, native_id: str) -> tuple[str, Relation | None]:
         return top, first
 
 
+def folder_of(path: Path, native_id: str) -> str | None:
+    """The folder that a session was begun in; None where Hermes recorded none."""
+    with open_readonly(path) as connection:
+        if not {"id", "cwd"} <= columns_of(connection, "sessions"):
+            return None
+        row = connection.execute("SELECT cwd FROM sessions WHERE id = ?", (native_id,)).fetchone()
+        return None if row is None else string(row["cwd"])
+
+
 def _begin(row: _Row, path: Path, ends: dict[str, Any]) -> SessionBuilder:
     builder = SessionBuilder(SessionRef(AGENT, str(row["id"])), format=NAME, path=str(path))
     builder.title = string(row.get("title"))

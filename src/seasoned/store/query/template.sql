@@ -85,6 +85,18 @@ FROM template_source JOIN template ON template.key = template_source.key AND tem
 WHERE template_source.session = :session
 ORDER BY template.key, template.version;
 
+-- name: projects
+SELECT source.session, session.project
+FROM (SELECT DISTINCT session, instr(session, ':') AS colon FROM template_source) AS source
+CROSS JOIN session ON session.agent = substr(source.session, 1, source.colon - 1)
+    AND session.native_id = substr(source.session, source.colon + 1)
+WHERE session.project IS NOT NULL;
+
+-- name: is_from_touched
+SELECT 1 FROM touched CROSS JOIN session ON session.id = touched.id
+CROSS JOIN template_source ON template_source.session = session.agent || ':' || session.native_id
+LIMIT 1;
+
 -- name: usage
 SELECT key, sum(uses) AS uses FROM template_usage GROUP BY key;
 

@@ -89,6 +89,8 @@ def _nothing(entries: Sequence[RankedTemplate], asked: SessionNeeds) -> str:
         if not any(entry.noted for entry in entries):
             return "No template has notes: nothing was added."
         return "No template has a note about a tool that the session has: nothing was added."
+    if not any(entry.template.examples for entry in entries):
+        return "No template has an example for this project: nothing was added."
     if not any(entry.examples for entry in entries):
         return (
             "Every example is suspended, retired or too old, and nothing was added: `seasoned template show NAME` "
@@ -119,8 +121,10 @@ def _of_entry(
     if not queue:
         what = "has to do with the task" if limits.is_small else "is about a tool that the session has"
         return BlockChoice(None, f"Nothing in template {template.name!r} {what}: nothing was added.")
-    # A template that was made from one session on purpose has nothing else to show.
-    is_alone = len({source.root for example in template.examples for source in example.sources}) < 2
+    # A template that was made from one session on purpose has nothing else to show. Of one that other sessions made as
+    # well, a project of one session sees no more than another.
+    roots = {source.root for example in template.examples for source in example.sources}
+    is_alone = len(roots) < 2 and len(template.sources) < 2
     for addendum in dict.fromkeys((template.addendum, "")):
         found = _fill(Block(template.mark, (), (), addendum), queue, render, limits, is_alone=is_alone)
         if found is not None:
@@ -132,6 +136,8 @@ def _of_entry(
 
 
 def _none_present(template: Template, entry: RankedTemplate, tools: Offered | None) -> str:
+    if not template.examples:
+        return f"Template {template.name!r} has no examples for this project: nothing was added."
     if not entry.examples:
         return f"Every example of template {template.name!r} is suspended, retired or too old: nothing was added."
     if not tools:

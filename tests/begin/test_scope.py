@@ -1,0 +1,109 @@
+"""What a session is shown is of its own project, or how a named tool is called that several projects use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="the MCP library is not installed")
+
+from seasoned.config import load
+from seasoned.store import open_store
+from seasoned.store.project import merge_projects
+from seasoned.template.library.storage import save
+from tests.begin.entry_points import ENTRY_POINTS, EntryPoint, GatewayEntry, place_of
+from tests.cli.run import seasoned
+from tests.template.examples import example, keep_session, template
+
+every_entry_point = pytest.mark.parametrize("entry", ENTRY_POINTS, ids=lambda one: type(one).__name__)
+with_an_api = pytest.mark.parametrize(
+    "entry", [one for one in ENTRY_POINTS if one.offers_api], ids=lambda one: type(one).__name__
+)
+
+
+def _call(tool: str, value: str, *sessions: str) -> Any:
+    arguments = {"size": value} if tool == "book_parcel" else {"command": value}
+    return example(tool, arguments=arguments, intent="Run the tests.", sessions=sessions, pattern=f"{tool} {value}")
+
+
+def _keep(entry: EntryPoint, *examples: Any, **sessions: str) -> None:
+    """A template, and the sessions that it comes from with their projects."""
+    with open_store(load().store_path) as store:
+        for session, project in sessions.items():
+            keep_session(store, f"codex:{session}", **place_of(entry, project))
+        save(store, template("house", *examples))
+
+
+def _two_projects(entry: EntryPoint) -> None:
+    shells = [
+        _call(tool, command, f"codex:{session}")
+        for tool in ("terminal", "Bash")
+        for command, session in (("make shop-check", "a"), ("make bank-check", "b"), ("make free-check", "c"))
+    ]
+    _keep(entry, *shells, a="shop", b="bank")
+
+
+@every_entry_point
+def test_a_session_sees_only_what_is_of_its_project(entry: EntryPoint) -> None:
+    _two_projects(entry)
+    for project, own in (("shop", "make shop-check"), ("bank", "make bank-check"), (None, "make free-check")):
+        shown = entry.begin(f"in-{project}", project)
+        assert shown is not None and own in shown
+        assert shown.count("-check") == shown.count(own), "and nothing else"
+    assert entry.begin("elsewhere", "garden") is None, "a project that has nothing yet sees nothing"
+
+
+@every_entry_point
+def test_a_session_without_a_project_sees_nothing_of_projects(entry: EntryPoint) -> None:
+    shells = [_call(tool, "make check", "codex:a", "codex:b") for tool in ("terminal", "Bash")]
+    _keep(entry, *shells, _call("book_parcel", "XL", "codex:a"), a="shop", b="bank")
+    assert entry.begin("s1") is None
+
+
+@every_entry_point
+def test_a_command_never_leaves_its_projects_however_many_use_it(entry: EntryPoint) -> None:
+    shells = [_call(tool, "make check", "codex:a", "codex:b", "codex:c") for tool in ("terminal", "Bash")]
+    _keep(entry, *shells, a="shop", b="bank", c="farm")
+    assert entry.begin("s1", "garden") is None
+    assert "make check" in str(entry.begin("s2", "farm"))
+
+
+@with_an_api
+def test_how_a_named_tool_is_called_crosses_if_two_projects_call_it_so(entry: EntryPoint) -> None:
+    known = _call("book_parcel", "XL", "codex:a", "codex:b")
+    _keep(entry, known, _call("book_parcel", "tiny", "codex:c", "codex:d"), a="shop", b="bank", c="shop", d="shop")
+    shown = entry.begin("s1", "garden")
+    assert shown is not None and "XL" in shown and "tiny" not in shown
+
+
+def test_projects_that_are_merged_see_what_is_of_both_at_once() -> None:
+    entry = GatewayEntry()
+    _two_projects(entry)
+    assert "bank" not in str(entry.begin("s1", "shop"))
+    with open_store(load().store_path) as store:
+        merge_projects(store, "app:bank", "app:shop", now=2.0)
+    shown = str(entry.begin("s2", "bank"))
+    assert "make bank-check" in shown and "make shop-check" in shown
+
+
+def test_a_key_that_is_an_address_has_the_project_of_its_recorded_sessions() -> None:
+    entry, name = GatewayEntry(), "ann@example.com"
+    assert entry.begin("s1", name) is None
+    with open_store(load().store_path) as store:
+        (row,) = store.connection.execute("SELECT agent || ':' || native_id AS ref, project FROM session").fetchall()
+        assert row["project"] is not None and name not in row["project"]
+        save(store, template("house", _call("terminal", "make check", row["ref"])))
+    assert "make check" in str(entry.begin("s2", name))
+    assert entry.begin("s3", "bob@example.com") is None
+
+
+def test_the_command_line_shows_what_a_session_in_the_folder_would_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = ENTRY_POINTS[2]
+    _two_projects(hook)
+    monkeypatch.chdir(place_of(hook, "shop")["folder"])
+    here = seasoned("warm", "--format", "text", "--form", "text").stdout
+    assert "make shop-check" in here and "bank" not in here and "free" not in here
+    folder = str(Path.home() / "bank")
+    assert "make bank-check" in seasoned("warm", "--project", folder, "--format", "text", "--form", "text").stdout
