@@ -7,6 +7,7 @@ and answered at the next event.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,8 +57,9 @@ def post_tool_use(agent: Agent, arguments: list[str]) -> int:
     event = read_event()
     text = event.tool_response if isinstance(event.tool_response, str) else _encoded(event.tool_response)
     tool = _CODEX_TOOLS.get(event.tool_name, event.tool_name)
-    if text.strip() and _has_failed(agent, tool, event, text):
-        _answer("PostToolUse", agent, event, tool, text)
+    if text.strip():
+        # Most output is not that of a known failure. Judging it takes longer than looking that up, so it comes second.
+        _answer("PostToolUse", agent, event, tool, text, if_true=lambda: _has_failed(agent, tool, event, text))
     return 0
 
 
@@ -74,10 +76,12 @@ def hint_before(agent: Agent, event: HookEvent) -> str:
     return _OPENS + text if text and asking.once("before", text) else ""
 
 
-def _answer(name: str, agent: Agent, event: HookEvent, tool: str, error: str) -> None:
+def _answer(
+    name: str, agent: Agent, event: HookEvent, tool: str, error: str, *, if_true: Callable[[], bool] = lambda: True
+) -> None:
     asking = _asking(agent, event, "calls")
     text = "" if asking is None else asking.after(tool, event.arguments, error)
-    if asking is not None and text and asking.once("after", text):
+    if asking is not None and text and if_true() and asking.once("after", text):
         say(name, additionalContext=_OPENS + text)
 
 
