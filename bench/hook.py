@@ -42,8 +42,8 @@ def figures() -> Iterator[str]:
         # A scan stops learning after some seconds; the sheet waits for the rest.
         for command in (["scan", home / "history"], ["sheet", "--project", "project-0"]):
             subprocess.run([_BIN / "seasoned", *command], env=env, check=True, capture_output=True)
-        yield f"a hook from start to end, {ROUNDS} rounds, {PROJECTS * SESSIONS_EACH:,} sessions of {PROJECTS} projects in the"
-        yield "store; milliseconds, median and 95 %, each less the median of `python -c pass` in the same rounds"
+        yield f"a hook from start to end, {ROUNDS} rounds, {PROJECTS * SESSIONS_EACH:,} sessions of {PROJECTS} projects"
+        yield "in the store; milliseconds, median and 95 %, each less the median of `python -c pass` in the same rounds"
         over: dict[str, list[float]] = {"clock": [], "processor": []}
         for label, agent, event, fields, speaks in _cases(home):
             ours, bare = _timed(agent, event, fields, env, speaks=speaks)

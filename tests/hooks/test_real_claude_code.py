@@ -33,9 +33,7 @@ class ClaudeCode(Connected):
 
     def ask(self, prompt: str, *options: str, folder: Path | None = None) -> list[object]:
         at = ["env", "-C", folder or self.work]
-        # For newer models Claude Code no longer refuses to edit a file that was not read.
-        allowed = ["--model", "claude-sonnet-4-5", "--allowedTools", "Bash,Read,Edit,Agent"]
-        return [*at, claude_code(), "-p", prompt, *options, *allowed]
+        return [*at, claude_code(), "-p", prompt, *options, "--allowedTools", "Bash,Read,Edit,Agent"]
 
 
 def bash(command: str) -> dict[str, Any]:
@@ -66,7 +64,7 @@ def connected(home: Path) -> ClaudeCode:
     learned: list[dict[str, Any]] = []
     for old, new in (("one", "two"), ("two", "three")):
         learned += [bash(WRAPPED), bash(PLAIN), bash("make lint"), bash(WRONG), bash(RIGHT)]
-        learned += [edit(notes, old, new), read(notes), edit(notes, old, new), {"text": "Three were late."}]
+        learned += [edit(notes, "no such text", new), read(notes), edit(notes, old, new), {"text": "Three were late."}]
     learned += [bash(PLAIN), {"text": "They pass."}]
     learned += [bash("rtk make verify"), bash("make verify"), {"text": "Verified."}] * 2
     asked = [found.ask("How many parcels were late in week 9?", "--session-id", FIRST), found.ask("Once more.")]
@@ -92,8 +90,8 @@ def run_all(place: ClaudeCode) -> tuple[list[Line], list[Line]]:
             {"calls": [{"tool": "Agent", "arguments": sub}]},
             {"match": "Count the parcels.", "without": ASKED, "text": "I counted three."},
             bash(WRAPPED),
-            edit(place.work / "names.txt", "one", "two"),
-            bash(PLAIN),
+            edit(place.work / "names.txt", "no such text", "two"),
+            {**bash(PLAIN), "pause": 0.1},  # Claude Code writes its transcript a moment later
             bash("rtk make verify"),
             {"text": "Three."},
             {"match": "Go on.", "without": "TEXT ONLY", "text": "Still three."},
@@ -173,7 +171,7 @@ def check_an_edit_that_claude_code_refused_is_answered_at_the_next_call(
     place: ClaudeCode, ran: tuple[list[Line], list[Line]]
 ) -> None:
     lines = main_thread(ran[0], ASKED)
-    assert "<tool_use_error>File has not been read yet" in lines[-1]["text"]
+    assert "<tool_use_error>String to replace not found in file" in lines[-1]["text"]
     said = said_after(next(line for line in lines if PLAIN in texts(line)), PLAIN)
     assert "[seasoned] Read `names.txt` first, then repeat the edit" in said
 
