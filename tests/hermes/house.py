@@ -19,7 +19,7 @@ from seasoned.template.library.storage import save
 from tests.hermes.installed import hermes_with_seasoned
 from tests.real_clients import run
 from tests.scripted_server import ScriptedServer
-from tests.template.examples import example, template
+from tests.template.examples import example, keep_session, template
 
 PLAY = Path(__file__).parent / "play.py"
 TURN = '"tools": ['
@@ -74,6 +74,8 @@ class House:
     def keep_template(self) -> None:
         with open_store(self.config.store_path) as store:
             save(store, shown())
+            # Hermes records the folder that it is started in, and a session there sees what is of its project.
+            keep_session(store, "codex:a", folder=str(Path.cwd()))
 
     def environment(self, **more: str) -> dict[str, str]:
         homes = {"HERMES_HOME": str(self.hermes), "SEASONED_HOME": str(self.ours), "HOME": str(self.folder)}
