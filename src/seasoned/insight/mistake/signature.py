@@ -75,7 +75,9 @@ _WORD = LazyRegex(r"[^\W\d_]{2}")
 _EXCEPTION = LazyRegex(r"(?:[A-Z]\d{3,4}:? )?(?:[A-Za-z_]\w*\.){0,6}[A-Z]\w*(?:Error|Exception|Interrupt)\b")
 _CODE = LazyRegex(r"[A-Z]{1,4}\d{3,4}:? +\S")
 _OUTRIGHT = LazyRegex(
-    r"(?:\S{1,60}: ){0,2}(?:fatal|error|panic|failed|unknown|invalid|cannot|could not|undefined)\b|npm error|FAILED\b"
+    # `make: *** [test] Error 1` only repeats that a command failed.
+    r"make(?:\[\d+\])?: \*\*\* (?!\[)"
+    r"|(?:\S{1,60}: ){0,2}(?:fatal|error|panic|failed|unknown|invalid|cannot|could not|undefined)\b|npm error|FAILED\b"
     r"|ERROR\b|--- FAIL|gh: |HTTP \d|\S{1,60}: (?:[^:]{1,200}: )?(?:no such file|command not found|permission denied)",
     re.IGNORECASE,
 )
@@ -88,6 +90,11 @@ _COMPLAINT = LazyRegex(
     re.IGNORECASE,
 )
 _IN_JSON = LazyRegex(r'"(?:message|error|detail|stderr)"\s*:\s*"([^"\\]{3,})')
+# How a shell's answer begins and ends that is wrapped in JSON; the middle may be cut, so that it cannot be decoded.
+_ENVELOPE_OPENS = LazyRegex(r'\A\s*\{"(?:output|stdout)":\s*"')
+_ENVELOPE_ENDS = LazyRegex(
+    r'",\s*"(?:exit_?code|returncode|stderr|error|success|metadata)":[^\n]{0,400}\}\s*\Z', re.IGNORECASE
+)
 _SAYS_ALL = frozenset(
     {"There is no such tool.", "It took too long and was stopped.", "There was nothing to commit.", "Tests failed."}
 )
@@ -210,6 +217,7 @@ def _lines(result: str | None) -> list[str]:
         return []
     text = open_shell(result).text or result
     if text.lstrip().startswith("{") or '"output"' in text[:200]:
+        text = _ENVELOPE_ENDS.compiled.sub("", _ENVELOPE_OPENS.compiled.sub("", text))
         text = text.replace("\\n", "\n").replace('\\"', '"')
     head, cut, tail = text.partition(" … ")
     lines = head[:_READ].splitlines()
