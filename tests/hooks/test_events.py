@@ -111,8 +111,11 @@ def warm(home: Path) -> Config:
     seasoned("scan", home / "history")
     config = Config(home=home / ".seasoned")
     with open_store(config.store_path) as store:
-        shown = [example("Bash", arguments={"command": RIGHT}), example("exec_command", arguments={"cmd": RIGHT})]
-        save(store, template("parcels", *shown))
+        # Two sessions of the project: a block shows one item of each.
+        taught = [f"claude-code:0000000{at}-2222-4333-8444-555555555555" for at in range(2)]
+        bash = example("Bash", arguments={"command": RIGHT}, sessions=(taught[0],))
+        codex = example("exec_command", arguments={"cmd": RIGHT}, sessions=(taught[1],))
+        save(store, template("parcels", bash, codex))
     return config
 
 
