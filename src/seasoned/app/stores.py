@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _LOG_BYTES = 1_000_000
 _OLD_LOGS = 3
 # A very long history is not indexed at once: the next scan, or the next recall, goes on where this one stopped.
-_FILL_SECONDS = 5.0
+_FILL_SECONDS = 60.0
 
 TellProgress = Callable[[int, int], None]
 Progress = Callable[[], AbstractContextManager[TellProgress]]
