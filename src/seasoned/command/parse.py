@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
@@ -84,14 +85,14 @@ _RUNNERS = {"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch"
 _NUMBER = LazyRegex(r"[\d.]+[smhd]?\Z")
 _ASSIGNMENT = LazyRegex(r"[A-Za-z_]\w*\+?=")
 # The body of a here-document is input, not a command; what follows its mark on the first line stays.
-HEREDOC = LazyRegex(
+_HEREDOC = LazyRegex(
     r"<<-?[ \t]*(['\"]?)([A-Za-z_][\w-]*)\1([^\n]*)\n.*?(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 # Codex takes a patch behind `apply_patch` without quotes: its lines are no commands.
 PATCH = LazyRegex(r"\*\*\* Begin Patch\n.*?(?:^\*\*\* End Patch[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 # What makes a command more than words with blanks between them.
 _SPECIAL = LazyRegex(r"[^\S ]|['\"\\;|&()<>$#]")
-TOKEN = LazyRegex(
+_TOKEN = LazyRegex(
     r"(?P<blank>[ \t\r]+|\\\n)"
     r"|(?P<comment>(?<![^\s;&|(])#[^\n]*)"
     r"|(?P<single>\$'(?:\\.|[^'\\])*'?|'[^']*'?)"
@@ -108,32 +109,37 @@ _ESCAPED = {
     "single": LazyRegex(r"\\(?:(?P<code>x[0-9a-fA-F]{1,2}|[0-7]{1,3})|(?P<plain>.))", re.DOTALL),
 }
 # Longer commands are cut: nothing this long is written by hand.
-_MAX = 20_000
+MOST_READ = 20_000
 
 
 @lru_cache(maxsize=1024)
 def parse(command: str) -> tuple[Step, ...]:
     """The programs a command runs, in order. What cannot be read is left out; it never raises."""
-    text = command[:_MAX]
+    text = command[:MOST_READ]
     steps: list[Step] = []
     if not _SPECIAL.compiled.search(text):
         runs(steps, "", text.split())
         return tuple(steps)
+    return _parsed(without_bodies(text))
+
+
+def without_bodies(text: str) -> str:
+    """A command without the bodies of here-documents and patches, which are input and not commands."""
     if "<<" in text:
-        text = HEREDOC.compiled.sub(r"\3" + "\n", text)
-    if "*** Begin Patch" in text:
-        text = PATCH.compiled.sub("", text)
-    return _parsed(text)
+        text = _HEREDOC.compiled.sub(r"\3" + "\n", text)
+    return PATCH.compiled.sub("", text) if "*** Begin Patch" in text else text
 
 
-def _parsed(text: str) -> tuple[Step, ...]:
-    steps: list[Step] = []
+def segments(text: str) -> Iterator[tuple[list[str], int, int, str]]:
+    """The parts of a command between `&&`, `|`, `;` and their like.
+
+    Of each its words, where its text begins and ends, and what joins it to the next one; empty for the last.
+    """
     words: list[str] = []
     word: list[str] = []
-    join: Join = ""
-    depth = 0
+    depth = start = 0
     redirecting = False
-    for token in TOKEN.compiled.finditer(text):
+    for token in _TOKEN.compiled.finditer(text):
         kind, value = token.lastgroup, token.group()
         if kind == "open":
             # A bare parenthesis opens a group whose steps count; the others are substitutions.
@@ -145,7 +151,7 @@ def _parsed(text: str) -> tuple[Step, ...]:
         elif depth or kind == "comment":
             continue
         elif kind in ("single", "double", "word"):
-            word.append(unquoted(kind, value))
+            word.append(_unquoted(kind, value))
         else:
             if word:
                 if not redirecting:
@@ -154,22 +160,29 @@ def _parsed(text: str) -> tuple[Step, ...]:
             if kind == "redirect":
                 redirecting = not (value[-1].isdigit() or value[-1] == "-")
             elif kind == "join":
-                runs(steps, join, words)
-                if words or value in ("&&", "||"):
-                    join = JOINS[value]
-                elif join == "":
-                    join = ";"
-                words = []
+                yield words, start, token.start(), value
+                words, start = [], token.end()
     if word and not redirecting:
         words.append("".join(word))
-    runs(steps, join, words)
+    yield words, start, len(text), ""
+
+
+def _parsed(text: str) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    join: Join = ""
+    for words, _, _, following in segments(text):
+        runs(steps, join, words)
+        if words or following in ("&&", "||"):
+            join = JOINS.get(following, join)
+        elif join == "":
+            join = ";"
     return tuple(steps)
 
 
 JOINS: dict[str, Join] = {"&&": "&&", "||": "||", "|": "|", "|&": "|", ";": ";", ";;": ";", "\n": ";", "&": "&"}
 
 
-def unquoted(kind: str, value: str) -> str:
+def _unquoted(kind: str, value: str) -> str:
     if kind == "word":
         return value.replace("\\", "") if "\\" in value else value
     body = value[value.index("'" if kind == "single" else '"') + 1 :]

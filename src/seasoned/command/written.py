@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.command.parse import HEREDOC, JOINS, PATCH, TOKEN, Join, is_assignment, names, unquoted
+from seasoned.command.parse import JOINS, MOST_READ, Join, is_assignment, names, segments, without_bodies
 from seasoned.lazy_regex import LazyRegex
 
 Purpose = Literal["test", "check", "format", "build", "run", "install", "other"]
@@ -114,50 +114,14 @@ class WrittenCommand(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=4096)
 def written(command: str) -> tuple[WrittenCommand, ...]:
     """The simple commands of a command line, in order. Loops and conditions are left out: their parts tell little."""
-    text = command[:20_000]
-    if "<<" in text:
-        text = HEREDOC.compiled.sub(r"\3" + "\n", text)
-    if "*** Begin Patch" in text:
-        text = PATCH.compiled.sub("", text)
+    text = without_bodies(command[:MOST_READ])
     found: list[WrittenCommand] = []
-    words: list[str] = []
-    word: list[str] = []
     join: Join = ""
-    depth, start, is_redirected = 0, 0, False
-
-    def finish(end: int) -> None:
-        nonlocal words
+    for words, start, end, following in segments(text):
         given = _written(join if found else "", _NULL.compiled.sub(" ", text[start:end]).strip(" \t\n()"), words)
         if given is not None:
             found.append(given)
-        words = []
-
-    for token in TOKEN.compiled.finditer(text):
-        kind, value = token.lastgroup, token.group()
-        if kind == "open":
-            if value != "(" or depth or word:
-                depth += 1
-                word.append("$()")
-        elif kind == "close":
-            depth = max(0, depth - 1)
-        elif depth or kind == "comment":
-            continue
-        elif kind in ("single", "double", "word"):
-            word.append(unquoted(kind, value))
-        else:
-            if word and not is_redirected:
-                words.append("".join(word))
-            if word:
-                is_redirected = False
-            word = []
-            if kind == "redirect":
-                is_redirected = not (value[-1].isdigit() or value[-1] == "-")
-            elif kind == "join":
-                finish(token.start())
-                join, start, is_redirected = JOINS[value], token.end(), False
-    if word and not is_redirected:
-        words.append("".join(word))
-    finish(len(text))
+        join = JOINS.get(following, join)
     return tuple(found)
 
 

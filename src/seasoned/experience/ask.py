@@ -85,7 +85,7 @@ class Asking(msgspec.Struct, frozen=True):
         return hint_text(hint, path)
 
     def once(self, place: Place, text: str) -> bool:
-        """Whether this was not told before in this conversation; remembers that it is shown now."""
+        """Whether this conversation has not seen it yet; remembers that it sees it now."""
         # What was shown before a call is not repeated after it, though the count of sessions in brackets may differ.
         told = text.rpartition(" (")[0] or text if place in ("before", "after") else text
         values = {"conversation": self.conversation, "project": self.project, "place": place, "text": text}
