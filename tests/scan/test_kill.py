@@ -14,8 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from seasoned.history.discover import candidates
 from seasoned.redact import Secrecy
+from seasoned.scan.file_reader import FileReader
+from seasoned.scan.rows import FileJob
 from seasoned.scan.scan import ScanTarget, scan
+from seasoned.scan.store_writer import StoreWriter
 from seasoned.store import open_store
 from tests.cli.run import SEASONED
 from tests.scan.test_scan import content
@@ -80,3 +84,22 @@ def without_tags(found: dict[str, list[tuple[object, ...]]]) -> dict[str, list[t
         name: [tuple(tag.sub(r"\1]", cell) if isinstance(cell, str) else cell for cell in row) for row in rows]
         for name, rows in found.items()
     }
+
+
+def test_what_a_killed_scan_wrote_without_its_totals_is_settled_by_the_next(tmp_path: Path, samples: Path) -> None:
+    folder = many_copies(samples, tmp_path / "in", 1)
+    whole, cut = tmp_path / "whole.db", tmp_path / "cut.db"
+    scan(ScanTarget(whole), [folder], Secrecy(b"k" * 32), workers=1)
+    reader = FileReader(Secrecy(b"k" * 32).redactor())
+    with open_store(cut) as store:
+        for one in candidates([folder]):
+            job = FileJob(one.path, one.size, one.mtime_ns, named=False)
+            # The process dies after this transaction, before the one that updates the totals.
+            StoreWriter(store, time.time).write(list(reader.read(job)))
+    assert content(cut) != content(whole)
+    report = scan(ScanTarget(cut), [folder], Secrecy(b"k" * 32), workers=1)
+    assert report.unchanged == report.files and report.sessions, "no file is read again"
+    assert content(cut) == content(whole)
+    with open_store(cut) as store:
+        assert store.row("recall.count_waiting")["sessions"] == report.sessions, "what was not learned from waits"
+    assert scan(ScanTarget(cut), [folder], Secrecy(b"k" * 32), workers=1).sessions == 0

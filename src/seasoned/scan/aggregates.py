@@ -14,15 +14,20 @@ _COUNTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "t
 
 
 def update_aggregates(store: Store, touched: Iterable[int]) -> None:
-    """Bring lineages, copies and totals of the touched sessions up to date, in one transaction."""
+    """Bring lineages, copies and totals of the touched sessions up to date, in one transaction.
+
+    Sessions that a killed process wrote and did not get to are included.
+    """
     sessions = sorted(set(touched))
-    if not sessions:
+    waiting = store.row("session.count_unsettled")
+    if not sessions and (waiting is None or not waiting["sessions"]):
         return
     # The ids go into a temporary table, so that one statement serves all sessions.
     store.run("session.begin_touched")
     with store.write():
         store.run("session.clear_touched")
         _touch(store, sessions)
+        store.run("session.touch_unsettled")
         # The order matters: copies reveal forks, forks change lineages, and both change totals.
         _touch(store, _settle_repeated(store))
         _settle_roots(store)
@@ -30,6 +35,7 @@ def update_aggregates(store: Store, touched: Iterable[int]) -> None:
         _settle_totals(store)
         settle_projects(store)
         store.run("recall.wait")
+        store.run("session.settle")
 
 
 def _touch(store: Store, sessions: Iterable[int]) -> None:

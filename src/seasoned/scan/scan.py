@@ -84,7 +84,7 @@ def scan(
     known = _known(target)
     jobs = [job for candidate in found if (job := _job(candidate, known.get(candidate.path))) is not None]
     tally.total = sum(job.size for job in jobs)
-    touched = _take_in(target, jobs, tally, secrecy, mode, workers, clock) if jobs else 0
+    touched = _take_in(target, jobs, tally, secrecy, mode, workers, clock) if jobs else _settle(target)
     if tally.error is not None and not tally.read and len(found) == len(jobs):
         raise tally.error
     # What is in a folder that cannot be opened may well be there still.
@@ -139,9 +139,21 @@ def _take_in(
         writer = writer or StoreWriter(target.open(), clock)
         writer.write(waiting)
     if writer is None:
-        return 0
+        return _settle(target)
     update_aggregates(writer.store, writer.touched)
     return len(writer.touched)
+
+
+def _settle(target: ScanTarget) -> int:
+    """Update the aggregates of sessions that a killed scan wrote; returns their number."""
+    store = target.existing()
+    row = None if store is None else store.row("session.count_unsettled")
+    if store is None or row is None or not row["sessions"]:
+        return 0
+    from seasoned.scan.aggregates import update_aggregates
+
+    update_aggregates(store, ())
+    return int(row["sessions"])
 
 
 class _ScanTally:

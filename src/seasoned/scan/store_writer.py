@@ -65,6 +65,8 @@ class StoreWriter:
             return None
         session_id = int(row["id"])
         self.touched.add(session_id)
+        # In the same transaction: if this process is killed before the totals are updated, the next scan does it.
+        self.store.run("session.unsettle", (session_id,))
         self.store.run_records("call.save", session.calls, session_id=session_id)
         # The corrected calls may have been written by an earlier scan.
         self.store.run_many(

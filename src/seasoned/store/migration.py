@@ -83,6 +83,8 @@ MIGRATIONS = (
     ),
     # What sessions show about their projects, what follows from it, and what conversations saw.
     Migration("m020_experience", ("experience.sqlite",)),
+    # What a killed scan left undone, which sessions have ended, and when each was learned from.
+    Migration("m021_learned_from", ("learned_from.sqlite",)),
 )
 VERSION = len(MIGRATIONS)
 

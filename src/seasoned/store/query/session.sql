@@ -77,6 +77,23 @@ DELETE FROM touched;
 -- name: touch
 INSERT INTO touched (id) VALUES (?) ON CONFLICT DO NOTHING;
 
+-- name: unsettle
+INSERT INTO unsettled (session_id) VALUES (?) ON CONFLICT DO NOTHING;
+
+-- name: touch_unsettled
+INSERT INTO touched (id) SELECT session_id FROM unsettled WHERE true ON CONFLICT DO NOTHING;
+
+-- name: count_unsettled
+SELECT count(*) AS sessions FROM unsettled;
+
+-- name: settle
+DELETE FROM unsettled WHERE session_id IN (SELECT id FROM touched);
+
+-- name: set_end
+INSERT INTO session_end (session_id, reason, at)
+SELECT id, :reason, :at FROM session WHERE agent = :agent AND native_id = :native_id
+ON CONFLICT (session_id) DO UPDATE SET reason = excluded.reason, at = excluded.at;
+
 -- name: find_ref
 SELECT id, parent_agent, parent_native_id FROM session WHERE agent = :agent AND native_id = :native_id;
 
