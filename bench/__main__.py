@@ -5,7 +5,21 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench import agreement, backtest, command, confirm, gateway, hook, insight, redact, scan, schedule, template, web
+from bench import (
+    agreement,
+    backtest,
+    command,
+    confirm,
+    gateway,
+    held,
+    hook,
+    insight,
+    redact,
+    scan,
+    schedule,
+    template,
+    web,
+)
 from bench.record import write
 
 
@@ -17,6 +31,7 @@ def main() -> None:
         "command": command.figures,
         "confirm": confirm.figures,
         "gateway": gateway.figures,
+        "held": held.figures,
         "hook": hook.figures,
         "insight": insight.figures,
         "redact": redact.figures,

@@ -138,6 +138,16 @@ def is_script(step: Step) -> bool:
     return bool(step.sub) or any(word.startswith("-") and "c" in word for word in step.words)
 
 
+def reads_program(step: Step) -> bool:
+    """Whether an interpreter runs what it reads as input: `sh`, `bash -s`, `python3 -`, but not `python3 -c …`."""
+    if code_in(step) is not None or "-m" in step.words:
+        return False
+    if step.program in group("shells"):
+        return not is_script(step) or any(re.fullmatch(r"-[a-z]*s", word) for word in step.words)
+    before = step.words[: step.words.index(step.sub)] if step.sub else step.words
+    return not step.sub or "-" in before
+
+
 def code_in(step: Step) -> str | None:
     """The code that an interpreter is given as an argument: `python -c …`."""
     if step.program not in group("code_programs"):

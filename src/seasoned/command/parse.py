@@ -39,7 +39,7 @@ class Step(msgspec.Struct, frozen=True):
         for word in self.words:
             if skip:
                 skip = False
-            elif word.startswith("-"):
+            elif word.startswith("-") or word in takes_value:
                 skip = word in takes_value
             else:
                 return word
@@ -56,6 +56,8 @@ _OPTIONS_WITH_VALUE = {
     "pnpm": frozenset({"-C", "--dir", "--filter", "-F"}),
     "yarn": frozenset({"--cwd"}),
     "cargo": frozenset({"--manifest-path"}),
+    **dict.fromkeys(("python", "python3"), frozenset({"-W", "-X"})),
+    **dict.fromkeys(("bash", "sh", "zsh"), frozenset({"-o", "-O", "+o", "+O", "--rcfile", "--init-file"})),
 }
 # Words of the shell itself that may stand in front of a program.
 _KEYWORDS = frozenset(

@@ -29,6 +29,8 @@ _TEMPORARY = (
 # What a program keeps there it can fetch again.
 _CACHES = ("~/.cache/", "~/.npm/", "~/Library/Caches/")
 _HOME = LazyRegex(r"(?:\$HOME|\$\{HOME\}|%USERPROFILE%|\$env:HOME|\$env:USERPROFILE)(?=/|\\|\Z)")
+# Whose home a working folder lies in, so that `~/parcel` can be recognised as the folder itself.
+_HOME_OF = LazyRegex(r"(?:/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
 _HERE = LazyRegex(r"(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?=/|\Z)")
 _TEMPORARY_VARIABLE = LazyRegex(r"\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP|tmp\w*|temp\w*)\b", re.IGNORECASE)
 # Targets that mean all of the working folder, or its history.
@@ -53,6 +55,8 @@ _TIGHT_MODE = LazyRegex(r"0?[0-7]00|[ugoa]*-\w+|go=|go-\w+(?:,\S+)?|u=\w*,go=")
 _ASKING_KEYGEN = LazyRegex(r"-[RFlyeiBHYDKLrM]\w*|-\w*[lyFR]|--help")
 _NOT_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
 _SYSTEM = LazyRegex(r"/(?:etc|usr|bin|sbin|boot|dev|sys|proc|lib)(?:/|\Z)")
+# `sed` without this option prints, and changes no file.
+_IN_PLACE = LazyRegex(r"-[a-zA-Z]*i|--in-place")
 _CREATES = names("tee cp mv install ln rsync touch mkdir")
 _FIND_CHOOSES = names("-name -iname -path -ipath -regex -mtime -mmin -newer -size -empty -user")
 _KEY_MAKERS = names("genrsa genpkey req ecparam gendsa rand")
@@ -78,6 +82,11 @@ class WorkingFolder(msgspec.Struct, frozen=True):
     def resolve(self, target: str) -> str:
         """The absolute path of a target, without `..` where that is known."""
         path = _HERE.compiled.sub(self.here, _HOME.compiled.sub("~", target.strip("\"'").replace("\\", "/")), count=1)
+        if path == "~" or path.startswith("~/"):
+            home = _HOME_OF.compiled.match(self.folder)
+            whole = normpath(home[0] + path[1:]) if home else ""
+            if whole and (whole + "/").startswith(self.folder + "/"):
+                return whole
         if path.startswith(("~", "$", "%")) or re.match(r"[A-Za-z]:/", path):
             return path if ".." not in path else "~/.."
         return normpath(join(self.here, path)) if path else self.here
@@ -118,7 +127,8 @@ def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iter
     rule = _RULES.get(step.program)
     if rule is not None:
         yield from rule(_PathRule(step, _targets(step.words), before, place))
-    if step.program in group("writers"):
+    writes = step.program != "sed" or any(_IN_PLACE.compiled.match(word) for word in step.words)
+    if step.program in group("writers") and writes:
         yield from (found for word in step.words for found in guarded(word.removeprefix("of="), place))
     if step.program in _CREATES:
         targets = [word for word in step.words if not word.startswith("-")]

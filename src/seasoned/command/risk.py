@@ -28,9 +28,10 @@ from seasoned.command.layers import (
     is_script,
     layers,
     piped_into,
+    reads_program,
     texts_given,
 )
-from seasoned.command.parse import Step, names, parse
+from seasoned.command.parse import Step, names, parse, without_bodies
 from seasoned.command.path import WorkingFolder, working_folder
 from seasoned.command.rows import CommandRow, Finding, group, regex, rows_by_program
 from seasoned.command.tool import command_of, tool_of
@@ -85,6 +86,12 @@ _RUN_WORDS = names("exec dlx x")
 _EVALUATES = names("eval source .")
 _DECODERS = names("base64 base32 xxd uudecode")
 _DECODING = LazyRegex(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
+_RUNS_STDIN = LazyRegex(
+    r"(?s)\b(?:exec|eval|compile|system|popen|Popen|run|call|execSync|spawn\w*|Function)\b.*"
+    r"(?:\bstdin\b|\bSTDIN\b|\binput\(|readFileSync\(0|<>|\$_\b|\bgets\b)"
+)
+# How a substitution begins in a word: as the parser leaves it, and within double quotes.
+_SUBSTITUTED = ("$()", "$(", "`", "<(")
 _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 # A command of these alone prints the text that a rule found; it does not run it.
 _SHOWING = names("echo printf grep rg egrep cat less head tail sed awk git ag ack")
@@ -152,8 +159,9 @@ def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterato
     if any(step.program in group("databases") for step in layer.steps) and sql.changes_data(layer.text):
         yield _CHANGING_SQL
     for word, text_rule, finding in _TEXT_RULES:
-        if word in layer.text and text_rule.compiled.search(layer.text) and not _only_shows(layer.steps):
-            yield finding
+        # What a here-document holds is a text; where a shell reads it, it is a layer of its own.
+        if word in layer.text and text_rule.compiled.search(without_bodies(layer.text)):
+            yield from () if _only_shows(layer.steps) else (finding,)
     if ">" in layer.text:
         for found in _REDIRECT.compiled.finditer(_without_quotes(HEREDOC.compiled.sub("\n", layer.text))):
             yield from path.written(found["target"], place)
@@ -168,9 +176,8 @@ def _of_input(
         yield from _of_database(step, before, given, layer.text)
     if step.program in group("interpreters"):
         inline = code_in(step)
-        if any(each.program in group("downloads") for each in before) or (
-            fetches and (inline is None or "$(" in layer.text)
-        ):
+        downloads = any(each.program in group("downloads") for each in before)
+        if (downloads and _runs_input(step, inline)) or (fetches and _runs_substitution(step, inline)):
             yield _DOWNLOADED
         for text in [inline] if inline is not None else given:
             yield from code.findings(text, place)
@@ -179,6 +186,21 @@ def _of_input(
         yield _DECODED
     if step.program in group("shells") and before and not is_script(step):
         yield _PIPED if given else _UNSEEN
+
+
+def _runs_input(step: Step, inline: str | None) -> bool:
+    """Whether an interpreter takes its input as code; `python3 -c …` takes it as data, unless its code runs it."""
+    return reads_program(step) if inline is None else bool(_RUNS_STDIN.compiled.search(inline))
+
+
+def _runs_substitution(step: Step, inline: str | None) -> bool:
+    """Whether what `$(…)` gives is the code itself: `sh -c "$(curl …)"`, but not `python3 -c "print('$(…)')"`."""
+    if inline is not None:
+        return inline.lstrip().startswith(_SUBSTITUTED)
+    if step.program in _EVALUATES:
+        return any(each in word for word in step.words for each in _SUBSTITUTED)
+    options = [word for option, word in zip(step.words, step.words[1:], strict=False) if option.endswith("c")]
+    return any(word.lstrip().startswith(_SUBSTITUTED) for word in (*options, step.sub))
 
 
 def _runs_decoded(step: Step, before: tuple[Step, ...], layer: Layer) -> bool:

@@ -99,10 +99,17 @@ def command_of(call: ToolCall) -> str | None:
     return None
 
 
+def commands_in_script(code: str) -> list[str]:
+    """All commands that JavaScript for Codex' `exec` hands to the shell."""
+    return [
+        _ESCAPE.compiled.sub(lambda one: _ESCAPED.get(one[1], one[1]), found[2])
+        for found in _IN_CODE.compiled.finditer(code)
+    ]
+
+
 def _command_in_code(code: str) -> str | None:
     """The command that JavaScript hands to the shell; None where it calls other tools or none."""
-    inner = _IN_CODE.compiled.search(code)
-    return _ESCAPE.compiled.sub(lambda found: _ESCAPED.get(found[1], found[1]), inner.group(2)) if inner else None
+    return next(iter(commands_in_script(code)), None)
 
 
 _PATH_SCRIPT = LazyRegex(r"\.(?:py|js|ts|mjs|sh|rb|pl|php)\Z")

@@ -12,7 +12,7 @@ from seasoned.command.action import HIGH_RISK, check_action
 from seasoned.command.parse import names
 from seasoned.command.path import WorkingFolder, guarded
 from seasoned.command.rows import Finding, ToolNameRow, group, table
-from seasoned.command.tool import tool_of
+from seasoned.command.tool import commands_in_script, tool_of
 from seasoned.errors import UsageError
 from seasoned.lazy_regex import LazyRegex
 
@@ -47,6 +47,8 @@ _BETWEEN = LazyRegex(r"[^a-z0-9]+")
 _PATCHED = LazyRegex(
     r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?|\*\*\* Move to: )(?P<path>\S+)", re.MULTILINE
 )
+# The script that Codex gives to `exec` reaches files and the shell by calling tools, and in no other way.
+_CALLS_TOOLS = LazyRegex(r"\btools\.\w+\(|\bawait\s+\w+\(")
 _REMOTE_NAME = LazyRegex(r"__|[./:]")
 # The rest of this block is about examples alone.
 _DELETES_FILE = LazyRegex(r"(?m)^\*\*\* Delete File: ")
@@ -165,6 +167,10 @@ def _texts_in(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[TextKin
         action = arguments.get("action")
         if isinstance(action, Mapping):
             yield from (("command", text) for text in _texts(action.get("command"), join=True))
+        script = arguments.get("input")
+        if tool == "exec" and isinstance(script, str) and _CALLS_TOOLS.compiled.search(script):
+            yield from (("command", text) for text in commands_in_script(script))
+            return
         for key in ("args", "input", "arguments", "line"):
             yield from (("command", text) for text in _texts(arguments.get(key), join=True))
 

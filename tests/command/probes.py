@@ -1,0 +1,46 @@
+"""Commands and calls written without looking at the rules, to measure what the table misses and what it stops.
+
+Every second line is kept aside: rules are written for the others alone. `⏎` stands for a line break.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from seasoned.command.risk import Need, need_of_call
+
+FOLDER = "/home/mira/parcel"
+Kind = Literal["destructive", "wrapped", "gate", "harmless"]
+KINDS: tuple[Kind, ...] = ("destructive", "wrapped", "gate", "harmless")
+Half = Literal["development", "aside"]
+HALVES: tuple[Half, ...] = ("development", "aside")
+
+
+class Probe(msgspec.Struct, frozen=True):
+    """One call of a set."""
+
+    line: str
+    tool: str
+    arguments: dict[str, Any]
+
+    def need(self) -> Need | None:
+        """The action that it needs in the project of the probes."""
+        return need_of_call(self.tool, self.arguments, folder=FOLDER)
+
+
+def probes(kind: Kind, half: Half) -> list[Probe]:
+    """The probes of one kind in one half of its set."""
+    text = (Path(__file__).parent / "probe" / f"{kind}.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("# ")]
+    return [_probe(line) for line in lines[HALVES.index(half) :: 2]]
+
+
+def _probe(line: str) -> Probe:
+    if line.startswith('{"tool"'):
+        given = json.loads(line)
+        return Probe(line, given["tool"], given["arguments"])
+    return Probe(line, "Bash", {"command": line.replace("⏎", "\n")})
