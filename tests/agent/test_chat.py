@@ -64,6 +64,21 @@ def test_a_conversation_is_taken_up_again_by_its_id(tmp_path: Path) -> None:
     assert answer("sessions", "--store")["count"] == 1
 
 
+def test_one_turn_is_reviewed_when_a_review_is_due_and_the_answer_comes_first(tmp_path: Path) -> None:
+    home = Path(os.environ["SEASONED_HOME"])
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.toml").write_text("review_memory_turns = 2\nreview_skill_calls = 0\n")
+    keep = call("memory", action="add", target="user", text="Ada prefers short answers.")
+    with serve_script("Hello Ada.", "You are Ada.", keep, "Kept one entry.") as server:
+        first = answer("chat", "--base-url", server.base_url, "--folder", tmp_path, "--once", "I am Ada.")
+        assert len(server.heard) == 1, "one turn is not enough"
+        done = seasoned("chat", "--resume", first["session"], "--folder", tmp_path, "--once", "Who am I?")
+    assert done.stdout == "You are Ada.\n" and "Kept: memory +1" in done.stderr
+    assert "Ada prefers short answers." in (home / "memory" / "USER.md").read_text()
+    (review,) = answer("review", "--ledger")["reviews"]
+    assert (review["state"], review["context"]) == ("kept", "background")
+
+
 def test_without_a_model_one_sentence_says_what_to_do(tmp_path: Path) -> None:
     done = seasoned("chat", expect=3, PATH="/usr/bin:/bin")
     assert done.stderr.startswith("seasoned: No model is configured: ")

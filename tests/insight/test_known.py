@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from seasoned.insight.prior_knowledge import LostKnowledge, lost_knowledge
 from seasoned.insight.track import JudgedCall
 from tests.insight.tracks import call
@@ -99,6 +101,31 @@ def test_a_repaired_mistake_that_is_made_again_comes_first() -> None:
         [("wp: error: the option --env is required", "made again", 1, 2, 2)],
     )
     assert lost_knowledge(before, before[1:]).mistakes.lost == ()
+
+
+@pytest.mark.parametrize(
+    ("failed", "repaired", "again", "said"),
+    [
+        ("deploy api", "deploy api --stage prod", "deploy web", "error: missing --stage"),
+        ("npm run deploy", "npm run deploy -- --stage prod", "npm run deploy", "Error: missing --stage"),
+        # A check that complains about its own options has not found anything.
+        ("pytest tests", "pytest tests --env ci", "pytest tests/a.py", "error: missing --env"),
+        ("mypy src", "mypy src --config x.ini", "mypy lib", "mypy: error: the option --config is required"),
+        ("cargo test", "cargo test --features x", "cargo test net", "error: missing required flag --features"),
+    ],
+)
+def test_an_option_that_was_missing_is_a_mistake_that_can_be_made_again(
+    failed: str, repaired: str, again: str, said: str
+) -> None:
+    before = [shell(failed, "x", said, message=1), shell(repaired, message=3)]
+    found = lost_knowledge(before, [shell(again, "x", said)]).mistakes
+    assert (found.known, found.count("made again")) == (1, 1)
+
+
+def test_an_option_that_the_error_does_not_name_repairs_nothing() -> None:
+    said = "error: missing --stage"
+    before = [shell("deploy api", "x", said, message=1), shell("deploy web --unrelated thing", message=3)]
+    assert lost_knowledge(before, [before[0]]).mistakes.known == 0
 
 
 def test_a_mistake_that_nobody_repaired_was_not_known() -> None:

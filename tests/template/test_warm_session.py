@@ -59,7 +59,10 @@ def test_build_list_load_and_delete_are_one_life_of_a_template(store: Store) -> 
     loaded = ask(store, action="load", name="work", task="fix the failing test")
     assert loaded["success"] and loaded["message_count"] == len(loaded["conversation"]) > 0
     assert any("tool_calls" in message for message in loaded["conversation"])
-    assert loaded["conversation_preview"] and 0 < loaded["pattern_count"] <= built["pattern_count"]
+    assert 0 < loaded["pattern_count"] <= built["pattern_count"]
+    preview = loaded["conversation_preview"]
+    assert isinstance(preview, list) and 0 < len(preview) <= 4
+    assert [one["role"] for one in preview] == [one["role"] for one in loaded["conversation"][: len(preview)]]
     assert ask(store, action="list")["templates"][0]["usage_count"] == 1
     assert ask(store, action="delete", name="work") == {"success": True, "name": "work", "deleted_versions": 1}
     assert ask(store, action="list") == {"success": True, "templates": [], "count": 0}

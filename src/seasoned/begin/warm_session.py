@@ -39,7 +39,9 @@ DESCRIPTION = (
     "look at how reliable sessions were. Actions: build a template, list them, load one, delete one, profile a "
     "session, compress-check it, compare two."
 )
-PREVIEW_CHARS = 1000
+# What `load` previews: the first messages, each up to this many characters.
+_PREVIEWED = 4
+_PREVIEW_CHARS = 300
 
 
 class WarmSessionArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -181,8 +183,21 @@ def _load(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
         "message_count": 1 if is_text else len(conversation),
         "pattern_count": len(begun.example_ids),
         "conversation": conversation,
-        "conversation_preview": text if len(text) <= PREVIEW_CHARS else f"{text[:PREVIEW_CHARS]}…",
+        "conversation_preview": _preview([{"role": "user", "content": text}] if is_text else conversation),
     }
+
+
+def _preview(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The first messages of a conversation, with long texts cut; what else they hold stays as it is."""
+
+    def cut(value: Any) -> Any:
+        if isinstance(value, str):
+            return value if len(value) <= _PREVIEW_CHARS else f"{value[:_PREVIEW_CHARS]}…"
+        if isinstance(value, list):
+            return [cut(one) for one in value]
+        return {key: cut(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+    return [{key: cut(value) for key, value in one.items()} for one in messages[:_PREVIEWED]]
 
 
 def _begin(context: _Context, session: NewSession, settings: BeginSettings) -> Begun:

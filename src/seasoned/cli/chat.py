@@ -54,17 +54,22 @@ def talk_once(plan: ChatPlan, prompt: str, *, as_json: bool) -> None:
         if screen is not None:
             screen.show(event)
 
-    with asyncio.Runner() as runner:
+    with asyncio.Runner() as runner, contextlib.ExitStack() as reviewing:
         try:
             with _connected(conversation, runner):
                 turn = _run(conversation, prompt, on_event, runner)
         finally:
             # Also after an error: the turn so far is recorded.
             note = conversation.close()
-    if as_json:
-        print_json("chat", _answer(plan, conversation, turn, called, note))
-    elif screen is not None:
-        screen.end(turn)
+        if as_json:
+            print_json("chat", _answer(plan, conversation, turn, called, note))
+        elif screen is not None:
+            screen.end(turn)
+        reviewer = _reviewer(plan, conversation)
+        reviewing.callback(reviewer.close)
+        # After the answer is out: this process must live until the review has ended, but no reader waits for it.
+        if reviewer.after_turn(conversation, turn):
+            _await_review(reviewer)
     if turn.stopped is not None:
         # After printing: what the model managed to say is still useful.
         raise CannotDo(turn.reason or "The turn was stopped.")
@@ -167,6 +172,16 @@ def _reviewer(plan: ChatPlan, conversation: Conversation) -> Reviewer:
     from seasoned.agent.review.background import start_reviewer
 
     return start_reviewer(plan.config, conversation, plan.choice)
+
+
+def _await_review(reviewer: Reviewer) -> None:
+    """Wait for a review, and say what it kept on stderr; Ctrl-C ends it."""
+    sys.stdout.flush()
+    with contextlib.suppress(KeyboardInterrupt):
+        # In steps, because a thread that waits without a limit does not see Ctrl-C.
+        while not reviewer.wait(0.2):
+            pass
+    Screen(console(), console(stderr=True)).tell(reviewer.take_lines())
 
 
 def _close(started: Future[Conversation], screen: Screen) -> None:

@@ -131,7 +131,9 @@ def _is_mistake(call: JudgedCall) -> bool:
 
 
 _WRONG_USE = LazyRegex(
-    r"command not found|unknown|unrecogni[sz]ed|no rule to make|usage:|invalid option|missing script|no such option",
+    r"command not found|unknown|unrecogni[sz]ed|no rule to make|usage:|invalid option|missing script|no such option"
+    r"|missing (?:(?:required )?(?:option|flag|argument)s?:? )?['\"`]?-{1,2}[a-z]|required\b[^\n]{0,40}\s['\"`]?--[a-z]"
+    r"|--[a-z][\w-]*['\"`]? (?:is|are) (?:required|missing)",
     re.IGNORECASE,
 )
 

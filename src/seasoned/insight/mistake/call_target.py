@@ -87,6 +87,7 @@ NO_COMMAND = LazyRegex(
 )
 _IS_FOLDER = LazyRegex(r"EISDIR|is a directory", re.IGNORECASE)
 _NUMBER = LazyRegex(r"\d+")
+_OPTION = LazyRegex(r"(?<![\w-])-{1,2}[A-Za-z][\w-]*")
 _LISTS = names("ls find tree fd Glob LS list_dir list_directory glob")
 
 
@@ -393,6 +394,8 @@ def _repeats(failed: CallTarget, run: ProgramRun, later: CallTarget, other: Prog
     """Whether a program of a later command repeats one of the failed command."""
     if not other.decides:
         return False
+    if _gives_what_was_missing(failed, run, other):
+        return True
     if run.label != other.label:
         return same_words(run, other) or _replaces(failed, run, other)
     if run.is_inline or other.is_inline:
@@ -404,6 +407,15 @@ def _repeats(failed: CallTarget, run: ProgramRun, later: CallTarget, other: Prog
     if run.program == "git" and run.label.split()[-1] in _ALONE:
         return True
     return any(_same_operand(run, a, b) for a in run.operands for b in other.operands)
+
+
+def _gives_what_was_missing(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
+    """Whether it is the same call with an option that the error names: `deploy api`, then `deploy api --stage prod`."""
+    # Compared word by word: the value of the new option stands among the operands, and may even change the label.
+    if run.program != other.program or not set(run.words) <= set(other.words):
+        return False
+    named = set(_OPTION.compiled.findall(failed.complaint))
+    return any(option in named for option in other.options if option not in run.options)
 
 
 def same_words(run: ProgramRun, other: ProgramRun) -> bool:
