@@ -177,7 +177,7 @@ def _load(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
         raise NotFound(begun.reason)
     is_text = given.format in ("text", "skill")
     text = begun.content.decode("utf-8")
-    conversation = text if is_text else msgspec.json.decode(text)
+    conversation: Any = text if is_text else msgspec.json.decode(text)
     return {
         "name": begun.template.rpartition("@")[0],
         "message_count": 1 if is_text else len(conversation),
