@@ -35,28 +35,31 @@ def written(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize("text", ['["hi"]', "[1]", "[null]", "[" * 100_000, "{}", "[", '"x"'])
 def test_what_is_no_list_of_messages_gets_one_clear_sentence(tmp_path: Path, option: str, text: str) -> None:
     if option == "--tools" and text in ('["hi"]', "[1]", "[null]"):
-        done = seasoned("warm", option, written(tmp_path, text), expect=1)
+        done = seasoned("warm", "--all", option, written(tmp_path, text), expect=1)
     else:
-        done = seasoned("warm", option, written(tmp_path, text), expect=2)
+        done = seasoned("warm", "--all", option, written(tmp_path, text), expect=2)
         assert "messages.json" in done.stderr
     assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_use_is_counted_only_where_a_block_was_put_in(tmp_path: Path, store_path: Path) -> None:
     ask = written(tmp_path, '[{"role": "user", "content": "find where it starts"}]')
-    assert "cannot be put into messages" in seasoned("warm", "--messages", ask, "--format", "skill", expect=2).stderr
-    seasoned("warm")
+    assert (
+        "cannot be put into messages"
+        in seasoned("warm", "--all", "--messages", ask, "--format", "skill", expect=2).stderr
+    )
+    seasoned("warm", "--all")
     with open_store(store_path) as store:
         assert use_of(store).templates == {}
-    filled = seasoned("warm", "--messages", ask).stdout
-    seasoned("warm", "--messages", written(tmp_path, filled))
+    filled = seasoned("warm", "--all", "--messages", ask).stdout
+    seasoned("warm", "--all", "--messages", written(tmp_path, filled))
     with open_store(store_path) as store:
         assert use_of(store).templates == {"code-work": 1}
 
 
 def test_who_is_given_a_block_on_the_command_line_is_known_by_its_mark(tmp_path: Path, store_path: Path) -> None:
     ask = written(tmp_path, '[{"role": "user", "content": "find where it starts"}]')
-    filled = json.loads(seasoned("warm", "--messages", ask).stdout)
+    filled = json.loads(seasoned("warm", "--all", "--messages", ask).stdout)
     answers = [{"role": "assistant", "content": "It is done."}, {"role": "user", "content": "Thank you."}]
     (tmp_path / "talks").mkdir()
     (tmp_path / "talks" / "one.jsonl").write_text(json.dumps({"messages": [*filled, *answers]}) + "\n", "utf-8")
@@ -64,15 +67,22 @@ def test_who_is_given_a_block_on_the_command_line_is_known_by_its_mark(tmp_path:
     with open_store(store_path) as store:
         (row,) = store.rows("guard.shown")
     # Both come from one session, of which a block shows one call.
-    shown = answer("warm", "--messages", ask)["example_ids"]
+    shown = answer("warm", "--all", "--messages", ask)["example_ids"]
     assert json.loads(row["example_ids"]) == shown and len(shown) == 1
+
+
+def test_a_folder_without_sessions_gets_nothing_of_other_projects(store_path: Path) -> None:
+    said = seasoned("warm", "--task", "find it", expect=1).stderr
+    assert "No sessions are known for this folder. Choose a project with --project" in said and "--all" in said
+    assert seasoned("warm", "--all", "--task", "find it").stdout
+    assert answer("warm", "--task", "find it", expect=1)["content"] is None
 
 
 def test_that_everything_is_retired_is_said(store_path: Path) -> None:
     with open_store(store_path) as store:
         for one in load(store, "code-work").examples:
             set_state(store, one.id, "retired", "old", now=1.0)
-    assert "suspended, retired or too old" in seasoned("warm", "--task", "find it", expect=1).stderr
+    assert "suspended, retired or too old" in seasoned("warm", "--all", "--task", "find it", expect=1).stderr
 
 
 @pytest.mark.parametrize(

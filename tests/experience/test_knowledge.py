@@ -141,3 +141,46 @@ def test_a_command_is_shown_with_the_folder_in_which_it_works() -> None:
     assert [line.text for line in known(*absolute).sheet()] == ["npm test"]
     worktree = [session(day, ran("cd /home/mira/shop/.worktrees/3 && npm test")) for day in range(6)]
     assert [line.text for line in known(*worktree).sheet()] == ["npm test"]
+
+
+MISSING = "wp: missing --env"
+RENAMED = "wp: unknown option --env"
+
+
+def test_an_option_that_calls_fail_with_since_is_no_longer_told() -> None:
+    old = [session(day, ran("wp render a", MISSING), ran("wp render a --env=test")) for day in range(3)]
+    kind = kind_of_failure("Bash", "wp render a", MISSING)
+    before = known(*old).after(kind)
+    assert before is not None
+    assert "--env" in before.text
+    new = [session(5, ran("wp render a --env=test", RENAMED), ran("wp render a --stage=test"))]
+    assert known(*old, *new).after(kind) == before, "one session may be wrong"
+    new.append(session(6, ran("wp render b --env=prod", RENAMED), ran("wp render b --stage=prod")))
+    assert known(*old, *new).after(kind) is None
+    # What repairs the same failure since then speaks alone.
+    new.append(session(7, ran("wp render c", MISSING), ran("wp render c --stage=test")))
+    later = known(*old, *new).after(kind)
+    assert later is not None
+    assert "--stage=test" in later.text
+    new.append(session(8, ran("wp render c --env=test")))
+    assert known(*old, *new).after(kind) == before, "it works again"
+
+
+def test_a_way_of_writing_a_value_that_fails_since_is_no_longer_told() -> None:
+    wrong = "wp: bad week: 11"
+    old = [
+        session(day, ran("wp report late --week 11", wrong), ran(f"wp report late --week 2026-W{11 + day}"))
+        for day in range(2)
+    ]
+    kind = kind_of_failure("Bash", "wp report late --week 11", wrong)
+    found = known(*old).after(kind)
+    assert found is not None
+    assert found.way.kind == "value"
+    changed = "wp: bad week: 2026-W14"
+    new = [
+        session(d, ran("wp report late --week 2026-W14", changed), ran("wp report late --week 2026/14")) for d in (5, 6)
+    ]
+    assert known(*old, *new).after(kind) is None
+    # A failure with another way of writing says nothing about this one.
+    other = [session(day, ran("wp report late --week next", "wp: boom")) for day in (5, 6)]
+    assert known(*old, *other).after(kind) == found

@@ -150,8 +150,10 @@ def test_a_template_that_is_named_is_shown_instead_with_the_tools_that_the_agent
 def test_only_a_first_prompt_that_asks_for_a_command_is_answered(warm: Config, agent: str) -> None:
     event = {"hook_event_name": "UserPromptSubmit", "cwd": FOLDER, "session_id": "p1"}
     asks = {"prompt": "Please fix the failing tests"}
-    (warm.home / "config.toml").write_text('[warm]\nsilent = ["start"]\n')
+    assert "`make test`" in (context(agent, "SessionStart-startup", session_id="p1", cwd=FOLDER) or "")
     assert prompt_context(agent, {**event, **asks}) is None, "the sheet has the command"
+    (warm.home / "config.toml").write_text('[warm]\nsilent = ["start"]\n')
+    assert "`make test`" in (prompt_context(agent, {**event, **asks, "session_id": "p0"}) or ""), "it saw no sheet"
     with open_store(warm.store_path) as store, store.write():
         store.run("experience.clear_knowledge", {"project": FOLDER})
         line = Line("make test", "make test", "test", 0.5, 3, 0.0)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.insight.track import tracks
+from seasoned.outcome.evidence.lost_status import judge_recorded
 from seasoned.outcome.evidence.shell_command import read_command, told_name
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
@@ -69,3 +70,16 @@ def test_what_rests_on_the_status_of_another_program_is_no_example_unless_its_ou
         assert WorkedCalls(track, SMALL).positions == (4,)
         assert fill(store) == 0
         assert [one.arguments["command"] for one in recall(store, tool="Bash", any_age=True).worked] == [calls[4][0]]
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["internal/a.go:3:2: undefined: foo is reported once", "go: reject modules without a name", "3 failed, 2 passed"],
+)
+def test_titles_in_a_log_of_git_are_no_failed_build(title: str) -> None:
+    both = "git commit -q -am x; git log --format=%s -3"
+    assert judge_recorded(f"{title}\nfix: y", both).verdict == "ok"  # type: ignore[union-attr]
+    # A compiler that ran beside it can mean what it says.
+    built = judge_recorded("internal/a.go:3:2: undefined: foo", "go build ./...; git log --format=%s -3")
+    assert built is not None
+    assert built.verdict == "failed"

@@ -48,7 +48,7 @@ ANSWERS = {
     "templates": ["template build demo {samples}", "template list --json"],
     "template-stats": ["template build demo {samples}", "template stats --json"],
     "example": ["template build demo {samples} --json", "template retire --reason old --json {example}"],
-    "warm": ["template build demo {samples}", "warm --json"],
+    "warm": ["template build demo {samples}", "warm --all --json"],
     "recall": ["scan {samples}", 'recall --any-age --json --tool Bash --error "wp: missing --env"'],
     "sheet": ["scan {samples}", "sheet --project /home/mira/waypost --json"],
     "backtest": ["backtest {samples} --fewest 2 --shown --json"],

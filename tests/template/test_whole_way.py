@@ -50,7 +50,7 @@ def _rendered() -> list[str]:
     has_notes = bool(answer("template", "show", "planted")["notes"])
     found = [
         seasoned(
-            *("warm", "planted", "--format", "text", "--form", form, "--budget", 100000),
+            *("warm", "planted", "--all", "--format", "text", "--form", form, "--budget", 100000),
             expect=0 if has_notes or form != "guidance" else 1,
         ).stdout
         for form in FORMS

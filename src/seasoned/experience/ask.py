@@ -43,12 +43,12 @@ class Asking(msgspec.Struct, frozen=True):
         return sheet_text(kept, stored.conversations), kept
 
     def first_prompt(self, prompt: str) -> str:
-        """The commands that the first prompt asks for and the sheet does not show; empty for nothing."""
+        """The commands that the first prompt asks for and that its sheet did not show; empty for nothing."""
         # Imported here: only prompts need it.
         from seasoned.experience.first_prompt import MOST_ITEMS, purposes_in
 
         asked = purposes_in(prompt)
-        shown = {line.purpose for line in self.sheet()[1]} if asked else set()
+        shown = {line.purpose for line in self.sheet()[1]} if asked and self._saw_sheet() else set()
         found = []
         for purpose in asked:
             line = find(self.store, self.project, "purpose", purpose, Line) if purpose not in shown else None
@@ -93,6 +93,11 @@ class Asking(msgspec.Struct, frozen=True):
             return bool(
                 self.store.run("experience.tell", {**values, "digest": short_digest(told), "told_at": time.time()})
             )
+
+    def _saw_sheet(self) -> bool:
+        """Whether the conversation began with the sheet: it may be switched off, and some agents have none."""
+        told = self.store.rows("experience.told", {"conversation": self.conversation})
+        return any(row["place"] == "start" for row in told)
 
     def _moved(self, path: str) -> Hint | None:
         """Where the file is that a call did not find, if sessions know only one of its name and it is there."""

@@ -17,6 +17,7 @@ from seasoned.experience.evidence import FormUse, SessionEvidence
 from seasoned.experience.failure import FailedCall
 from seasoned.experience.gate import may_be_told
 from seasoned.experience.lesson import MOST_COMMANDS, MOST_CORRECTIONS, Hint, Line, Way
+from seasoned.lazy_regex import LazyRegex
 
 # Chosen by backtest on two thirds of the projects, see docs/measurements/backtest.md.
 FLOOR = 0.7  # a line is shown if it is estimated that at least this share of sessions uses it
@@ -29,10 +30,15 @@ FEWEST_LINEAGES = 2
 # Of the repairs of one mistake, the share that must have gone the same way.
 AGREEMENT = 0.6
 _MOST_TEXTS = 40
+_FIGURES = LazyRegex(r"\d+")
 # These ways can be shown without a call that worked.
 _WITHOUT_TEXT = frozenset({"read", "exact", "argument"})
 # Programs that every engineer uses in every project the same way: a line about them tells nothing.
 _COMMON = frozenset({"git", "gh", "glab", "docker", "kubectl", "brew", "apt", "apt-get", "ssh", "scp", "aws", "gcloud"})
+
+
+# By lineage: when a repair worked, the call as it was written, and its session.
+_Cases = dict[str, tuple[float, str, str]]
 
 
 class _Outcome(msgspec.Struct):
@@ -54,7 +60,7 @@ class _Lineage(msgspec.Struct):
 class _Repairs(msgspec.Struct):
     """The ways in which one kind of failure was repaired, each once for a lineage."""
 
-    ways: dict[Way, dict[str, tuple[float, str, str]]]
+    ways: dict[Way, _Cases]
     unrepaired: int = 0
 
 
@@ -64,6 +70,8 @@ class ProjectKnowledge:
     def __init__(self) -> None:
         self._lineages: dict[str, _Lineage] = {}
         self._forms: dict[str, dict[str, _Outcome]] = {}
+        # The same for each option, value and variable that calls of a form were given.
+        self._manners: dict[tuple[str, str], dict[str, _Outcome]] = {}
         self._purposes: dict[str, Purpose] = {}
         self._repairs: dict[tuple[str, str, str], _Repairs] = {}
         self._files: dict[str, Counter[str]] = {}
@@ -90,6 +98,12 @@ class ProjectKnowledge:
         if use.worked is None:
             return
         self._purposes[use.form] = use.purpose
+        for manner in _manners(use.text):
+            how = self._manners.setdefault((_bare(use.form), manner), {}).setdefault(evidence.root, _Outcome())
+            if use.worked:
+                how.worked_at = evidence.end
+            elif not is_signal:
+                how.failed_at = evidence.end
         outcome = self._forms.setdefault(use.form, {}).setdefault(evidence.root, _Outcome())
         if use.worked:
             outcome.worked_at = evidence.end
@@ -220,9 +234,7 @@ class ProjectKnowledge:
 
     def is_retired(self, form: str) -> bool:
         """Whether a form failed in two lineages since it last worked."""
-        outcomes = self._forms.get(form, {}).values()
-        last = max((one.worked_at for one in outcomes if one.worked_at is not None), default=0.0)
-        return sum(one.failed_at is not None and one.failed_at > last for one in outcomes) >= RETIRED_BY
+        return _no_longer_works(self._forms.get(form, {}).values())
 
     def _corrected_forms(self) -> set[str]:
         """Forms that repaired a mistake in at least two lineages."""
@@ -260,14 +272,14 @@ class ProjectKnowledge:
         known = self._repairs.get(kind)
         if known is None or not known.ways:
             return None
-        ways = {way: cases for way, cases in known.ways.items() if way.kind != "path"}
-        total = sum(len(cases) for cases in ways.values())
-        if len(ways) < len(known.ways):
+        if any(way.kind == "path" for way in known.ways):
             return self._known_path(path)
+        ways = self._current(kind[1], known.ways)
+        if not ways:
+            return None
+        total = sum(len(cases) for cases in ways.values())
         way, cases = max(ways.items(), key=lambda item: (len(item[1]), max(case[0] for case in item[1].values())))
         if way.is_empty or len(cases) < AGREEMENT * total:
-            return None
-        if way.kind == "form" and self.is_retired(way.value):
             return None
         return self._hint(kind[0], way, cases)
 
@@ -281,20 +293,36 @@ class ProjectKnowledge:
             for one in outcomes.values()
         ):
             return None
-        ways: dict[Way, dict[str, tuple[float, str, str]]] = {}
+        ways: dict[Way, _Cases] = {}
         for (tool, failed, _), known in self._repairs.items():
             if tool == "shell" and failed == form:
                 for way, cases in known.ways.items():
                     ways.setdefault(way, {}).update(cases)
+        ways = self._current(form, ways)
         if not ways:
             return None
         way, cases = max(ways.items(), key=lambda item: len(item[1]))
         total = sum(len(one) for one in ways.values())
-        if way.kind != "form" or len(cases) < AGREEMENT * total or self.is_retired(way.value):
+        if way.kind != "form" or len(cases) < AGREEMENT * total:
             return None
         return self._hint("shell", way, cases)
 
-    def _hint(self, tool: str, way: Way, cases: dict[str, tuple[float, str, str]]) -> Hint | None:
+    def _current(self, form: str, ways: dict[Way, _Cases]) -> dict[Way, _Cases]:
+        """The ways that still hold: where a convention changed, the newer repairs speak alone."""
+        return {way: cases for way, cases in ways.items() if not self._is_outdated(form, way, cases)}
+
+    def _is_outdated(self, form: str, way: Way, cases: _Cases) -> bool:
+        if way.kind == "form":
+            return self.is_retired(way.value)
+        if way.kind not in ("option", "value", "variable"):
+            return False
+        given = _manners(max(cases.values())[1])
+        names = [name.removeprefix("+") for name in way.value.split() if not (way.kind == "option" and name[0] == "-")]
+        # Of a changed value only calls with that value speak, of an added option those with any value.
+        added = [one for one in given if one.partition("=")[0] in names and ("=" in one) == (way.kind == "value")]
+        return any(_no_longer_works(self._manners.get((_bare(form), one), {}).values()) for one in added)
+
+    def _hint(self, tool: str, way: Way, cases: _Cases) -> Hint | None:
         newest = sorted(cases.values(), reverse=True)
         purpose = self._purposes.get(way.value, "other")
         text = newest[0][1]
@@ -310,6 +338,32 @@ class ProjectKnowledge:
             return None
         found, times = next(iter(known.items()))
         return Hint(Way("path", found), found, times, 0.0)
+
+
+def _no_longer_works(outcomes: Iterable[_Outcome]) -> bool:
+    """Whether two lineages failed since one last worked."""
+    known = list(outcomes)
+    last = max((one.worked_at for one in known if one.worked_at is not None), default=0.0)
+    return sum(one.failed_at is not None and one.failed_at > last for one in known) >= RETIRED_BY
+
+
+def _bare(form: str) -> str:
+    """A form without the folder that it runs in."""
+    return form.rpartition("&& ")[2]
+
+
+def _manners(text: str) -> set[str]:
+    """How a command was called: each option and variable by its name, and with its value; figures count as one."""
+    found = set()
+    words = text.split()
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        name, joined, value = word.partition("=")
+        if word.startswith("-"):
+            value = value if joined else "" if following.startswith("-") else following
+        elif not (joined and name.isidentifier() and name.isupper()):
+            continue
+        found |= {name, f"{name}={_FIGURES.compiled.sub('9', value)}"}
+    return found
 
 
 def _text(form: str, outcomes: Iterable[_Outcome]) -> str | None:

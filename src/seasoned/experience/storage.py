@@ -19,8 +19,8 @@ from seasoned.experience.lookup import StoredPath, StoredSheet, kind_key
 from seasoned.store import Store
 from seasoned.template.recall.index import ReadSession, fill
 
-# Raise it when the evidence of a session is read differently: then all sessions are read again.
-_VERSION = "1"
+# Raise it when evidence is read differently, or other knowledge follows from it: then all sessions are read again.
+_VERSION = "2"
 # Sessions of a project that count. Older ones would weigh next to nothing.
 _MOST_SESSIONS = 1500
 _MOST_FOLDERS = 50

@@ -16,6 +16,7 @@ from seasoned.cli.output import print_json, printable
 from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
+from seasoned.store.project import project_key
 from seasoned.template.provision import BUDGET, Provisioned
 from seasoned.template.recall.lookup import recall_text
 
@@ -23,6 +24,10 @@ FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-
 FORMS = click.Choice(["messages", "text", "guidance"])
 # Formats that are plain text; all others are JSON.
 _TEXTS = ("text", "skill")
+_UNKNOWN = (
+    "No sessions are known for this folder. Choose a project with --project (`seasoned projects` lists them), or use"
+    " --all."
+)
 
 
 @click.command()
@@ -57,14 +62,15 @@ def warm(
     """Print the examples a new session would get.
 
     They are chosen for its task and its tools. With --messages, the messages are printed with the examples after the
-    system messages, and the use is counted. NAME takes one template; by default the best is chosen. In the folder of a
-    project with sessions, a session sees examples of that project, and calls of named tools that several projects make.
+    system messages, and the use is counted. NAME takes one template; by default the best is chosen. A session sees
+    examples of the project of its folder, and calls of named tools that several projects make.
 
     \b
     Example: seasoned warm --task "fix the failing test" --tools tools.json
     """
     if messages_file is not None and as_format == "skill":
         raise UsageError("A skill is a file and cannot be put into messages. Drop --messages, or use another --format.")
+    key, unknown = _chosen(project, everything)
     made = templates.provision(
         [] if messages_file is None else _messages(messages_file),
         tools=None if tools_file is None else _json_list(tools_file, "a list of tools"),
@@ -72,12 +78,14 @@ def warm(
         template=name,
         # A preview must not count as a use, or looking would change which examples are chosen.
         is_used=messages_file is not None,
-        project=_chosen(project, everything),
+        project=key,
         budget=budget,
         format=as_format,
         form=form,
         is_small=small,
     )
+    if made.rendered is None and unknown:
+        made = msgspec.structs.replace(made, reason=f"{made.reason} {unknown}")
     if as_json:
         print_json("warm", {"format": as_format, "form": form} | _answer(made, with_messages=messages_file is not None))
     else:
@@ -87,9 +95,14 @@ def warm(
         raise click.exceptions.Exit(1)
 
 
-def _chosen(project: str | None, everything: bool) -> str | None:
+def _chosen(project: str | None, everything: bool) -> tuple[str | None, str]:
+    """The key of the project, and what to say if nothing is found in it because no session has worked there."""
     with own_store(load()) as store:
-        return chosen_project(store, project, everything=everything)
+        key = chosen_project(store, project, everything=everything)
+        if key is not None or everything:
+            return key, ""
+        # A session that begins here sees nothing of other projects, so neither does its preview.
+        return project_key(store, str(Path.cwd())), _UNKNOWN
 
 
 def _answer(made: Provisioned, *, with_messages: bool) -> dict[str, Any]:

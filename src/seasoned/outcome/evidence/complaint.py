@@ -6,7 +6,7 @@ import re
 
 from seasoned.command.parse import Step, names
 from seasoned.lazy_regex import LazyRegex
-from seasoned.outcome.evidence.shell_command import CLIS, ShellCommand
+from seasoned.outcome.evidence.shell_command import CLIS, ShellCommand, is_show
 from seasoned.outcome.verdict import Verdict
 from seasoned.outcome.wording.compiler import BUILD_FAILURES, BUILD_SUCCESSES, HOOKS, PACKAGE
 from seasoned.outcome.wording.file_tool import WRITE_FAILURES
@@ -22,12 +22,19 @@ from seasoned.outcome.wording.test_runner import TEST_FAILURES, TEST_SUCCESSES
 _AROUND = frozenset({"sudo", "env", "timeout", "xargs", "nohup", "npx", "uvx"})
 
 
-def complaint(speech: OutputText, ran: ShellCommand, *, shows_code: bool, weak: bool = True) -> Verdict | None:
-    """The failure that the programs that are asked speak of. `weak`: also in words that any program may say."""
+def complaint(
+    speech: OutputText, ran: ShellCommand, *, shows_code: bool, weak: bool = True, is_mixed: bool = False
+) -> Verdict | None:
+    """The failure that the programs that are asked speak of. `weak`: also in words that any program may say.
+
+    `is_mixed`: content is shown beside what they say.
+    """
     own = _own_words(speech, ran, shows_code=shows_code)
     if own is not None:
         return own
-    if ran.works and (tests := first(TEST_FAILURES, speech)):
+    # Beside content that is shown, git alone says nothing about tests and builds: a title in a log may.
+    builds = ran.works and (not is_mixed or any(_may_build(step) for step in ran.asked))
+    if builds and (tests := first(TEST_FAILURES, speech)):
         return tests.says()
     if "git" in ran.names or not ran.steps:
         for rule in GIT:
@@ -44,8 +51,8 @@ def complaint(speech: OutputText, ran: ShellCommand, *, shows_code: bool, weak: 
         if told and (shell := first(POWERSHELL, speech)):
             return shell.says()
         return _cli_usage(speech, ran)
-    found = first(INTERPRETER, speech)
-    if found is None and not ran.inline:
+    found = first(INTERPRETER, speech) if builds else None
+    if found is None and builds and not ran.inline:
         found = first(BUILD_FAILURES, speech)
     if found is None:
         return _weak_words(speech, ran, shows_code=shows_code) if weak else None
@@ -53,6 +60,11 @@ def complaint(speech: OutputText, ran: ShellCommand, *, shows_code: bool, weak: 
 
 
 _POWERSHELL_MARK = "+ FullyQualifiedErrorId"
+
+
+def _may_build(step: Step) -> bool:
+    """Whether a program may build or test. Other rules read what the hooks of git say."""
+    return step.program != "git" and not is_show(step)
 
 
 def _weak_words(speech: OutputText, ran: ShellCommand, *, shows_code: bool) -> Verdict | None:

@@ -86,7 +86,8 @@ def _failure(speech: OutputText, ran: ShellCommand, workers: tuple[Step, ...]) -
     found = None
     if workers:
         asked = ShellCommand(workers, workers, own=False)
-        found = complaint(speech, asked, shows_code=False, weak=not ran.shows_content)
+        mixed = ran.shows_content
+        found = complaint(speech, asked, shows_code=False, weak=not mixed, is_mixed=mixed)
         if found is None and ran.shows_content:
             found = _first_words(speech, ran, workers)
     elif _is_all(speech, ran):
@@ -108,7 +109,7 @@ def _first_words(speech: OutputText, ran: ShellCommand, workers: tuple[Step, ...
     if leading is not workers[0]:
         return None
     line = OutputText(speech.stripped.split("\n", 1)[0])
-    return complaint(line, ShellCommand(workers, workers, own=False), shows_code=False)
+    return complaint(line, ShellCommand(workers, workers, own=False), shows_code=False, is_mixed=True)
 
 
 def _is_all(speech: OutputText, ran: ShellCommand) -> bool:
