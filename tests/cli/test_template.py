@@ -83,8 +83,17 @@ def test_one_session_makes_a_template_of_ten_examples_at_most() -> None:
     one = max(sessions, key=lambda session: session["successful_calls"])["session_id"]
     found = answer("template", "create", one, "--name", "one")
     assert found["sources"] == [f"hermes:{one}"] and 0 < len(found["examples"]) <= 10
-    assert answer("template", "create", one)["name"] == f"hermes-{one[:8]}"
+    assert len(answer("template", "create", one, "--name", "few", "--max-examples", 2)["examples"]) == 2
+    assert answer("template", "create", one, "--type", "research", "--name", "r")["task_type"] == "research"
     assert "most similar are" in seasoned("template", "create", "nobody", expect=1).stderr
+
+
+@pytest.mark.usefixtures("built")
+def test_templates_of_sessions_of_one_day_have_names_of_their_own() -> None:
+    ids = [one["session_id"] for one in answer("sessions", "--store")["sessions"] if one["successful_calls"]][:3]
+    made = [answer("template", "create", one) for one in ids]
+    assert [(one["name"], one["version"]) for one in made] == [(f"hermes-{one}", 1) for one in ids]
+    assert answer("template", "create", ids[0])["version"] == 2, "the same session again is the next version"
 
 
 @pytest.mark.usefixtures("built")

@@ -23,6 +23,7 @@ from seasoned.app.stores import (
     scan_into_store,
     uses_store,
 )
+from seasoned.command.tool import TaskType
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.storage import refresh as refresh_experience
@@ -32,15 +33,16 @@ from seasoned.store import Store, open_store
 from seasoned.store.project import find_project, refs_in
 from seasoned.store.search import find_session
 from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
-from seasoned.template.example import MAX_AGE_DAYS, Example, Template, check_name
+from seasoned.template.example import MAX_AGE_DAYS, Example, Template, check_name, name_from
 from seasoned.template.library import storage
-from seasoned.template.library.exchange import MOST_BYTES, read_template
+from seasoned.template.library.exchange import MOST_BYTES, ImportedTemplate, read_template
 from seasoned.template.library.guard import GuardRuling
 from seasoned.template.library.project import library_for, library_of, template_of
 from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, State
-from seasoned.template.library.upkeep import Retirement, too_old
+from seasoned.template.library.upkeep import Retirement, prove_imported, too_old
 from seasoned.template.library.upkeep import refresh as update_templates
 from seasoned.template.library.usage import TemplateUse, use_of
+from seasoned.template.mine.build import FROM_ONE_SESSION
 from seasoned.template.mine.build import build as mine_template
 from seasoned.template.mine.build import create as template_of_session
 from seasoned.template.mine.selection import MiningOptions
@@ -215,18 +217,23 @@ def create(
     name: str | None = None,
     description: str = "",
     tags: Iterable[str] = (),
+    task_type: TaskType | None = None,
+    max_examples: int = FROM_ONE_SESSION,
     now: float | None = None,
 ) -> SavedTemplate:
-    """A template from the most useful calls of one session in the store."""
+    """A template from the most useful calls of one session in the store; by default it is named after the session."""
     found = find_session(store, session)
     made = template_of_session(
         store,
         found["id"],
-        name=check_name(name or f"{found['agent']}-{found['native_id'][:8]}"),
+        # The whole id: those of Hermes and Codex begin with the time, so sessions of one day share the beginning.
+        name=name_from(f"{found['agent']}-{found['native_id']}") if name is None else check_name(name),
         now=time.time() if now is None else now,
         redactor=redactor,
         description=redactor.text(description),
         tags=[redactor.text(tag) for tag in tags],
+        task_type=task_type,
+        max_examples=max_examples,
     )
     return SavedTemplate(storage.save(store, made), *library_now(store, now=now))
 
@@ -269,7 +276,15 @@ def import_file(config: Config, file: Path, *, name: str | None) -> tuple[SavedT
         raise NotFound(f"Nothing in {str(file)!r} can be shown, so nothing was saved ({reasons}).")
     keep()
     with open_store(config.store_path) as store:
-        return SavedTemplate(storage.save(store, found.template), *library_now(store)), found.left_out
+        return save_import(store, found), found.left_out
+
+
+def save_import(store: Store, found: ImportedTemplate) -> SavedTemplate:
+    """Save what a file holds; examples that sessions here have shown to work are no longer unverified."""
+    now = time.time()
+    kept = storage.save_imported(store, found.template, unproven=found.unproven, usage_count=found.usage_count, now=now)
+    prove_imported(store, storage.snapshot(store, now=now), now=now)
+    return SavedTemplate(kept, *library_now(store))
 
 
 def set_state(

@@ -163,6 +163,18 @@ def check_name(name: str) -> str:
     return unicodedata.normalize("NFKC", name)
 
 
+def name_from(text: str) -> str:
+    """A name as close to a text as a name can be; different texts that are too long get different names."""
+    kept = "".join(one if _is_allowed(one) else "-" for one in unicodedata.normalize("NFKC", text))
+    while ".." in kept:
+        kept = kept.replace("..", ".")
+    kept = kept.strip("-.")
+    if len(kept) > MAX_NAME_CHARS:
+        kept = f"{kept[: MAX_NAME_CHARS - 9].rstrip('-.')}-{digest(text)[:8]}"
+    # What is left may still be reserved, or mix alphabets that look alike.
+    return kept if _wrong(kept) is None else f"template-{digest(text)[:8]}"
+
+
 def name_key(name: str) -> str:
     """A key that is equal for names that differ only in capitals."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

@@ -18,15 +18,18 @@ from seasoned.template.choose.offered import offered, schema_hash
 from seasoned.template.example import Example
 from seasoned.template.library.storage import (
     WarmBlock,
+    is_held_back,
     keep_block,
     load,
     remember_block,
     save,
+    save_imported,
     set_state,
     snapshot,
     state_history,
 )
 from seasoned.template.library.upkeep import auto, changed, refresh, retire_stale, too_old, watch
+from seasoned.template.library.usage import use_of
 from seasoned.template.mine.selection import MiningOptions
 from tests.cli.run import seasoned
 from tests.history.claude_lines import ClaudeFile
@@ -320,3 +323,25 @@ def test_an_imported_example_is_proven_by_a_call_written_like_it(place: Place) -
         save(store, template("orders", known, strange))
         refresh(store, now=NOW, redactor=REDACTOR, options=SMALL)
         assert snapshot(store).effects == {known.id: (1, 0)}
+
+
+def test_what_an_import_held_back_is_shown_once_such_a_call_worked_here(place: Place) -> None:
+    known, strange = (msgspec.structs.replace(EXAMPLE, tier="imported", tool=tool) for tool in (TOOL, "other_tool"))
+    place.session("s1", 5, order("#W0012345"))
+    with place.scanned() as store:
+        retired = msgspec.structs.replace(known, intent="Retired by hand.")
+        set_state(store, retired.id, "retired", "wrong", {"by": "hand"}, now=NOW)
+        made = save_imported(
+            store,
+            template("orders", known, strange, retired),
+            unproven=[known.id, strange.id, retired.id],
+            usage_count=3,
+            now=NOW,
+        )
+        assert snapshot(store).active(made) == ()
+        assert use_of(store).of("orders") == 3
+        refresh(store, now=NOW, redactor=REDACTOR, options=SMALL)
+        library = snapshot(store)
+        assert library.active(made) == (known,)
+        assert library.state_of(retired.id) == "retired", "a person's word outranks what a session shows"
+        assert is_held_back(library.states[strange.id])

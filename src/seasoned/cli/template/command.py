@@ -14,7 +14,7 @@ from seasoned.cli.histories import print_source
 from seasoned.cli.options import PATHS_HELP, Commands, json_option, paths_argument, store_option, yes_option
 from seasoned.cli.output import ReadingBar, print_json
 from seasoned.cli.template import show as output
-from seasoned.cli.template.warm import FORMATS, FORMS
+from seasoned.cli.template.warm import FORMATS, FORMS, TASK_TYPES, words_in
 from seasoned.config import load
 from seasoned.errors import UsageError
 from seasoned.store import Store
@@ -22,20 +22,15 @@ from seasoned.store.project import find_project
 from seasoned.template.library import storage
 from seasoned.template.library.storage import State
 from seasoned.template.library.usage import stats as count
+from seasoned.template.mine.build import FROM_ONE_SESSION
 from seasoned.template.mine.selection import MiningOptions
 from seasoned.text import plural
 
-_TASK_TYPES = click.Choice(["code", "file", "research", "mixed"])
 _SHAPES = click.Choice(["seasoned", "warm-v1", "warm-v2", "session-template"])
 _path = click.Path(path_type=Path, readable=False)
 _tags_option = click.option("--tags", default="", metavar="TAG,TAG", help="Words to find it by.")
 _project_option = click.option("--project", metavar="PROJECT", help="Only one project: its key, name or folder.")
 _description_option = click.option("--description", default="", help="What it is for.")
-
-
-def _words(text: str) -> list[str]:
-    # Tags such as "a, b," are common, so spaces and empty words are dropped.
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 @click.group(cls=Commands)
@@ -49,7 +44,7 @@ def template() -> None:
 @template.command(epilog=PATHS_HELP)
 @click.argument("name", required=False)
 @paths_argument
-@click.option("--type", "task_type", type=_TASK_TYPES, help="Learn only from sessions of one task type.")
+@click.option("--type", "task_type", type=TASK_TYPES, help="Learn only from sessions of one task type.")
 @_tags_option
 @_description_option
 @click.option("--min-messages", type=click.IntRange(0), default=30, show_default=True, help="Only longer sessions.")
@@ -107,7 +102,7 @@ def build(
         paths,
         options=options,
         description=description,
-        tags=_words(tags),
+        tags=words_in(tags),
         budget=budget,
         use_store=use_store,
         project=project,
@@ -120,22 +115,29 @@ def build(
 
 @template.command()
 @click.argument("session")
-@click.option("--name", help="The name; by default it is made from the session.")
+@click.option("--name", help="The name. Default: the agent and the id of the session.")
+@click.option("--type", "task_type", type=TASK_TYPES, help="The task type. Default: what its calls are about.")
+@click.option(
+    "--max-examples",
+    type=click.IntRange(1, 100),
+    default=FROM_ONE_SESSION,
+    show_default=True,
+    help="Keep at most this many calls.",
+)
 @_tags_option
 @_description_option
 @json_option
-def create(session: str, name: str | None, tags: str, description: str, as_json: bool) -> None:
+def create(session: str, tags: str, as_json: bool, **about: Any) -> None:
     """Create a template from one session.
 
-    It holds the ten most useful calls of a session in the store.
+    It holds the most useful calls of a session in the store. The same session again makes the next version.
 
     \b
-    Example: seasoned template create 53ea19c1 --name release
+    Example: seasoned template create 53ea19c1 --name release --max-examples 5
     """
     config = load()
-    about: dict[str, Any] = {"name": name, "description": description, "tags": _words(tags)}
     with own_store(config) as store:
-        saved = templates.create(store, session, redactor=make_redactor(config), **about)
+        saved = templates.create(store, session, redactor=make_redactor(config), tags=words_in(tags), **about)
     output.print_saved(saved, as_json=as_json)
 
 
@@ -145,7 +147,7 @@ def _key_of(store: Store, project: str | None) -> str | None:
 
 
 @template.command("list")
-@click.option("--type", "task_type", type=_TASK_TYPES, help="Only templates of one task type.")
+@click.option("--type", "task_type", type=TASK_TYPES, help="Only templates of one task type.")
 @click.option("--tags", default="", metavar="TAG,TAG", help="Only templates with any of these tags.")
 @_project_option
 @json_option
@@ -157,7 +159,7 @@ def list_templates(task_type: str | None, tags: str, project: str | None, as_jso
     """
     with own_store(load()) as store:
         key = _key_of(store, project)
-        found = templates.list_templates(store, task_type=task_type, tags=_words(tags), project=key)
+        found = templates.list_templates(store, task_type=task_type, tags=words_in(tags), project=key)
     output.print_list(found, as_json=as_json)
 
 
@@ -245,8 +247,9 @@ def export(name: str, shape: str, to: Path | None) -> None:
 def import_template(file: Path, name: str | None, as_json: bool) -> None:
     """Import a template of ours, or of Hermes.
 
-    Hermes keeps them in warm_sessions and session-templates. Failed, risky and unclean examples are left out; the rest
-    is marked as imported.
+    Hermes keeps them in warm_sessions and session-templates. Every call is judged by its result, whatever the file
+    says: failed, risky and unclean examples are left out, and those whose result shows nothing are held back. The rest
+    is unverified until such a call works here. `seasoned adopt` takes over everything that Hermes keeps.
 
     \b
     Example: seasoned template import ~/.hermes/warm_sessions/code.json

@@ -14,9 +14,10 @@ from seasoned.app.template import Refreshed, SavedTemplate, render_template, ren
 from seasoned.cli.output import print_json, printable, table, when, write_new_file
 from seasoned.errors import NotFound
 from seasoned.store import Store
+from seasoned.template.choose.ranking import is_proven
 from seasoned.template.example import Example, Template
 from seasoned.template.library.exchange import Shape, file_name, write_template
-from seasoned.template.library.storage import ExampleState, Library, ListedTemplate
+from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, is_held_back
 from seasoned.template.library.upkeep import Retirement
 from seasoned.template.library.usage import LibraryStats, TemplateUse
 from seasoned.text import plural
@@ -51,10 +52,16 @@ def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int]
         click.echo(f"Left out: {reasons}.")
     # A new version can hold examples that were retired earlier; their state is kept by id and still applies.
     hidden = len(template.examples) - len(library.active(template))
-    if hidden:
-        click.echo(
-            f"{plural(hidden, 'example was', 'examples were')} retired or suspended before and will not be shown."
-        )
+    held = sum(is_held_back(library.states.get(example.id)) for example in template.examples)
+    if held:
+        click.echo(f"{plural(held, 'example is', 'examples are')} held back: the file does not show that they worked.")
+    if hidden > held:
+        verb = plural(hidden - held, "example was", "examples were")
+        click.echo(f"{verb} retired or suspended before and will not be shown.")
+    unverified = sum(_is_unverified(example, library) for example in template.examples)
+    if unverified:
+        verb = plural(unverified, "example is", "examples are")
+        click.echo(f"{verb} unverified until a session here makes such a call and it works.")
     click.echo(f"`seasoned template show {template.name}` shows it.")
 
 
@@ -125,6 +132,7 @@ def template_answer(template: Template, library: Library, use: TemplateUse) -> d
         shown["state"] = "active" if state is None else state.state
         shown["state_reason"] = None if state is None else state.reason
         shown["shown"] = use.examples.get(example.id, 0)
+        shown["unverified"] = _is_unverified(example, library)
     return {**answer, "usage_count": use.of(template.name)}
 
 
@@ -142,7 +150,7 @@ def print_template(found: SavedTemplate, *, as_json: bool) -> None:
     if template.tags:
         click.echo("tags: " + printable(", ".join(template.tags)))
     for example in template.examples:
-        _print_example(example, library.hidden(template, example), use.examples.get(example.id, 0))
+        _print_example(example, library, library.hidden(template, example), use.examples.get(example.id, 0))
     for title, lines in (
         ("Notes", [f"{note.text}" for note in template.notes]),
         ("Workflows", [f"{' → '.join(one.steps)}; {one.support} lineages" for one in template.workflows]),
@@ -154,8 +162,15 @@ def print_template(found: SavedTemplate, *, as_json: bool) -> None:
     click.echo(f"\nLearned from {plural(len(template.sources), 'session')}.")
 
 
-def _print_example(example: Example, state: ExampleState | None, times_shown: int) -> None:
+def _is_unverified(example: Example, library: Library) -> bool:
+    """Whether it came from a file and was not seen to work here."""
+    return not is_proven(example, library.effects)
+
+
+def _print_example(example: Example, library: Library, state: ExampleState | None, times_shown: int) -> None:
     marks = [example.kind, f"support {example.support}", example.tier]
+    if _is_unverified(example, library):
+        marks.append("unverified")
     if times_shown:
         marks.append(f"shown {plural(times_shown, 'time')}")
     click.echo(f"\n{example.id}  {printable(example.tool)}  ({', '.join(marks)})")

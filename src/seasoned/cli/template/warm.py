@@ -22,6 +22,7 @@ from seasoned.template.recall.lookup import recall_text
 
 FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"])
 FORMS = click.Choice(["messages", "text", "guidance"])
+TASK_TYPES = click.Choice(["code", "file", "research", "mixed"])
 # Formats that are plain text; all others are JSON.
 _TEXTS = ("text", "skill")
 _UNKNOWN = (
@@ -30,8 +31,15 @@ _UNKNOWN = (
 )
 
 
+def words_in(text: str) -> list[str]:
+    """The words of a list such as "a, b,": spaces and empty words are dropped."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 @click.command()
 @click.argument("name", required=False)
+@click.option("--type", "task_type", type=TASK_TYPES, help="Choose among templates for this task type.")
+@click.option("--tags", default="", metavar="TAG,TAG", help="Choose among templates with any of these tags.")
 @click.option("--task", help="What the new session should do; by default the last user message.")
 @click.option(
     "--tools", "tools_file", type=file_type, help="JSON file with the session's tools, in any provider's shape."
@@ -48,6 +56,8 @@ _UNKNOWN = (
 @json_option
 def warm(
     name: str | None,
+    task_type: str | None,
+    tags: str,
     task: str | None,
     tools_file: Path | None,
     messages_file: Path | None,
@@ -76,6 +86,8 @@ def warm(
         tools=None if tools_file is None else _json_list(tools_file, "a list of tools"),
         task=task,
         template=name,
+        task_type=task_type,
+        tags=words_in(tags),
         # A preview must not count as a use, or looking would change which examples are chosen.
         is_used=messages_file is not None,
         project=key,

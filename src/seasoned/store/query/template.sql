@@ -104,6 +104,10 @@ SELECT key, sum(uses) AS uses FROM template_usage GROUP BY key;
 INSERT INTO template_usage (key, version, uses) VALUES (:key, :version, 1)
 ON CONFLICT (key, version) DO UPDATE SET uses = template_usage.uses + 1;
 
+-- name: add_uses
+INSERT INTO template_usage (key, version, uses) VALUES (:key, :version, :uses)
+ON CONFLICT (key, version) DO UPDATE SET uses = template_usage.uses + excluded.uses;
+
 -- name: shown
 SELECT example_id, shown FROM example_usage;
 

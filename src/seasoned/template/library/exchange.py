@@ -41,6 +41,7 @@ from seasoned.template.library.hermes_file import (
     shape_of,
     to_hermes,
 )
+from seasoned.template.library.recorded_result import judge_result
 from seasoned.template.mine.merge import pattern_of
 
 Shape = Literal["seasoned", "warm-v1", "warm-v2", "session-template"]
@@ -53,8 +54,11 @@ MOST_ARGUMENT_CHARS = 2_000
 _MOST_TEXT_CHARS = 500
 _MOST_ITEMS = 50
 _MOST_SESSIONS = 500
-# A file can claim any support.
+# A file can claim any support, and any use.
 _MOST_SUPPORT = 1_000
+_MOST_USES = 1_000_000
+# Shown in the place of a result that does not say anything, once such a call has worked.
+_WORKED = "(ok)"
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/\-]{0,127}\Z")
 # Steps are shown to a model, so they hold no quotes, brackets or line ends in which a text could hide.
 _STEP = re.compile(r"[\w .:/@+\-]{1,160}\Z")
@@ -73,6 +77,9 @@ class ImportedTemplate(msgspec.Struct, frozen=True):
     template: Template
     shape: Shape
     left_out: dict[str, int]
+    # Examples whose results do not show that the calls worked; they are held back until such a call works here.
+    unproven: tuple[str, ...] = ()
+    usage_count: int = 0  # how often the file says that it was used
 
 
 def read_template(
@@ -127,6 +134,7 @@ class _ImportCheck:
         self._redactor = redactor
         self._now = now
         self._left_out: Counter[str] = Counter()
+        self._unproven: set[str] = set()
 
     def own(self, template: Template, name: str) -> ImportedTemplate:
         made = [self._own_example(one) for one in template.examples]
@@ -166,11 +174,17 @@ class _ImportCheck:
             if isinstance(draft, HermesExample):
                 vocabulary.add(draft.session or outline.name, _text_of(draft.arguments))
         made = [self._hermes_example(draft, vocabulary) for draft in found]
-        return self._import(self._template(name, outline, made), shape)
+        return self._import(
+            self._template(name, outline, made), shape, usage_count=min(outline.usage_count, _MOST_USES)
+        )
 
-    def _import(self, template: Template, shape: Shape) -> ImportedTemplate:
+    def _import(self, template: Template, shape: Shape, *, usage_count: int = 0) -> ImportedTemplate:
         return ImportedTemplate(
-            template, shape, {reason: number for reason, number in sorted(self._left_out.items()) if number}
+            template,
+            shape,
+            {reason: number for reason, number in sorted(self._left_out.items()) if number},
+            tuple(one.id for one in template.examples if one.id in self._unproven),
+            usage_count,
         )
 
     def _template(self, name: str, outline: TemplateOutline, made: Iterable[Example | str]) -> Template:
@@ -221,6 +235,8 @@ class _ImportCheck:
             arguments = msgspec.json.decode(example.arguments, type=dict[str, Any])
         except (msgspec.DecodeError, RecursionError):
             return "unreadable"
+        if judge_result(example.tool, arguments, example.result, agent="") == "failed":
+            return "failed"
         sources = [
             one
             for one in example.sources[:_MOST_ITEMS]
@@ -259,12 +275,16 @@ class _ImportCheck:
         # Before anything is shortened or replaced: both could hide what the text says.
         if any(map(speaks_to_reader, (draft.intent, draft.result))):
             return "unclean"
+        shown = judge_result(draft.tool, draft.arguments, draft.result)
+        if shown == "failed":
+            return "failed"
         call = _call(draft.tool, text, self._redactor.text(draft.result))
         intent = neutral_text(self._redactor.text(draft.intent), INTENT_CHARS)
         seed = digest(draft.tool, text, draft.call)
-        bound = anonymize(arguments, neutral_result(call), intent, vocabulary=vocabulary, seed=seed)
+        result = neutral_result(call) if shown == "worked" else _WORKED
+        bound = anonymize(arguments, result, intent, vocabulary=vocabulary, seed=seed)
         session = draft.session if draft.session and self._is_name(draft.session) else None
-        return Example(
+        made = Example(
             tool=draft.tool,
             arguments=_text_of(bound.arguments),
             result=bound.result[:RESULT_CHARS],
@@ -275,6 +295,9 @@ class _ImportCheck:
             sources=() if session is None else (Source(session, draft.call, session),),
             tier="imported",
         )
+        if shown == "unproven":
+            self._unproven.add(made.id)
+        return made
 
     def _is_name(self, text: str) -> bool:
         """Whether it can be the id of a session or a call."""

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from seasoned.command.tool import task_type, task_type_of
+from seasoned.session import ToolCall
 from seasoned.template.example import Example, ExampleKind, Template
 
 HermesShape = Literal["warm-v1", "warm-v2", "session-template"]
@@ -42,6 +44,7 @@ class TemplateOutline(msgspec.Struct, frozen=True):
     sessions: tuple[str, ...]
     created_at: float | None
     metrics: Mapping[str, Any]
+    usage_count: int = 0
 
 
 def shape_of(content: Mapping[str, Any]) -> HermesShape | None:
@@ -63,15 +66,18 @@ def outline_of(content: Mapping[str, Any]) -> TemplateOutline:
     named = content.get("source_session_ids")
     sessions = named if isinstance(named, list) else [content.get("source_session_id")]
     metrics = content.get("metrics")
+    types = _session_types(content)
     return TemplateOutline(
         name=_text(content.get("name")),
         description=_text(content.get("description")),
         addendum=_text(content.get("system_prompt_addendum")),
-        tags=_texts(content.get("tags")),
-        task_type=_text(content.get("task_type")) or _only_type(content),
+        # Patterns name the types of the sessions they came from; a template has one type, so the others become tags.
+        tags=tuple(dict.fromkeys([*_texts(content.get("tags")), *(types if len(types) > 1 else ())])),
+        task_type=_text(content.get("task_type")) or task_type_of(types) or _type_of_calls(content),
         sessions=tuple(dict.fromkeys(_session(one) for one in sessions if isinstance(one, str) and one)),
         created_at=_time(content.get("created_at")),
         metrics=metrics if isinstance(metrics, dict) else {},
+        usage_count=_count(content.get("usage_count"), fewest=0),
     )
 
 
@@ -164,14 +170,24 @@ def _warm_pattern(example: Example, types: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _only_type(content: Mapping[str, Any]) -> str | None:
-    """The one type that all patterns name."""
-    patterns = content.get("patterns")
-    if not isinstance(patterns, list):
-        return None
-    types = {name for one in patterns if isinstance(one, dict) for name in _texts(one.get("session_types"))}
-    # Several types make a mixed template; none at all leaves the type open.
-    return types.pop() if len(types) == 1 else "mixed" if types else None
+def _items(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found = content.get("patterns") if isinstance(content.get("patterns"), list) else content.get("examples")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _session_types(content: Mapping[str, Any]) -> dict[str, int]:
+    """The types of sessions that patterns name, each with how many patterns name it."""
+    named = [name for one in _items(content) for name in dict.fromkeys(_texts(one.get("session_types")))]
+    return {name: named.count(name) for name in named}
+
+
+def _type_of_calls(content: Mapping[str, Any]) -> str | None:
+    """What the calls are about, where the file does not say it."""
+    return task_type(
+        ToolCall("", str(one.get("tool_name")), arguments)
+        for one in _items(content)
+        if (arguments := _arguments(one.get("arguments"))) is not None
+    )
 
 
 def _session(native_id: str) -> str:
@@ -202,8 +218,8 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 1
+def _count(value: object, fewest: int = 1) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > fewest else fewest
 
 
 def _time(value: object) -> float | None:

@@ -147,6 +147,32 @@ def load(store: Store, name: str, version: int | None = None) -> Template:
     return _decode(row["document"])
 
 
+# Evidence of the state of an imported example whose recorded result does not show that its call worked.
+_HELD_BACK = {"by": "import"}
+
+
+def save_imported(
+    store: Store, template: Template, *, unproven: Iterable[str] = (), usage_count: int = 0, now: float
+) -> Template:
+    """Save a template from a file. Unproven examples are held back, and what the file counted as its use is kept."""
+    with store.together():
+        kept = save(store, template)
+        known = {one.example_id for one in newest_states(store)}
+        # A state that was set here before says more than a file.
+        for example_id in [one for one in unproven if one not in known]:
+            reason = "Its file does not show that this call worked: it is shown once such a call works here."
+            set_state(store, example_id, "suspended", reason, _HELD_BACK, now=now)
+        if usage_count:
+            uses = {"key": name_key(kept.name), "version": kept.version, "uses": usage_count}
+            store.run("template.add_uses", uses)
+    return kept
+
+
+def is_held_back(state: ExampleState | None) -> bool:
+    """Whether an imported example waits until a call like it works here."""
+    return state is not None and state.state == "suspended" and state.evidence == _HELD_BACK
+
+
 def delete(store: Store, name: str) -> int:
     """Delete a template with all its versions and usage counts; returns how many versions there were."""
     key = name_key(name)

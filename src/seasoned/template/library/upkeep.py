@@ -22,6 +22,7 @@ from seasoned.template.library.outdated import LAST, has_worked, outdated
 from seasoned.template.library.storage import (
     Library,
     State,
+    is_held_back,
     load,
     newest_states,
     save,
@@ -231,14 +232,17 @@ def _restore_working(store: Store, library: Library, examples: Iterable[Example]
             set_state(store, example.id, "active", "Calls made as it shows work again.", {"since": failed}, now=now)
 
 
-def _prove_imported(store: Store, library: Library) -> None:
-    """Note which imported examples are written as calls that worked here: until then they come last."""
+def prove_imported(store: Store, library: Library, *, now: float) -> int:
+    """Note which imported examples are written as calls that worked here: until then they come last, or not at all."""
     proven = {}
     for example in _examples(library):
         form = None if is_proven(example, library.effects) else call_form_of(example.tool, example.arguments)
         if form is not None and has_worked(store, form, after=NEVER):
             proven[example.id] = (1, library.effects.get(example.id, (0, 0))[1])
+            if is_held_back(library.states.get(example.id)):
+                set_state(store, example.id, "active", "A call made as it shows worked here.", None, now=now)
     set_effects(store, library, proven)
+    return len(proven)
 
 
 class UpkeepResult(msgspec.Struct, frozen=True):
@@ -260,14 +264,19 @@ def refresh(
         # That a convention changed is known only now: sessions that show the new one may have failed often before.
         made += auto(store, now=now, redactor=redactor, options=options)
         retired += retire_stale(store, snapshot(store, now=now), now=now, only_auto=only_auto)
-    _prove_imported(store, snapshot(store, now=now))
+    prove_imported(store, snapshot(store, now=now), now=now)
     ruled = () if only_auto else watch(store, snapshot(store, now=now), now=now)
     return UpkeepResult(made, retired, ruled)
 
 
 def watch(store: Store, library: Library, *, now: float) -> tuple[GuardRuling, ...]:
     """Run the guard over the store: suspend and restore examples; returns the rulings that changed something."""
-    examples = [example for example in _examples(library) if library.state_of(example.id) != "retired"]
+    # What an import held back was never shown: only a call that works brings it in, not the guard.
+    examples = [
+        example
+        for example in _examples(library)
+        if library.state_of(example.id) != "retired" and not is_held_back(library.states.get(example.id))
+    ]
     suspended = {key: state.changed_at for key, state in library.states.items() if state.state == "suspended"}
     shown = _shown(store)
     since = [(example.tool, suspended[example.id]) for example in examples if example.id in suspended]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound
 from seasoned.insight.track import tracks
 from seasoned.redact.redactor import Redactor
@@ -72,17 +73,21 @@ def create(
     redactor: Redactor,
     description: str = "",
     tags: Sequence[str] = (),
+    max_examples: int = FROM_ONE_SESSION,
+    task_type: TaskType | None = None,
 ) -> Template:
-    """A template of what worked in one session of any length; raises NotFound with the reason if nothing did."""
+    """A template of what worked in one session of any length; raises NotFound with the reason if nothing did.
+
+    `task_type` replaces what the calls of the session say about its task.
+    """
     track = next(tracks(store, sessions=[session_id]))
-    reason = refusal(track, _ONE_SESSION, now)
-    made = mine(
-        [track], name=name, now=now, redactor=redactor, options=_ONE_SESSION, description=description, tags=tags
-    )
+    options = msgspec.structs.replace(_ONE_SESSION, max_examples=max_examples)
+    reason = refusal(track, options, now)
+    made = mine([track], name=name, now=now, redactor=redactor, options=options, description=description, tags=tags)
     if made is None:
         why = reason or "none of its calls can be shown"
         raise NotFound(f"Nothing to learn from in {str(track.ref)!r} ({why}). Nothing was saved.")
-    return made
+    return made if task_type is None else msgspec.structs.replace(made, task_type=task_type)
 
 
 def within(template: Template, budget: int) -> Template:
