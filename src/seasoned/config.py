@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
+from seasoned.environment import home_folder
 from seasoned.errors import UsageError
 
 _Settings = TypeVar("_Settings", bound=msgspec.Struct)
@@ -166,7 +167,7 @@ _SETTABLE = set(Config.__struct_fields__) - {"origins"}
 def load(environment: Mapping[str, str] | None = None) -> Config:
     """The current configuration: defaults, then the file, then the environment."""
     env = os.environ if environment is None else environment
-    home = Path(env.get("SEASONED_HOME") or "~/.seasoned").expanduser()
+    home = Path(home_folder(env))
     values: dict[str, Any] = {"home": home}
     origins = {"home": "SEASONED_HOME" if env.get("SEASONED_HOME") else "default"}
     file = home / "config.toml"
@@ -187,11 +188,6 @@ def load(environment: Mapping[str, str] | None = None) -> Config:
     paths = {name: path.expanduser() for name in _PATHS if (path := getattr(config, name)) is not None}
     paths |= {name: paths["home"] / paths[name] for name in _AT_HOME}
     return msgspec.structs.replace(config, **paths)
-
-
-def use_home(folder: str) -> None:
-    """Make this process use another home folder, as if SEASONED_HOME were set."""
-    os.environ["SEASONED_HOME"] = folder
 
 
 def command_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -7,6 +7,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,18 @@ import msgspec
 from seasoned.begin.settings import moved_settings
 from seasoned.config import Config
 from seasoned.errors import SeasonedError
+from seasoned.experience.storage import LastLearned, last_learned
 from seasoned.history.discover import homes
+from seasoned.learn_queue import waiting
 from seasoned.redact import Redactor
 from seasoned.store import Store, open_database, open_store
 from seasoned.store.database import without_password
+from seasoned.text import plural
 
 # Of unreadable records; a damaged folder can have thousands, and the total is shown as well.
 _SHOWN = 20
+# The background process takes seconds; after so long it did not run, or failed.
+_LATE_SECONDS = 600.0
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -52,12 +58,13 @@ def run_checks(config: Config) -> list[Check]:
         *_moved(config),
         *store_checks(config),
         *_schedule(config),
+        *_learned(config),
     ]
 
 
 def quick_checks(config: Config) -> list[Check]:
     """The checks that are quick however large the store is."""
-    return [*_machine(), *_histories(config), *_rights(config), *_moved(config), *_schedule(config)]
+    return [*_machine(), *_histories(config), *_rights(config), *_moved(config), *_schedule(config), *_learned(config)]
 
 
 def store_checks(config: Config) -> list[Check]:
@@ -154,6 +161,44 @@ def _schedule(config: Config) -> Iterator[Check]:
         database.close()
     if found.jobs:
         yield Check("schedule", ok=found.is_kept, finding=found.sentence)
+
+
+def _learned(config: Config) -> Iterator[Check]:
+    """When each agent's last session was learned from, and whether ends of sessions wait for too long."""
+    known: tuple[LastLearned, ...] = ()
+    if config.store_path.exists():
+        try:
+            with open_store(config.store_path) as store:
+                known = last_learned(store)
+        except SeasonedError:
+            return  # a damaged store is reported by store_checks already
+    for one in known:
+        ended = "" if one.ended is None else f" ended {_local(one.ended)},"
+        finding = (
+            f"{plural(one.sessions, 'session')}, the last one{ended} learned from {_local(one.at)} ({one.session})"
+        )
+        yield Check(f"learned from {one.agent}", ok=True, finding=finding)
+    seen = {one.agent for one in known}
+    for folder in sorted((config.home / "connect").glob("*/record.json")):
+        if folder.parent.name not in seen:
+            finding = "connected; no session yet. The first one is learned from when it ends"
+            yield Check(f"learned from {folder.parent.name}", ok=True, finding=finding)
+    left = waiting(str(config.home))
+    late = [path for path in left if time.time() - Path(path).stat().st_mtime > _LATE_SECONDS]
+    if late:
+        finding = f"{plural(len(late), 'session')} waiting for more than {_LATE_SECONDS // 60:.0f} minutes. "
+        yield Check("learning", ok=False, finding=f"{finding}Run `seasoned scan`, and look into {_log(config)}.")
+
+
+def _log(config: Config) -> Path:
+    return config.log_folder / "hooks.log"
+
+
+def _local(at: float) -> str:
+    try:
+        return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d %H:%M}"
+    except (OverflowError, ValueError, OSError):
+        return "at an unknown time"  # files of other programs hold impossible ones
 
 
 def _inside(store: Store) -> Iterator[Check]:

@@ -47,6 +47,12 @@ while [ $n -lt 900 ]; do
 done
 """
 """Until the review that was begun in the background has ended; the servers live as long as this."""
+# Until the background process has learned from the session that ended: as long as a person takes to begin the next one.
+LEARNED = [
+    "sh",
+    "-c",
+    'n=0; while ls "$HOME"/.seasoned/learn/*.end >/dev/null 2>&1 && [ $n -lt 400 ]; do n=$((n+1)); sleep 0.05; done',
+]
 
 
 class Connected:

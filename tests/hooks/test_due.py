@@ -17,6 +17,7 @@ from seasoned.config import Config, load
 from seasoned.file_lock import locked
 from seasoned.hooks.review_trigger import DueSession, count_turn, review_folder
 from seasoned.hooks.reviewer import review_all
+from seasoned.learn_queue import wait_until_learned
 from tests.history.claude_lines import ClaudeFile
 from tests.hooks.test_events import HOOK, hook
 from tests.scripted_server import serve_script
@@ -57,6 +58,11 @@ def wait_for(config: Config, times: int = 1) -> str:
     return log_of(config)
 
 
+def settle(config: Config) -> None:
+    """Wait until the background process has taken what the hooks wrote down."""
+    assert wait_until_learned(str(config.home), 60)
+
+
 def counted(config: Config) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((review_folder(config) / "claude-code.json").read_text())
     return found
@@ -82,6 +88,7 @@ def test_without_a_model_that_somebody_chose_nothing_happens_though_there_is_a_k
     path = str(transcript(tmp_path, 5))
     assert hook("claude-code", "Stop", session_id=SESSION, transcript_path=path, env=env) is None
     assert hook("claude-code", "SessionEnd", session_id=SESSION, transcript_path=path, env=env) is None
+    settle(config)
     assert not review_folder(config).exists() and log_of(config) == ""
 
 
@@ -104,6 +111,7 @@ def test_sub_agents_and_sessions_without_a_file_are_not_counted(tmp_path: Path) 
     hook("claude-code", "Stop", session_id=SESSION, transcript_path=str(transcript(tmp_path, 3)), agent_id="a1")
     hook("claude-code", "Stop", session_id=SESSION, transcript_path=None)
     hook("claude-code", "Stop", session_id="gone", transcript_path=str(tmp_path / "gone.jsonl"))
+    settle(config)
     assert not list(review_folder(config).glob("*.due"))
 
 
@@ -153,6 +161,7 @@ def test_codex_notify_finds_the_session_by_its_thread(home: Path) -> None:
         event = {"type": told, "thread-id": "01a1e044", "turn-id": "t1", "cwd": "/x", "last-assistant-message": "hi"}
         done = subprocess.run([HOOK, "codex", "notify", json.dumps(event)], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    settle(config)
     found = json.loads((review_folder(config) / "codex.json").read_text())
     assert found["count"] == {"turns": 1, "calls": 4}
 

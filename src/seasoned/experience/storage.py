@@ -45,6 +45,27 @@ def refresh(store: Store, *, within_seconds: float | None = None) -> bool:
     return not waiting and not store.rows("experience.stale")
 
 
+class LastLearned(msgspec.Struct, frozen=True):
+    """From how many sessions of an agent was learned, which ended last, and when that was learned from."""
+
+    agent: str
+    sessions: int
+    session: str
+    ended: float | None
+    at: float
+
+
+def last_learned(store: Store) -> tuple[LastLearned, ...]:
+    """The last session of each agent that was learned from."""
+    found = []
+    for row in store.rows("experience.learned_agents"):
+        last = store.row("experience.last_learned", {"agent": row["agent"]})
+        assert last is not None
+        name = f"{last['agent']}:{last['native_id']}"
+        found.append(LastLearned(row["agent"], row["sessions"], name, last["ended"] or None, last["at"]))
+    return tuple(found)
+
+
 def is_behind(store: Store) -> bool:
     """Whether sessions changed that `refresh` has not taken in yet. Cheap, and changes nothing."""
     known = store.row("experience.rules")
@@ -65,6 +86,8 @@ def _follow_rules(store: Store) -> None:
 def _learn(store: Store, sessions: Sequence[ReadSession]) -> None:
     """Keep the evidence of sessions that were read."""
     for one in sessions:
+        seen = {"session_id": one.id, "agent": one.track.ref.agent, "ended": one.track.ended or 0.0, "at": time.time()}
+        store.run("experience.note_learned", seen)
         if one.track.project is None or not one.track.calls:
             store.run("experience.drop_evidence", {"session_id": one.id})
             continue

@@ -12,18 +12,20 @@ _EVENTS = {
     ("claude-code", "pre-tool-use"): "confirmation:pre_tool_use",
     ("claude-code", "user-prompt-submit"): "guidance:user_prompt_submit",
     ("claude-code", "post-tool-use-failure"): "guidance:post_tool_use_failure",
-    ("claude-code", "stop"): "review_trigger:stop",
-    ("claude-code", "session-end"): "review_trigger:session_end",
+    ("claude-code", "stop"): "ended:stop",
+    ("claude-code", "session-end"): "ended:session_end",
     ("codex", "session-start"): "session_start:session_start",
     ("codex", "pre-tool-use"): "confirmation:pre_tool_use",
     ("codex", "user-prompt-submit"): "guidance:user_prompt_submit",
     ("codex", "post-tool-use"): "guidance:post_tool_use",
-    ("codex", "stop"): "review_trigger:stop",
-    ("codex", "session-end"): "review_trigger:session_end",
-    ("codex", "notify"): "review_trigger:notify",
+    ("codex", "stop"): "ended:stop",
+    ("codex", "session-end"): "ended:session_end",
+    ("codex", "notify"): "ended:notify",
 }
 # The event that decides whether a call runs. A failure of any other one must never disturb the agent.
 _DECIDES = "pre-tool-use"
+# The module that imports no library, because an agent waits for it at the end of every turn.
+_WITHOUT_LIBRARIES = "ended"
 _PATIENCE_SECONDS = 5.0
 _USAGE = "usage: seasoned-hook [--home FOLDER] claude-code|codex EVENT [--wait-seconds N]; events are"
 
@@ -78,12 +80,13 @@ def run(arguments: list[str]) -> int:
 def _answer(place: str, agent: str, options: list[str], home: str | None) -> int:
     from importlib import import_module
 
-    _import_lightly()
+    module, _, name = place.partition(":")
+    if module != _WITHOUT_LIBRARIES:
+        _import_lightly()
     if home is not None:
-        from seasoned.config import use_home
+        from seasoned.environment import use_home
 
         use_home(home)
-    module, _, name = place.partition(":")
     found: int = getattr(import_module(f"seasoned.hooks.{module}"), name)(agent, options)
     return found
 

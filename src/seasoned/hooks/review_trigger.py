@@ -1,23 +1,22 @@
-"""Stop, SessionEnd and Codex' notify: count turns and calls, and have a session reviewed when a review is due.
+"""Counts turns and calls of sessions, and has a session reviewed when a review is due.
 
-The hook itself only counts and writes a file for each session that is due; a background process does the reviews.
+The process that learns from ended sessions counts, and writes a file for each that is due; another does the reviews.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
 
 from seasoned.agent.review.due import ReviewCount, Topic, settings_of, topic_due
 from seasoned.atomic_write import digest, make_private_folder, write_atomic
-from seasoned.config import Config, load
+from seasoned.background import start
+from seasoned.config import Config
 from seasoned.errors import CannotDo
 from seasoned.file_lock import locked
-from seasoned.hooks.event import Agent, read_event
+from seasoned.hooks.event import Agent
 
 # The bytes that mark a call in the agent's own history file.
 _CALLS: dict[Agent, tuple[bytes, ...]] = {
@@ -52,37 +51,12 @@ class DueSession(msgspec.Struct, frozen=True):
     topic: Topic
 
 
-def stop(agent: Agent, arguments: list[str]) -> int:
-    """A turn has ended."""
-    event = read_event()
-    if event.session_id and event.transcript_path and not event.agent_id:
-        count_turn(load(), agent, event.session_id, Path(event.transcript_path), event.turn)
-    return 0
-
-
-def session_end(agent: Agent, arguments: list[str]) -> int:
-    """A session has ended: count what its last turn left uncounted."""
-    event = read_event()
-    if event.session_id and event.transcript_path and not event.agent_id:
-        count_turn(load(), agent, event.session_id, Path(event.transcript_path), "")
-    return 0
-
-
-class _Notified(msgspec.Struct, frozen=True, rename="kebab"):
-    type: str = ""
-    thread_id: str = ""
-    turn_id: str = ""
-
-
-def notify(agent: Agent, arguments: list[str]) -> int:
-    """Codex' own notification that a turn ended, as JSON in the last argument. Unlike hooks it needs no trust."""
-    told = msgspec.json.decode(arguments[-1] if arguments else "{}", type=_Notified)
-    config = load()
-    if told.type == "agent-turn-complete" and told.thread_id.replace("-", "").isalnum():
-        found = sorted((config.codex_home / "sessions").glob(f"*/*/*/rollout-*-{told.thread_id}.jsonl"))
-        if found:
-            count_turn(config, agent, told.thread_id, found[-1], told.turn_id)
-    return 0
+def find_codex_file(config: Config, thread: str) -> Path | None:
+    """The file of a session of Codex, by its id."""
+    if not thread.replace("-", "").isalnum():
+        return None
+    found = sorted((config.codex_home / "sessions").glob(f"*/*/*/rollout-*-{thread}.jsonl"))
+    return found[-1] if found else None
 
 
 def count_turn(config: Config, agent: Agent, session: str, path: Path, turn: str) -> bool:
@@ -118,21 +92,7 @@ def review_folder(config: Config) -> Path:
 
 def begin_reviewing(config: Config) -> None:
     """Start the process that reviews, detached: the agent does not wait for it."""
-    command = [sys.executable, "-m", "seasoned.hooks.reviewer", str(config.home)]
-    if sys.platform == "win32":
-        flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS
-        subprocess.Popen(command, creationflags=flags, close_fds=True)
-        return
-    # It must not inherit the agent's pipes: the agent would wait until they are closed.
-    subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        close_fds=True,
-        cwd=os.path.sep,
-    )
+    start("seasoned.hooks.reviewer", str(config.home))
 
 
 def _count(config: Config, agent: Agent, session: str, path: Path, turn: str) -> Topic | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from contextlib import suppress
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.background import lower_priority
 from seasoned.config import Config, command_environment, load
 from seasoned.connect.plan import LinkedFolder, make_links
 from seasoned.errors import CannotDo
@@ -24,8 +24,7 @@ _SAID_CHARS = 500
 def main() -> None:
     """Review until nothing is due. If another process is reviewing already, it will take this session too."""
     config = load({**command_environment(), "SEASONED_HOME": sys.argv[1]})
-    if hasattr(os, "nice"):
-        os.nice(10)
+    lower_priority()
     with suppress(CannotDo):
         review_all(config)
 

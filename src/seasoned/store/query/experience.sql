@@ -66,3 +66,15 @@ DELETE FROM sheet_choice;
 
 -- name: forget_knowledge
 DELETE FROM knowledge;
+
+-- name: note_learned
+INSERT INTO learned_from (session_id, agent, ended, at) VALUES (:session_id, :agent, :ended, :at)
+ON CONFLICT (session_id) DO UPDATE SET ended = excluded.ended, at = excluded.at;
+
+-- name: learned_agents
+SELECT agent, count(*) AS sessions FROM learned_from GROUP BY agent ORDER BY agent;
+
+-- name: last_learned
+SELECT session.agent, session.native_id, learned_from.ended, learned_from.at
+FROM learned_from JOIN session ON session.id = learned_from.session_id
+WHERE learned_from.agent = :agent ORDER BY learned_from.ended DESC, learned_from.session_id DESC LIMIT 1;

@@ -14,3 +14,8 @@ CREATE TABLE learned_from (
     at REAL NOT NULL
 );
 CREATE INDEX learned_from_agent ON learned_from (agent, ended);
+-- What older versions learned from; when, they did not keep.
+INSERT INTO learned_from (session_id, agent, ended, at)
+SELECT session.id, session.agent, COALESCE(session.ended, 0.0), COALESCE(source.scanned_at, session.ended, 0.0)
+FROM session LEFT JOIN source ON source.id = session.source_id
+WHERE session.calls > 0 AND session.id NOT IN (SELECT session_id FROM recall_waiting);

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from seasoned.confirm.service.service import service_of
+from seasoned.experience.storage import LastLearned, last_learned
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_between
@@ -56,6 +57,7 @@ _AGENT_COLUMNS = (
         cost="Cost",
     ),
     Column("last", "Last", is_whole=True),
+    Column("learned", "Last learned from", is_whole=True),
 )
 _EXPERIMENT_COLUMNS = (
     Column("experiment", "Experiment"),
@@ -111,7 +113,7 @@ def _shown(store: Store) -> OverviewPage:
         tables=(
             _mistakes(store),
             _tools(store),
-            _agents(agents),
+            _agents(agents, {one.agent: one for one in last_learned(store)}),
             _newest(store),
             project_table(list_projects(store)[:_PROJECTS]),
         ),
@@ -215,7 +217,7 @@ def _tools(store: Store) -> Table:
     )
 
 
-def _agents(agents: list[dict[str, Any]]) -> Table:
+def _agents(agents: list[dict[str, Any]], learned: dict[str, LastLearned]) -> Table:
     rows = [
         (
             TableCell(row["agent"], href=sessions_link(agent=row["agent"])),
@@ -231,6 +233,7 @@ def _agents(agents: list[dict[str, Any]]) -> Table:
                 href=sessions_link(agent=row["agent"], sort="-cost"),
             ),
             TableCell(row["last"] or None, row["last"] or "–"),
+            _learned(learned.get(row["agent"])),
         )
         for row in agents
     ]
@@ -241,8 +244,12 @@ def _agents(agents: list[dict[str, Any]]) -> Table:
         rows=rows,
         empty="No sessions yet: `seasoned scan` reads the histories that your agents keep.",
         note="Error rate = failed / (ok + failed). Calls that were declined, cancelled or interrupted, and trivial"
-        " tools, are left out.",
+        " tools, are left out. Last learned from: when the newest session that was learned from was read.",
     )
+
+
+def _learned(last: LastLearned | None) -> TableCell:
+    return TableCell(None, "–") if last is None else TableCell(last.at, day_and_time(last.at))
 
 
 def _newest(store: Store) -> Table:

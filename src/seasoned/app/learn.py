@@ -1,0 +1,99 @@
+"""Learns from sessions as they end: reads what is new, and brings everything up to date that follows from it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from seasoned.app.stores import kept_secrecy, scan_into_store
+from seasoned.config import Config
+from seasoned.errors import NotFound
+from seasoned.experience.storage import refresh
+from seasoned.store import Store, open_store
+from seasoned.template.library.storage import snapshot
+from seasoned.template.library.upkeep import refresh as refresh_templates
+from seasoned.template.library.upkeep import watch
+
+# Rebuilding templates may take this share of the time: a store with long sessions is rebuilt less often.
+_SHARE_OF_TIME = 0.05
+_FILE = "templates.json"
+
+
+class EndedSession(msgspec.Struct, frozen=True):
+    """A session whose agent said that it has ended."""
+
+    agent: str
+    session: str
+    reason: str
+    at: float
+
+
+class _LastRebuild(msgspec.Struct, frozen=True):
+    """When templates were last brought up to date, and how long that took."""
+
+    at: float = 0.0
+    seconds: float = 0.0
+
+
+def learn(
+    config: Config,
+    paths: Sequence[Path] | None = None,
+    *,
+    ended: Sequence[EndedSession] = (),
+    reads: bool = True,
+    rebuilds: bool = True,
+) -> int:
+    """Learn from what is new in these paths, or in all histories of this user; returns the number of sessions.
+
+    Sheets, hints and what `recall` finds are up to date afterwards, and with `rebuilds` also templates and the rulings
+    of the guard. No model is asked. With `reads` false, only from what the store itself recorded.
+    """
+    sessions = _read(config, paths) if reads else 0
+    if not config.store_path.exists():
+        return sessions
+    with open_store(config.store_path) as store:
+        with store.write():
+            for one in ended:
+                row = {"agent": one.agent, "native_id": one.session, "reason": one.reason, "at": one.at}
+                store.run("session.set_end", row)
+        refresh(store)
+        if rebuilds:
+            _rebuild(config, store)
+    return sessions
+
+
+def _read(config: Config, paths: Sequence[Path] | None) -> int:
+    try:
+        report, store = scan_into_store(config, paths or ())
+    except NotFound:
+        # Nowhere is a history yet, or the file is gone since.
+        return 0
+    if store is not None:
+        store.close()
+    return report.sessions
+
+
+def _rebuild(config: Config, store: Store) -> None:
+    """Bring templates up to date, unless that was done a moment ago and takes long."""
+    file = config.home / "learn" / _FILE
+    last = _last_rebuild(file)
+    now = time.time()
+    if 0 <= now - last.at < last.seconds / _SHARE_OF_TIME:
+        return
+    # What a person built is left to the commands that a person gives.
+    refresh_templates(store, now=now, redactor=kept_secrecy(config).redactor(), only_auto=True)
+    library = snapshot(store, now=now)
+    if library.templates:
+        watch(store, library, now=now)
+    file.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    file.write_bytes(msgspec.json.encode(_LastRebuild(now, time.time() - now)))
+
+
+def _last_rebuild(file: Path) -> _LastRebuild:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=_LastRebuild)
+    except (OSError, msgspec.DecodeError):
+        return _LastRebuild()

@@ -1,0 +1,87 @@
+"""Starts processes that outlive the one that starts them. Hooks do that while an agent waits, so little is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from seasoned.environment import whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_NICE = 15
+# The class of work that only gets the disk when no other process wants it, as ioprio_set(2) takes it.
+_IDLE_DISK = 3 << 13
+_THIS_PROCESS = 1
+_IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
+_started: list[int] = []
+
+
+def start(module: str, *arguments: str) -> None:
+    """Run a module of ours in the background, in a separate session, with nothing of this process open."""
+    # -P: the current folder may be a project, and nothing in it may be imported.
+    command = [sys.executable, "-P", "-m", module, *arguments]
+    _bury()
+    if not hasattr(os, "posix_spawn"):
+        _start_elsewhere(command)
+        return
+    files: list[tuple[Any, ...]] = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)]
+    files += [(os.POSIX_SPAWN_DUP2, 0, number) for number in (1, 2)]
+    # An agent waits until every copy of its pipes is closed.
+    files += [(os.POSIX_SPAWN_CLOSE, number) for number in _inherited()]
+    try:
+        _started.append(os.posix_spawn(command[0], command, whole(), file_actions=files, setsid=True))
+    except NotImplementedError:  # an older system cannot start a separate session in this way
+        _start_elsewhere(command)
+
+
+def lower_priority() -> None:
+    """Let every other process go first, at the processor and, where the system can, at the disk."""
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    number = _IOPRIO_SET.get(os.uname().machine) if sys.platform == "linux" else None
+    if number is not None:
+        import ctypes
+
+        # It answers -1 where it is not allowed, and then the disk is shared as before.
+        ctypes.CDLL(None).syscall(number, _THIS_PROCESS, 0, _IDLE_DISK)
+
+
+def _inherited() -> list[int]:
+    """Open files beyond the standard three that a started program would get."""
+    try:
+        numbers = [int(name) for name in os.listdir("/dev/fd") if name.isdigit()]
+    except OSError:
+        return []
+    return [number for number in numbers if number > 2 and _is_inheritable(number)]
+
+
+def _is_inheritable(number: int) -> bool:
+    try:
+        return os.get_inheritable(number)
+    except OSError:
+        return False  # the one that listed them is closed by now
+
+
+def _bury() -> None:
+    """Collect processes that have ended: a server that starts many would else keep their entries."""
+    for process in list(_started):
+        try:
+            is_running = os.waitpid(process, os.WNOHANG)[0] == 0
+        except ChildProcessError:
+            is_running = False
+        if not is_running:
+            _started.remove(process)
+
+
+def _start_elsewhere(command: list[str]) -> None:
+    import subprocess
+
+    none = subprocess.DEVNULL
+    if sys.platform == "win32":
+        flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS
+        subprocess.Popen(command, creationflags=flags, close_fds=True, stdin=none, stdout=none, stderr=none)
+        return
+    subprocess.Popen(command, start_new_session=True, close_fds=True, stdin=none, stdout=none, stderr=none)

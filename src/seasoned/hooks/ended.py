@@ -1,0 +1,55 @@
+"""Stop, SessionEnd and Codex' notify: a turn or a session has ended, and a background process learns from it.
+
+The agent waits for these hooks at the end of every turn, so they only write down what ended.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from seasoned.environment import home_folder
+from seasoned.learn_queue import begin, note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from seasoned.hooks.event import Agent
+    from seasoned.learn_queue import Kind
+
+_MOST_BYTES = 20_000_000
+
+
+def stop(agent: Agent, arguments: list[str]) -> int:
+    """A turn has ended."""
+    return _ended(agent, "turn")
+
+
+def session_end(agent: Agent, arguments: list[str]) -> int:
+    """A session has ended."""
+    return _ended(agent, "session")
+
+
+def notify(agent: Agent, arguments: list[str]) -> int:
+    """Codex' own notification that a turn ended, as JSON in the last argument. Unlike hooks it needs no trust."""
+    told: Any = json.loads(arguments[-1] if arguments else "{}")
+    if told.get("type") == "agent-turn-complete" and str(told.get("thread-id")).replace("-", "").isalnum():
+        _note("turn", agent=agent, session=told["thread-id"], turn=told.get("turn-id"))
+    return 0
+
+
+def _ended(agent: Agent, kind: Kind) -> int:
+    event: Any = json.loads(sys.stdin.buffer.read(_MOST_BYTES))
+    # The end of a sub-agent is not the end of its session.
+    if event.get("session_id") and event.get("transcript_path") and not event.get("agent_id"):
+        turn = (event.get("turn_id") or event.get("prompt_id")) if kind == "turn" else ""
+        path, reason = event["transcript_path"], event.get("reason")
+        _note(kind, agent=agent, session=event["session_id"], path=path, turn=turn, reason=reason)
+    return 0
+
+
+def _note(kind: Kind, **fields: Any) -> None:
+    home = home_folder()
+    note(home, kind, **{name: str(value) for name, value in fields.items() if value})
+    begin(home)

@@ -1,0 +1,128 @@
+"""The background process that learns from sessions that ended: one at a time, at low priority, until none is left."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import msgspec
+
+from seasoned.app.learn import EndedSession, learn
+from seasoned.background import lower_priority
+from seasoned.config import Config, command_environment, load
+from seasoned.errors import CannotDo, SeasonedError, StoreError
+from seasoned.file_lock import locked
+from seasoned.history.discover import homes as known_homes
+from seasoned.hooks.catch_up import root_of, set_read
+from seasoned.hooks.log import log
+from seasoned.hooks.review_trigger import count_turn, find_codex_file
+from seasoned.learn_queue import lock_path, take, waiting
+
+_LOCK_SECONDS = 0.5
+
+
+class EndNote(msgspec.Struct, frozen=True):
+    """What is to be learned from, as it was written down."""
+
+    kind: str
+    at: float = 0.0
+    agent: str = ""
+    session: str = ""
+    path: str = ""
+    turn: str = ""
+    reason: str = ""
+
+
+def main() -> None:
+    """Learn until nothing waits. If another process is learning already, it will take these sessions too."""
+    # Not in the project: nothing may be written there, and its folder may be deleted meanwhile.
+    os.chdir(os.path.sep)
+    lower_priority()
+    config = load({**command_environment(), "SEASONED_HOME": sys.argv[1]})
+    # No one sees what this process prints. What was not learned from waits for the next end of a session.
+    sys.excepthook = lambda kind, error, trace: log(config.home, f"learning failed: {error!r}")
+    learn_all(config)
+
+
+def learn_all(config: Config) -> int:
+    """Learn from all that waits; returns how many ends of turns and sessions that were."""
+    home, done = str(config.home), 0
+    # Asked again after the lock is free: who found it held relies on that.
+    while waiting(home):
+        with ExitStack() as held:
+            try:
+                held.enter_context(locked(Path(lock_path(home)), wait_seconds=_LOCK_SECONDS))
+            except CannotDo:
+                return done
+            done += _take_all(config, [take(path) for path in waiting(home)])
+    return done
+
+
+def _take_all(config: Config, files: Sequence[str]) -> int:
+    notes = [one for path in files if (one := _read(config, path)) is not None]
+    _learn(config, notes)
+    # Only now: a process that was killed before leaves them to the next one.
+    for path in files:
+        Path(path).unlink(missing_ok=True)
+    return len(notes)
+
+
+def _read(config: Config, path: str) -> EndNote | None:
+    try:
+        return msgspec.json.decode(Path(path).read_bytes(), type=EndNote)
+    except (OSError, msgspec.DecodeError) as error:
+        log(config.home, f"the end of a session cannot be read: {error}")
+        return None
+
+
+def _learn(config: Config, notes: Sequence[EndNote]) -> None:
+    placed = [_placed(config, one) for one in notes]
+    _count(config, placed)
+    everything = any(one.kind == "everything" for one in placed)
+    # Neighbours are read too: a session that was killed has no end.
+    roots = {_root(config, one) for one in placed if one.path}
+    begun = time.time()
+    try:
+        learn(
+            config,
+            None if everything else sorted(map(Path, roots)),
+            ended=[EndedSession(one.agent, one.session, one.reason, one.at) for one in placed if one.kind == "session"],
+            reads=everything or bool(roots),
+            rebuilds=any(one.kind != "turn" for one in placed),
+        )
+    except StoreError:
+        raise
+    except SeasonedError as error:
+        # The file is not a history: trying again would not help.
+        log(config.home, f"nothing was learned: {error}")
+    set_read(str(config.home), roots, begun, everything=everything)
+
+
+def _placed(config: Config, one: EndNote) -> EndNote:
+    """The note with the path of its file: Codex' notify does not tell it."""
+    if one.path or one.agent != "codex":
+        return one
+    found = find_codex_file(config, one.session)
+    return msgspec.structs.replace(one, path="" if found is None else str(found))
+
+
+def _root(config: Config, one: EndNote) -> str:
+    """The folder of the agent's histories that holds the file, or the file alone if it is elsewhere."""
+    root = root_of(one.agent, one.path)
+    homes = [str(path) for _, path in known_homes(config)]
+    return root if any(f"{root}{os.sep}".startswith(f"{home}{os.sep}") for home in homes) else one.path
+
+
+def _count(config: Config, notes: Sequence[EndNote]) -> None:
+    """Count turns and calls for reviews, and have a session reviewed when it is due."""
+    for one in notes:
+        if one.agent in ("claude-code", "codex") and one.path and one.kind in ("turn", "session"):
+            count_turn(config, one.agent, one.session, Path(one.path), one.turn)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    main()

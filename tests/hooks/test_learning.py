@@ -1,0 +1,280 @@
+"""A session that ends is learned from in the background: once, whatever is killed, and without the agent waiting."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seasoned.app.learn import learn
+from seasoned.background import start
+from seasoned.config import Config, load
+from seasoned.experience.storage import last_learned
+from seasoned.file_lock import locked
+from seasoned.hooks.learner import learn_all
+from seasoned.learn_queue import begin, is_running, lock_path, note, wait_until_learned, waiting
+from seasoned.store import open_store
+from tests.history.claude_lines import ClaudeFile
+from tests.hooks.test_events import ERROR, RIGHT, WRONG, context, hook
+from tests.scan.test_scan import content
+
+KILLS = 20 if os.environ.get("SEASONED_TORTURE") else 4
+FOLDER = "/home/mira/w"
+
+
+def write_session(projects: Path, number: int, *, calls: int = 3, folder: str = FOLDER) -> Path:
+    """A session of a minute ago in which a mistake was repaired, where Claude Code keeps it."""
+    file = ClaudeFile(f"{number:08}-2222-4333-8444-555555555555").user("How many parcels were late?")
+    at = f"toolu_{number:04}"
+    file.calls(f"{at}a", "Bash", command=WRONG).result(f"{at}a", f"Exit code 2\n{ERROR}", is_error=True)
+    file.calls(f"{at}b", "Bash", command=RIGHT).result(f"{at}b", "3 parcels", is_error=False)
+    for more in range(calls - 2):
+        file.calls(f"{at}c{more}", "Bash", command="make test").result(f"{at}c{more}", "3 passed", is_error=False)
+    minute = time.strftime("%Y-%m-%dT%H:%M:", time.gmtime(time.time() - 90)).encode()
+    file.lines = [line.replace(b"2026-03-01T10:00:", minute) for line in file.lines]
+    file.lines = [line.replace(b"/home/mira/waypost", folder.encode()) for line in file.lines]
+    path = projects / "-home-mira-w" / f"{number:08}-2222-4333-8444-555555555555.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file.write(path)
+    return path
+
+
+def end(path: Path, name: str = "SessionEnd", **fields: Any) -> None:
+    """What Claude Code does when a session ends."""
+    assert hook("claude-code", name, session_id=path.stem, transcript_path=str(path), cwd=FOLDER, **fields) is None
+
+
+def log_of(config: Config) -> str:
+    path = config.log_folder / "hooks.log"
+    return path.read_text() if path.exists() else ""
+
+
+@pytest.fixture
+def projects(home: Path) -> Path:
+    return home / ".claude" / "projects"
+
+
+def test_what_a_session_taught_is_told_to_the_next_one_without_any_command(projects: Path) -> None:
+    config = load()
+    end(write_session(projects, 1))
+    assert wait_until_learned(str(config.home), 60)
+    failed = {"tool_name": "Bash", "tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}"}
+    said = context("claude-code", "PostToolUseFailure", session_id="new", cwd=FOLDER, **failed)
+    assert said is not None and f"`{RIGHT}` works here (1 session" in said
+    with open_store(config.store_path) as store:
+        (last,) = last_learned(store)
+        (ended,) = store.connection.execute("SELECT reason, at FROM session_end").fetchall()
+    assert (last.agent, last.sessions) == ("claude-code", 1) and last.at >= time.time() - 60
+    assert ended["reason"] and ended["at"] >= last.ended
+    assert log_of(config) == ""
+
+
+def test_a_turn_is_learned_from_but_does_not_end_the_session(projects: Path) -> None:
+    config = load()
+    end(write_session(projects, 1), "Stop")
+    assert wait_until_learned(str(config.home), 60)
+    with open_store(config.store_path) as store:
+        assert last_learned(store)[0].sessions == 1
+        assert store.connection.execute("SELECT count(*) FROM session_end").fetchone()[0] == 0
+
+
+def test_an_end_that_comes_while_another_is_learned_from_is_not_lost(projects: Path) -> None:
+    config = load()
+    first, second = write_session(projects, 1), write_session(projects, 2)
+    note(str(config.home), "session", agent="claude-code", session=first.stem, path=str(first))
+    with locked(Path(lock_path(str(config.home)))):
+        assert is_running(str(config.home))
+        end(second)
+        assert len(waiting(str(config.home))) == 2
+    begin(str(config.home))
+    assert wait_until_learned(str(config.home), 60)
+    with open_store(config.store_path) as store:
+        assert last_learned(store)[0].sessions == 2
+
+
+def test_sessions_whose_end_was_not_told_are_learned_from_at_the_next_start(projects: Path) -> None:
+    config = load()
+    for number in range(3):
+        path = write_session(projects, number)
+        os.utime(path, (time.time() - 60, time.time() - 60))
+    own = projects / "-home-mira-w" / "99999999-2222-4333-8444-555555555555.jsonl"
+    begins = {"source": "startup", "cwd": FOLDER, "transcript_path": str(own)}
+    hook("claude-code", "SessionStart-startup", session_id=own.stem, **begins)
+    assert wait_until_learned(str(config.home), 60)
+    with open_store(config.store_path) as store:
+        assert last_learned(store)[0].sessions == 3
+    before = (config.home / "learn").stat().st_mtime_ns
+    said = context("claude-code", "SessionStart-startup", session_id="another", **begins)
+    assert said is not None and "in 3 earlier sessions of this project" in said
+    assert (config.home / "learn").stat().st_mtime_ns == before, "nothing is new, so nothing was started"
+
+
+def test_a_start_waits_no_longer_than_its_limit(projects: Path) -> None:
+    config = load()
+    path = write_session(projects, 1)
+    note(str(config.home), "session", agent="claude-code", session=path.stem, path=str(path))
+    with locked(Path(lock_path(str(config.home)))):
+        begun = time.monotonic()
+        hook(
+            "claude-code", "SessionStart-startup", session_id="new", source="startup", cwd=FOLDER, transcript_path=None
+        )
+        assert 0.9 < time.monotonic() - begun < 30, "it waited for the one at work, and then began without it"
+    assert waiting(str(config.home)), "what was not learned from waits"
+
+
+def test_a_store_that_cannot_be_opened_loses_nothing(projects: Path) -> None:
+    config = load()
+    config.home.mkdir(mode=0o700)
+    config.store_path.write_bytes(b"this is no database" * 100)
+    end(write_session(projects, 1))
+    until = time.monotonic() + 60
+    while "learning failed" not in log_of(config) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert "learning failed" in log_of(config)
+    assert len(waiting(str(config.home))) == 1
+    config.store_path.unlink()
+    assert learn_all(config) == 1 and not waiting(str(config.home))
+    with open_store(config.store_path) as store:
+        assert last_learned(store)[0].sessions == 1
+
+
+def test_a_file_that_is_no_history_and_a_note_that_cannot_be_read_stop_nothing(projects: Path, tmp_path: Path) -> None:
+    config = load()
+    (tmp_path / "no.jsonl").write_text("nothing\n")
+    note(str(config.home), "session", agent="claude-code", session="x", path=str(tmp_path / "no.jsonl"))
+    (config.home / "learn" / "1-1.end").write_text("{")
+    path = write_session(projects, 1)
+    note(str(config.home), "session", agent="claude-code", session=path.stem, path=str(path))
+    assert learn_all(config) == 2 and not waiting(str(config.home))
+    assert "cannot be read" in log_of(config)
+    with open_store(config.store_path) as store:
+        assert last_learned(store)[0].sessions == 1
+
+
+def test_a_file_elsewhere_is_read_alone(projects: Path, tmp_path: Path) -> None:
+    config = load()
+    path = write_session(projects, 1)
+    elsewhere = tmp_path / "a" / path.name
+    elsewhere.parent.mkdir()
+    shutil.move(path, elsewhere)
+    shutil.copy(elsewhere, elsewhere.with_name("other.jsonl"))
+    end(elsewhere)
+    assert wait_until_learned(str(config.home), 60)
+    with open_store(config.store_path) as store:
+        assert [row["path"] for row in store.each("source.all")] == [str(elsewhere)]
+
+
+def test_what_waits_is_bounded(home: Path) -> None:
+    for number in range(520):
+        note(str(home / ".seasoned"), "turn", agent="claude-code", session=str(number))
+    assert len(waiting(str(home / ".seasoned"))) == 501, "one note to read everything stands for the rest"
+
+
+PROBE = """
+import os, sys, json, time
+from seasoned.background import lower_priority
+lower_priority()
+inherited = [os.readlink("/dev/fd/" + name) for name in os.listdir("/dev/fd")
+             if int(name) > 2 and os.path.lexists("/dev/fd/" + name)]
+class_of = os.popen("ionice -p %d" % os.getpid()).read() if os.path.exists("/usr/bin/ionice") else "idle"
+seen = {"nice": os.nice(0), "disk": class_of, "session": os.getsid(0), "pid": os.getpid(),
+        "open": inherited,
+        "path": sys.path, "stdout": os.readlink("/proc/self/fd/1")}
+open(sys.argv[1] + ".new", "w").write(json.dumps(seen))
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+time.sleep(1)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc, which only Linux has")
+def test_the_process_is_on_its_own_and_lets_others_go_first(tmp_path: Path) -> None:
+    (tmp_path / "probing").mkdir()
+    (tmp_path / "probing" / "probe_module.py").write_text(PROBE)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "probe_module.py").write_text("raise SystemExit('the project was imported')")
+    code = (
+        "import os, sys; from seasoned.background import start; end = os.pipe()[1]; os.set_inheritable(end, True);"
+        "start('probe_module', sys.argv[1])"
+    )
+    told = tmp_path / "told.json"
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "probing")}
+    begun = time.monotonic()
+    subprocess.run(
+        [sys.executable, "-c", code, str(told)], cwd=project, env=env, check=True, capture_output=True, close_fds=False
+    )
+    took = time.monotonic() - begun
+    while not told.exists() and time.monotonic() < begun + 30:
+        time.sleep(0.01)
+    seen = json.loads(told.read_text())
+    assert seen["nice"] == 15 and "idle" in seen["disk"]
+    assert seen["session"] == seen["pid"], "it survives what its agent started"
+    assert (seen["open"], seen["stdout"]) == ([], "/dev/null"), "no pipe of the agent is held open"
+    assert str(project) not in seen["path"] and "" not in seen["path"]
+    assert took < 1 + time.monotonic() - begun, "the caller did not wait for it"
+
+
+def test_processes_that_ended_are_collected_by_a_server_that_starts_many() -> None:
+    for _ in range(3):
+        start("this")  # prints a poem and ends
+        time.sleep(0.3)
+    start("this")
+    done = subprocess.run(
+        ["ps", "--ppid", str(os.getpid()), "-o", "stat="], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.count("Z") <= 2
+
+
+@pytest.mark.slow
+def test_killed_while_it_reads_nothing_is_lost_and_nothing_counts_twice(projects: Path, tmp_path: Path) -> None:
+    config, home = load(), str(load().home)
+    chance = random.Random(7)
+    killed = number = 0
+    for _ in range(KILLS):
+        for _ in range(6):
+            number += 1
+            path = write_session(projects, number, calls=chance.randint(3, 60))
+            note(home, "session", agent="claude-code", session=path.stem, path=str(path), reason="exit")
+        process = subprocess.Popen([sys.executable, "-m", "seasoned.hooks.learner", home], start_new_session=True)
+        time.sleep(chance.uniform(0.05, 1.5))
+        if process.poll() is None:
+            killed += 1
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert killed, "the machine was so quick that nothing was killed"
+    begin(home)
+    assert wait_until_learned(home, 120)
+    undisturbed = Config(home=tmp_path / "undisturbed", claude_config_dir=projects.parent)
+    undisturbed.home.mkdir()
+    shutil.copy(config.home / "redact.key", undisturbed.home)
+    learn(undisturbed)
+    assert content(config.store_path) == content(undisturbed.store_path)
+    assert learned(config) == learned(undisturbed)
+    with open_store(config.store_path) as store:
+        assert store.connection.execute("SELECT count(*) FROM session_end").fetchone()[0] == number
+        assert store.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+
+
+def learned(config: Config) -> dict[str, list[tuple[Any, ...]]]:
+    """What a store knows because of its sessions, without row numbers and times of learning."""
+    asked = {
+        "evidence": "SELECT native_id, evidence.project, content FROM evidence JOIN session ON session.id = session_id",
+        "knowledge": "SELECT * FROM knowledge",
+        "failures": "SELECT native_id, said, how FROM failure JOIN session ON session.id = session_id",
+        "sessions": "SELECT native_id, learned_from.ended FROM learned_from JOIN session ON session.id = session_id",
+        "totals": "SELECT * FROM day_total",
+        "tools": "SELECT * FROM tool_total",
+        "waiting": "SELECT count(*) FROM recall_waiting",
+        "unsettled": "SELECT count(*) FROM unsettled",
+    }
+    with open_store(config.store_path) as store:
+        return {name: sorted(map(tuple, store.connection.execute(select).fetchall())) for name, select in asked.items()}
