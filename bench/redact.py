@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.redact.corpus import clean_values, planted, survives
+from tests.redact.corpus_places import PLACES, leaks
 
 from seasoned.redact import Redactor
 
@@ -71,6 +72,23 @@ def quality(redactor: Redactor, seed: int) -> list[str]:
     ]
 
 
+def places(redactor: Redactor, seed: int) -> Iterator[str]:
+    """Recall in the places where real histories leak, in the writings that rules were made with and in others."""
+    for is_aside, name in ((False, "writings the rules were made with"), (True, "writings set aside")):
+        found = [leak for leak in leaks(seed) if leak.is_aside == is_aside]
+        missed = sum(leak.secret in redactor.text(leak.text) for leak in found)
+        yield f"{len(PLACES)} places, {name}: recall {1 - missed / len(found):.3f} ({len(found)} secrets)"
+
+
+def growth(redactor: Redactor) -> Iterator[str]:
+    """Time for texts made to be slow, doubled three times: linear if each step takes twice as long."""
+    sizes = (32_000, 64_000, 128_000, 256_000)
+    for bait in ("mysql -p", "://a:b1c2@", "cookie: a=", '{"password":12345}', "0000 0\n"):
+        took = [seconds(lambda n=n, bait=bait: redactor.text(bait * (n // len(bait))), 2) for n in sizes]  # type: ignore[misc]
+        marks = "  ".join(f"{n // 1000} kB {t * 1000:.0f} ms" for n, t in zip(sizes, took, strict=True))
+        yield f"{bait.strip()!r} repeated: {marks}"
+
+
 def speed(redactor: Redactor) -> list[str]:
     """MB/s on clean text, beside json.loads of the same text."""
     lines = []
@@ -107,5 +125,7 @@ def figures() -> Iterator[str]:
     redactor = Redactor(b"benchmark".ljust(32, b"."))
     for seed in (1, 2):
         yield from quality(redactor, seed)
+    yield from places(redactor, 1)
+    yield from growth(redactor)
     yield from speed(redactor)
     yield f"import: {import_milliseconds():.1f} ms"

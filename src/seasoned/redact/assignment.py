@@ -18,16 +18,21 @@ SEPARATOR = LazyRegex(
     r"|>|(?:[ \t]{1,2}|[ ](?:is|was)[ ])(?=[a-z0-9/+_\-]{16})"
     rf"|{QUOTE}?(?:\s|\\[nrt]|,|-){{1,24}}{QUOTE}?value{QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}})"
 )
-# Words that make a name suspicious. "k" covers token, key and cookie at once.
-KEY = LazyRegex("k(?:ey|en|ie)")
-PASS = LazyRegex("pass")
-PWD = LazyRegex("pwd")
-CRE = LazyRegex("cre[td]")
-AUTH = LazyRegex("auth")
+# Words that make a name suspicious, and the marks without which they cannot stand in a text. An expression that begins
+# with a literal is ten times as fast as one that begins with a choice.
+NAMES = (
+    (LazyRegex("k(?:ey|en|ie)"), ("key", "ken", "kie")),  # key, token and cookie
+    (LazyRegex("pass"), ("pass",)),
+    (LazyRegex("pw(?:d|(?![a-z]))"), ("pw",)),
+    (LazyRegex("cre[td]"), ("cre",)),
+    (LazyRegex("auth"), ("auth",)),
+)
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 OPEN = LazyRegex(r"""[bfruBFRU@]{0,2}(\\{0,8})(["'`])""")
 CODED = LazyRegex(r"\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27")
 BARE = LazyRegex(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,64}){0,8}""")
+# A YAML block: `|` or `>`, the end of the line, and the first line below, whatever numbers a listing puts before it.
+BLOCK = LazyRegex(r"[|>][+\-]?\d?[ \t]*(?:\r?\n|\\n)(?:[ \t\d→|+\-]|\\t)*([^\s\"'\\]{4,512})[ \t]*(?:\r?\n|\\n|\"|$)")
 STOP = LazyRegex(r"[,;&)}\]|]")
 CODED_STOP = LazyRegex(r"(?i)%(?:26|22|27|0a|0d|20|2c|7d|3b)|[,;&)}\]|]")
 LINE_START = LazyRegex(
@@ -50,21 +55,12 @@ class AssignedValue(NamedTuple):
     quoted: bool
 
 
-def find_assignments(text: str, low: str) -> list[Hit]:
+def find_assignments(text: str, low: str, marks: set[str]) -> list[Hit]:
     """Find values that are secret because of their name."""
     hits: list[Hit] = []
-    # Almost every text has none: one expression that begins with a single letter is faster than three searches, and
-    # one search is faster than an expression that begins with a word.
-    if "k" in low:
-        _named_by(KEY, text, low, hits)
-    if "pass" in low:
-        _named_by(PASS, text, low, hits)
-    if "pwd" in low:
-        _named_by(PWD, text, low, hits)
-    if "cre" in low:
-        _named_by(CRE, text, low, hits)
-    if "auth" in low:
-        _named_by(AUTH, text, low, hits)
+    for pattern, needed in NAMES:
+        if not marks.isdisjoint(needed):
+            _named_by(pattern, text, low, hits)
     return hits
 
 
@@ -86,7 +82,7 @@ def _named_by(names: LazyRegex, text: str, low: str, hits: list[Hit]) -> None:
         named = _name(text, low, start, match.start(1))
         if named is None:
             continue
-        value = read_value(text, reached)
+        value = read_block(text, reached) if text[reached : reached + 1] in ("|", ">") else read_value(text, reached)
         if value is None:
             continue
         hit = _judge(text, named, text[match.start(1) : reached], value)
@@ -146,6 +142,12 @@ def read_value(text: str, at: int) -> AssignedValue | None:
         return _quoted(text, opened.end(), opened[2], len(opened[1]))
     bare = BARE.compiled.match(text, at)
     return AssignedValue(bare.start(), bare.end(), False) if bare is not None else None
+
+
+def read_block(text: str, at: int) -> AssignedValue | None:
+    """The indented value below `password: |`."""
+    block = BLOCK.compiled.match(text, at)
+    return AssignedValue(block.start(1), block.end(1), True) if block is not None else None
 
 
 def _quoted(text: str, start: int, quote: str, depth: int) -> AssignedValue | None:

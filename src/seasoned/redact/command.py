@@ -14,47 +14,80 @@ from seasoned.redact.name import Promise, kind_of, promise
 _NAMED = r"(?<![a-z0-9_\-]-)-(?!-)[a-z0-9\-]{0,30}?(?:pass|token|key|secret|pwd|cred)[a-z0-9\-_]{0,24}+"
 DASH = LazyRegex(
     rf"""-(?:(?P<flag>{_NAMED})(?:\\{{0,8}}["'],\s{{0,8}}(?=\\{{0,8}}["'])|[ \t]{{1,2}}(?![ \t\-|]))"""
-    r"""|(?<=[\s"'\\n]-)(?:-(?:proxy-)?user[ =]|u(?:[ ]|(?=["']))|[aw][ ]|p[ ]?)[ ]?(?=\S))"""
+    # Java's and Windows' tools write their long options with one hyphen.
+    r"""|(?P<secure>asplaintext)|(?<=[\s"'\\n]-)(?:(?P<one>[a-z]{0,12}pass(?:word|phrase|wd)?)[ ](?=[^\s\-])"""
+    r"""|-(?:proxy-)?user[ =]|-cookie[ =]|u(?:[ ]|(?=["']))|[awnk][ ]|s?b[ ]|p[ ]?)[ ]?(?=\S))"""
 )
+SECURE = LazyRegex(r"""securestring(?:\s-string)?\s{1,3}(["'])([^"'\n]{4,200})\1""")
 # `-pSECRET` in one word is a password only for these; elsewhere -p is a port or a path.
-CLIENTS_WITH_JOINED = ("mysql", "mariadb", "mysqldump", "mysqladmin")
+CLIENTS_WITH_JOINED = ("mysql", "mariadb", "mysqldump", "mysqladmin", "7z ", "7za ", "rar ")
 # What an option of one letter means depends on the program in front of it.
 CLIENTS_WITH_SPACE = {
-    "-p": ("login", "sshpass", "mongo", "az ", "skopeo", "7z", "mssql"),
+    "-p": ("login", "sshpass", "mongo", "az ", "skopeo", "7z", "mssql", "cqlsh", "cypher-shell", "psexec", "plink"),
+    "-P": ("sqlcmd", "bcp ", "zip ", "mssql"),
     "-a": ("redis-cli",),
     "-w": ("ldap",),
+    "-N": ("ssh-keygen",),
+    "-k": ("openssl enc",),
+    "-b": ("oathtool",),
 }
+# `-b` of curl takes cookies; the value of the first one decides.
+COOKIES = LazyRegex(r"""[\w.\-]{1,64}=([^;\s"']{12,4096})""")
 # `echo SECRET | docker login --password-stdin`
 PIPED = LazyRegex(
     r"""echo\s{1,3}(?:-n\s{1,3})?\\{0,8}["']?([^\s"'|\\]{4,512})\\{0,8}["']?\s{0,3}\|[^|\n]{1,200}password-stdin"""
 )
 SPACED = LazyRegex(r"pass(?:word|phrase|code|wd)\s")
-NETRC = LazyRegex(r"pass(?:word|wd)[ \t]{1,4}(?=\S)")
+NETRC = LazyRegex(r"pass(?:word|wd|phrase)[ \t]{1,4}(?=\S)")
 SAID = LazyRegex(r"pass(?:word|phrase|code|wd)(?:\s+(?:for|of)\s+\S{1,40})?\s+(?:is|was|=|to)[: ]\s{0,3}(?=\S)")
 SQL = LazyRegex(r"""password\s{1,4}(?:as\s)?(\\{0,8})(?=["'])""")
 IDENTIFIED = LazyRegex(r"""identified by\s{1,4}(?:as\s)?(?=\\{0,8}["'])""")
 PASS_WORD = LazyRegex(r""" pass:([^\s"'\\,;]{4,256})""")
 CHPASSWD = LazyRegex(r"""[a-z_][a-z0-9_\-]{0,31}:([^\s"'\\]{4,128})["']?\s*\|\s*(?:sudo\s+)?chpasswd""")
 HTPASSWD = LazyRegex(r"""htpasswd\s+-[a-z]*b[a-z]*\s+\S{1,200}\s+\S{1,100}\s+(["']?)([^\s"']{4,128})""")
+WPA = LazyRegex(r"""wpa_passphrase \S{1,40} ["']?([^\s"']{8,64})""")
+WINDOWS = LazyRegex(r"""/pass(?:word)?:["']?([^\s"']{4,128})""")
+# "use the password X", "password for the staging box: X": the value must look typed, not written.
+USED = ("use the ", "use ", "with ", "enter ", "type ", "try ", "with the ", "with this ", "use this ")
+LABELLED = LazyRegex(r"pass(?:word|phrase|code)?\sfor\s(?:[\w.\-]{1,30}\s){0,5}[\w.\-]{1,30}(?::|\sis)\s{1,2}(?=\S)")
+PW_SAID = LazyRegex(r"pw\s(?:is|was)[: ]\s{0,2}(?=\S)")
+# `login with admin / X`, `creds: deploy / X`. Two expressions, since one that begins with a choice is slow.
+_SLASHED = r"(?:\s(?:with|as|are|is)|:)\s{1,2}[\w.@\-]{2,40} ?/ ?([^\s/\"'`,;)]{5,64})(?![\w/])"
+SLASHED = {"login": LazyRegex(rf"login{_SLASHED}"), "cre": LazyRegex(rf"cred(?:s|entials)?{_SLASHED}")}
 PGPASS = LazyRegex(
-    r"(?m)^[\s+\-0-9→|]*[\w.*\-]{1,100}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*\-.@]{1,64}:([^\s:\"']{4,256})$"
+    r"(?m)^[ \t+\-0-9→|]{0,24}[\w.*\-]{1,100}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*\-.@]{1,64}:([^\s:\"']{4,256})$"
 )
 
 
-def find_in_commands(text: str, low: str) -> list[Hit]:
+def find_in_commands(text: str, low: str, marks: set[str]) -> list[Hit]:
     """Values of flags, of clients with short flags, and of files such as .netrc."""
     hits: list[Hit] = []
     if "-" in low:
         for match in DASH.compiled.finditer(low):
-            hit = _flag(text, match) if match.lastgroup == "flag" else _short(text, low, match)
+            if match.lastgroup == "flag":
+                hit = _flag(text, match)
+            elif match.lastgroup == "one":
+                hit = _one_hyphen(text, match)
+            elif match.lastgroup == "secure":
+                hit = _secure_string(text, low, match.start())
+            else:
+                hit = _short(text, low, match)
             if hit is not None:
                 hits.append(hit)
-    if "pass" in low:
+    if "pass" in marks:
         hits += _passwords(text, low)
-    if "identified by" in low:
+    if "pw" in marks:
+        for match in PW_SAID.compiled.finditer(low):
+            hits += _told(text, match.end(), typed=True)
+    for mark, pattern in SLASHED.items():
+        if mark in marks:
+            for match in pattern.compiled.finditer(low):
+                if _is_typed(text[match.start(1) : match.end(1)]):
+                    hits.append(Hit("password", match.start(1), match.end(1)))
+    if "identified by" in marks:
         for match in IDENTIFIED.compiled.finditer(low):
             hits += _told(text, match.end(), exact=True)
-    if ":5432:" in low:
+    if ":5432:" in marks:
         for match in PGPASS.compiled.finditer(text):
             if not is_placeholder(match[1]):
                 hits.append(Hit("password", match.start(1), match.end(1)))
@@ -78,9 +111,14 @@ def _short(text: str, low: str, match: re.Match[str]) -> Hit | None:
     near = low[max(0, match.start() - 400) : match.start()]
     line = near[near.rfind("\n") + 1 :]
     flag = match[0].rstrip()
+    if flag in ("-b", "-sb", "--cookie", "--cookie="):
+        return _curl_cookie(text, line, flag, match.end())
+    if len(flag) == 2:
+        # `unzip -p` prints to a pipe and `unzip -P` takes a password.
+        flag = text[match.start() : match.start() + 2]
     if flag in ("-u", "--user", "--proxy-user"):
         return _user(text, line, flag, match.end())
-    if flag == "-p" and match[0] == "-p":
+    if flag == "-p" and len(match[0]) == 2:
         fits = any(name in line for name in CLIENTS_WITH_JOINED)
     else:
         fits = any(name in line for name in CLIENTS_WITH_SPACE.get(flag, ()))
@@ -89,6 +127,36 @@ def _short(text: str, low: str, match: re.Match[str]) -> Hit | None:
         return None
     word = text[value.start : value.end]
     if word.startswith("-") or is_placeholder(word) or len(word) < 3:
+        return None
+    return Hit("password", value.start, value.end)
+
+
+def _curl_cookie(text: str, line: str, flag: str, at: int) -> Hit | None:
+    if "curl" not in line and "wget" not in line:
+        return _password_at(text, at) if flag == "-b" and "oathtool" in line else None
+    value = read_value(text, at)
+    pair = COOKIES.compiled.match(text, value.start, value.end) if value is not None else None
+    if value is None or pair is None or is_placeholder(pair[1]) or not is_random(pair[1]):
+        return None
+    return Hit("cookie", value.start, value.end)
+
+
+def _one_hyphen(text: str, match: re.Match[str]) -> Hit | None:
+    # `openssl -passin pass:x` is read by its own expression.
+    return None if text.startswith(("pass:", "env:", "file:"), match.end()) else _password_at(text, match.end())
+
+
+def _secure_string(text: str, low: str, at: int) -> Hit | None:
+    near = SECURE.compiled.search(low, max(0, at - 300), at)
+    if near is None or is_placeholder(text[near.start(2) : near.end(2)]):
+        return None
+    return Hit("password", near.start(2), near.end(2))
+
+
+def _password_at(text: str, at: int) -> Hit | None:
+    value = read_value(text, at)
+    word = text[value.start : value.end] if value is not None else ""
+    if value is None or len(word) < 4 or word[0] == "-" or not is_secret(word, Promise.PASSWORD, value.quoted, True):
         return None
     return Hit("password", value.start, value.end)
 
@@ -116,6 +184,10 @@ def _passwords(text: str, low: str) -> Iterator[Hit]:
     if "passwd" in low:
         yield from _grouped(text, low, CHPASSWD, 1)
         yield from _grouped(text, low, HTPASSWD, 2)
+    if "wpa_passphrase " in low:
+        yield from _grouped(text, low, WPA, 1)
+    if "/pass:" in low or "/password:" in low:
+        yield from _grouped(text, low, WINDOWS, 1)
 
 
 def _spaced(text: str, low: str, at: int) -> Iterator[Hit]:
@@ -128,8 +200,13 @@ def _spaced(text: str, low: str, at: int) -> Iterator[Hit]:
     said = SAID.compiled.match(low, at)
     if said is not None:
         yield from _told(text, said.end())
+    labelled = LABELLED.compiled.match(low, at)
+    if labelled is not None:
+        yield from _told(text, labelled.end(), typed=True)
     netrc = NETRC.compiled.match(low, at)
-    if netrc is not None and "login" in low[max(0, at - 200) : at]:
+    if netrc is not None and low.endswith(USED, max(0, at - 12), at):
+        yield from _told(text, netrc.end(), typed=True)
+    if netrc is not None and any(word in low[max(0, at - 200) : at] for word in ("login", "nmcli", "machine ")):
         yield from _told(text, netrc.end(), exact=True)
 
 
@@ -140,13 +217,21 @@ def _grouped(text: str, low: str, pattern: LazyRegex, group: int) -> Iterator[Hi
             yield Hit("password", match.start(group), match.end(group))
 
 
-def _told(text: str, at: int, exact: bool = False) -> Iterator[Hit]:
+def _is_typed(word: str) -> bool:
+    """Whether a word of a sentence looks like a password: figures among letters, and not just a name with a number."""
+    figures = sum(c.isdigit() for c in word)
+    return figures > 0 and any(c.isalpha() for c in word) and (figures > 1 or not word.islower() or not word.isalnum())
+
+
+def _told(text: str, at: int, exact: bool = False, typed: bool = False) -> Iterator[Hit]:
     value = read_value(text, at)
     if value is None:
         return
     word = text[value.start : value.end]
     if not value.quoted:
         word = word.rstrip(".,;:)")
+    if typed and not _is_typed(word):
+        return
     looks = any(c.isdigit() for c in word) or not word.replace("_", "").isalpha()
     if (exact or looks) and is_secret(word, Promise.PASSWORD, value.quoted, exact) and len(word) >= 5:
         yield Hit("password", value.start, value.start + len(word))

@@ -11,6 +11,7 @@ from seasoned.redact.assignment import find_assignments
 from seasoned.redact.command import find_in_commands
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_random
+from seasoned.redact.mark import find_marks
 from seasoned.redact.personal import (
     FIGURES,
     PHONE_MARKS,
@@ -19,6 +20,7 @@ from seasoned.redact.personal import (
     find_ibans,
     find_phones,
 )
+from seasoned.redact.place import find_hashes, find_in_places, find_said
 from seasoned.redact.rules import RULES, Rule
 
 BASE64 = LazyRegex(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
@@ -240,10 +242,6 @@ PLAIN = 2
 HEXADECIMAL = "0123456789abcdef-"
 DIGESTS = (32, 36, 40, 64)  # lengths of MD5, UUID, SHA-1 and SHA-256
 PAIRED = LazyRegex(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
-MNEMONIC = LazyRegex(
-    r"(?:mnemonic|seed|phrase)[a-z_ ]{0,24}[\"'\\]{0,6}\s{0,3}[:=]\s{0,3}[\"'\\]{0,6}"
-    r"((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})"
-)
 
 
 def scan(text: str, depth: int = 0) -> list[Hit]:
@@ -254,8 +252,17 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     low = text.lower() if text.isascii() else data.lower().decode("ascii")
     # One byte per character, so that offsets are equal in all three.
     classes = data.translate(CLASSES)
-    hits = find_assignments(text, low)
-    hits += find_in_commands(text, low)
+    marks = find_marks(low)
+    hits: list[Hit] = []
+    if marks:
+        hits += find_assignments(text, low, marks)
+        hits += find_in_places(text, low, marks)
+    if marks or "-" in low:
+        hits += find_in_commands(text, low, marks)
+    if "$" in low:
+        hits += find_hashes(text, low)
+    if marks or not text.isascii():
+        hits += find_said(text, marks)
     if "@" in low:
         hits += find_emails(text, low)
         hits += find_in_urls(text)
@@ -265,13 +272,11 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
             hits += find_in_urls(text)
     if "~" in low and "Q~" in text:
         hits += _apply(AZURE_CLIENT, text)
-    if "bearer " in low:
+    if "bearer " in marks:
         hits += _apply(BEARER, unescape(text))
     if b"000" in classes:
         _numbers(text, low, data, classes, hits)
-    if "seed" in low or "mnemonic" in low:
-        hits += [Hit("seed-phrase", m.start(1), m.end(1)) for m in MNEMONIC.compiled.finditer(low)]
-    if "PRIVATE KEY" in text or "Private-Lines" in text:
+    if "private" in marks:
         hits += find_blocks(text)
     _words(text, classes, depth, hits)
     return hits

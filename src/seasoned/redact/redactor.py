@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -225,15 +227,22 @@ def _weight(hit: Hit) -> tuple[int, bool]:
 
 
 def _beside_tags(hit: Hit, tags: list[tuple[int, int]]) -> Hit | None:
+    """The hit widened over the tags that it cuts; None if it lies in one. Tags are in order, so two look-ups do."""
     kind, start, end = hit
-    for first, last in tags:
-        if first <= start and end <= last:
-            return None
-        if first < start < last:
-            start = first
-        if first < end < last:
-            end = last
+    first, last = _tag_around(tags, start), _tag_around(tags, end)
+    if first is not None and first[0] <= start and end <= first[1]:
+        return None
+    if first is not None and first[0] < start:
+        start = first[0]
+    if last is not None and last[0] < end < last[1]:
+        end = last[1]
     return Hit(kind, start, end)
+
+
+def _tag_around(tags: list[tuple[int, int]], place: int) -> tuple[int, int] | None:
+    """The tag that begins at or before this place and ends after it."""
+    at = bisect_right(tags, (place, sys.maxsize)) - 1
+    return tags[at] if at >= 0 and place < tags[at][1] else None
 
 
 def _open_block(text: str, start: int) -> int:
