@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -18,6 +19,7 @@ from seasoned.command.tool import (
     task_type,
     tool_of,
 )
+from seasoned.config import Config
 from tests.outcome.calls import call, shell
 
 
@@ -49,6 +51,27 @@ def test_trivial_tools() -> None:
     trivial = "clarify memory fact_store fact_feedback session_search skill_view skills_list todo TodoWrite update_plan"
     assert all(is_trivial(name) for name in trivial.split())
     assert not any(is_trivial(name) for name in ("Bash", "skill_manage", "Task", "web_search", "mcp__x__memory_read"))
+
+
+def test_own_tools_are_not_experience_under_whatever_name_an_agent_gives_them() -> None:
+    own = "warm_session recall request_confirmation confirmation_status wait_confirmation redeem_confirmation"
+    for name in own.split():
+        spellings = (name, f"mcp__seasoned__{name}", f"mcp_seasoned_{name}", f"seasoned__{name}", f"seasoned-{name}")
+        assert all(is_trivial(one) and tool_of(one).kind == "meta" for one in spellings), name
+    assert is_trivial("schedule", "seasoned") and is_trivial("mcp__seasoned__schedule")
+    assert not is_trivial("schedule", "tau-bench") and not is_trivial("schedule")
+    others = ("mcp__kitchen__season", "seasoned", "unseasoned_recall", "mcp__notseasoned__recall", "recall_order")
+    assert not any(is_trivial(name) for name in others)
+
+
+def test_every_tool_that_the_program_gives_to_agents_is_an_own_tool() -> None:
+    from seasoned.agent.toolset import confirm, schedule, warm_session
+    from seasoned.mcp_server.tools import ConfirmationTools, ExperienceTools
+
+    config = Config(home=Path("/nowhere"))
+    served = [*ExperienceTools(config).tools(), *ConfirmationTools(config).tools()]
+    for tool in (*served, *confirm.CONFIRM, *schedule.SCHEDULE, *warm_session.WARM):
+        assert is_trivial(tool.__name__, "seasoned"), tool.__name__
 
 
 def test_tools_that_no_one_has_heard_of() -> None:

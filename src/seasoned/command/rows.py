@@ -69,6 +69,8 @@ class ToolRow(msgspec.Struct, frozen=True, omit_defaults=True):
     form: str
     names: str
     trivial: bool = False
+    agent: str = ""
+    """The only agent whose tools these are; empty for any."""
 
 
 class CommandTable(msgspec.Struct, frozen=True):

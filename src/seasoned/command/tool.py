@@ -29,15 +29,19 @@ class Tool(msgspec.Struct, frozen=True):
 
 @cache
 def known_tools() -> dict[str, Tool]:
-    """The tools of all agents by their names in lower case, from `table/tools.toml`."""
+    """The tools of all agents by their names in lower case, from `table/tools.toml`; `agent:name` for one agent's."""
     found: dict[str, Tool] = {}
     for row in table().tools:
         tool = msgspec.convert({"kind": row.kind, "form": row.form, "trivial": row.trivial}, Tool)
-        found.update(dict.fromkeys(row.names.split(), tool))
+        names = [f"{row.agent}:{name}" if row.agent else name for name in row.names.split()]
+        found.update(dict.fromkeys(names, tool))
     return found
 
 
 _UNKNOWN = Tool("general", "api")
+_OWN = Tool("meta", "meta", trivial=True)
+# How agents name the tools of our MCP server.
+_OWN_SERVER = LazyRegex(r"(?:mcp[_.]{1,2})?seasoned(?:__|[_.:/-])")
 _REMOTE_RESEARCH = Tool("research", "api")
 _RESEARCH_WORDS = LazyRegex(r"browser|fetch|web_?search|crawl|scrape|playwright|puppeteer|firecrawl|tavily|exa_")
 
@@ -50,14 +54,16 @@ def tool_of(name: str) -> Tool:
     known = known_tools().get(lowered)
     if known is not None:
         return known
+    if "seasoned" in lowered and _OWN_SERVER.compiled.match(lowered):
+        return _OWN
     if lowered.startswith(("mcp_", "mcp.")) and _RESEARCH_WORDS.compiled.search(lowered):
         return _REMOTE_RESEARCH
     return _UNKNOWN
 
 
-def is_trivial(name: str) -> bool:
-    """Whether calls of a tool are left out of rates and templates."""
-    return tool_of(name).trivial
+def is_trivial(name: str, agent: str = "") -> bool:
+    """Whether calls of a tool are left out of rates and templates; some only in sessions of one agent."""
+    return tool_of(name).trivial or (bool(agent) and tool_of(f"{agent}:{name}").trivial)
 
 
 def output_form(call: ToolCall) -> OutputForm:

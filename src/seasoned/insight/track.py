@@ -108,7 +108,7 @@ def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
     calls = []
     kinds: dict[str, int] = {}
     for position, (call, verdict) in enumerate(judge_session(session)):
-        kind, counts_as = kind_of(call), count_name(call, verdict, include)
+        kind, counts_as = kind_of(call), count_name(call, verdict, include, agent=session.ref.agent)
         if counts_as != "trivial":
             kinds[kind] = kinds.get(kind, 0) + 1
         calls.append(
@@ -192,7 +192,7 @@ def _track(row: sqlite3.Row, calls: Iterable[sqlite3.Row], include: Include) -> 
     return Track(
         ref=ref,
         messages=row["messages"],
-        calls=tuple([_call(position, call, include) for position, call in enumerate(calls)]),
+        calls=tuple([_call(position, call, include, ref.agent) for position, call in enumerate(calls)]),
         root=row["root"],
         task_type=row["task_type"],
         title=row["title"],
@@ -211,7 +211,7 @@ def _track(row: sqlite3.Row, calls: Iterable[sqlite3.Row], include: Include) -> 
     )
 
 
-def _call(position: int, row: sqlite3.Row, include: Include) -> JudgedCall:
+def _call(position: int, row: sqlite3.Row, include: Include, agent: str) -> JudgedCall:
     return JudgedCall(
         position=position,
         message=row["message"],
@@ -220,7 +220,7 @@ def _call(position: int, row: sqlite3.Row, include: Include) -> JudgedCall:
         # What was stored is the count by default; only with switches on is it computed again.
         counts_as=row["counts_as"]
         if include == NOTHING_MORE
-        else counts_as(row["tool"], row["verdict"], row["fault"], include),
+        else counts_as(row["tool"], row["verdict"], row["fault"], include, agent=agent),
         verdict=row["verdict"],
         fault=row["fault"],
         time=row["time"],

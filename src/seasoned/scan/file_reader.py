@@ -297,7 +297,7 @@ class FileReader:
             message=call.message,
             tool=call.tool,
             kind=kind_of(call),
-            counts_as=count_name(call, verdict),
+            counts_as=count_name(call, verdict, agent=agent),
             arguments=short.arguments,
             result=short.result,
             time=call.time,
