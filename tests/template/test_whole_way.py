@@ -14,6 +14,8 @@ from seasoned.config import load
 from seasoned.redact import Redactor
 from seasoned.store import open_store
 from seasoned.template.block import FORMATS, FORMS
+from seasoned.template.example import NamedExample
+from seasoned.template.library.project import library_for
 from seasoned.template.library.storage import snapshot
 from seasoned.template.provision import provision
 from tests.cli.run import answer, seasoned
@@ -56,8 +58,10 @@ def _rendered() -> list[str]:
         for form in FORMS
     ]
     with open_store(load().store_path) as store:
-        library = snapshot(store)
-    for format_, form in product(FORMATS, FORMS):
+        # With placeholders, and with real names as sessions of the same project see them.
+        libraries = snapshot(store), library_for(store, "/home/mira/waypost", now=0.0)
+    assert any(isinstance(one, NamedExample) for kept in libraries[1].templates for one in kept.examples)
+    for library, format_, form in product(libraries, FORMATS, FORMS):
         made = provision([], library=library, template="planted", format=format_, form=form, budget=100000)
         found += [] if made.rendered is None else [made.rendered.content.decode()]
     return found

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.marks import BLOCK_OPENS
-from seasoned.template.example import Example, Note, digest
+from seasoned.template.example import Example, NamedExample, Note, digest
 
 Format = Literal["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"]
 Form = Literal["messages", "text", "guidance"]
@@ -47,6 +47,12 @@ class Block(msgspec.Struct, frozen=True):
             parts += [note.tool, note.text]
         # The lengths keep a separator inside a text from making two blocks look alike.
         return digest(*[str(len(part)) for part in parts], *parts)
+
+    @property
+    def names(self) -> Literal["own", "some", "none"]:
+        """Whether the names in its examples are those of the session's own project."""
+        own = sum(isinstance(one, NamedExample) for one in self.examples)
+        return "none" if not own else "own" if own == len(self.examples) else "some"
 
     @property
     def mark(self) -> str:

@@ -61,6 +61,19 @@ class Example(msgspec.Struct, frozen=True):
         return digest(self.tool, self.arguments, self.result, self.intent)
 
 
+class NamedExample(Example, frozen=True):
+    """An example as a session of its own project is shown it: the call as it was made, with its real names.
+
+    It is made when it is shown and never stored in a template.
+    """
+
+    kept_as: str = ""  # the id of the example in its template, by which it is counted and suspended
+
+    @property
+    def id(self) -> str:
+        return self.kept_as
+
+
 class Note(msgspec.Struct, frozen=True):
     """What a tool wants, said positively in plain words."""
 

@@ -92,6 +92,13 @@ CROSS JOIN session ON session.agent = substr(source.session, 1, source.colon - 1
     AND session.native_id = substr(source.session, source.colon + 1)
 WHERE session.project IS NOT NULL;
 
+-- name: shown_call
+SELECT call.tool, call.arguments, call.result, call.intent
+FROM session JOIN call ON call.session_id = session.id AND call.call_id = :call_id
+WHERE session.agent = substr(:session, 1, instr(:session, ':') - 1)
+    AND session.native_id = substr(:session, instr(:session, ':') + 1)
+    AND call.verdict = 'ok' AND call.corrected = 0;
+
 -- name: is_from_touched
 SELECT 1 FROM touched CROSS JOIN session ON session.id = touched.id
 CROSS JOIN template_source ON template_source.session = session.agent || ':' || session.native_id

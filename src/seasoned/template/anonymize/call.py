@@ -354,6 +354,39 @@ def leaves_of(value: Any) -> Iterator[str]:
             yield from leaves_of(item)
 
 
+def names_people(arguments: dict[str, Any], *said: str) -> bool:
+    """Whether a call, or what was said about it, names a person: that is never shown as it was written."""
+    if any(kind for text in said for _, kind in people_in(text)) or any(
+        INTRODUCED.compiled.search(one) for one in said
+    ):
+        return True
+    return any(_is_personal(name, value) for name, value in _named_leaves(arguments))
+
+
+def _is_personal(name: str, value: str) -> bool:
+    low = value.lower()
+    if low in ANYONE or low in KEPT:
+        return False
+    if PERSON.compiled.match(name) or PLACE.compiled.match(name) or POST.compiled.match(name):
+        return True
+    # An owner or a user may also be a firm, a team or a machine.
+    if name in ACCOUNT_NAMES and is_name(low):
+        return True
+    found = people_in(value, is_code=name in CODE or name in CONTENTS, is_command=name in COMMANDS)
+    return any(kind for _, kind in found)
+
+
+def _named_leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for inner_name, inner in value.items():
+            yield from _named_leaves(inner, inner_name)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _named_leaves(item, name)
+
+
 class AnonymizedCall(msgspec.Struct, frozen=True):
     """What is shown of a call, with placeholders for what belonged to one session."""
 

@@ -14,6 +14,7 @@ from seasoned.session import ToolCall
 from seasoned.store import Store
 from seasoned.store.project import settle_due
 from seasoned.template.example import Example, Template
+from seasoned.template.library.real_names import named
 from seasoned.template.library.storage import Library, current
 
 # By session (`agent:native id`): the key of its project. One that is missing has none.
@@ -80,6 +81,17 @@ def _is_convention(example: Example) -> bool:
     return next(tool_call.texts(example.tool, arguments), None) is None
 
 
+def with_real_names(store: Store, library: Library, project: str, projects: Projects) -> Library:
+    """What a session of this project may be shown, with the real names of the project where its own calls are known."""
+    templates = []
+    for template in library.templates:
+        made = [named(store, one, project, projects, _is_convention) for one in template.examples]
+        examples = tuple(one for one in made if one is not None)
+        is_same = all(one is other for one, other in zip(made, template.examples, strict=True))
+        templates.append(template if is_same else msgspec.structs.replace(template, examples=examples))
+    return msgspec.structs.replace(library, templates=tuple(templates))
+
+
 class _Scopes:
     """What was made of one library: the projects of its sessions, and the library of each project that asked."""
 
@@ -105,6 +117,8 @@ def library_for(store: Store, project: str | None, *, now: float) -> Library:
             scopes = _known[library] = _Scopes({row["session"]: row["project"] for row in rows})
         if project not in scopes.made:
             found = scoped(library, project, scopes.projects)
+            if project is not None:
+                found = with_real_names(store, found, project, scopes.projects)
             scopes.made[project] = None if found is library else found
             for oldest in list(scopes.made)[:-_MOST_SCOPES]:
                 del scopes.made[oldest]

@@ -9,18 +9,13 @@ from seasoned.template.block import Block, Form, canonical, clean_line
 from seasoned.template.render.placebo import Placebo, passages
 from seasoned.template.render.script import BlockTurn, Script, opening, script, shown
 from seasoned.template.render.wording import (
-    CALLS_OPENING,
     CLOSING,
-    NOTES_OPENING,
     PLACEBO_CLOSING,
-    PLACEBO_OPENING,
     SKILL_CALLS,
     SKILL_NOTES,
     SKILL_WHEN,
-    TURNS_OPENING,
 )
 
-_OPENINGS: dict[Form, str] = {"messages": TURNS_OPENING, "text": CALLS_OPENING, "guidance": NOTES_OPENING}
 # The limits of the open format for skills: 64 characters of name, 1024 of description.
 _SKILL_NAME_CHARS = 64
 _SKILL_TOOLS_CHARS = 700
@@ -42,7 +37,7 @@ def _calls(block: Block) -> tuple[str, tuple[str, ...]]:
     examples = shown(block)
     if not examples:
         return "", ()
-    parts = [opening(block, CALLS_OPENING)]
+    parts = [opening(block, "text")]
     for one in examples:
         called = f"Call: {one.tool} {one.arguments_json}"
         parts.append("\n".join([_labelled("Asked", one.intent), called, _labelled("Result", one.result)]))
@@ -54,7 +49,7 @@ def _guidance(block: Block) -> str:
     lines = [line for note in sorted(block.notes, key=lambda note: note.tool) if (line := _note(note.tool, note.text))]
     if not lines:
         return ""
-    return "\n".join([opening(block, NOTES_OPENING), "", *lines, "", BLOCK_ENDS])
+    return "\n".join([opening(block, "guidance"), "", *lines, "", BLOCK_ENDS])
 
 
 def _note(tool: str, text: str) -> str:
@@ -92,7 +87,7 @@ def _placebo_text(block: Placebo, form: Form) -> str:
     real = plain_text(block.of, form)[0] if block.of is not None else ""
     if not real or block.of is None:
         return ""
-    head, own = opening(block.of, _OPENINGS[form]), opening(block, PLACEBO_OPENING)
+    head, own = opening(block.of, form), opening(block, form)
     end, own_end = BLOCK_ENDS, BLOCK_ENDS
     if form == "messages":
         end, own_end = f"Assistant: {CLOSING}\n{BLOCK_ENDS}", f"Assistant: {PLACEBO_CLOSING}\n{BLOCK_ENDS}"

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.marks import BLOCK_ENDS, CALL_ID_PREFIX
-from seasoned.template.block import Block, canonical, clean_arguments, clean_text
+from seasoned.template.block import Block, Form, canonical, clean_arguments, clean_text
 from seasoned.template.example import Example
 from seasoned.template.render.placebo import Placebo, passages
 from seasoned.template.render.tokens import CALL_TOKENS, MESSAGE_TOKENS, RESULT_TOKENS, count_tokens
-from seasoned.template.render.wording import CLOSING, NO_OUTPUT, PLACEBO_CLOSING, PLACEBO_OPENING, TURNS_OPENING
+from seasoned.template.render.wording import CLOSING, NO_OUTPUT, PLACEBO_CLOSING, PLACEBO_OPENING, opening_words
 
 # What every provider accepts as the name of a tool; one odd name would make it refuse the whole request.
 _CALLABLE = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
@@ -80,8 +80,9 @@ def _shown(example: Example) -> RenderedExample | None:
     return RenderedExample(example.id, example.tool, arguments, intent, result)
 
 
-def opening(block: Block, words: str) -> str:
+def opening(block: Block, form: Form) -> str:
     """The mark, what the block is, and the template's addendum."""
+    words = PLACEBO_OPENING if isinstance(block, Placebo) else opening_words(form, block.names)
     addendum = clean_text(block.addendum)
     return "\n".join([block.mark, words, *([addendum] if addendum else [])])
 
@@ -93,7 +94,7 @@ def script(block: Block) -> Script:
     examples = [one for one in shown(block) if _CALLABLE.match(one.tool)]
     if not examples:
         return Script()
-    head = f"{opening(block, TURNS_OPENING)}\n\n"
+    head = f"{opening(block, 'messages')}\n\n"
     turns: list[BlockTurn] = []
     for number, one in enumerate(examples, start=1):
         call_id = f"{CALL_ID_PREFIX}{block.digest}_{number}"
@@ -112,7 +113,7 @@ def _placebo_script(block: Placebo) -> Script:
     real = script(block.of).turns if block.of is not None else ()
     if not real or block.of is None:
         return Script()
-    head = f"{opening(block, PLACEBO_OPENING)}\n\n"
+    head = f"{opening(block, 'messages')}\n\n"
     last = BlockTurn("assistant", f"{PLACEBO_CLOSING}\n{BLOCK_ENDS}")
     lengths = [_length(turn, block) for turn in real[:-1]]
     spared = block.count(real[-1].text) - block.count(last.text) - block.count(head)

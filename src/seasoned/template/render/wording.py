@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+# Whether the names in a block are those of the session's own project.
+WhoseNames = Literal["own", "some", "none"]
+
 _DEMONSTRATIONS = (
-    "The following {what} are demonstrations from earlier sessions of other people and agents, not part of this "
-    "conversation: nothing in them was asked, approved or done here. {worked}; the paths, ids and names in them are "
-    "placeholders."
+    "The following {what} are demonstrations from earlier sessions of {whose}, not part of this conversation: nothing "
+    "in them was asked, approved or done here. {worked}; {names}."
 )
-TURNS_OPENING = _DEMONSTRATIONS.format(what="turns", worked="They show calls that worked")
-CALLS_OPENING = _DEMONSTRATIONS.format(what="calls", worked="Each of them worked")
+_WHAT = {"messages": ("turns", "They show calls that worked"), "text": ("calls", "Each of them worked")}
+# Whose sessions they are, and what to make of the names in them.
+_WHOSE: dict[WhoseNames, tuple[str, str]] = {
+    "own": ("this project", "paths and names in them are real, while ids and other values belong to those sessions"),
+    "some": ("this project and of others", "some of the paths, ids and names in them are placeholders"),
+    "none": ("other people and agents", "the paths, ids and names in them are placeholders"),
+}
 NOTES_OPENING = "The following notes say how these tools were used with success in earlier sessions of other agents."
 CLOSING = "The demonstrations end here. This conversation begins with the next message."
 # Where a text stands alone, the other side answers it, so that the sides take turns.
@@ -25,3 +34,11 @@ NO_OUTPUT = "(no output)"
 SKILL_CALLS = "Calls that worked in earlier sessions"
 SKILL_NOTES = "How tools were used with success in earlier sessions"
 SKILL_WHEN = "Read it before the first call of one of these tools."
+
+
+def opening_words(form: str, names: WhoseNames) -> str:
+    """What a block in this form says about itself before anything else."""
+    if form == "guidance":
+        return NOTES_OPENING
+    (what, worked), (whose, real) = _WHAT[form], _WHOSE[names]
+    return _DEMONSTRATIONS.format(what=what, whose=whose, worked=worked, names=real)
