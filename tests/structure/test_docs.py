@@ -19,6 +19,7 @@ from tools import make_docs
 
 from seasoned import config
 from seasoned.testing import call, serve_script
+from tests.adopt.first_home import write_first_home
 from tests.cli.run import seasoned
 from tests.experiment.scripted import write_tasks
 from tests.structure.source_tree import PACKAGE, ROOT, SAMPLES, modules
@@ -75,6 +76,7 @@ ANSWERS = {
     "confirm-tokens": ["confirm token make bot --role agent", "confirm token list --json"],
     "confirm-requests": ["confirm list --json"],
     "confirm-audit": ["confirm token make bot --role agent", "confirm audit --json"],
+    "confirm-archive": ['adopt "{home}/first" --yes', "confirm audit --archive --json"],
     "confirm-verified": ["confirm verify --json"],
     "confirm-head": ["confirm head --json"],
     "confirm-allowed": ["confirm allow list --json"],
@@ -91,6 +93,7 @@ ANSWERS = {
     "gateway-keys": ["gateway key make laptop", "gateway key list --json"],
     "usage": ["usage --json"],
     "connect": ["connect claude-code --yes --json"],
+    "adopt": ['adopt "{home}/first" --yes --json'],
     "doctor": ["doctor --json"],
     "config": ["config show --json"],
     "forget": ["forget --all --yes --json"],
@@ -209,6 +212,7 @@ def _answers(name: str, home: Path) -> list[Any]:
     """What the last of an answer's commands prints; the ones before it prepare the store."""
     out = ""
     (home / "jobs.json").write_text(JOBS, "utf-8")
+    write_first_home(home / "first")
     with serve_script(*SCRIPT) as server:
         for command in ANSWERS[name]:
             given = {"samples": SAMPLES, "server": server.base_url, "tasks": write_tasks(home), "home": home}

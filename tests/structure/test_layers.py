@@ -43,6 +43,7 @@ PACKAGES = (
     "schedule",
     "doctor",
     "connect",
+    "adopt",
     "app",
 )
 ENTRY_POINTS = ("cli", "web", "mcp_server", "hermes_plugin", "hooks", "testing")

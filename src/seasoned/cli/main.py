@@ -42,6 +42,7 @@ COMMANDS = {
     "usage": ("gateway:usage", "Show tokens and cost"),
     "serve": ("serve:serve", "Serve the pages, gateway and schedule"),
     "connect": ("connect:connect", "Connect an agent you already use"),
+    "adopt": ("template.adopt:adopt", "Take over what the first version kept"),
     "mcp": ("serve:mcp", "Serve tools to an agent over MCP"),
     "model": ("chat:model", "Manage models on this machine"),
     "redact": ("store:redact", "Remove secrets and personal data from text"),

@@ -98,6 +98,15 @@ def remove(database: Database, text: str, *, now: float) -> StoredJob:
     return StoredJob(found.job, None, found.runs, is_removed=True)
 
 
+def discard(database: Database, job_id: str, *, now: float) -> None:
+    """Remove a job as if it had never been added; one that has a history is removed as usual."""
+    with database.write():
+        is_gone = database.run("schedule.discard_job", {"id": job_id})
+        database.run("schedule.raise_revision")
+    if not is_gone and any(one.job.id == job_id for one in jobs(database)):
+        remove(database, job_id, now=now)
+
+
 def ask_for_run(database: Database, text: str, *, now: float) -> Slot:
     """Request a run as soon as a scheduler is free. Paused jobs run too, and `repeat` is not counted down."""
     job = find(database, text).job

@@ -297,15 +297,25 @@ def show(request_id: str, url: str | None, token_file: Path | None, as_json: boo
 @confirm.command()
 @_limit_option
 @click.option("--request", "request_id", metavar="ID", help="Only what happened to this request, oldest first.")
+@click.option("--archive", is_flag=True, help="Show what `seasoned adopt` took over from the first version.")
 @_remote_option
 @_token_option
 @json_option
-def audit(limit: int, request_id: str | None, url: str | None, token_file: Path | None, as_json: bool) -> None:
+def audit(
+    limit: int, request_id: str | None, archive: bool, url: str | None, token_file: Path | None, as_json: bool
+) -> None:
     """Show what happened, newest first.
+
+    An archive is a copy that proves nothing: it is not part of the audit, and `verify` does not look at it.
 
     \b
     Example: seasoned confirm audit --limit 20
     """
+    if archive:
+        if url is not None or token_file is not None or request_id is not None:
+            raise UsageError("--archive is a file on this machine: leave --url, --token-file and --request out.")
+        output.print_archive(load().home, limit, as_json=as_json)
+        return
     if url is not None or token_file is not None:
         found = service_client(url, token_file).read(f"/audit?limit={limit}").get("entries", [])
         if request_id is not None:

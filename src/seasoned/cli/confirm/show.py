@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from seasoned.app.confirm import open_book
-from seasoned.cli.output import console, printable, table, when
+from seasoned.cli.output import console, print_json, printable, table, when
+from seasoned.confirm.audit.archive import read_archives
 from seasoned.confirm.request.request import Request
 from seasoned.errors import NotFound
 
@@ -75,6 +77,29 @@ def print_audit(found: list[dict[str, Any]]) -> None:
     """A table of the audit's rows."""
     rows = [(one["seq"], when(one["at"]), one["event"], one["actor"], one["via"], one["request_id"]) for one in found]
     table(["row", "when", "event", "by", "through", "request"], rows, right=["row"], whole=["request"])
+
+
+def print_archive(home: Path, limit: int, *, as_json: bool) -> None:
+    """Requests of the first version, as they were archived."""
+    found = [msgspec.to_builtins(one) for one in read_archives(home, limit=limit)]
+    if as_json:
+        print_json("confirm-archive", {"count": len(found), "requests": found})
+        return
+    if not found:
+        raise NotFound("There is no archive. `seasoned adopt` makes one from the audit of the first version.")
+    rows = [
+        (
+            when(one["created_at"]),
+            one["action"],
+            one["status"],
+            " ".join(str(one["description"] or "").split())[:100],
+            one["requester"],
+            one["resolved_by"],
+            one["reason"],
+        )
+        for one in found
+    ]
+    table(["when", "action", "status", "description", "requester", "decided by", "reason"], rows, whole=["when"])
 
 
 def print_request(found: dict[str, Any]) -> None:

@@ -8,6 +8,9 @@ UPDATE job SET name = :name, document = :document, next_at = :next_at WHERE id =
 -- name: remove_job
 UPDATE job SET removed_at = :now, next_at = NULL WHERE id = :id AND removed_at IS NULL;
 
+-- name: discard_job
+DELETE FROM job WHERE id = :id AND NOT EXISTS (SELECT 1 FROM job_run WHERE job_run.job_id = job.id);
+
 -- name: jobs
 SELECT id, name, document, next_at, runs, removed_at FROM job WHERE removed_at IS NULL ORDER BY name;
 

@@ -76,6 +76,12 @@ DELETE FROM template WHERE key = :key;
 -- name: delete_one
 DELETE FROM template WHERE key = :key AND version = :version;
 
+-- name: delete_name
+DELETE FROM template_name WHERE key = :key;
+
+-- name: drop_sources_of
+DELETE FROM example_source WHERE example_id = :example_id;
+
 -- name: delete_usage
 DELETE FROM template_usage WHERE key = :key;
 

@@ -186,6 +186,28 @@ def delete(store: Store, name: str) -> int:
     return removed
 
 
+def discard(store: Store, name: str, versions: Sequence[int]) -> None:
+    """Remove versions of a template as if they had never been saved, with what is known of their examples alone."""
+    key = name_key(name)
+    with store.write():
+        rows = [store.row("template.one", {"key": key, "version": version}) for version in versions]
+        gone = {example.id for row in rows if row is not None for example in _decode(row["document"]).examples}
+        for version in versions:
+            store.run("template.delete_one", {"key": key, "version": version})
+        if not store.rows("template.versions", {"key": key}):
+            store.run("template.delete_usage", {"key": key})
+            store.run("template.delete_name", {"key": key})
+        kept = {example.id for row in store.each("template.changed", {"revision": -1}) for example in _examples_in(row)}
+        for example_id in sorted(gone - kept):
+            for query in ("template.drop_states", "template.drop_shown", "template.drop_sources_of"):
+                store.run(query, {"example_id": example_id})
+        _raise_revision(store)
+
+
+def _examples_in(row: sqlite3.Row) -> tuple[Example, ...]:
+    return _decode(row["document"]).examples
+
+
 def listed(
     store: Store, *, task_type: str | None = None, tags: Sequence[str] = (), library: Library | None = None
 ) -> list[ListedTemplate]:

@@ -1,0 +1,106 @@
+"""The whole adoption: survey all parts, take over what is new, and undo it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from seasoned.adopt.context import AdoptContext
+from seasoned.adopt.part import audit, job, memory, script, skill, template
+from seasoned.adopt.record import AdoptFinding, AdoptItem, AdoptRecord, TakenItem, drop_record, save_record
+from seasoned.agent.memory.journal import ChangeJournal
+from seasoned.confirm.audit.archive import archive_folder
+from seasoned.errors import SeasonedError
+from seasoned.schedule.script import FOLDER
+from seasoned.store import Database
+from seasoned.template.library.storage import snapshot
+from seasoned.template.library.upkeep import prove_imported
+
+# Scripts and skills before the jobs that use them.
+_SURVEYS = (template.survey, script.survey, skill.survey, job.survey, memory.survey, audit.survey)
+
+
+def survey(context: AdoptContext) -> list[AdoptFinding]:
+    """Everything that the first version left, in order, with what becomes of it."""
+    return [finding for part in _SURVEYS for finding in part(context)]
+
+
+def take_over(context: AdoptContext) -> list[AdoptItem]:
+    """Take over everything that is new or changed; returns every item with what became of it."""
+    record = msgspec.structs.replace(context.record, folder=str(context.found.folder))
+    record = msgspec.structs.replace(record, made_folders=_missing_folders(context, record))
+    done: list[AdoptItem] = []
+    for finding in survey(context):
+        item = finding.item
+        if finding.take is not None:
+            try:
+                taken, notes = finding.take()
+            except SeasonedError as error:
+                # One item that cannot be taken over must not keep the others back.
+                item = msgspec.structs.replace(item, state="left out", notes=(*item.notes, str(error)))
+            else:
+                item = msgspec.structs.replace(item, notes=(*item.notes, *notes))
+                record = record.with_item(taken)
+                # After each item: a process that is killed can be undone, and the next run goes on.
+                save_record(context.home, record)
+        done.append(item)
+    prove_imported(context.store, snapshot(context.store, now=context.now), now=context.now)
+    return done
+
+
+def _missing_folders(context: AdoptContext, record: AdoptRecord) -> tuple[str, ...]:
+    folders = (
+        context.home / FOLDER,
+        archive_folder(context.home),
+        context.journal.memory_folder,
+        context.journal.skill_folder,
+    )
+    new = [str(one) for one in folders if not one.exists() and str(one) not in record.made_folders]
+    return (*record.made_folders, *new)
+
+
+def undo(
+    record: AdoptRecord, *, home: Path, journal: ChangeJournal, database: Database, now: float
+) -> list[tuple[TakenItem, str]]:
+    """Bring back what was before, newest first; returns what had to stay, each with the reason."""
+    stays: list[tuple[TakenItem, str]] = []
+    left = record
+    for taken in reversed(record.items):
+        problem = _undo(taken, home=home, journal=journal, database=database, now=now)
+        if problem is not None:
+            stays.append((taken, problem))
+        left = msgspec.structs.replace(left, items=tuple(one for one in left.items if one != taken))
+        save_record(home, left)
+    for folder in reversed(record.made_folders):
+        _remove_empty(Path(folder))
+    drop_record(home)
+    return stays
+
+
+def _undo(taken: TakenItem, *, home: Path, journal: ChangeJournal, database: Database, now: float) -> str | None:
+    match taken.kind:
+        case "template":
+            return template.undo(journal.store, taken)
+        case "script":
+            return script.undo(taken)
+        case "skill":
+            return skill.undo(journal, taken)
+        case "job":
+            return job.undo(database, taken, now=now)
+        case "memory":
+            return memory.undo(journal, home, taken)
+        case "audit":
+            return audit.undo(taken)
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove a folder that holds nothing but empty folders and the locks of files that are gone."""
+    with suppress(OSError):
+        for path in sorted(folder.rglob("*"), reverse=True):
+            if path.is_dir():
+                path.rmdir()
+            elif path.suffix == ".lock" and not path.with_suffix("").exists():
+                path.unlink()
+        folder.rmdir()
