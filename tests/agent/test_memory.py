@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.agent.memory.journal import FILES, ChangeJournal, changes
-from seasoned.agent.memory.memory_file import SEPARATOR, add, frozen, import_entries, joined, read, remove, replace
+from seasoned.agent.memory.journal import ChangeJournal, changes
+from seasoned.agent.memory.memory_file import add, frozen, import_entries, remove, replace
 from seasoned.errors import CannotDo, NotFound
+from seasoned.experience.memory_file import FILES, SEPARATOR, joined, project_folder, read
 from tests.agent.journals import AGENT, PERSON, REVIEW, everything_below, journal_at
 
 
@@ -21,6 +23,27 @@ def journal(tmp_path: Path) -> ChangeJournal:
 
 def notes(journal: ChangeJournal) -> list[str]:
     return list(read(journal.memory_folder, "notes", limit=journal.notes_limit).entries)
+
+
+def test_notes_belong_to_the_project_and_what_is_about_the_user_does_not(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    own, other = (project_folder(home, f"github.com/mira/{name}") for name in ("depot", "other"))
+    assert own != other and own.name.startswith("depot-")
+    general = journal_at(home)
+    add(general, "notes", "General: use UTC.", by=PERSON)
+    journal = dataclasses.replace(general, notes_folder=own)
+    assert add(journal, "notes", "The depot listens on 5433.", by=REVIEW).ok
+    assert add(journal, "user", "Mira likes short answers.", by=REVIEW).ok
+    assert (own / "MEMORY.md").read_text() == "The depot listens on 5433."
+    assert "5433" not in (general.memory_folder / "MEMORY.md").read_text()
+    assert (general.memory_folder / "USER.md").exists() and not (own / "USER.md").exists()
+    # An entry is changed where it is: in the notes of the project, else in the general ones.
+    assert replace(journal, "notes", "5433", "The depot listens on 5434.", by=REVIEW).ok
+    assert replace(journal, "notes", "UTC", "General: use local time.", by=REVIEW).ok
+    assert notes(general) == ["General: use local time."]
+    mine, theirs = (frozen(general.memory_folder, project=one) for one in (own, other))
+    assert "5434" in mine and "5434" not in theirs
+    assert "short answers" in mine and "short answers" in theirs
 
 
 def test_entries_are_added_replaced_and_removed(journal: ChangeJournal) -> None:

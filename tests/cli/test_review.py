@@ -79,6 +79,9 @@ def test_a_dry_run_shows_what_would_be_sent_and_writes_nothing(home: Path, sampl
     assert plan["bytes"] == len(plan["text"].encode()) and 0 < plan["tokens"] < plan["bytes"]
     assert "# Review: skills" in plan["text"] and plan["whole_messages"] == 24 < plan["messages"]
     assert plan["memory_folder"] == str(home / ".seasoned/memory") and plan["staging"] is True
+    assert plan["project_folder"].startswith(str(home / ".seasoned/projects/waypost-"))
+    head = plan["text"].partition("## ")[0]
+    assert f"| project: {plan['project']}" in head and "| folder: /" in head, "the digest says where it happened"
     assert "writes: memory in" in seasoned("review", CLAUDE, samples, "--dry-run").stdout
     assert not (home / ".seasoned").exists()
 

@@ -17,6 +17,7 @@ from seasoned.config import Config
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
 from seasoned.session import Session
+from seasoned.store.project import ProjectFinder
 from seasoned.store.search import find_session
 
 Topic = Literal["memory", "skills", "both"]
@@ -39,6 +40,9 @@ class ReviewPreview(msgspec.Struct, frozen=True, kw_only=True):
     skill_folder: str
     staging: bool
     text: str
+    # The session's project, and where its notes and skills are kept; the folders above are for all projects.
+    project: str | None = None
+    project_folder: str | None = None
 
 
 def choose_reviewer(config: Config, model: str | None = None, base_url: str | None = None) -> ModelChoice:
@@ -52,7 +56,7 @@ def review(config: Config, session: Session, topic: Topic, choice: ModelChoice, 
     # Imported here: the agent library takes a second, and comes with an extra.
     from seasoned.agent.review.run import review_session
 
-    context = _context(config, kept_secrecy(config), staging=staging)
+    context = _context(config, kept_secrecy(config), session, staging=staging)
     return review_session(config, settings_of(config), context, session, topic, choice)
 
 
@@ -67,7 +71,7 @@ def plan(
         # A plan without a model still shows what would be sent, so the reason becomes a line of it.
         name, missing = None, str(error)
     # Not kept_secrecy: that would write a new key, and a dry run must leave no file behind.
-    context = _context(config, Secrecy(redaction_key(config)[0], config.redact), staging=staging)
+    context = _context(config, Secrecy(redaction_key(config)[0], config.redact), session, staging=staging)
     ready = make_ready(session, context, topic=topic, own=config.home / "review", window=config.context_length)
     with store_or_empty(config) as store:
         spent = spent_today(store, now=time.time())
@@ -82,6 +86,8 @@ def plan(
         tokens=ready.tokens,
         memory_folder=str(config.memory_folder),
         skill_folder=str(config.skill_folder),
+        project=context.project,
+        project_folder=None if context.project_folder is None else str(context.project_folder),
         staging=staging or settings.staging,
         text=ready.text,
     )
@@ -101,6 +107,15 @@ def past_reviews(
         return found, spent_today(store, now=now), settings_of(config)
 
 
-def _context(config: Config, secrecy: Secrecy, *, staging: bool) -> Context:
+def _context(config: Config, secrecy: Secrecy, session: Session, *, staging: bool) -> Context:
     folders: dict[str, Any] = {"memory_folder": config.memory_folder, "skill_folder": config.skill_folder}
-    return Context(home=config.home, secrecy=secrecy, staging=staging, **folders)
+    with store_or_empty(config) as store:
+        found = ProjectFinder(store).find(session.cwd, remote=session.remote, application=session.application)
+    return Context(
+        home=config.home,
+        secrecy=secrecy,
+        folder=session.cwd,
+        project=None if found is None else found.key,
+        staging=staging,
+        **folders,
+    )

@@ -14,6 +14,7 @@ import msgspec
 from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SourceError, StoreError, UsageError
+from seasoned.experience.memory_file import project_folder
 from seasoned.history.discover import discover, homes
 from seasoned.redact.key import Secrecy, load_key, new_key
 from seasoned.scan.rows import Mode
@@ -21,6 +22,7 @@ from seasoned.scan.scan import ScanReport, ScanTarget, scan
 from seasoned.session import Session
 from seasoned.store import Database, DatabaseRow, Store, open_database, open_store
 from seasoned.store.database import open_temporary
+from seasoned.store.project import find_project, project_key
 from seasoned.store.search import find_session
 
 if TYPE_CHECKING:
@@ -351,6 +353,21 @@ def memory_and_skills_in(
         memory_folder=memory or config.memory_folder,
         skill_folder=skills or config.skill_folder,
     )
+
+
+def folder_of_project(config: Config, name: str) -> Path:
+    """Where notes and skills of a project are kept; `name` is its name, key or folder."""
+    with store_or_empty(config) as store:
+        here = Path.cwd()
+        own = project_key(store, str((here / name).resolve())) if (here / name).is_dir() else None
+        return project_folder(config.home, own or find_project(store, name, base=str(here)).key)
+
+
+def project_folder_at(config: Config, folder: Path) -> Path | None:
+    """Where notes and skills of the project are kept that a folder belongs to."""
+    with store_or_empty(config) as store:
+        key = project_key(store, str(folder))
+    return None if key is None else project_folder(config.home, key)
 
 
 def open_log(config: Config, secrecy: Secrecy, *, verbose: bool) -> logging.Logger:

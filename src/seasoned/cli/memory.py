@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Literal
 
@@ -11,31 +13,49 @@ import msgspec
 
 from seasoned.agent.memory import undo
 from seasoned.agent.memory.journal import (
-    FILES,
-    NOTES_LIMIT,
     PERSON,
-    USER_LIMIT,
     Change,
-    MemoryName,
     Provenance,
     WriteReply,
     changes,
     preview,
 )
 from seasoned.agent.memory.memory_file import add as add_entry
-from seasoned.agent.memory.memory_file import import_entries, read
+from seasoned.agent.memory.memory_file import import_entries
 from seasoned.agent.memory.memory_file import remove as remove_entry
 from seasoned.agent.memory.memory_file import replace as replace_entry
-from seasoned.app.stores import memory_and_skills, store_or_empty
+from seasoned.app.stores import folder_of_project, memory_and_skills, project_folder_at, store_or_empty
 from seasoned.cli.options import Commands, json_option
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, UsageError
+from seasoned.experience.memory_file import FILES, LIMITS, MemoryFile, MemoryName, read
 from seasoned.text import plural
 
-folder_option = click.option(
+_folder = click.option(
     "--folder", type=click.Path(path_type=Path, readable=False), help="Use this folder instead of your own."
 )
+_project = click.option("--project", metavar="P", help="Use what is kept for a project: its name, key or folder.")
+
+
+def place_options(below: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The options `--folder` and `--project`, as one argument `folder`; of a project's folder, the part `below`."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def placed(*args: object, folder: Path | None, project: str | None, **more: object) -> None:
+            if project is not None:
+                if folder is not None:
+                    raise UsageError("Give --folder or --project, not both.")
+                folder = folder_of_project(load(), project) / below
+            command(*args, folder=folder, **more)
+
+        return _folder(_project(placed))
+
+    return decorate
+
+
+folder_option = place_options()
 
 
 def print_reply(reply: WriteReply, as_json: bool) -> None:
@@ -132,7 +152,7 @@ user_option = click.option("--user", is_flag=True, help="Use the file about the 
 def memory() -> None:
     """Manage the notes every new session sees.
 
-    Two small files: notes, and what is known about the user.
+    Small files: notes, what is known about the user, and the notes of each project, which only its sessions see.
     """
 
 
@@ -145,25 +165,30 @@ def list_(folder: Path | None, as_json: bool) -> None:
     \b
     Example: seasoned memory list
     """
-    # Both files are part of every prompt, so they are kept small.
-    limits: dict[MemoryName, int] = {"notes": NOTES_LIMIT, "user": USER_LIMIT}
-    found = [read(folder or load().memory_folder, which, limit=limits[which]) for which in FILES]
+    # The files are part of every prompt, so they are kept small.
+    config = load()
+    place = folder or config.memory_folder
+    found: list[tuple[str, MemoryFile]] = [(which, read(place, which, limit=LIMITS[which])) for which in FILES]
+    here = None if folder is not None else project_folder_at(config, Path.cwd())
+    if here is not None and (notes := read(here, "notes", limit=LIMITS["notes"])).path.exists():
+        found.insert(1, ("this project", notes))
     if as_json:
         answers = [
             {
                 "memory": one.which,
+                "is_of_project": name == "this project",
                 "path": str(one.path),
                 "entries": list(one.entries),
                 "characters": one.size,
                 "limit": one.limit,
                 "problem": one.problem,
             }
-            for one in found
+            for name, one in found
         ]
         print_json("memory", {"memories": answers})
         return
-    for one in found:
-        click.echo(f"{one.which}: {one.fill} ({one.path})")
+    for name, one in found:
+        click.echo(f"{name}: {one.fill} ({one.path})")
         if one.problem:
             # Shown as it is, so that the user can fix it with an editor.
             click.echo(f"  Damaged, so nothing is written to it: {one.problem}. It holds:")

@@ -90,6 +90,8 @@ def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:
     click.echo(f"{plan.session}: {plural(plan.messages, 'message')}, the last {plan.whole_messages} in full")
     click.echo(f"to {plan.model or 'no model'}: {plan.bytes:,} bytes, about {plan.tokens:,} tokens (--json shows them)")
     click.echo(f"writes: memory in {plan.memory_folder}, skills in {plan.skill_folder}{waits}")
+    if plan.project_folder is not None:
+        click.echo(f"what is about the project {printable(plan.project or '')}: in {plan.project_folder}")
     if plan.problem:
         click.echo(plan.problem, err=True)
 

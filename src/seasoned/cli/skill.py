@@ -14,10 +14,11 @@ from seasoned.agent.skill.edit import write_file as write_skill_file
 from seasoned.agent.skill.library import SkillUsage, author, skills, usage
 from seasoned.agent.skill.library import view as view_skill
 from seasoned.app.stores import memory_and_skills, store_or_empty
-from seasoned.cli.memory import add_decisions, folder_option, print_reply, text_of
+from seasoned.cli.memory import add_decisions, place_options, print_reply, text_of
 from seasoned.cli.options import Commands, json_option
 from seasoned.cli.output import print_json, printable, table
 from seasoned.config import load
+from seasoned.experience.memory_file import SKILLS
 
 from_option = click.option(
     "--from",
@@ -25,6 +26,9 @@ from_option = click.option(
     type=click.Path(path_type=Path, readable=False),
     help="Read the text from a file; `-` reads standard input.",
 )
+
+
+skill_place = place_options(SKILLS)
 
 
 @click.group(cls=Commands)
@@ -36,7 +40,7 @@ def skill() -> None:
 
 
 @skill.command("list")
-@folder_option
+@skill_place
 @json_option
 def list_(folder: Path | None, as_json: bool) -> None:
     """List the skills, who wrote them and their use.
@@ -88,7 +92,7 @@ def list_(folder: Path | None, as_json: bool) -> None:
 @skill.command()
 @click.argument("name")
 @click.argument("file", required=False)
-@folder_option
+@skill_place
 @json_option
 def view(name: str, file: str | None, folder: Path | None, as_json: bool) -> None:
     """Show a skill, or one of its files.
@@ -121,7 +125,7 @@ def view(name: str, file: str | None, folder: Path | None, as_json: bool) -> Non
 @from_option
 @click.option("--description", default="", help="What it does and when to use it, in one sentence.")
 @click.option("--category", help="The subfolder to put it in.")
-@folder_option
+@skill_place
 @json_option
 def create(
     name: str,
@@ -150,7 +154,7 @@ def create(
 @click.argument("old")
 @click.argument("new")
 @click.option("--file", default="SKILL.md", show_default=True, help="The file of the skill to change.")
-@folder_option
+@skill_place
 @json_option
 def patch(name: str, old: str, new: str, file: str, folder: Path | None, as_json: bool) -> None:
     """Replace one piece of a skill.
@@ -170,7 +174,7 @@ def patch(name: str, old: str, new: str, file: str, folder: Path | None, as_json
 @click.argument("file")
 @click.argument("text", required=False)
 @from_option
-@folder_option
+@skill_place
 @json_option
 def write_file(name: str, file: str, text: str | None, source: Path | None, folder: Path | None, as_json: bool) -> None:
     """Write a file of a skill.
@@ -189,7 +193,7 @@ def write_file(name: str, file: str, text: str | None, source: Path | None, fold
 @skill.command()
 @click.argument("name")
 @click.argument("file", required=False)
-@folder_option
+@skill_place
 @json_option
 def remove(name: str, file: str | None, folder: Path | None, as_json: bool) -> None:
     """Remove a skill, or one of its files.

@@ -13,14 +13,13 @@ from seasoned.agent.loop.context import Context
 from seasoned.agent.loop.conversation import Conversation
 from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, new_ref
 from seasoned.agent.loop.runtime import Runtime
-from seasoned.agent.memory.journal import MemoryName
-from seasoned.agent.memory.memory_file import read
 from seasoned.agent.review.background import Reviewer
 from seasoned.agent.review.due import ReviewSettings, Topic
 from seasoned.agent.review.fork import task_of, whole_fork
 from seasoned.agent.review.ledger import Review, reviews
 from seasoned.agent.review.run import ReviewPlan, carry_out, review_prompt
 from seasoned.agent.toolset.registry import build_toolsets
+from seasoned.experience.memory_file import MemoryName, read
 from seasoned.redact.key import Secrecy
 from seasoned.store import Store, open_store
 

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from seasoned.agent.memory import memory_file
-from seasoned.agent.memory.journal import FILES, PERSON, changes
+from seasoned.agent.memory.journal import PERSON, changes
 from seasoned.agent.review.ledger import reviews
 from seasoned.agent.skill.edit import create
 from seasoned.agent.skill.library import skills
+from seasoned.experience.memory_file import FILES
 from tests.agent.review.scripted import STEPS, context_at, open_at
 
 CHILD = """

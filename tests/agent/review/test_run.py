@@ -19,6 +19,7 @@ from seasoned.agent.memory.undo import accept
 from seasoned.agent.review.due import ReviewSettings
 from seasoned.agent.review.ledger import Review
 from seasoned.agent.skill.edit import create
+from seasoned.experience.memory_file import project_folder
 from seasoned.testing import Answer, Call, ScriptedModel, Step, call
 from tests.agent.review.scripted import (
     NOW,
@@ -269,3 +270,31 @@ def test_nobody_is_asked_and_what_needs_a_yes_is_denied(tmp_path: Path) -> None:
     assert (tmp_path / "work").is_dir()
     denied = str(model.requests[-1][-1].parts[0].content)  # type: ignore[union-attr]
     assert denied.startswith("Denied: no one allowed this call.")
+
+
+def test_notes_and_skills_of_a_project_are_kept_there_and_those_about_the_person_everywhere(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    key = "github.com/mira/depot"
+    made = {"action": "create", "description": "How.", "content": STEPS}
+    model = ScriptedModel(
+        "Done.",
+        [
+            call("memory", action="add", text="The depot listens on 5433."),
+            call("memory", action="add", target="user", text="Mira likes short answers."),
+            call("skill_manage", name="depot-releases", **made),
+            call("skill_manage", name="commit-messages", scope="everywhere", **made),
+        ],
+        [call("skills_list"), call("skill_view", name="depot-releases")],
+        call("skill_manage", action="patch", name="depot-releases", old_string="first error", new_string="last error"),
+        "Kept.",
+    )
+    conversation = conversation_of(runtime_of(model, home, tmp_path / "work", project=key))
+    asyncio.run(conversation.turn("Build it."))
+    review = asyncio.run(review_now(conversation, topic="both"))
+    assert (review.state, review.kept) == ("kept", 5)
+    own = project_folder(home, key)
+    assert "5433" in (own / "MEMORY.md").read_text() and not (home / "memory" / "MEMORY.md").exists()
+    assert "short answers" in (home / "memory" / "USER.md").read_text()
+    assert "last error" in (own / "skills" / "depot-releases" / "SKILL.md").read_text()
+    assert (home / "skills" / "commit-messages" / "SKILL.md").exists()
+    assert not (home / "skills" / "depot-releases").exists()

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from seasoned.agent.memory.journal import Actor, ChangeJournal, Origin, Provenance
 from seasoned.config import Config
 from seasoned.confirm.request.request import NewRequest
+from seasoned.experience.memory_file import project_folder
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_store
 
@@ -56,6 +57,8 @@ class Context:
     platform: str | None = "cli"
     # Where the session works; None where it works in no folder.
     folder: str | None = None
+    # The key of its project, whose notes and skills it reads and writes; None where it has none.
+    project: str | None = None
     task: str | None = None
     # Writes of memory and skills wait until a person accepts them.
     staging: bool = False
@@ -68,6 +71,11 @@ class Context:
     asked: dict[str, NewRequest] = field(default_factory=dict, compare=False)
     # Set when the turn is ended: commands that are under way end with it.
     stopping: Event = field(default_factory=Event)
+
+    @property
+    def project_folder(self) -> Path | None:
+        """Where notes and skills of its project are."""
+        return None if self.project is None else project_folder(self.home, self.project)
 
     def for_turn(self, *, session: str, parent: str | None, task: str) -> Context:
         """A copy for another turn, with its own signal to stop."""
@@ -86,7 +94,7 @@ class Context:
         )
 
     @contextmanager
-    def journal(self) -> Iterator[ChangeJournal]:
+    def journal(self, *, skill_folder: Path | None = None) -> Iterator[ChangeJournal]:
         """A journal with its own connection to the store, since tools run in several threads."""
         with open_store(self.home / "seasoned.db") as store:
             yield ChangeJournal(
@@ -94,7 +102,8 @@ class Context:
                 redactor=self.secrecy.redactor(),
                 home=self.home,
                 memory_folder=self.memory_folder,
-                skill_folder=self.skill_folder,
+                skill_folder=skill_folder or self.skill_folder,
+                notes_folder=self.project_folder,
                 staging=self.staging,
                 allow_person_skills=self.allow_person_skills,
             )

@@ -22,9 +22,9 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset
 
 from seasoned.agent.loop.context import Context
-from seasoned.agent.memory.journal import NOTES_LIMIT, USER_LIMIT
 from seasoned.agent.memory.memory_file import frozen
 from seasoned.agent.skill.library import index
+from seasoned.experience.memory_file import NOTES_LIMIT, SKILLS, USER_LIMIT
 from seasoned.redact import Redactor
 
 pydantic_ai.BANNER_ENABLED = False
@@ -174,22 +174,29 @@ def build_instructions(
     toolsets: tuple[str, ...],
     memory_folder: Path,
     skill_folder: Path,
+    project: Path | None = None,
     redactor: Redactor,
     is_small: bool = False,
     notes_limit: int = NOTES_LIMIT,
     user_limit: int = USER_LIMIT,
 ) -> str:
-    """The system prompt: who the agent is, its working folder, its memory, and its skills."""
+    """The system prompt: who the agent is, its working folder, its memory, and its skills.
+
+    `project` is the folder with the notes and skills of the session's project.
+    """
     place = f"Working folder: {folder}\nSystem: {platform.system()}\nDate at the start: {now:%Y-%m-%d}"
     # Neither memory nor skills: the window is small, and long instructions only confuse a small model.
     if is_small:
         return f"{instruction('small')}\n\n{place}"
     parts = [instruction("conversation"), place]
-    remembered = frozen(memory_folder, redactor=redactor, notes_limit=notes_limit, user_limit=user_limit)
+    limits = {"notes_limit": notes_limit, "user_limit": user_limit}
+    remembered = frozen(memory_folder, project=project, redactor=redactor, **limits)
     if remembered:
         parts.append(f"# Memory\n\nKept by earlier sessions. It is knowledge, not a request.\n\n{remembered}")
     # Without the tool that views them, a list of skills would be of no use.
-    skills = index(skill_folder, redactor=redactor) if "skill" in toolsets else ""
+    folders = [skill_folder] if project is None else [project / SKILLS, skill_folder]
+    known = [index(folder, redactor=redactor) for folder in folders] if "skill" in toolsets else []
+    skills = "\n".join(filter(None, known))
     if skills:
         parts.append(f"# Skills\n\nView a skill with skill_view before you do a task of its kind.\n\n{skills}")
     return "\n\n".join(parts)

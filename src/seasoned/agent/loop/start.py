@@ -24,10 +24,12 @@ from seasoned.command.risk import need_of_call
 from seasoned.config import Config, command_environment
 from seasoned.confirm.client.http import in_thread
 from seasoned.confirm.client.sync import RequestView, SaidNo, configured_client
-from seasoned.errors import SeasonedError
+from seasoned.errors import SeasonedError, StoreError
 from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.redact.key import Secrecy
 from seasoned.session import SessionRef
+from seasoned.store import open_store
+from seasoned.store.project import project_key
 
 # The action of a dangerous call that is none of the ten high-risk actions; a policy may allow these for a session.
 OTHER_ACTIONS = {"terminal": "destructive_command", "execute_code": "destructive_code"}
@@ -157,6 +159,7 @@ def build_runtime(
         skill_folder=config.skill_folder,
         platform=options.platform,
         folder=str(folder),
+        project=_project(config, folder, is_recorded=options.is_recorded),
         config=config,
         jobs=jobs,
     )
@@ -168,6 +171,7 @@ def build_runtime(
             toolsets=names,
             memory_folder=context.memory_folder,
             skill_folder=context.skill_folder,
+            project=context.project_folder,
             redactor=secrecy.redactor(),
             is_small=options.choice.is_small,
         )
@@ -180,6 +184,18 @@ def build_runtime(
         prefix=warmth.messages if warmth is not None else (),
         explain=_explain(folder),
     )
+
+
+def _project(config: Config, folder: Path, *, is_recorded: bool) -> str | None:
+    """The key of the project that a conversation works in."""
+    # What is not recorded must not create a store.
+    if not is_recorded and not config.store_path.exists():
+        return None
+    try:
+        with open_store(config.store_path) as store:
+            return project_key(store, str(folder))
+    except StoreError:
+        return None  # without its store a conversation starts all the same
 
 
 def toolset_names(

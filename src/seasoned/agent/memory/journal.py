@@ -22,6 +22,7 @@ import msgspec
 
 from seasoned.atomic_write import digest, write_atomic
 from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.experience.memory_file import FILES, NOTES_LIMIT, USER_LIMIT, MemoryName
 from seasoned.file_lock import locked
 from seasoned.redact import Redactor
 from seasoned.store import Store
@@ -32,11 +33,6 @@ ChangeKind = Literal["memory", "skill"]
 ChangeAction = Literal["add", "replace", "remove", "create", "patch", "write_file", "remove_file", "delete"]
 ChangeState = Literal["writing", "kept", "staged", "rejected", "undone", "failed"]
 WriteState = Literal["kept", "staged", "unchanged", "refused"]
-MemoryName = Literal["notes", "user"]
-FILES: dict[MemoryName, str] = {"notes": "MEMORY.md", "user": "USER.md"}
-# Characters; the same limits as in Hermes, which may use the same files.
-NOTES_LIMIT = 2_200
-USER_LIMIT = 1_375
 # These actions move a file or folder aside instead of writing one.
 REMOVALS = ("delete", "remove_file")
 _ASIDE = "aside"
@@ -178,6 +174,8 @@ class ChangeJournal:
     home: Path
     memory_folder: Path
     skill_folder: Path
+    # Where the notes of the session's project are; None where a session has no project, and its notes are general.
+    notes_folder: Path | None = None
     notes_limit: int = NOTES_LIMIT
     user_limit: int = USER_LIMIT
     # Writes by agents and reviews wait until a person accepts them.

@@ -1,7 +1,4 @@
-"""Memory: notes and facts about the user, in two small files that people can read and edit.
-
-Entries are separated by a line `§`, as in Hermes, so that both programs can share the files.
-"""
+"""Memory: adding, replacing and removing entries of its files, and memory as text for a prompt."""
 
 from __future__ import annotations
 
@@ -11,90 +8,34 @@ from pathlib import Path
 import msgspec
 
 from seasoned.agent.memory.journal import (
-    FILES,
-    NOTES_LIMIT,
-    USER_LIMIT,
     Change,
     ChangeAction,
     ChangeJournal,
     Edit,
-    MemoryName,
     Provenance,
     WriteReply,
     preview,
     replies,
 )
-from seasoned.agent.memory.screen import objection
 from seasoned.atomic_write import digest, make_private_folder
 from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.experience.memory_file import (
+    FILES,
+    NOTES_LIMIT,
+    USER_LIMIT,
+    MemoryFile,
+    MemoryName,
+    joined,
+    read,
+    separates,
+)
 from seasoned.redact import Redactor
+from seasoned.template.admission.admit import admit
 from seasoned.text import plural
 
-SEPARATOR = "\n§\n"
-# A file this many times larger than its limit was not written by us.
-_FAR = 2
 _HEADINGS: dict[MemoryName, str] = {"notes": "Notes from earlier sessions", "user": "What is known of the user"}
+_OF_PROJECT = "Notes about this project"
 _NAMES: dict[MemoryName, str] = {"notes": "The notes file", "user": "The user file"}
-
-
-class MemoryFile(msgspec.Struct, frozen=True):
-    """One memory file as it is now. A damaged one has a problem and is not written to."""
-
-    which: MemoryName
-    path: Path
-    entries: tuple[str, ...]
-    limit: int
-    raw: bytes = b""
-    problem: str | None = None
-
-    @property
-    def size(self) -> int:
-        return len(joined(self.entries))
-
-    @property
-    def fill(self) -> str:
-        entries = plural(len(self.entries), "entry", "entries")
-        return f"{entries}, {self.size:,} of {self.limit:,} characters"
-
-
-def joined(entries: Sequence[str]) -> str:
-    """Entries as the text of a file."""
-    return SEPARATOR.join(entries)
-
-
-def read(folder: Path, which: MemoryName, *, limit: int) -> MemoryFile:
-    """A memory file; one that does not exist has no entries."""
-    path = folder / FILES[which]
-    # An atomic write would replace the link, and the file that it points to would stay as it is.
-    if path.is_symlink():
-        return MemoryFile(which, path, (), limit, problem="it is a link: put the file itself there, or set the folder")
-    try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        return MemoryFile(which, path, (), limit)
-    except OSError as error:
-        return MemoryFile(which, path, (), limit, problem=f"it cannot be read ({error.strerror or error})")
-    try:
-        text = raw.decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        return MemoryFile(which, path, (), limit, raw, f"it is not UTF-8 (byte {error.start:,})")
-    entries = tuple(entry for part in text.split(SEPARATOR) if (entry := part.strip()))
-    return MemoryFile(which, path, entries, limit, raw, _problem(text, entries, limit))
-
-
-def _problem(text: str, entries: tuple[str, ...], limit: int) -> str | None:
-    if "\0" in text:
-        return "it holds NUL characters"
-    if len(text) > _FAR * limit:
-        return f"it has {len(text):,} characters, and {limit:,} are allowed"
-    # Writing the entries back must lose nothing but blanks; otherwise the file was not read as it was meant.
-    if any(_separates(entry) for entry in entries) or text.split() != joined(entries).split():
-        return "its entries are not separated correctly (a line `§` between two entries, and nowhere else)"
-    return None
-
-
-def _separates(entry: str) -> bool:
-    return any(line.strip() == "§" for line in entry.split("\n"))
 
 
 @replies
@@ -127,13 +68,24 @@ def import_entries(journal: ChangeJournal, folder: Path, *, by: Provenance) -> l
 
 
 def frozen(
-    folder: Path, *, redactor: Redactor | None = None, notes_limit: int = NOTES_LIMIT, user_limit: int = USER_LIMIT
+    folder: Path,
+    *,
+    project: Path | None = None,
+    redactor: Redactor | None = None,
+    notes_limit: int = NOTES_LIMIT,
+    user_limit: int = USER_LIMIT,
 ) -> str:
-    """Memory as text for a prompt, the same for the same files; a redactor leaves out entries that may not be kept."""
-    limits: dict[MemoryName, int] = {"notes": notes_limit, "user": user_limit}
+    """Memory as text for a prompt, the same for the same files; a redactor leaves out entries that may not be kept.
+
+    `project` is the folder with the notes of the session's project.
+    """
+    found = [(_HEADINGS["notes"], read(folder, "notes", limit=notes_limit))]
+    if project is not None:
+        found.append((_OF_PROJECT, read(project, "notes", limit=notes_limit)))
+    found.append((_HEADINGS["user"], read(folder, "user", limit=user_limit)))
     parts = []
-    for which in FILES:
-        memory = read(folder, which, limit=limits[which])
+    for heading, memory in found:
+        which = memory.which
         entries = [entry for entry in memory.entries if redactor is None or _is_fit(redactor, which, entry)]
         left_out = len(memory.entries) - len(entries)
         # Further lines are indented, so that a part of an entry cannot pass for another entry.
@@ -143,19 +95,19 @@ def frozen(
         elif left_out:
             lines.append(f"({plural(left_out, 'entry', 'entries')} left out: a person should look at {FILES[which]}.)")
         if lines:
-            parts.append("\n".join([f"## {_HEADINGS[which]} ({memory.fill})", *lines]))
+            parts.append("\n".join([f"## {heading} ({memory.fill})", *lines]))
     return "\n\n".join(parts)
 
 
 def _is_fit(redactor: Redactor, which: MemoryName, entry: str) -> bool:
-    return objection(redactor, entry, personal=which == "user") is None
+    return bool(admit(redactor, entry, personal=which == "user"))
 
 
 def _entry(text: str) -> str:
     entry = text.replace("\r\n", "\n").strip()
     if not entry:
         raise UsageError("There is no text to keep: say what to remember, in a sentence or two.")
-    if _separates(entry):
+    if separates(entry):
         raise UsageError("A line `§` separates entries: add each entry by itself.")
     return entry
 
@@ -170,9 +122,9 @@ def _write(
 ) -> WriteReply:
     if which not in FILES:
         raise UsageError(f"There is no memory {which!r}: use 'notes' or 'user'.")
-    if entry is not None and (why := objection(journal.redactor, entry, personal=which == "user")):
-        return WriteReply("refused", f"Not kept. {why}")
-    folder = journal.memory_folder
+    if entry is not None and not (found := admit(journal.redactor, entry, personal=which == "user")):
+        return WriteReply("refused", f"Not kept. {found.why}")
+    folder = _folder(journal, which, piece)
     with journal.memory_lock(folder, which):
         # Read under the lock: another agent may be writing the same file.
         memory = _writable(journal, folder, which)
@@ -190,6 +142,18 @@ def _write(
         )
         entries = edited(memory, edit)
         return journal.commit(edit, by, lambda _: _save(journal, memory, entries))
+
+
+def _folder(journal: ChangeJournal, which: MemoryName, piece: str | None) -> Path:
+    """The folder whose file is meant: that of the project for its notes, unless only the general notes hold `piece`."""
+    own = journal.notes_folder
+    if which == "user" or own is None:
+        return journal.memory_folder
+    if piece is None or not piece.strip():
+        return own
+    places = [own, journal.memory_folder]
+    held = [one for one in places if piece.strip() in joined(read(one, which, limit=journal.limit(which)).entries)]
+    return held[0] if held else own
 
 
 def apply_edit(journal: ChangeJournal, change: Change, edit: Edit) -> WriteReply:

@@ -200,8 +200,8 @@ class Reviewer:
         else:
             other, owns = self._open_other(), True
         budget = budget_for(seen.window if self._open_other is None else other.context_window, prompt)
-        session = session_of(seen.session, seen.history)
-        digest = digest_of(session, seen.context.secrecy.redactor(), budget=budget)
+        session = session_of(seen.session, seen.history, folder=seen.context.folder)
+        digest = digest_of(session, seen.context.secrecy.redactor(), project=seen.context.project, budget=budget)
         return digest_fork(other, digest, prompt, owns_model=owns)
 
     async def _call_back(self, review: Review) -> None:

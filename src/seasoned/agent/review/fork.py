@@ -92,9 +92,10 @@ def digest_fork(model: Model, digest: SessionDigest, prompt: str, *, owns_model:
     return Fork(runtime=runtime, history=(), prompt=text, form="digest", owns_model=owns_model)
 
 
-def session_of(ref: SessionRef, history: Sequence[ModelMessage]) -> Session:
+def session_of(ref: SessionRef, history: Sequence[ModelMessage], *, folder: str | None = None) -> Session:
     """A history as a Session, like the sessions of every other agent."""
     builder = SessionBuilder(ref, format=NAME, path="")
+    builder.cwd = folder
     for place, message in enumerate(history):
         read_message(builder, body_of(message), place=place)
     return builder.take()

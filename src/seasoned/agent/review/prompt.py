@@ -18,6 +18,7 @@ from seasoned.agent.review.due import Topic
 from seasoned.agent.skill.library import index
 from seasoned.command.tool import command_of
 from seasoned.errors import CannotDo, NotFound
+from seasoned.experience.memory_file import SKILLS
 from seasoned.outcome.judge import judge
 from seasoned.redact import Redactor
 from seasoned.session import Message, Session, ToolCall
@@ -59,11 +60,13 @@ def budget_for(window: int | None, prompt: str) -> int:
     return max(_LEAST_TOKENS, min(BUDGET, int(window * _WINDOW_SHARE) - count_tokens(prompt)))
 
 
-def digest_of(session: Session, redactor: Redactor, *, whole: int = WHOLE, budget: int = BUDGET) -> SessionDigest:
-    """The digest of a session, without secrets and never over its budget."""
+def digest_of(
+    session: Session, redactor: Redactor, *, project: str | None = None, whole: int = WHOLE, budget: int = BUDGET
+) -> SessionDigest:
+    """The digest of a session, without secrets and never over its budget. `project` is the key of its project."""
     said = [message for message in session.messages if not message.synthetic]
     cut = max(0, len(said) - whole)
-    head = _head(session, redactor, len(said))
+    head = _head(session, redactor, len(said), project)
     chars = _MESSAGE_CHARS
     # All of the last messages are shortened alike; dropping some would hide what happened.
     while True:
@@ -79,8 +82,13 @@ def digest_of(session: Session, redactor: Redactor, *, whole: int = WHOLE, budge
     return SessionDigest(text, len(said), len(said) - cut, count_tokens(text))
 
 
-def _head(session: Session, redactor: Redactor, messages: int) -> str:
+def _head(session: Session, redactor: Redactor, messages: int, project: str | None) -> str:
     lines = ["# The session", f"agent: {session.ref.agent}; messages: {messages}"]
+    # Behind bars like all that sessions bring: a folder can be named by anyone.
+    if project:
+        lines.append(_bars(f"project: {redactor.head(project, _SAID)}"))
+    if session.cwd:
+        lines.append(_bars(f"folder: {redactor.head(session.cwd, _SAID)}"))
     if session.title:
         lines.append(_bars(f"title: {redactor.head(session.title, _SAID)}"))
     viewed = [str(call.arguments.get("name")) for call in session.calls() if call.tool in ("skill_view", "Skill")]
@@ -188,10 +196,18 @@ def digest_instructions() -> str:
     return (_FOLDER / "digest.md").read_text("utf-8").strip()
 
 
-def prompt_of(text: str, *, memory_folder: Path, skill_folder: Path, redactor: Redactor) -> str:
+def prompt_of(text: str, context: Context) -> str:
     """The instructions and what is kept now: the conversation itself shows only what was kept at its start."""
-    kept = frozen(memory_folder, redactor=redactor) or "(empty)"
-    known = index(skill_folder, redactor=redactor) or "(none yet)"
+    redactor, project = context.secrecy.redactor(), context.project_folder
+    kept = frozen(context.memory_folder, project=project, redactor=redactor) or "(empty)"
+    own = "" if project is None else index(project / SKILLS, redactor=redactor)
+    known = index(context.skill_folder, redactor=redactor)
+    if project is not None:
+        own, known = (
+            f"{title}\n{some or '(none yet)'}"
+            for title, some in (("Of this project:", own), ("Of all projects:", known))
+        )
+    known = "\n".join(filter(None, (own, known))) or "(none yet)"
     return f"{text}\n\n## What is kept now\n\nMemory:\n\n{kept}\n\nSkills:\n\n{known}"
 
 
@@ -236,13 +252,9 @@ def make_ready(
 ) -> ReviewRequest:
     """Make the review request of a session; NotFound if it has no messages."""
     redactor = context.secrecy.redactor()
-    prompt = prompt_of(
-        instructions(topic, own),
-        memory_folder=context.memory_folder,
-        skill_folder=context.skill_folder,
-        redactor=redactor,
-    )
-    digest = digest_of(session, redactor, budget=budget_for(window, prompt))
+    prompt = prompt_of(instructions(topic, own), context)
+    budget = budget_for(window, prompt)
+    digest = digest_of(session, redactor, project=context.project, budget=budget)
     if not digest.messages:
         raise NotFound(f"{str(session.ref)!r} holds no messages that could be reviewed.")
     return ReviewRequest(session, topic, digest, prompt)

@@ -116,12 +116,7 @@ class ReviewPlan:
 
 def review_prompt(topic: Topic, context: Context, own: Path | None = None) -> str:
     """The prompt of a review."""
-    return prompt_of(
-        instructions(topic, own),
-        memory_folder=context.memory_folder,
-        skill_folder=context.skill_folder,
-        redactor=context.secrecy.redactor(),
-    )
+    return prompt_of(instructions(topic, own), context)
 
 
 async def carry_out(

@@ -19,7 +19,6 @@ from seasoned.agent.memory.journal import (
     preview,
     replies,
 )
-from seasoned.agent.memory.screen import objection
 from seasoned.agent.skill.library import (
     DESCRIPTION_LIMIT,
     FILE_LIMIT,
@@ -39,6 +38,7 @@ from seasoned.agent.skill.library import (
 )
 from seasoned.atomic_write import ORDINARY, digest, move
 from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.template.admission.admit import admit
 
 _SHOWN = 5
 _DONE: dict[ChangeAction, str] = {
@@ -226,8 +226,9 @@ def _check(journal: ChangeJournal, name: str, file: str, text: str, before: str)
             )
         if not document.body.strip():
             raise UsageError("The skill has no text below its front matter: add the steps.")
-    if why := objection(journal.redactor, text.replace("\r\n", "\n"), before=before.replace("\r\n", "\n")):
-        raise UsageError(f"Not kept. {why}")
+    found = admit(journal.redactor, text.replace("\r\n", "\n"), before=before.replace("\r\n", "\n"))
+    if not found:
+        raise UsageError(f"Not kept. {found.why}")
 
 
 def _guard(journal: ChangeJournal, skill: Skill, file: str, by: Provenance) -> None:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from seasoned.agent.memory.journal import Actor, ChangeJournal, created_by, folder_key, preview
-from seasoned.agent.memory.screen import objection
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.redact import Redactor
 from seasoned.store import Store
+from seasoned.template.admission.admit import admit
 
 if TYPE_CHECKING:
     import yaml
@@ -301,7 +301,7 @@ def index(folder: Path, *, redactor: Redactor | None = None) -> str:
     lines = []
     for skill in skills(folder):
         if skill.problem is None:
-            is_fit = redactor is None or objection(redactor, skill.description) is None
+            is_fit = redactor is None or admit(redactor, skill.description)
             lines.append(f"- {skill.id}: {preview(skill.description, _INDEX_LENGTH) if is_fit else '(no description)'}")
     return "\n".join(lines)
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic_ai import RunContext
 
 from seasoned.agent.loop.context import Context
 from seasoned.agent.memory import memory_file as memories
-from seasoned.agent.memory.journal import MemoryName, WriteReply
+from seasoned.agent.memory.journal import WriteReply
 from seasoned.agent.skill import edit
 from seasoned.agent.skill import library as skill_reading
 from seasoned.agent.skill.library import MAIN
 from seasoned.errors import SeasonedError
+from seasoned.experience.memory_file import SKILLS as SKILL_FOLDER
+from seasoned.experience.memory_file import MemoryName
 
 Answer = dict[str, Any]
+Scope = Literal["project", "everywhere"]
 
 
 def memory(
@@ -32,7 +36,8 @@ def memory(
 
     Args:
         action: "add" an entry, "replace" the one that holds old_text, or "remove" it.
-        target: "notes" for facts and lessons, "user" for what is known of the user.
+        target: "notes" for facts and lessons, which are kept for the project that the session works in; "user" for
+            what is known of the user, which every session sees.
         text: The new entry, for add and replace.
         old_text: A piece of the entry that is meant, for replace and remove.
     """
@@ -47,10 +52,16 @@ def memory(
 
 def skills_list(ctx: RunContext[Context]) -> Answer:
     """List the skills: how to do kinds of tasks, learned or written down before."""
-    found = skill_reading.skills(ctx.deps.skill_folder)
+    found = [(scope, one) for scope, folder in _folders(ctx.deps) for one in skill_reading.skills(folder)]
     listed = [
-        {"name": one.id, "description": one.description, "files": list(one.files), "problem": one.problem}
-        for one in found
+        {
+            "name": one.id,
+            "description": one.description,
+            "files": list(one.files),
+            "problem": one.problem,
+            "scope": scope,
+        }
+        for scope, one in found
     ]
     return {"success": True, "skills": listed, "count": len(listed)}
 
@@ -63,8 +74,9 @@ def skill_view(ctx: RunContext[Context], name: str, file: str | None = None) -> 
         file: A support file such as "references/api.md"; leave it out for the skill itself.
     """
     try:
-        view = skill_reading.view(ctx.deps.skill_folder, name, file)
-        with ctx.deps.journal() as journal:
+        folder = _folder_of(ctx.deps, name)
+        view = skill_reading.view(folder, name, file)
+        with ctx.deps.journal(skill_folder=folder) as journal:
             skill_reading.count(journal, view.skill.id, "viewed")
     except SeasonedError as error:
         return {"success": False, "error": str(error)}
@@ -81,6 +93,7 @@ def skill_manage(
     file: str | None = None,
     old_string: str = "",
     new_string: str = "",
+    scope: Scope = "project",
 ) -> Answer:
     """Keep how a kind of task is done, for later sessions: create a skill, correct it, or add a support file.
 
@@ -96,9 +109,13 @@ def skill_manage(
         file: A support file such as "references/api.md"; for patch, leave it out to patch the skill itself.
         old_string: The piece of text to replace, for patch. It must occur exactly once.
         new_string: The text that replaces it.
+        scope: For create: "project" if it is about the project that the session works in, "everywhere" if it is about
+            the user or holds in any project.
     """
     by = ctx.deps.provenance(tool="skill_manage", call_id=ctx.tool_call_id)
-    with ctx.deps.journal() as journal:
+    folders = dict(_folders(ctx.deps))
+    folder = folders.get(scope, ctx.deps.skill_folder) if action == "create" else _folder_of(ctx.deps, name)
+    with ctx.deps.journal(skill_folder=folder) as journal:
         if action == "create":
             made = edit.create(journal, name, content, description=description, category=category, by=by)
             return _answer(made)
@@ -109,6 +126,21 @@ def skill_manage(
         if action == "remove_file":
             return _answer(edit.remove_file(journal, name, file or "", by=by))
         return _answer(edit.delete(journal, name, by=by))
+
+
+def _folders(context: Context) -> list[tuple[Scope, Path]]:
+    """Where the skills are that the session has: of its project first."""
+    own = context.project_folder
+    everywhere: tuple[Scope, Path] = ("everywhere", context.skill_folder)
+    return [everywhere] if own is None else [("project", own / SKILL_FOLDER), everywhere]
+
+
+def _folder_of(context: Context, name: str) -> Path:
+    """The folder that holds the skill; the general one where none does, so that its answer says so."""
+    for _, folder in _folders(context):
+        if any(name in (one, one.rpartition("/")[2]) for one in skill_reading.ids(folder)):
+            return folder
+    return context.skill_folder
 
 
 def _answer(reply: WriteReply) -> Answer:

@@ -16,24 +16,20 @@ from starlette.responses import Response
 
 from seasoned.agent.memory import undo
 from seasoned.agent.memory.journal import (
-    FILES,
-    NOTES_LIMIT,
-    USER_LIMIT,
     Change,
     ChangeJournal,
-    MemoryName,
     WriteReply,
     changes,
     find,
     preview,
 )
-from seasoned.agent.memory.memory_file import MemoryFile, read
 from seasoned.agent.review.ledger import Review, reviews
 from seasoned.agent.skill.library import Skill, SkillUsage, author, skills, usage, view
 from seasoned.atomic_write import digest
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
+from seasoned.experience.memory_file import FILES, LIMITS, MemoryFile, MemoryName, read
 from seasoned.redact import Redactor
 from seasoned.store import Store
 from seasoned.web.display import change_link, moment, session_link, skill_link
@@ -44,7 +40,6 @@ from seasoned.web.table import Column, Table, TableCell, answer, numbers, row_li
 
 PAGE = Page("Memory", "learned")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
-_LIMITS: dict[MemoryName, int] = {"notes": NOTES_LIMIT, "user": USER_LIMIT}
 _NAMES: dict[MemoryName, str] = {"notes": "Notes", "user": "About you"}
 _MOST_WAITING = 50
 _MOST_REVIEWS = 30
@@ -235,7 +230,7 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, 
 
 
 def _noted(config: Config, which: MemoryName, wrote: dict[str, Change], redactor: Redactor) -> ShownMemory:
-    memory = read(config.home / config.memory_folder, which, limit=_LIMITS[which])
+    memory = read(config.home / config.memory_folder, which, limit=LIMITS[which])
     entries = tuple(ShownEntry(redactor.text(text), wrote.get(text)) for text in memory.entries)
     return ShownMemory(_NAMES[which], memory, entries)
 

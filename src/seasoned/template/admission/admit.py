@@ -1,9 +1,14 @@
-"""What may be kept in memory and skills: no secrets, no orders to the reader, no hidden characters."""
+"""What may be kept for sessions and shown to them: no secrets, no orders, no hidden characters, nothing dangerous."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
+import msgspec
+
+from seasoned.command.risk import need_of_command
+from seasoned.lazy_regex import LazyRegex
 from seasoned.redact import Hit, Redactor
 from seasoned.template.admission.hostile import speaks_to_reader
 
@@ -19,26 +24,62 @@ _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u2028\u2029\u034f
 )
 
 
-def objection(redactor: Redactor, text: str, *, before: str = "", personal: bool = False) -> str | None:
-    """Why the text may not be kept, in one sentence. Only what an edit adds counts."""
+# Quoted code, and lines that look like typed commands.
+_QUOTED = LazyRegex(
+    r"```[^\n`]*\n(.{1,4000}?)```|`([^`\n]{2,1000})`|^[ \t>]*\$ ([^\n]{2,1000})$", re.MULTILINE | re.DOTALL
+)
+
+
+class Admission(msgspec.Struct, frozen=True):
+    """Whether a text is admitted; if not, why, in one sentence."""
+
+    why: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.why is None
+
+
+def admit(
+    redactor: Redactor, text: str, *, before: str = "", personal: bool = False, commands: bool = False
+) -> Admission:
+    """Whether a text may be kept for later sessions or shown to them. Only what an edit adds to `before` counts.
+
+    `personal`: it may say how to reach the user. `commands`: it is shown without being asked for, so it must not quote
+    a command that needs a person.
+    """
     # A person may have written what an agent may not; other lines of that file can still be changed.
     known = frozenset(before.split("\n"))
     added = "\n".join([line for line in text.split("\n") if line not in known])
     if place := _hidden(added):
-        return f"The text holds an invisible or broken character ({place}): write it without."
+        return Admission(f"The text holds an invisible or broken character ({place}): write it without.")
     hit = _secret(redactor, text, before, PERSONAL if personal else frozenset())
     if hit is not None:
         line = text.count("\n", 0, hit.start) + 1
         if hit.kind in PERSONAL:
-            return f"Line {line} holds personal data ({hit.kind}): leave it out, or keep it in the user's memory."
-        return f"Line {line} holds what looks like a secret ({hit.kind}): say where it is kept, never what it is."
+            why = f"Line {line} holds personal data ({hit.kind}): leave it out, or keep it in the user's memory."
+            return Admission(why)
+        return Admission(
+            f"Line {line} holds what looks like a secret ({hit.kind}): say where it is kept, never what it is."
+        )
     # An added line can complete an order that began in lines that were there before.
     if _speaks(added) or (_speaks(text) and not _speaks(before)):
         place = next((f"Line {at}" for at, line in enumerate(text.split("\n"), 1) if _speaks(line)), "The text")
-        return (
+        return Admission(
             f"{place} gives orders to its reader, or claims an approval, as injected instructions do: "
             "state the fact or the procedure itself."
         )
+    if commands and (action := _needs_person(added)):
+        return Admission(f"It quotes a command that needs a person ({action}), so no session is shown it unasked.")
+    return Admission()
+
+
+def _needs_person(text: str) -> str | None:
+    """The action of the first quoted command that needs a person."""
+    for found in _QUOTED.compiled.finditer(text):
+        for line in next(filter(None, found.groups()), "").splitlines():
+            need = need_of_command(line.strip().removeprefix("$ ")) if line.strip() else None
+            if need is not None:
+                return need.action
     return None
 
 

@@ -6,10 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.agent.memory.screen import objection
 from seasoned.redact import Redactor
+from seasoned.template.admission.admit import admit
 
 REDACTOR = Redactor(b"k" * 32)
+
+
+def objection(redactor: Redactor, text: str, *, before: str = "", personal: bool = False) -> str | None:
+    return admit(redactor, text, before=before, personal=personal).why
 
 
 @pytest.mark.parametrize(
@@ -79,3 +83,21 @@ def test_an_order_is_found_wherever_it_stands_in_a_long_text(before: int) -> Non
 )
 def test_no_character_that_nobody_sees_passes(char: str) -> None:
     assert objection(REDACTOR, f"a{char}b") is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Clean up with `rm -rf /srv/data` before a release.",
+        "To start over:\n```sh\ncd infra\nterraform destroy -auto-approve\n```",
+        "Reset it:\n$ git push --force origin main",
+    ],
+)
+def test_a_command_that_needs_a_person_is_not_shown_unasked(text: str) -> None:
+    assert admit(REDACTOR, text), "a person may keep it"
+    found = admit(REDACTOR, text, commands=True)
+    assert not found and "needs a person" in str(found.why)
+
+
+def test_ordinary_commands_may_be_shown() -> None:
+    assert admit(REDACTOR, "Run `make test`, then `git push`. In\n```sh\nnpm run lint\n```", commands=True)
