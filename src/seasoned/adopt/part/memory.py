@@ -14,10 +14,11 @@ from seasoned.adopt.record import (
     kept_contents,
     read_bytes,
 )
-from seasoned.agent.memory.journal import FILES, ChangeJournal, MemoryName, Provenance, find, preview
-from seasoned.agent.memory.memory_file import MemoryFile, add, read
+from seasoned.agent.memory.journal import ChangeJournal, Provenance, find, preview
+from seasoned.agent.memory.memory_file import add
 from seasoned.agent.memory.undo import undo as undo_change
 from seasoned.atomic_write import digest
+from seasoned.experience.memory_file import FILES, MemoryFile, MemoryName, read
 from seasoned.text import plural
 
 BY = Provenance(actor="person", origin="import", platform="cli")
