@@ -57,6 +57,14 @@ def test_scan_and_template_build_read_the_others(named: list[str], home: Path) -
     assert "snapshot.jsonl" in seasoned("template", "build", "code", *named, "--min-messages", 0).stderr
 
 
+def test_a_named_pipe_among_the_histories_is_passed_over(named: list[str], tmp_path: Path, home: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    report = answer("scan", str(tmp_path))
+    assert report["sessions"] == 2
+    assert ["pipe" in path for path, why in report["failures"] if "pipe, socket or device" in why] == [True]
+    assert "pipe, socket or device" in seasoned("sessions", str(tmp_path / "pipe.jsonl"), named[0]).stderr
+
+
 def test_compare_lists_what_a_side_passed_over(named: list[str], samples: Path) -> None:
     made = answer("compare", "--set", ",".join(named), samples / "claude_code")
     assert made["warm_sessions"] == 2

@@ -29,7 +29,7 @@ def good(path: str) -> dict[str, Any]:
 def post(path: str, body: bytes, *headers: str | bytes, length: int | str | None = None) -> bytes:
     """One request; what it says of its length may be a lie."""
     lines = [h if isinstance(h, bytes) else h.encode() for h in headers]
-    head = [f"POST {path} HTTP/1.1".encode(), b"host: x", b"connection: close", *lines]
+    head = [f"POST {path} HTTP/1.1".encode(), b"host: localhost", b"connection: close", *lines]
     if length != "":
         head.append(f"content-length: {len(body) if length is None else length}".encode())
     return b"\r\n".join(head) + b"\r\n\r\n" + body
@@ -124,16 +124,16 @@ def odd_heads() -> dict[str, bytes]:
         "an odd expectation": post(CHAT, body, "expect: the-best"),
         "hop by hop": post(CHAT, body, "connection: x-session-id, content-type", "x-session-id: a"),
         "no host": f"POST {CHAT} HTTP/1.1\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body,
-        "another protocol": f"POST {CHAT} SPDY/3\r\nhost: x\r\n\r\n".encode() + body,
+        "another protocol": f"POST {CHAT} SPDY/3\r\nhost: localhost\r\n\r\n".encode() + body,
         "an old protocol": f"GET {CHAT}\r\n\r\n".encode(),
         "HTTP/2 at once": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         "a TLS greeting": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 500,
         "no such method": post(CHAT, body).replace(b"POST", b"BREW", 1),
         "an odd method": post(CHAT, body).replace(b"POST", b"P\x00ST", 1),
-        "a tunnel": b"CONNECT 127.0.0.1:1 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n",
+        "a tunnel": b"CONNECT 127.0.0.1:1 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
         "a WebSocket": post(CHAT, b"", "upgrade: websocket", "connection: upgrade"),
         "another upgrade": post(CHAT, body, "upgrade: h2c", "http2-settings: x"),
-        "a mirror": b"TRACE / HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-session-id: a\r\n\r\n",
+        "a mirror": b"TRACE / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-session-id: a\r\n\r\n",
     }
 
 

@@ -23,7 +23,7 @@ HOSTILE = everything()
 WORDS = "the victim keeps marmalade in the cellar"
 ASKS = b',"stream_options":{"include_usage":true}'
 """What the gateway adds to a stream that would not tell its usage."""
-OWN_ERRORS = (400, 401, 408, 411, 413, 414, 417, 426, 431)
+OWN_ERRORS = (400, 401, 408, 411, 413, 414, 417, 421, 426, 431)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import select
 import socket
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import httpx2
 import openai
 import pytest
 
+from seasoned.confirm.service import listen
 from seasoned.gateway.proxy.client import RequestRefused, read_body
 from tests.each_case import each_case
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
@@ -301,9 +303,79 @@ def test_a_client_that_stops_in_the_middle_is_let_go(tmp_path: Path, upstream: U
     with run_gateway(config, settings_for(config, upstream.url, client_seconds=0.2)) as gateway:
         host, port = gateway.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=5) as line:
-            line.sendall(b"POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{")
+            line.sendall(b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{")
             assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
     assert upstream.heard == []
+
+
+def test_a_client_that_sends_a_byte_now_and_then_is_let_go(tmp_path: Path, upstream: Upstream) -> None:
+    config = config_in(tmp_path)
+    settings = settings_for(config, upstream.url, client_seconds=0.1)
+    with run_gateway(config, settings) as gateway, _line(gateway) as line:
+        line.sendall(b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10000\r\n\r\n")
+        began = time.monotonic()
+        came = b""
+        while not came:
+            assert time.monotonic() - began < 5
+            line.sendall(b" ")
+            came = line.recv(4096) if select.select([line], [], [], 0.03)[0] else b""
+        assert came.startswith(b"HTTP/1.1 408 ")
+    assert upstream.heard == []
+
+
+def test_a_head_that_never_ends_is_let_go(
+    gateway: Running, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listen, "_HEAD_SECONDS", 0.3)
+    for begun in (b"", b"POST /v1/messages HTTP/1.1\r\nhost: local"):
+        with _line(gateway) as line:
+            line.sendall(begun)
+            assert line.recv(4096) == b""
+    with _line(gateway) as line:
+        for _ in range(2):  # the second request on the same connection has its own time
+            line.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert line.recv(4096).startswith(b"HTTP/1.1 200 ")
+            time.sleep(0.4)
+    assert upstream.heard == []
+
+
+@pytest.mark.parametrize(
+    ("host", "is_known"),
+    [
+        ("127.0.0.1", True),
+        ("127.0.0.1:8788", True),
+        ("[::1]:8788", True),
+        ("localhost:1", True),
+        ("LOCALHOST.", True),
+        (f"{socket.gethostname()}:80", True),
+        ("gateway.lan", True),
+        ("192.168.7.5", True),
+        ("rebound.evil.example", False),
+        ("127.0.0.1.evil.example", False),
+        ("localhost.evil.example:8788", False),
+        ("gateway.lan.evil.example", False),
+        ("[::1", False),
+        ("evil@localhost.x", False),
+    ],
+)
+def test_a_name_that_is_not_its_own_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, upstream: Upstream, host: str, is_known: bool
+) -> None:
+    config = config_in(tmp_path_factory.mktemp("host"))
+    with (
+        run_gateway(config, settings_for(config, upstream.url, names=("gateway.lan",))) as gateway,
+        _line(gateway) as line,
+    ):
+        head = f"GET /v1/models HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer x\r\nconnection: close\r\n\r\n"
+        line.sendall(head.encode())
+        status = int(line.recv(65536).split(b" ")[1])
+    assert (status != 421) == is_known
+    assert bool(upstream.heard) == is_known
+
+
+def _line(gateway: Running) -> socket.socket:
+    host, port = gateway.url.removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)), timeout=5)
 
 
 @pytest.mark.parametrize("has_come", [True, False])
@@ -337,7 +409,7 @@ def test_no_target_leads_elsewhere(gateway: Running, upstream: Upstream, target:
     upstream.heard.clear()
     upstream.script[:] = [whole({})]
     with socket.create_connection((host, int(port)), timeout=5) as line:
-        line.sendall(b"GET " + target + b" HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        line.sendall(b"GET " + target + b" HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         answer = line.recv(4096)
     assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 200 "))
     assert [heard.path for heard in upstream.heard] in ([], ["/v1/models"])

@@ -54,6 +54,7 @@ NUMBERS = {"numpy", "scipy"}
 PAGES = {"jinja2", "markupsafe"}
 SEARCH = {"bm25s"}
 SHARED = {"psycopg"}
+AUTOMATON = {"ahocorasick_rs"}
 PRICES = {"genai_prices"}
 TERMINAL = {"click", "rich", "typer"}
 KEPT_APART = {
@@ -113,7 +114,9 @@ def _foreign(package: str, top: str, each: Import) -> str | None:
         if package in THIN and package not in ("stats", "insight"):
             return "numbers are for stats and insight"
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
-    own = {"insight": PAGES, "template": SEARCH, "store": SHARED, "price": PRICES}.get(package, set())
+    own = {"insight": PAGES, "template": SEARCH, "store": SHARED, "price": PRICES, "redact": AUTOMATON}.get(
+        package, set()
+    )
     if top in own:
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
     return "the thin core runs on msgspec and the standard library" if package in THIN else None

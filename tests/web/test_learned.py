@@ -131,3 +131,9 @@ def test_a_difference_shows_removed_lines_that_begin_with_dashes() -> None:
     shown = _difference("---\nname: x\n---\n-- a note\n", "name: x\n++ b\n")
     assert [line for kind, line in shown if kind == "went"] == ["---", "---", "-- a note"]
     assert [line for kind, line in shown if kind == "came"] == ["++ b"]
+
+
+def test_a_place_beyond_any_row_is_a_clear_error(tmp_path: Path) -> None:
+    with site(tmp_path) as found, found.visitor() as visitor:
+        for path in (f"learned?after={10**30}", f"learned/changes/{10**30}", f"sessions?after=1_{10**30}"):
+            assert look(visitor, path).status_code == 400, path

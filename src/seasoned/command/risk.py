@@ -159,7 +159,7 @@ def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterato
     if any(step.program in group("databases") for step in layer.steps) and sql.changes_data(layer.text):
         yield _CHANGING_SQL
     for word, text_rule, finding in _TEXT_RULES:
-        # What a here-document holds is a text; where a shell reads it, it is a layer of its own.
+        # What a here-document holds is a text; where a shell reads it, it is a separate layer.
         if word in layer.text and text_rule.compiled.search(without_bodies(layer.text)):
             yield from () if _only_shows(layer.steps) else (finding,)
     if ">" in layer.text:

@@ -43,6 +43,8 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     # `keys`: only with a key of the gateway. `pass-through`: clients may also bring the provider's own.
     mode: Mode = "pass-through"
     upstream: tuple[Upstream, ...] = ()
+    # Further host names by which clients may reach it; loopback, addresses and the machine's own name always work.
+    names: tuple[str, ...] = ()
     record: bool = True
     # Whether new conversations get a block of examples.
     warm: bool = True

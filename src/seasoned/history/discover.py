@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -71,7 +72,10 @@ def _under(path: Path, *, named: bool, pass_over: Callable[[str, SeasonedError],
     except OSError as error:
         pass_over(absolute, SourceError(f"{str(path)!r} cannot be opened: {error.strerror or error}."))
         return
-    if not os.path.isdir(absolute):  # noqa: PTH112
+    if not stat.S_ISDIR(status.st_mode):
+        if not stat.S_ISREG(status.st_mode):
+            pass_over(absolute, _not_a_file(str(path)))
+            return
         if named and not os.access(absolute, os.R_OK):
             pass_over(absolute, SourceError(f"{str(path)!r} cannot be read: permission denied."))
             return
@@ -87,6 +91,11 @@ def _under(path: Path, *, named: bool, pass_over: Callable[[str, SeasonedError],
     if named and is_empty:
         suffixes = ", ".join(_SUFFIXES)
         pass_over(absolute, NotFound(f"{str(path)!r} holds no histories: no file in it ends in {suffixes}."))
+
+
+def _not_a_file(path: str) -> SourceError:
+    """A named pipe would never end and a device may never answer."""
+    return SourceError(f"{path!r} is not a file but a pipe, socket or device: it is passed over.")
 
 
 def _walk(folder: str) -> Iterator[Candidate | tuple[str, SourceError]]:
@@ -107,4 +116,7 @@ def _walk(folder: str) -> Iterator[Candidate | tuple[str, SourceError]]:
                 status = entry.stat()
             except OSError:
                 continue  # a dangling link, or gone since the folder was listed
+            if not stat.S_ISREG(status.st_mode):
+                yield entry.path, _not_a_file(entry.path)
+                continue
             yield Candidate(entry.path, status.st_size, status.st_mtime_ns, named=False)

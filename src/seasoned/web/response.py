@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Coroutine, Sequence
 from functools import cache
 from hashlib import sha256
@@ -22,6 +21,7 @@ from seasoned.command.action import HIGH_RISK
 from seasoned.confirm.notify.incoming import read_body
 from seasoned.confirm.service.app import status_of
 from seasoned.confirm.service.body import TooLarge
+from seasoned.confirm.service.listen import host_name, is_known_host
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Refused, SeasonedError
 from seasoned.insight.page import frame as report
@@ -137,28 +137,13 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 def check_host(request: Request) -> None:
-    """Refuse an unknown host name: any site can point a name at this machine (DNS rebinding)."""
+    """Refuse an unknown host name."""
     own = service_of(request).base_url
-    name = _host_name(f"//{request.headers.get('host', '')}")
-    # An IP address cannot be rebound, and with TLS the certificate proves the name.
-    if request.url.scheme == "https" or name in ("localhost", _host_name(own)) or _is_address(name):
+    name = host_name(f"//{request.headers.get('host', '')}")
+    # With TLS the certificate proves the name.
+    if request.url.scheme == "https" or is_known_host(name, (host_name(own),)):
         return
     raise Refused(f"This server is not known as {name[:80]!r}. Open {own}, or set `public_url` in the policy.")
-
-
-def _host_name(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def check_origin(request: Request) -> None:

@@ -6,9 +6,10 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -108,11 +109,18 @@ def row_limit(request: Request) -> int:
     return FILE_ROWS if request.query_params.get("as") in ("csv", "json") else PAGE_ROWS
 
 
+MOST_ID = 2**63 - 1  # what a database can hold
+RowId = Annotated[int, Field(ge=0, le=MOST_ID)]
+
+
 def place_after(after: str) -> tuple[float, int]:
     """The place in a list behind which there is more: the value that it is sorted by, and an id."""
     value, _, last = after.partition("_")
     try:
-        return float(value), int(last)
+        place = float(value), int(last)
+        if abs(place[1]) > MOST_ID:
+            raise ValueError(last)
+        return place
     except (ValueError, OverflowError) as error:
         raise UsageError("This page of the list does not exist. Go to its first page.") from error
 

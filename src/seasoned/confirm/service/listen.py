@@ -15,10 +15,11 @@ import stat
 import struct
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
@@ -34,6 +35,8 @@ _GRACE_SECONDS = 10
 _KEEP_ALIVE_SECONDS = 30
 # After a restart, all waiting clients connect again at once.
 _BACKLOG = 2048
+# Longer than any slow network needs for a few kilobytes.
+_HEAD_SECONDS = 30.0
 _MOST_HEAD_BYTES = 65_536
 _FILES = 16_384
 SWITCH_SECONDS = 0.0005
@@ -47,6 +50,31 @@ class _Protocol(HttpToolsProtocol):
         uid = peer_uid(transport.get_extra_info("socket"))
         self.app_state = {**self.app_state, "peer_uid": uid}
         self._head_bytes = 0
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._await_head()
+
+    def _await_head(self) -> None:
+        """End the connection if the head of a request does not arrive in time: each one holds an open file."""
+        self._stop_head_timer()
+        self._head_timer = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self._head_timer is None:
+            self._await_head()
+
+    def on_headers_complete(self) -> None:
+        self._stop_head_timer()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_head_timer()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         # The parser buffers headers of any length, and the caller is not authenticated before they end.
@@ -62,6 +90,28 @@ class _Protocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._head_bytes = 0
         super().on_message_complete()
+
+
+def host_name(url: str) -> str:
+    """The host of an address, or of `//` and a Host header; empty if it is none."""
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".").lower()
+    except ValueError:
+        return ""
+
+
+def is_known_host(name: str, own: Iterable[str]) -> bool:
+    """Whether a request may ask for this host: any site can point its own name at this machine (DNS rebinding).
+
+    An address cannot be rebound, so it may always be asked for.
+    """
+    if name in ("localhost", *own):
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def peer_uid(connection: socket.socket | None) -> int | None:

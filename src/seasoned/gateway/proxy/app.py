@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -10,6 +11,7 @@ from typing import Any, Protocol
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from seasoned.confirm.service.listen import host_name, is_known_host
 from seasoned.gateway.accounting import PREFIX, Budgets, Ended, GatewayKey, KeyCache, UsageJournal
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.metrics import CONTENT_TYPE, GatewayMetrics
@@ -92,6 +94,11 @@ _CHAT = APIS["/v1/chat/completions"]
 _PAGES_NEED_A_KEY = (
     "Web pages from other sites may not use this gateway without a key. Make one with `seasoned gateway key make NAME`."
 )
+_UNKNOWN_HOST = (
+    "This gateway is not known as {}. Use 127.0.0.1 or the machine's own name, or add the name to `names` in "
+    "gateway.toml."
+)
+_MOST_HOSTS = 100
 _NO_WEBSOCKET = "The gateway does not support WebSocket here. Use HTTP with event streams."
 
 
@@ -145,6 +152,9 @@ class Gateway:
         self._warming = warming
         self._telemetry = telemetry
         self._clock = clock
+        self._names = (socket.gethostname().lower(), *(name.lower() for name in settings.names))
+        # Host headers that were accepted: nearly all requests send the same one.
+        self._hosts: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -156,6 +166,10 @@ class Gateway:
             await say(send, 200, self._metrics.text(), kind=CONTENT_TYPE)
             return
         api: Api = "anthropic" if _speaks_anthropic(scope) else "openai"
+        if (stranger := self._unknown_host(scope)) is not None:
+            self._metrics.turned(421)
+            await refuse(send, api, 421, _UNKNOWN_HOST.format(stranger))
+            return
         self._metrics.open.inc()
         try:
             await self._pass(scope, receive, send, api)
@@ -167,6 +181,19 @@ class Gateway:
             self._metrics.turned(499)
         finally:
             self._metrics.open.dec()
+
+    def _unknown_host(self, scope: Scope) -> str | None:
+        """The host that a request asks for, if it is not this gateway's. With TLS the certificate proves the name."""
+        asked = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
+        if scope.get("scheme") == "https" or asked in self._hosts:
+            return None
+        name = host_name(f"//{asked}")
+        # A request without a host comes from a client that no browser can be.
+        if not asked or is_known_host(name, self._names):
+            if len(self._hosts) < _MOST_HOSTS:
+                self._hosts.add(asked)
+            return None
+        return ascii(name[:80])
 
     def _health(self) -> dict[str, Any]:
         return {"status": "ok", "failed_open": dict(self._failures.counts)}

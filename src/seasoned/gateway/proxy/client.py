@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
@@ -14,7 +15,10 @@ from seasoned.errors import Denied
 from seasoned.gateway.settings import Api
 
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 408: "timeout_error"}
-_KINDS |= {413: "request_too_large", 426: "upgrade_not_supported", 429: "rate_limit_error"}
+_KINDS |= {413: "request_too_large", 421: "misdirected_request", 426: "upgrade_not_supported", 429: "rate_limit_error"}
+
+
+_PAUSES = 10
 
 
 class RequestRefused(Denied):
@@ -30,11 +34,17 @@ class ClientGone(Exception):
 
 
 async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
-    """The whole body; refused if it is too large or the client stops sending."""
+    """The whole body; refused if it is too large, stops for too long, or takes ten times as long as a pause may.
+
+    The second limit ends a client that sends a byte now and then to hold its connection.
+    """
     parts: list[bytes] = []
     size = 0
+    ends = time.monotonic() + _PAUSES * seconds
     while True:
         message = await _next_piece(receive, seconds)
+        if time.monotonic() > ends and message.get("more_body"):
+            raise RequestRefused(f"The request took over {_PAUSES * seconds:g} seconds. Send it faster.", status=408)
         if message["type"] == "http.disconnect":
             raise ClientGone
         part = message.get("body", b"")
@@ -96,7 +106,7 @@ async def refuse(send: Send, api: Api, status: int, text: str) -> None:
     headers += [(b"connection", b"close")] if status in (408, 413) else []
     headers += [(b"www-authenticate", b'Bearer realm="seasoned"')] if status == 401 else []
     # Providers' libraries retry at once unless told that it would not help.
-    headers += [(b"x-should-retry", b"false")] if status in (401, 413, 429) else []
+    headers += [(b"x-should-retry", b"false")] if status in (401, 413, 421, 429) else []
     await say(send, status, msgspec.json.encode(body), headers=headers)
 
 

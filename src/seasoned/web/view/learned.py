@@ -36,7 +36,7 @@ from seasoned.web.display import change_link, moment, session_link, skill_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Decider, Here, Visitor, decider, read_change
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, numbers, row_limit
+from seasoned.web.table import Column, RowId, Table, TableCell, answer, numbers, row_limit
 
 PAGE = Page("Memory", "learned")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -104,19 +104,19 @@ class LearnedPage(msgspec.Struct, frozen=True):
 
 
 @router.get("/learned")
-async def show(request: HTTPRequest, here: Here, after: int | None = None) -> Response:
+async def show(request: HTTPRequest, here: Here, after: RowId | None = None) -> Response:
     """Show memory and skills, what waits for a decision, and every change."""
     return await _page(request, here, after=after)
 
 
 @router.get("/learned/changes/{change}")
-async def show_change(request: HTTPRequest, here: Here, change: int) -> Response:
+async def show_change(request: HTTPRequest, here: Here, change: RowId) -> Response:
     """Show one change: who made it, why, and what was there before."""
     return await _change_page(request, here, change)
 
 
 @router.post("/learned/changes/{change}/{verb}")
-async def decide(request: HTTPRequest, here: Here, change: int, verb: str) -> Response:
+async def decide(request: HTTPRequest, here: Here, change: RowId, verb: str) -> Response:
     """Undo a change, or accept or reject one that waits for a decision."""
     await read_change(request, here)
     if verb not in _VERBS:
