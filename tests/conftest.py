@@ -28,6 +28,8 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("SEASONED_HOME", str(home / ".seasoned"))
+    # A test that is about the process in the background switches it on, and ends it.
+    monkeypatch.setenv("SEASONED_HOOK_RESIDENT", "0")
     for variable in ("HERMES_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "SEASONED_DATABASE_URL"):
         monkeypatch.delenv(variable, raising=False)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+# Not from typing, which takes three milliseconds: every hook imports this package.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from seasoned.app.template import build, provision
     from seasoned.history.read import read
     from seasoned.insight.profile import profile_session as profile

@@ -19,22 +19,23 @@ _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
 _started: list[int] = []
 
 
-def start(module: str, *arguments: str) -> None:
+def start(module: str, *arguments: str, environment: dict[str, str] | None = None) -> None:
     """Run a module of ours in the background, in a separate session, with nothing of this process open."""
     # -P: the current folder may be a project, and nothing in it may be imported.
     command = [sys.executable, "-P", "-m", module, *arguments]
+    variables = whole() if environment is None else environment
     _bury()
     if not hasattr(os, "posix_spawn"):
-        _start_elsewhere(command)
+        _start_elsewhere(command, variables)
         return
     files: list[tuple[Any, ...]] = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)]
     files += [(os.POSIX_SPAWN_DUP2, 0, number) for number in (1, 2)]
     # An agent waits until every copy of its pipes is closed.
     files += [(os.POSIX_SPAWN_CLOSE, number) for number in _inherited()]
     try:
-        _started.append(os.posix_spawn(command[0], command, whole(), file_actions=files, setsid=True))
+        _started.append(os.posix_spawn(command[0], command, variables, file_actions=files, setsid=True))
     except NotImplementedError:  # an older system cannot start a separate session in this way
-        _start_elsewhere(command)
+        _start_elsewhere(command, variables)
 
 
 def lower_priority() -> None:
@@ -76,12 +77,13 @@ def _bury() -> None:
             _started.remove(process)
 
 
-def _start_elsewhere(command: list[str]) -> None:
+def _start_elsewhere(command: list[str], variables: dict[str, str]) -> None:
     import subprocess
 
     none = subprocess.DEVNULL
+    open_files: dict[str, Any] = {"close_fds": True, "stdin": none, "stdout": none, "stderr": none}
     if sys.platform == "win32":
         flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS
-        subprocess.Popen(command, creationflags=flags, close_fds=True, stdin=none, stdout=none, stderr=none)
+        subprocess.Popen(command, creationflags=flags, env=variables, **open_files)
         return
-    subprocess.Popen(command, start_new_session=True, close_fds=True, stdin=none, stdout=none, stderr=none)
+    subprocess.Popen(command, start_new_session=True, env=variables, **open_files)

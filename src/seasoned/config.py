@@ -107,6 +107,8 @@ class Config(msgspec.Struct, frozen=True):
     script_seconds: int = 300  # how long the script of a job may take
     # How new sessions begin: the section [warm].
     warm: WarmSettings = WarmSettings()
+    # Whether a background process answers the hooks of agents, so that they need not wait (SEASONED_HOOK_RESIDENT).
+    hook_resident: bool = True
     origins: dict[str, Origin] = {}
 
     @property
@@ -135,6 +137,7 @@ _ENVIRONMENT = {
     "local_model": "SEASONED_LOCAL_MODEL",
     "context_length": "SEASONED_CONTEXT_LENGTH",
     "confirm_url": "SEASONED_CONFIRM_URL",
+    "hook_resident": "SEASONED_HOOK_RESIDENT",
 }
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _PATHS = {"home", "hermes_home", "claude_config_dir", "codex_home", "gemini_home", "copilot_home"}
@@ -146,7 +149,17 @@ _NUMBERS |= {"review_iterations", "review_seconds", "schedule_min_context", "scr
 # Numbers that may be 0, which switches something off.
 _COUNTS = {"review_memory_turns", "review_skill_calls", "review_tokens_per_day"}
 _AMOUNTS = {"review_usd_per_day"}
-_SWITCHES = {"review_staging", "review_allow_person_skills"}
+_SWITCHES = {"review_staging", "review_allow_person_skills", "hook_resident"}
+_SWITCH_WORDS = {
+    "1": True,
+    "on": True,
+    "true": True,
+    "yes": True,
+    "0": False,
+    "off": False,
+    "false": False,
+    "no": False,
+}
 _TEXTS = {"database_url", "model", "base_url", "review_model", "confirm_url"}
 _TEXTS |= {"telegram_url", "telegram_chat", "discord_url", "discord_channel", "discord_public_key"}
 _TEXTS |= {"webhook_url", "smtp_url", "mail_from"}
@@ -255,6 +268,8 @@ def _checked(name: str, value: object, where: str) -> object:
         return float(value)
     if name in _SWITCHES and isinstance(value, bool):
         return value
+    if name in _SWITCHES and isinstance(value, str) and value.lower() in _SWITCH_WORDS:
+        return _SWITCH_WORDS[value.lower()]
     if name in _TEXTS and isinstance(value, str):
         return value
     if name == "routes":

@@ -22,6 +22,7 @@ PACKAGES = (
     "atomic_write",
     "file_lock",
     "background",
+    "resident",
     "learn_queue",
     "price",
     "command",

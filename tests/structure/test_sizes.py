@@ -167,8 +167,9 @@ def test_no_file_has_a_name_that_says_nothing() -> None:
 
 def test_only_the_configuration_reads_the_environment() -> None:
     found = [f"{one.file}:{line}" for one in modules("src") for line in environment_reads(one)]
-    own = ("src/seasoned/config.py:", "src/seasoned/environment.py:")
-    elsewhere = [place for place in found if not place.startswith(own)]
+    # A hook needs some of it before it has the time to import the configuration.
+    known = ("src/seasoned/config.py:", "src/seasoned/environment.py:")
+    elsewhere = [place for place in found if not place.startswith(known)]
     assert not elsewhere, "\n".join(elsewhere)
     assert found, "the search itself must find the reads in config.py"
 

@@ -7,17 +7,20 @@ a denial that is printed in time; and whatever goes wrong with any other call mu
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from seasoned.command.risk import Need, need_of_call, need_of_command
 from seasoned.errors import SeasonedError
-from seasoned.hooks.event import MOST_BYTES, Agent, say
+from seasoned.hooks.event import Agent
+from seasoned.hooks.exchange import MOST_BYTES, received, say
+from seasoned.hooks.time_limit import end_after
 
 if TYPE_CHECKING:
     from threading import Lock
+
+    from seasoned.resident import PendingAnswer
 
 # Less than the time that an agent gives a hook, which is 60 seconds by default: then it runs the call.
 WAIT_SECONDS = 50.0
@@ -34,10 +37,13 @@ class _ProposedCall(msgspec.Struct):
     cwd: str = ""
 
 
-def pre_tool_use(agent: Agent, arguments: list[str]) -> int:
-    """Read the call from stdin; print a decision if it is of high risk, nothing otherwise."""
+def pre_tool_use(agent: Agent, arguments: list[str], pending: PendingAnswer | None = None) -> int:
+    """Read the call from stdin; print a decision if it is of high risk, else a hint where one is known.
+
+    `pending`: the hint, which another process looks up meanwhile. Nothing that it says decides about the call.
+    """
     wait_seconds = _wait_seconds(arguments)
-    data = sys.stdin.buffer.read(MOST_BYTES)
+    data = received()
     if len(data) == MOST_BYTES:
         _say("deny", "the call is too long to be checked. Do it in smaller parts.")
         return 0
@@ -50,30 +56,29 @@ def pre_tool_use(agent: Agent, arguments: list[str]) -> int:
         return 0
     need = need_of_call(call.tool_name, _meant(call), agent=agent, folder=call.cwd or None)
     if need is not None:
+        if pending is not None:
+            pending.drop()
         _ask(agent, call, need, wait_seconds)
-    else:
-        _hint(agent, data)
+        return 0
+    _hint(agent, pending)
     return 0
 
 
-def _hint(agent: Agent, data: bytes) -> None:
+def _hint(agent: Agent, pending: PendingAnswer | None) -> None:
     """Tell what works here instead of the call. Whatever goes wrong with that, the call must not wait for it."""
-    from threading import Timer
-
-    too_late = Timer(_HINT_SECONDS, os._exit, [0])
-    too_late.daemon = True
-    too_late.start()
+    call_off = end_after(_HINT_SECONDS)
     try:
-        # Imported here: a call of high risk never gets this far.
-        from seasoned.hooks.event import HookEvent
-        from seasoned.hooks.guidance import hint_before
+        known = None if pending is None else pending.take()
+        if known is None:
+            # Imported here: a call of high risk never gets this far.
+            from seasoned.hooks.guidance import hint
 
-        text = hint_before(agent, msgspec.json.decode(data, type=HookEvent))
-        too_late.cancel()
-        if text:
-            say("PreToolUse", additionalContext=text)
+            hint(agent, [])
+        elif known:
+            say("PreToolUse", **known)
+        call_off()
     except Exception as error:  # noqa: BLE001
-        too_late.cancel()
+        call_off()
         from seasoned.hooks.log import note
 
         note(f"{agent} hint failed: {error!r}")

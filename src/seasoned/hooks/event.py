@@ -1,14 +1,14 @@
-"""The events that agents send to hooks, and the answers. Claude Code and Codex share nearly all of the format."""
+"""The events that agents send to hooks. Claude Code and Codex share nearly all of the format."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Literal
 
 import msgspec
 
+from seasoned.hooks.exchange import received
+
 Agent = Literal["claude-code", "codex"]
-MOST_BYTES = 20_000_000
 
 
 class HookEvent(msgspec.Struct, frozen=True):
@@ -38,12 +38,5 @@ class HookEvent(msgspec.Struct, frozen=True):
 
 
 def read_event() -> HookEvent:
-    """The event on stdin."""
-    return msgspec.json.decode(sys.stdin.buffer.read(MOST_BYTES), type=HookEvent)
-
-
-def say(name: str, **fields: str) -> None:
-    """Print an answer to an event of this name."""
-    answer = {"hookSpecificOutput": {"hookEventName": name, **fields}}
-    sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
-    sys.stdout.flush()
+    """The event that the agent sent."""
+    return msgspec.json.decode(received(), type=HookEvent)

@@ -17,7 +17,8 @@ import msgspec
 from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, TellingPlace, load
 from seasoned.experience.ask import Asking, asking_for
-from seasoned.hooks.event import Agent, HookEvent, read_event, say
+from seasoned.hooks.event import Agent, HookEvent, read_event
+from seasoned.hooks.exchange import say
 from seasoned.hooks.store import open_until_exit
 from seasoned.store import Store
 
@@ -63,17 +64,20 @@ def post_tool_use(agent: Agent, arguments: list[str]) -> int:
     return 0
 
 
-def hint_before(agent: Agent, event: HookEvent) -> str:
-    """What to tell before a call: what works here instead, or what repairs a call that was refused before it."""
+def hint(agent: Agent, arguments: list[str]) -> int:
+    """A call that needs no person: print what works here instead, or what repairs a call that was refused before it."""
+    event = read_event()
     asking = _asking(agent, event, "calls")
     if asking is None:
-        return ""
-    missed = _missed(agent, event, asking)
-    if missed:
-        return _OPENS + missed
-    tool = _CODEX_TOOLS.get(event.tool_name, event.tool_name) if agent == "codex" else event.tool_name
-    text = asking.before(tool, event.arguments)
-    return _OPENS + text if text and asking.once("before", text) else ""
+        return 0
+    text = _missed(agent, event, asking)
+    if not text:
+        tool = _CODEX_TOOLS.get(event.tool_name, event.tool_name) if agent == "codex" else event.tool_name
+        text = asking.before(tool, event.arguments)
+        text = text if text and asking.once("before", text) else ""
+    if text:
+        say("PreToolUse", additionalContext=_OPENS + text)
+    return 0
 
 
 def _answer(

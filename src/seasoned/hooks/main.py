@@ -6,6 +6,11 @@ import gc
 import os
 import sys
 
+from seasoned.environment import home_folder, use_home
+from seasoned.hooks.exchange import received, say
+from seasoned.hooks.time_limit import end_after
+from seasoned.resident import ask, is_possible, start
+
 # The function that answers each event of each agent. These names stand in the settings of connected agents.
 _EVENTS = {
     ("claude-code", "session-start"): "session_start:session_start",
@@ -26,6 +31,13 @@ _EVENTS = {
 _DECIDES = "pre-tool-use"
 # The module that imports no library, because an agent waits for it at the end of every turn.
 _WITHOUT_LIBRARIES = "ended"
+# What agents call the events that only guide. The process that stays in memory may answer these.
+_GUIDES = {
+    "session-start": "SessionStart",
+    "user-prompt-submit": "UserPromptSubmit",
+    "post-tool-use": "PostToolUse",
+    "post-tool-use-failure": "PostToolUseFailure",
+}
 _PATIENCE_SECONDS = 5.0
 _USAGE = "usage: seasoned-hook [--home FOLDER] claude-code|codex EVENT [--wait-seconds N]; events are"
 
@@ -40,18 +52,6 @@ def main() -> None:
     os._exit(code)
 
 
-def _import_lightly() -> None:
-    """Import msgspec without typing_extensions, which it would import if present: that takes half of the time."""
-    name = "typing_extensions"
-    if name in sys.modules:
-        return
-    sys.modules[name] = None  # type: ignore[assignment]  # Python takes None for "not installed"
-    try:
-        import msgspec  # noqa: F401
-    finally:
-        del sys.modules[name]
-
-
 def run(arguments: list[str]) -> int:
     """Answer the event that the arguments name, from stdin to stdout."""
     home = arguments[1] if arguments[:1] == ["--home"] and len(arguments) >= 2 else None
@@ -64,9 +64,11 @@ def run(arguments: list[str]) -> int:
         # Agents take 2 for a refusal and ignore 1 as a broken hook: wrong settings must be noticed.
         return 2
     if event != _DECIDES:
-        _end_in_time()
+        end_after(_PATIENCE_SECONDS)
+    if home is not None:
+        use_home(home)
     try:
-        answer = _answer(place, agent, arguments[2:], home)
+        answer = _answer(place, agent, event, arguments[2:])
     except Exception as error:  # noqa: BLE001
         if event != _DECIDES:
             _note(f"{agent} {event} failed: {error!r}")
@@ -77,27 +79,55 @@ def run(arguments: list[str]) -> int:
     return answer
 
 
-def _answer(place: str, agent: str, options: list[str], home: str | None) -> int:
+def _answer(place: str, agent: str, event: str, options: list[str]) -> int:
+    """Ask the process that stays in memory; where it does not answer, import what the event needs."""
+    home = home_folder()
+    pending = None
+    if event == _DECIDES or event in _GUIDES:
+        pending = ask(home, agent, event, received())
+    if pending is not None and event != _DECIDES:
+        said = pending.take()
+        if said is not None:
+            if said:
+                say(_GUIDES[event], **said)
+            return 0
     from importlib import import_module
 
     module, _, name = place.partition(":")
     if module != _WITHOUT_LIBRARIES:
         _import_lightly()
-    if home is not None:
-        from seasoned.environment import use_home
+    answer = getattr(import_module(f"seasoned.hooks.{module}"), name)
+    # Whether a call may run is decided here, while the other process looks for a hint.
+    code: int = answer(agent, options, pending) if event == _DECIDES else answer(agent, options)
+    if pending is None and event in (_DECIDES, *_GUIDES):
+        _keep_ready(home)
+    return code
 
-        use_home(home)
-    found: int = getattr(import_module(f"seasoned.hooks.{module}"), name)(agent, options)
-    return found
+
+def _import_lightly() -> None:
+    """Import msgspec without typing_extensions, which it would import if present: that takes half of the time."""
+    name = "typing_extensions"
+    if name in sys.modules:
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # Python takes None for "not installed"
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules[name]
 
 
-def _end_in_time() -> None:
-    """Give up after some seconds: the agent waits, perhaps because the store is locked or the disk hangs."""
-    import threading
+def _keep_ready(home: str) -> None:
+    """Start the process that answers the next events, after this one was answered."""
+    from contextlib import suppress
 
-    ending = threading.Timer(_PATIENCE_SECONDS, os._exit, [0])
-    ending.daemon = True
-    ending.start()
+    from seasoned.config import load
+    from seasoned.errors import SeasonedError
+
+    with suppress(SeasonedError, OSError):
+        config = load()
+        # Without a store there is nothing to tell yet.
+        if config.hook_resident and is_possible(home) and config.store_path.exists():
+            start(home)
 
 
 def _note(text: str) -> None:

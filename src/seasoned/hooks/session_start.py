@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from seasoned.begin.settings import begin_settings
 from seasoned.config import Config, command_environment, load
 from seasoned.hooks.catch_up import catch_up
-from seasoned.hooks.event import Agent, HookEvent, read_event, say
+from seasoned.hooks.event import Agent, HookEvent, read_event
+from seasoned.hooks.exchange import say
 from seasoned.hooks.store import open_until_exit
 from seasoned.marks import BLOCK_OPENS
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from seasoned.store import Store, open_store
@@ -9,6 +10,8 @@ from seasoned.store import Store, open_store
 # About 0.8 MB. Whoever opens the store next reads what is in its log, so hooks keep that short.
 _MOST_PAGES = 200
 _OPENED: list[Store] = []
+# The transactions of a process that holds its changes back.
+_HELD: list[ExitStack] = []
 
 
 def open_until_exit(path: Path) -> Store:
@@ -20,4 +23,21 @@ def open_until_exit(path: Path) -> Store:
     store = open_store(path)
     store.connection.execute(f"PRAGMA wal_autocheckpoint = {_MOST_PAGES}")
     _OPENED.append(store)  # a store without a reference is closed
+    for held in _HELD:
+        held.enter_context(store.together(reads_first=True))
     return store
+
+
+def hold_back() -> None:
+    """From now on nothing is written before `settle`."""
+    _HELD.append(ExitStack())
+
+
+def settle(*, keep: bool) -> None:
+    """Write what was held back, or forget it, and close the store."""
+    if keep:
+        for held in _HELD:
+            held.close()
+    for store in _OPENED:
+        store.close()  # what is not committed by now is forgotten
+    _OPENED.clear()

@@ -95,7 +95,12 @@ class Store:
         if self._is_together:
             yield
             return
-        self._step("BEGIN IMMEDIATE")
+        with self._transaction("BEGIN IMMEDIATE"):
+            yield
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        self._step(begin)
         try:
             yield
         except BaseException:
@@ -108,9 +113,15 @@ class Store:
             raise
 
     @contextmanager
-    def together(self) -> Iterator[None]:
-        """Several write transactions as one: every `write` inside joins this one."""
-        with self.write():
+    def together(self, *, reads_first: bool = False) -> Iterator[None]:
+        """Several write transactions as one: every `write` inside joins this one.
+
+        `reads_first`: others may write until the first change here, which fails if one of them did.
+        """
+        if self._is_together:
+            yield
+            return
+        with self._transaction("BEGIN" if reads_first else "BEGIN IMMEDIATE"):
             self._is_together = True
             try:
                 yield

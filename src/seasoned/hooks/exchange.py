@@ -1,0 +1,54 @@
+"""What an agent sends to a hook, and what the hook says: over stdin and stdout, with next to no imports."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_BYTES = 20_000_000
+# Fields that agents read beside those of the event.
+_FOR_THE_USER = ("systemMessage",)
+_received: bytes | None = None
+
+
+def received() -> bytes:
+    """The event as the agent sent it, read once."""
+    global _received
+    if _received is None:
+        _received = sys.stdin.buffer.read(MOST_BYTES)
+    return _received
+
+
+def say(name: str, **fields: str) -> None:
+    """Answer an event of this name."""
+    _speak(name, fields)
+
+
+def replace(data: bytes, speak: Callable[[str, dict[str, str]], None]) -> None:
+    """Take the event from another place than stdin, and give the answer to a function instead of stdout."""
+    global _received, _speak
+    _received, _speak = data, speak
+
+
+def _print(name: str, fields: dict[str, str]) -> None:
+    try:
+        from _json import encode_basestring as quoted
+    except ImportError:  # another Python than CPython
+        from json.encoder import encode_basestring as quoted
+
+    def members(texts: dict[str, str]) -> str:
+        return ",".join(f"{quoted(key)}:{quoted(text)}" for key, text in texts.items())
+
+    own = {key: text for key, text in fields.items() if key not in _FOR_THE_USER}
+    user = {key: text for key, text in fields.items() if key in _FOR_THE_USER}
+    answer = f'{{"hookSpecificOutput":{{{members({"hookEventName": name, **own})}}}'
+    line = f"{answer}{',' if user else ''}{members(user)}}}\n"
+    # The bytes of a lone surrogate cannot be written as UTF-8, and would end the hook with an error.
+    sys.stdout.buffer.write(line.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+
+
+_speak = _print
