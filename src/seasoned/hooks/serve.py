@@ -184,6 +184,7 @@ def _answer(connection: socket.socket) -> int:
         return 0
     if event == b"ping":
         send(connection, [ANSWERED, b"additionalContext", str(os.getppid()).encode()])
+        connection.recv(1)
         return 0
     os.chdir(place)
     replace_environment(environment)
