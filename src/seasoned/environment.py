@@ -20,6 +20,12 @@ def home_folder(environment: Mapping[str, str] | None = None) -> str:
     return os.path.expanduser(env.get(_HOME) or "~/.seasoned")
 
 
+def agent_project_folder(environment: Mapping[str, str] | None = None) -> str:
+    """The folder that Claude Code was started in, as it tells its hooks; empty for other agents."""
+    env = os.environ if environment is None else environment
+    return env.get("CLAUDE_PROJECT_DIR", "")
+
+
 def use_home(folder: str) -> None:
     """Make this process use another home folder, as if SEASONED_HOME were set."""
     os.environ[_HOME] = folder

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,8 +15,9 @@ from seasoned.config import Config
 from seasoned.connect import claude_code, codex
 from seasoned.connect.hook_file import Hook, read_json, with_hooks, without_hooks
 from seasoned.errors import CannotDo
-from tests.connect.connecting import connect, connect_json
+from tests.connect.connecting import COMMAND, connect, connect_json
 from tests.connect.test_json_text import documents, is_kept
+from tests.hooks.terminal import attend
 
 EVENTS = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure", "Stop", "SessionEnd"]
 BY_HAND = """{
@@ -51,7 +54,7 @@ def test_it_shows_every_change_asks_writes_and_says_what_is_left_to_do(home: Pat
     assert f"+++ {settings}" in done
     assert '+  "model": "opus",' in done
     assert all(f'+    "{event}": [' in done for event in EVENTS)
-    assert "calls of high risk are denied" in done
+    assert "calls of high risk are denied" not in done, "Claude Code asks with its own question"
     written = json.loads(settings.read_text())
     assert list(written["hooks"]) == EVENTS
     command = written["hooks"]["SessionStart"][0]["hooks"][0]["command"]
@@ -71,7 +74,7 @@ def test_a_confirmation_that_cannot_be_asked_for_ends_with_the_code_that_blocks(
     file.write_text(f"#!/bin/sh\n{program}\n")
     file.chmod(0o755)
     module = {"claude-code": claude_code, "codex": codex}[agent]
-    (asks,) = [one.command for one in module.hooks(Config(home=tmp_path), tmp_path) if one.event == "PreToolUse"]
+    asks = next(one.command for one in module.hooks(Config(home=tmp_path), tmp_path) if one.event == "PreToolUse")
     if program is None:
         file.unlink()
     assert subprocess.run(["sh", "-c", asks], capture_output=True, check=False).returncode == code
@@ -167,7 +170,7 @@ def test_settings_that_may_not_be_read_or_are_a_folder_are_refused(settings: Pat
 def test_a_dry_run_changes_nothing_and_json_asks_for_a_yes(settings: Path) -> None:
     answer = connect_json("claude-code", "--dry-run")
     assert answer["state"] == "previewed"
-    assert [one["path"] for one in answer["changes"]] == [str(settings)]
+    assert [one["path"] for one in answer["changes"]] == [str(settings), str(settings.parent.parent / ".claude.json")]
     assert "+++" in answer["changes"][0]["diff"]
     assert connect("claude-code", "--json", expect=2).stdout == ""
     assert not settings.exists()
@@ -208,3 +211,130 @@ def test_any_settings_keep_every_byte_and_twice_is_once(pair: tuple[object, str]
     assert {**read_json(after.decode()).value, "hooks": None} == {**value, "hooks": None}
     left = without_hooks(after, path)
     assert (value == {} and left is None) or read_json((left or b"").decode()).value == value
+
+
+def written_hooks(settings: Path) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = json.loads(settings.read_text())["hooks"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("tool", "is_guarded"),
+    [
+        *[
+            (name, True)
+            for name in ("Bash", "Write", "Edit", "NotebookEdit", "Agent", "mcp__db__query", "SomethingNew")
+        ],
+        *[(name, True) for name in ("ReadAndDelete", "mcp__db__execute", "mcp__files__write_file")],
+        *[(name, False) for name in ("Read", "Grep", "Glob", "WebFetch", "TodoWrite", "mcp__seasoned__recall")],
+        *[(name, False) for name in ("mcp__github__get_issue", "mcp__files__list_directory")],
+    ],
+)
+def test_reading_tools_run_also_where_our_program_is_gone_all_others_do_not(
+    settings: Path, tool: str, is_guarded: bool
+) -> None:
+    connect("claude-code", "--yes")
+    groups = [one for one in written_hooks(settings)["PreToolUse"] if re.search(one["matcher"], tool)]
+    command = [one["hooks"][0]["command"] for one in groups]
+    assert len(command) == 1, "each tool has one hook of ours"
+    assert command[0].endswith("|| exit 2") == is_guarded
+    gone = re.sub(r"\S+/seasoned-hook", "/nowhere/seasoned-hook", command[0])
+    assert (subprocess.run(["sh", "-c", gone], capture_output=True, check=False).returncode == 2) == is_guarded
+
+
+def test_while_a_call_waits_the_address_is_shown_where_it_is_confirmed(settings: Path) -> None:
+    connect("claude-code", "--yes", SEASONED_CONFIRM_URL="http://127.0.0.1:7327")
+    shown = [one["hooks"][0].get("statusMessage", "") for one in written_hooks(settings)["PreToolUse"]]
+    assert shown == ["Seasoned: a call that needs a person can be confirmed at http://127.0.0.1:7327", ""]
+    connect("claude-code", "--yes")
+    assert "statusMessage" not in settings.read_text(), "without a service Claude Code asks itself"
+
+
+@pytest.mark.parametrize(
+    ("parts", "events", "has_server"),
+    [
+        ("warm", ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"], False),
+        ("hints", ["PreToolUse", "PostToolUseFailure", "Stop", "SessionEnd"], False),
+        ("confirmations", ["PreToolUse"], False),
+        ("reviews", ["Stop", "SessionEnd"], False),
+        ("mcp", [], True),
+        ("confirmations, mcp", ["PreToolUse"], True),
+    ],
+)
+def test_the_user_chooses_the_parts_and_the_choice_stays(
+    home: Path, settings: Path, parts: str, events: list[str], has_server: bool
+) -> None:
+    connect("claude-code", "--yes", "--parts", parts)
+    found = written_hooks(settings) if events else {}
+    assert list(found) == events
+    assert (home / ".claude.json").exists() == has_server
+    if parts == "confirmations":
+        assert "--no-hints || exit 2" in found["PreToolUse"][0]["hooks"][0]["command"]
+    if "Stop" in found:
+        learns = found["Stop"][0]["hooks"][0]["command"]
+        assert learns.endswith("stop" if parts == "reviews" else "stop --no-reviews")
+    if parts == "hints":
+        (group,) = found["PreToolUse"]
+        assert (group["matcher"], group["hooks"][0]["command"].split()[-1]) == ("*", "hint")
+    again = connect_json("claude-code", "--yes")
+    assert (again["state"], again["parts"]) == ("unchanged", [one.strip() for one in parts.split(",")])
+    assert connect_json("claude-code", "--yes", "--parts", "warm,hints,confirmations,reviews,mcp")["changes"] != []
+    connect("claude-code", "--undo", "--yes")
+    assert not settings.exists() and not (home / ".claude.json").exists()
+
+
+def test_a_part_that_does_not_exist_is_said() -> None:
+    assert (
+        "'teleport' is not a part. Parts are warm, hints"
+        in connect("claude-code", "--yes", "--parts", "warm,teleport", expect=2).stderr
+    )
+    assert "--parts is for connecting" in connect("claude-code", "--undo", "--parts", "warm", expect=2).stderr
+
+
+def test_at_a_terminal_the_parts_are_asked_for(home: Path, settings: Path) -> None:
+    steps = [("Connect", "\x15warm,mcp\r"), ("Write these changes?", "y\r"), ("is connected", "")]
+    said = attend([*COMMAND, "claude-code"], steps, 60)
+    assert "NEVERSEEN" not in said.replace(" ", ""), said
+    assert list(written_hooks(settings)) == ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
+
+
+OWN_SERVERS = '{"numStartups": 7,\n "mcpServers": { "db" : {"command": "db-mcp"} },\n\t"projects": {}}'
+
+
+def test_the_mcp_server_is_added_to_those_of_the_user_and_goes_again(home: Path, settings: Path) -> None:
+    file = home / ".claude.json"
+    file.write_text(OWN_SERVERS)
+    connect("claude-code", "--yes")
+    servers = json.loads(file.read_text())["mcpServers"]
+    assert list(servers) == ["db", "seasoned"]
+    assert Path(servers["seasoned"]["command"]).is_file() and servers["seasoned"]["args"] == ["mcp"]
+    assert connect_json("claude-code", "--yes")["state"] == "unchanged"
+    connect("claude-code", "--undo", "--yes")
+    assert file.read_text() == OWN_SERVERS
+
+
+def test_what_claude_code_wrote_into_its_file_since_stays_when_the_server_goes(home: Path, settings: Path) -> None:
+    file = home / ".claude.json"
+    file.write_text('{"numStartups": 7}')
+    connect("claude-code", "--yes")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "numStartups": 8}, indent=2))
+    connect("claude-code", "--undo", "--yes")
+    assert json.loads(file.read_text()) == {"numStartups": 8}
+
+
+def test_a_server_of_that_name_that_the_user_wrote_stays(home: Path, settings: Path) -> None:
+    file = home / ".claude.json"
+    own = '{"mcpServers": {"seasoned": {"command": "ssh", "args": ["host", "seasoned", "mcp"]}}}'
+    file.write_text(own)
+    connect("claude-code", "--yes")
+    assert file.read_text() == own
+    connect("claude-code", "--undo", "--yes")
+    assert file.read_text() == own
+
+
+def test_a_folder_that_a_variable_names_holds_the_servers_too(home: Path, tmp_path: Path) -> None:
+    place = tmp_path / "elsewhere"
+    connect("claude-code", "--yes", CLAUDE_CONFIG_DIR=str(place), SEASONED_HOME=str(tmp_path / "own"))
+    server = json.loads((place / ".claude.json").read_text())["mcpServers"]["seasoned"]
+    assert server["env"] == {"SEASONED_HOME": str(tmp_path / "own")}
+    assert not (home / ".claude.json").exists()

@@ -21,6 +21,7 @@ from seasoned.config import Config, load
 from seasoned.experience.storage import last_learned
 from seasoned.file_lock import locked
 from seasoned.hooks.learner import learn_all
+from seasoned.hooks.review_trigger import review_folder
 from seasoned.learn_queue import begin, is_running, lock_path, note, wait_until_learned, waiting
 from seasoned.store import open_store
 from tests.history.claude_lines import ClaudeFile
@@ -278,3 +279,16 @@ def learned(config: Config) -> dict[str, list[tuple[Any, ...]]]:
     }
     with open_store(config.store_path) as store:
         return {name: sorted(map(tuple, store.connection.execute(select).fetchall())) for name, select in asked.items()}
+
+
+@pytest.mark.parametrize(("reviews", "is_counted"), [("", True), ("no", False)])
+def test_where_reviews_were_not_connected_a_session_is_learned_from_and_counted_for_none(
+    home: Path, reviews: str, is_counted: bool
+) -> None:
+    path = write_session(home / ".claude" / "projects", 1)
+    config = Config(home=home / ".seasoned", model="local", claude_config_dir=home / ".claude")
+    note(str(config.home), "session", agent="claude-code", session=path.stem, path=str(path), reviews=reviews)
+    assert learn_all(config) == 1
+    assert any(review_folder(config).glob("*.json")) == is_counted
+    with open_store(config.store_path) as store:
+        assert last_learned(store) is not None

@@ -30,10 +30,12 @@ def event(tool_input: Any, tool_name: str = "Bash") -> str:
     return json.dumps({**common, **call})
 
 
-def hook(text: str, *options: str, expect: int = 0, **environment: str) -> dict[str, str] | None:
+def hook(
+    text: str, *options: str, expect: int = 0, agent: str = "claude-code", **environment: str
+) -> dict[str, str] | None:
     """What the hook decided; None where it said nothing."""
     done = subprocess.run(
-        [*COMMAND, *options],
+        [*COMMAND[:3], agent, COMMAND[-1], *options],
         input=text.encode("utf-8", "surrogateescape"),
         env={**os.environ, **environment},
         capture_output=True,
@@ -147,7 +149,6 @@ def test_a_service_that_takes_the_connection_and_says_nothing_is_a_no_in_time() 
 @pytest.mark.parametrize(
     ("environment", "why"),
     [
-        ({}, "confirm_url is not set"),
         ({"SEASONED_CONFIRM_URL": "http://127.0.0.1:1"}, "confirm_token is not set"),
         ({"SEASONED_CONFIRM_URL": "http://127.0.0.1:1", "SEASONED_CONFIRM_TOKEN": "x"}, "did not answer"),
         ({"SEASONED_CONFIRM_URL": "nonsense", "SEASONED_CONFIRM_TOKEN": "x"}, "not an address"),
@@ -159,6 +160,44 @@ def test_whatever_fails_blocks_a_high_risk_call_with_its_reason(environment: dic
     assert said is not None
     assert said["permissionDecision"] == "deny"
     assert why in said["permissionDecisionReason"]
+
+
+def test_without_a_service_claude_code_asks_with_its_own_question_and_our_reason() -> None:
+    said = hook(event(RISKY))
+    assert said == {
+        "permissionDecision": "ask",
+        "permissionDecisionReason": "Seasoned: delete_data: it deletes '/srv/data', which is not inside the working"
+        " folder",
+    }
+
+
+def test_codex_has_no_such_question_so_without_a_service_the_call_is_blocked() -> None:
+    said = hook(event(RISKY), agent="codex")
+    assert said is not None
+    assert said["permissionDecision"] == "deny"
+    assert "confirm_url is not set" in said["permissionDecisionReason"]
+
+
+def test_what_a_session_may_delete_is_its_project_wherever_its_shell_is(tmp_path: Path) -> None:
+    """The folder of the event follows `cd`; that of the project does not."""
+    project, other = tmp_path / "project", tmp_path / "other"
+    for folder in (project / ".git", project / "src", other):
+        folder.mkdir(parents=True)
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+
+    def decided(command: str, cwd: Path, **environment: str) -> str | None:
+        text = json.dumps({"tool_name": "Bash", "tool_input": {"command": command}, "cwd": str(cwd)})
+        said = hook(text, **environment)
+        return None if said is None else said["permissionDecision"]
+
+    here = {"CLAUDE_PROJECT_DIR": str(project)}
+    # A temporary folder is anyone's, so these tests speak of places that are not.
+    assert decided("rm -rf src", project, **here) is None
+    assert decided("cd .. && rm -rf src", project / "src", **here) is None
+    assert decided("rm -rf ./data", Path("/srv"), **here) == "ask", "the shell has left the project"
+    assert decided("rm -rf ./data", Path("/"), CLAUDE_PROJECT_DIR="/") == "ask", "the root folder is nobody's project"
+    assert decided("rm -rf mira", Path("/home"), CLAUDE_PROJECT_DIR="/home") == "ask"
+    assert decided("rm -rf ./notes", Path("/home/mira"), CLAUDE_PROJECT_DIR="/home/mira") == "ask", "all of a home"
 
 
 def test_a_settings_file_that_cannot_be_read_blocks_a_high_risk_call_and_no_other(home: Path) -> None:
@@ -193,7 +232,8 @@ def test_what_cannot_be_read_is_blocked_only_where_it_looks_like_high_risk(text:
 
 @pytest.mark.parametrize("value", ["soon", "nan", "-5", "1e9"])
 def test_a_slip_in_the_options_does_not_open_the_gate(value: str) -> None:
-    said = hook(event(RISKY), "--wait-seconds", value)
+    service = {"SEASONED_CONFIRM_URL": "http://127.0.0.1:1", "SEASONED_CONFIRM_TOKEN": "x"}
+    said = hook(event(RISKY), "--wait-seconds", value, **service)
     assert said is not None
     assert said["permissionDecision"] == "deny"
 
@@ -243,6 +283,7 @@ def test_one_answer_is_printed_also_when_the_last_word_comes_at_the_same_moment(
         "hook.say = lambda *given, **fields: (say(*given, **fields), time.sleep(0.5))\n"
         "def confirmed(*given): time.sleep(0.6); raise hook.SeasonedError('no')\n"
         "hook._confirmed = confirmed\n"
+        "hook._has_service = lambda: True\n"
         "main.main()"
     )
     command = [sys.executable, "-c", code, *COMMAND[3:], "--wait-seconds", "1"]

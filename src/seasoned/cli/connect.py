@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
@@ -10,9 +11,9 @@ import click
 from seasoned.cli.options import json_option, yes_option
 from seasoned.cli.output import print_json, printable
 from seasoned.config import load
-from seasoned.connect.apply import apply_plan, connector, own_programs, undo_plan
+from seasoned.connect.apply import apply_plan, chosen_parts, connector, own_programs, undo_plan
 from seasoned.connect.apply import undo as undo_changes
-from seasoned.connect.plan import ConnectPlan, made_links, missing_links, preview
+from seasoned.connect.plan import PARTS, ConnectPlan, Part, made_links, missing_links, preview
 from seasoned.errors import UsageError
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -25,18 +26,28 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.option(
     "--prefill", metavar="TEMPLATE", help="Hermes only: write a prefill file from this template instead of the plugin."
 )
+@click.option(
+    "--parts",
+    metavar="LIST",
+    help=f"Connect only these, separated by commas: {', '.join(PARTS)}. Without it: all, or those chosen before.",
+)
 @yes_option
 @json_option
-def connect(agent: str, undo: bool, dry_run: bool, prefill: str | None, yes: bool, as_json: bool) -> None:
+def connect(
+    agent: str, undo: bool, dry_run: bool, prefill: str | None, parts: str | None, yes: bool, as_json: bool
+) -> None:
     """Connect an agent you already use.
 
     Shows every file that would change, asks, keeps a copy and then writes. --undo restores the copy.
 
     \b
     Example: seasoned connect claude-code
+             seasoned connect claude-code --parts warm,hints
     """
     if prefill is not None and (undo or agent != "hermes"):
         raise UsageError("--prefill is for `seasoned connect hermes` alone.")
+    if parts is not None and (undo or agent == "hermes"):
+        raise UsageError("--parts is for connecting claude-code or codex.")
     config = load()
     module = connector(agent)
     # Takes our part out of a file that was edited since; not every connector needs it.
@@ -45,7 +56,10 @@ def connect(agent: str, undo: bool, dry_run: bool, prefill: str | None, yes: boo
         # From the record that connecting kept, not from today's rules: it undoes what was really written.
         plan = undo_plan(agent, home=config.home, left=left)
     else:
-        plan = module.plan(config, programs=own_programs(), prefill=prefill)
+        before = chosen_parts(agent, home=config.home)
+        asks = parts is None and not (yes or as_json or dry_run or agent == "hermes") and sys.stdin.isatty()
+        chosen = _choose(before) if asks else _parts(parts, before)
+        plan = module.plan(config, programs=own_programs(), parts=chosen, prefill=prefill)
     answer = _answer(plan, undo=undo)
     if not as_json:
         _show(plan, undo=undo)
@@ -66,6 +80,27 @@ def connect(agent: str, undo: bool, dry_run: bool, prefill: str | None, yes: boo
     _end(answer, as_json=as_json)
 
 
+def _parts(text: str | None, before: tuple[Part, ...] | None) -> tuple[Part, ...]:
+    """The parts that a list names; without one those of the last time, or all."""
+    if text is None:
+        return before or tuple(PARTS)
+    named = {word.strip() for word in text.split(",") if word.strip()}
+    unknown = sorted(named - set(PARTS))
+    if unknown or not named:
+        raise UsageError(
+            f"--parts: {', '.join(map(repr, unknown)) or 'nothing'} is not a part. Parts are {', '.join(PARTS)}."
+        )
+    return tuple(part for part in PARTS if part in named)
+
+
+def _choose(before: tuple[Part, ...] | None) -> tuple[Part, ...]:
+    """Ask at the terminal which parts to connect."""
+    click.echo("Parts that can be connected:")
+    for part, what in PARTS.items():
+        click.echo(f"  {part:<14} {what}")
+    return _parts(click.prompt("Connect", default=",".join(before or PARTS)), before)
+
+
 def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:
     changes = [{"path": str(one.path), "why": one.why, "diff": preview(one)} for one in plan.changes]
     links = [
@@ -73,7 +108,14 @@ def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:
         for one in plan.links
         for path in (made_links(one) if undo else [one.folder / name for name in missing_links(one)])
     ]
-    return {"agent": plan.agent, "state": "", "changes": changes, "links": links, "steps": list(plan.steps)}
+    return {
+        "agent": plan.agent,
+        "state": "",
+        "parts": list(plan.parts),
+        "changes": changes,
+        "links": links,
+        "steps": list(plan.steps),
+    }
 
 
 def _show(plan: ConnectPlan, *, undo: bool) -> None:

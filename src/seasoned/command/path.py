@@ -33,6 +33,10 @@ _HOME = LazyRegex(r"(?:\$HOME|\$\{HOME\}|%USERPROFILE%|\$env:HOME|\$env:USERPROF
 _HOME_OF = LazyRegex(r"(?:/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
 _HERE = LazyRegex(r"(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?=/|\Z)")
 _TEMPORARY_VARIABLE = LazyRegex(r"\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP|tmp\w*|temp\w*)\b", re.IGNORECASE)
+_NO_PROJECT = LazyRegex(
+    r"/(?:home|Users)(?:/[^/]+)?|/root|/(?:etc|usr|bin|sbin|lib\w*|boot|dev|proc|sys|run|var|opt|srv|mnt|media|Library"
+    r"|System|Applications|private|tmp)(?:/(?:local|lib|log|cache|spool|www|tmp|var|folders|bin|share|etc))?"
+)
 # Targets that mean all of the working folder, or its history.
 _ALL = names("* ./* . ./ .* .git ./.git .git/ ** ./** ./.* {*,.*} {.,}* .[!.]* .??* $PWD")
 _DEVICE = LazyRegex(
@@ -106,11 +110,17 @@ class WorkingFolder(msgspec.Struct, frozen=True):
         return rest not in _ALL
 
 
-def working_folder(folder: object) -> WorkingFolder:
-    """A working folder by its path. The root folder counts as unknown: everything would be in it."""
-    text = str(folder) if folder is not None else ""
-    path = normpath(text) if text.startswith("/") else ""
-    return WorkingFolder(path, path) if path.strip("/") else WorkingFolder()
+def working_folder(folder: object, here: object = None) -> WorkingFolder:
+    """A working folder by its path, and where the shell is now.
+
+    The root folder, a home folder and those of the system count as unknown: no project is all of them.
+    """
+    path, now = (normpath(str(one)) if str(one or "").startswith("/") else "" for one in (folder, here))
+    is_project = bool(path.strip("/")) and not _NO_PROJECT.compiled.fullmatch(path)
+    if is_project:
+        return WorkingFolder(path, now or path)
+    # What is relative lies in a folder of the system then, or in one that is not known.
+    return WorkingFolder(here=now or path) if now or path else WorkingFolder()
 
 
 class _PathRule(NamedTuple):

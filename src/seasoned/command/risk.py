@@ -344,10 +344,16 @@ def need_of_command(command: str, *, folder: object = None) -> Need | None:
     return _need(found, command, details)
 
 
-def need_of_call(tool: str, arguments: Mapping[str, Any], *, agent: str = "", folder: object = None) -> Need | None:
-    """The action that a tool call needs, by the commands, code and SQL in it and by its name. It never raises."""
+def need_of_call(
+    tool: str, arguments: Mapping[str, Any], *, agent: str = "", folder: object = None, here: object = None
+) -> Need | None:
+    """The action that a tool call needs, by the commands, code and SQL in it and by its name. It never raises.
+
+    `folder` is the project, and `here` where its shell is now, if that is elsewhere.
+    """
     given = arguments if isinstance(arguments, Mapping) else {}
-    place = working_folder(folder if folder is not None else tool_call.folder_in(given))
+    own = tool_call.folder_in(given)
+    place = working_folder(own if folder is None else folder, own or here)
     details: dict[str, Any] = {"tool": tool, "arguments": dict(given)}
     if agent:
         details["agent"] = agent

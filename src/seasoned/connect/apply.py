@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
@@ -16,9 +16,11 @@ import msgspec
 from seasoned.atomic_write import ORDINARY, digest, make_private_folder, write_atomic
 from seasoned.config import Config
 from seasoned.connect.plan import (
+    PARTS,
     ConnectPlan,
     FileChange,
     LinkedFolder,
+    Part,
     change_of,
     diff_of,
     made_links,
@@ -83,6 +85,8 @@ class _ConnectRecord(msgspec.Struct, frozen=True):
     at: str
     files: tuple[_ChangedFile, ...]
     links: tuple[LinkedFolder, ...] = ()
+    parts: tuple[Part, ...] | None = None
+    """What the user chose; None in records of versions that had no choice."""
 
 
 def apply_plan(plan: ConnectPlan, *, home: Path, clock: Callable[[], float], left: Left | None = None) -> Path:
@@ -101,7 +105,7 @@ def apply_plan(plan: ConnectPlan, *, home: Path, clock: Callable[[], float], lef
         # Without repeats, since every plan names the same folders.
         links = tuple(dict.fromkeys([*(old.links if old else ()), *plan.links]))
         # First what undoing needs, so that a killed process can be undone.
-        _save(folder, _ConnectRecord(plan.agent, _time(clock), tuple(files.values()), links))
+        _save(folder, _ConnectRecord(plan.agent, _time(clock), tuple(files.values()), links, plan.parts))
         try:
             _write_all(plan.changes, unfinished=home / "connect" / ".unfinished")
         except CannotDo:
@@ -147,6 +151,12 @@ def undo(agent: str, *, home: Path, left: Left | None = None) -> ConnectPlan:
 def is_connected(agent: str, *, home: Path) -> bool:
     """Whether a plan for the agent was applied and not undone."""
     return (home / "connect" / agent / "record.json").is_file()
+
+
+def chosen_parts(agent: str, *, home: Path) -> tuple[Part, ...] | None:
+    """The parts with which an agent was connected; None if it is not, or if all of them were."""
+    record = _load(home / "connect" / agent)
+    return None if record is None else record.parts
 
 
 def _drop(folder: Path) -> None:
@@ -275,7 +285,9 @@ AGENTS = {
 class Connector(Protocol):
     """What the module for an agent offers."""
 
-    def plan(self, config: Config, *, programs: Path, prefill: str | None = None) -> ConnectPlan:
+    def plan(
+        self, config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None
+    ) -> ConnectPlan:
         """What must change in the files as they are now; empty if everything is done."""
 
     def left(self, path: Path, data: bytes) -> bytes | None:

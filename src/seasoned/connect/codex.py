@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,17 @@ from seasoned.connect.hook_file import (
     command_of,
     command_words,
     guarded,
-    with_hooks,
+    hooks_part,
+    learns,
+    waiting_status,
     without_hooks,
 )
 from seasoned.connect.plan import (
+    PARTS,
     ConnectPlan,
     FileChange,
     LinkedFolder,
+    Part,
     change_of,
     common_steps,
     decode_text,
@@ -113,19 +118,22 @@ _TRUST = (
 _STARTUP_SECONDS = 20
 
 
-def plan(config: Config, *, programs: Path, prefill: str | None = None) -> ConnectPlan:
+def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None) -> ConnectPlan:
     """What must change in the files of Codex."""
     home = config.codex_home
     # Without the MCP library the server would fail at every start of Codex.
-    has_server = find_spec("mcp") is not None
-    settings, has_own_notify = _settings_change(config, programs, has_server=has_server)
-    words = _words_change(home / "AGENTS.md") if has_server else ()
-    changes = (*_hooks_change(config, programs), *settings, *words)
+    has_server = "mcp" in parts and find_spec("mcp") is not None
+    settings, has_own_notify = _settings_change(config, programs, parts, has_server=has_server)
+    words = _words_change(home / "AGENTS.md", has_server=has_server)
+    changes = (*_hooks_change(config, programs, parts), *settings, *words)
     return ConnectPlan(
         AGENT,
         changes,
-        steps=(*_own_steps(home, has_own_notify, has_server=has_server), *common_steps(config)),
-        links=(LinkedFolder(home / "skills", config.skill_folder, "skills that reviews write"),),
+        steps=(*_own_steps(home, parts, has_own_notify=has_own_notify), *common_steps(config, parts)),
+        links=(LinkedFolder(home / "skills", config.skill_folder, "skills that reviews write"),)
+        if "reviews" in parts
+        else (),
+        parts=tuple(part for part in PARTS if part in parts),
     )
 
 
@@ -144,33 +152,43 @@ def left(path: Path, data: bytes) -> bytes | None:
     return text.encode() if text.strip("\ufeff \t\r\n") else None
 
 
-def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
-    """The hooks that Codex runs."""
+def hooks(config: Config, programs: Path, parts: Collection[Part] = PARTS) -> tuple[Hook, ...]:
+    """The hooks that Codex runs. It runs none for tools that only read: it reads with its shell."""
 
     def command(*words: str) -> str:
         return command_of(config, programs, AGENT, *words)
 
-    asks = guarded(command("pre-tool-use", "--wait-seconds", str(WAIT_SECONDS)))
-    return (
-        Hook("SessionStart", command("session-start"), 10),
+    found = []
+    if "warm" in parts:
+        found.append(Hook("SessionStart", command("session-start"), 10))
+    if "confirmations" in parts:
+        alone = () if "hints" in parts else ("--no-hints",)
+        asks = guarded(command("pre-tool-use", "--wait-seconds", str(WAIT_SECONDS), *alone))
         # The agent runs the call when this time is over, so it must be longer than the hook's own.
-        Hook("PreToolUse", asks, WAIT_SECONDS + 30),
-        Hook("UserPromptSubmit", command("user-prompt-submit"), 10),
-        Hook("PostToolUse", command("post-tool-use"), 10),
-        Hook("Stop", command("stop"), 10),
+        found.append(Hook("PreToolUse", asks, WAIT_SECONDS + 30, status=waiting_status(config)))
+    elif "hints" in parts:
+        found.append(Hook("PreToolUse", command("hint"), 10))
+    if "warm" in parts:
+        found.append(Hook("UserPromptSubmit", command("user-prompt-submit"), 10))
+    if "hints" in parts:
+        found.append(Hook("PostToolUse", command("post-tool-use"), 10))
+    if learns(parts):
+        words = () if "reviews" in parts else ("--no-reviews",)
+        found.append(Hook("Stop", command("stop", *words), 10))
         # Codex ends this hook after 3 seconds, and warns at every start about a hook that asks for more.
-        Hook("SessionEnd", command("session-end"), 3),
-    )
+        found.append(Hook("SessionEnd", command("session-end", *words), 3))
+    return tuple(found)
 
 
-def _hooks_change(config: Config, programs: Path) -> tuple[FileChange, ...]:
+def _hooks_change(config: Config, programs: Path, parts: Collection[Part]) -> tuple[FileChange, ...]:
     path = config.codex_home / "hooks.json"
     before = read_present(path)
-    after = with_hooks(before, hooks(config, programs), path)
-    return change_of(path, before, after, "guidance at the start, confirmations, repairs of known failures, reviews")
+    return change_of(path, before, *hooks_part(before, hooks(config, programs, parts), path, parts))
 
 
-def _settings_change(config: Config, programs: Path, *, has_server: bool) -> tuple[tuple[FileChange, ...], bool]:
+def _settings_change(
+    config: Config, programs: Path, parts: Collection[Part], *, has_server: bool
+) -> tuple[tuple[FileChange, ...], bool]:
     """The change of config.toml, and whether the user has a notify program of their own."""
     path = config.codex_home / "config.toml"
     before = read_present(path)
@@ -179,14 +197,19 @@ def _settings_change(config: Config, programs: Path, *, has_server: bool) -> tup
     # Judged without our own part: otherwise the second run would take our `notify` for the user's.
     theirs = _parsed(_bare(after, path), path)
     has_own_notify = "notify" in theirs
-    if has_server and "seasoned" not in _servers(theirs, path):
+    if "mcp" not in parts:
+        after = _SERVER.take_out(after)
+    elif has_server and "seasoned" not in _servers(theirs, path):
         after = put_at_end(after, _SERVER, _server(config, programs))
     # Codex runs one notify program only, so the user's own is never replaced.
-    if not has_own_notify:
-        after = put_at_start(after, _NOTIFY, f"notify = {_list(command_words(config, programs, AGENT, 'notify'))}")
+    if not learns(parts):
+        after = _NOTIFY.take_out(after)
+    elif not has_own_notify:
+        words = ["notify"] if "reviews" in parts else ["notify", "--no-reviews"]
+        after = put_at_start(after, _NOTIFY, f"notify = {_list(command_words(config, programs, AGENT, *words))}")
     _check(after, theirs, path)
-    why = "the MCP server, and reviews also where hooks are not trusted"
-    return change_of(path, before, after.encode(), why), has_own_notify
+    why = "the MCP server, and learning also where hooks are not trusted"
+    return change_of(path, before, after.encode() if after or before else None, why), has_own_notify
 
 
 def _bare(text: str, path: Path) -> str:
@@ -207,7 +230,7 @@ def _check(after: str, theirs: dict[str, Any], path: Path) -> None:
         ) from error
     own = made.get("mcp_servers", {}).get("seasoned")
     ours = {} if own is None else {"mcp_servers": {**theirs.get("mcp_servers", {}), "seasoned": own}}
-    if made != {**theirs, **ours, "notify": made["notify"]}:
+    if made != {**theirs, **ours, **({"notify": made["notify"]} if "notify" in made else {})}:
         raise CannotDo(f"{str(path)!r} would change its meaning, so it was not touched. Check it.")
 
 
@@ -228,13 +251,16 @@ def _list(words: list[str]) -> str:
     return "[" + ", ".join(json.dumps(word) for word in words) + "]"
 
 
-def _words_change(path: Path) -> tuple[FileChange, ...]:
+def _words_change(path: Path, *, has_server: bool) -> tuple[FileChange, ...]:
     before = read_present(path)
+    text = decode_text(before or b"", path)
     try:
-        after = put_at_end(decode_text(before or b"", path), _WORDS, _TELL)
+        after = put_at_end(text, _WORDS, _TELL) if has_server else _WORDS.take_out(text)
     except CannotDo as error:
         raise CannotDo(f"{str(path)!r}: {error}. Fix it and try again.") from error
-    return change_of(path, before, after.encode(), "when to ask for what earlier sessions taught")
+    return change_of(
+        path, before, after.encode() if after or before else None, "when to ask for what earlier sessions taught"
+    )
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:
@@ -251,11 +277,11 @@ def _servers(found: dict[str, Any], path: Path) -> dict[str, Any]:
     return servers
 
 
-def _own_steps(home: Path, has_own_notify: bool, *, has_server: bool) -> tuple[str, ...]:
-    found = [_TRUST]
-    if not has_server:
+def _own_steps(home: Path, parts: Collection[Part], *, has_own_notify: bool) -> tuple[str, ...]:
+    found = [_TRUST] if set(parts) - {"mcp"} else []
+    if "mcp" in parts and find_spec("mcp") is None:
         found.append("For the tool `recall`, run `pip install 'seasoned[mcp]'` and connect again.")
-    if has_own_notify:
+    if has_own_notify and learns(parts):
         found.append("Your own `notify` program stays. Sessions are reviewed once the hooks are trusted.")
     if (home / "AGENTS.override.md").exists():
         found.append("AGENTS.override.md replaces AGENTS.md. Copy our lines there if you want them.")

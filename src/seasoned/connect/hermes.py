@@ -9,13 +9,16 @@ import copy
 import shutil
 import subprocess
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from seasoned.config import Config
 from seasoned.connect.plan import (
+    PARTS,
     ConnectPlan,
     FileChange,
+    Part,
     change_of,
     common_steps,
     decode_text,
@@ -219,8 +222,8 @@ _FINDS = (
 )
 
 
-def plan(config: Config, *, programs: Path, prefill: str | None = None) -> ConnectPlan:
-    """What must change in the files of Hermes."""
+def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None) -> ConnectPlan:
+    """What must change in the files of Hermes. Its plugin brings all parts."""
     path = config.hermes_home / "config.yaml"
     # Hermes makes this folder itself: where it is missing, Hermes never ran, or its home is elsewhere.
     if not config.hermes_home.is_dir():

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from seasoned.config import Config
-from seasoned.connect.plan import decode_text, newline_of
+from seasoned.connect.plan import PARTS, Part, decode_text, newline_of
 from seasoned.errors import CannotDo
 
 # A byte order mark counts as space: editors on Windows write one.
@@ -224,11 +224,14 @@ class Hook(msgspec.Struct, frozen=True):
     command: str
     timeout: int  # seconds
     matcher: str | None = None
+    status: str | None = None  # what the agent shows while the hook runs
 
     @property
     def group(self) -> dict[str, Any]:
         """As it is written in the file."""
-        own = {"type": "command", "command": self.command, "timeout": self.timeout}
+        own: dict[str, Any] = {"type": "command", "command": self.command, "timeout": self.timeout}
+        if self.status is not None:
+            own["statusMessage"] = self.status
         return {**({} if self.matcher is None else {"matcher": self.matcher}), "hooks": [own]}
 
 
@@ -240,6 +243,20 @@ def command_of(config: Config, programs: Path, *words: str) -> str:
 def guarded(command: str) -> str:
     """A command that stops the call if it fails in any way: agents run the call if a hook cannot start or is killed."""
     return f"{command} || exit 2"
+
+
+def learns(parts: Collection[Part]) -> bool:
+    """Whether sessions are learned from when they end: what is shown rests on that, and so do reviews."""
+    return not {"warm", "hints", "reviews"}.isdisjoint(parts)
+
+
+def waiting_status(config: Config) -> str | None:
+    """What an agent shows while a call may wait for a person elsewhere: where that is answered."""
+    url = config.confirm_url
+    if url is None:
+        return None
+    where = "with `seasoned confirm`" if url.startswith("unix:") else f"at {url}"
+    return f"Seasoned: a call that needs a person can be confirmed {where}"
 
 
 def command_words(config: Config, programs: Path, *words: str) -> list[str]:
@@ -256,12 +273,23 @@ def with_hooks(data: bytes | None, hooks: tuple[Hook, ...], path: Path) -> bytes
     if data is None or not data.strip():
         return (_new_file(hooks) + "\n").encode()
     text = decode_text(data, path)
-    for hook in hooks:
-        text = _with_hook(text, hook, path)
+    for event, groups in _by_event(hooks).items():
+        text = _with_groups(text, event, groups, path)
     # Events that an earlier version used and this one does not.
     for event in set(_events(text, path)) - {hook.event for hook in hooks}:
         text = _without_hook(text, event, path)
     return text.encode()
+
+
+def hooks_part(
+    data: bytes | None, hooks: tuple[Hook, ...], path: Path, parts: Collection[Part]
+) -> tuple[bytes | None, str]:
+    """The file with these hooks of ours, also if there are none, and why it changes."""
+    if hooks:
+        return with_hooks(data, hooks, path), ", ".join(
+            PARTS[part] for part in PARTS if part in parts and part != "mcp"
+        )
+    return None if data is None else without_hooks(data, path), "without hooks"
 
 
 def without_hooks(data: bytes, path: Path) -> bytes | None:
@@ -269,21 +297,29 @@ def without_hooks(data: bytes, path: Path) -> bytes | None:
     text = decode_text(data, path)
     for event in _events(text, path):
         text = _without_hook(text, event, path)
-    root = _read(text, path)
+    root = read_object(text, path)
     held = root.child("hooks")
     if held is not None and not held.children and text != decode_text(data, path):
         text = remove_child(text, root, root.keys.index("hooks"))
-        root = _read(text, path)
+        root = read_object(text, path)
     # Only a file that held nothing but our hooks is removed; one that was empty already stays.
     is_bare = not root.children and text.replace("{", "").replace("}", "").strip() == ""
     return None if is_bare and text != decode_text(data, path) else text.encode()
 
 
 def _new_file(hooks: tuple[Hook, ...]) -> str:
-    return add_member("{}", read_json("{}"), "hooks", {hook.event: [hook.group] for hook in hooks})
+    return add_member("{}", read_json("{}"), "hooks", _by_event(hooks))
 
 
-def _read(text: str, path: Path) -> JsonNode:
+def _by_event(hooks: tuple[Hook, ...]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for hook in hooks:
+        found.setdefault(hook.event, []).append(hook.group)
+    return found
+
+
+def read_object(text: str, path: Path) -> JsonNode:
+    """A file that holds a JSON object; raises CannotDo if it is anything else."""
     try:
         root = read_json(text)
     except CannotDo as error:
@@ -306,26 +342,30 @@ def _held(root: JsonNode, path: Path) -> JsonNode | None:
     return held
 
 
-def _with_hook(text: str, hook: Hook, path: Path) -> str:
-    root = _read(text, path)
+def _with_groups(text: str, event: str, groups: list[dict[str, Any]], path: Path) -> str:
+    """The text with exactly these groups of ours for an event, each in the place of an older one among the others."""
+    root = read_object(text, path)
     held = _held(root, path)
     if held is None:
-        return add_member(text, root, "hooks", {hook.event: [hook.group]})
-    groups = held.child(hook.event)
-    if groups is None:
-        return add_member(text, held, hook.event, [hook.group])
-    own = [group for group in groups.children if is_ours(group.value)]
-    if not own:
-        return add_element(text, groups, hook.group)
-    # Two versions of ours would both answer the event. The first is kept, in its place among the others.
-    if len(own) > 1:
-        at = groups.children.index(own[-1])
-        return _with_hook(remove_child(text, groups, at), hook, path)
-    return text if own[0].value == hook.group else replace_value(text, own[0], hook.group)
+        return add_member(text, root, "hooks", {event: groups})
+    present = held.child(event)
+    if present is None:
+        return add_member(text, held, event, groups)
+    own = [node for node in present.children if is_ours(node.value)]
+    # One step, then again from the new text: every edit moves the places of what follows.
+    if len(own) > len(groups):
+        text = remove_child(text, present, present.children.index(own[-1]))
+    elif old := next((pair for pair in zip(own, groups, strict=False) if pair[0].value != pair[1]), None):
+        text = replace_value(text, *old)
+    elif len(own) < len(groups):
+        text = add_element(text, present, groups[len(own)])
+    else:
+        return text
+    return _with_groups(text, event, groups, path)
 
 
 def _without_hook(text: str, event: str, path: Path) -> str:
-    held = _held(_read(text, path), path)
+    held = _held(read_object(text, path), path)
     groups = held.child(event) if held is not None else None
     if held is None or groups is None:
         return text
@@ -339,7 +379,7 @@ def _without_hook(text: str, event: str, path: Path) -> str:
 
 def _events(text: str, path: Path) -> list[str]:
     """Events for which there is a hook of ours."""
-    held = _held(_read(text, path), path)
+    held = _held(read_object(text, path), path)
     if held is None:
         return []
     pairs = zip(held.keys, held.children, strict=True)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Collection
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from seasoned.config import Config
 from seasoned.errors import CannotDo
 
+# What connecting an agent brings; the user may leave parts out.
+Part = Literal["warm", "hints", "confirmations", "reviews", "mcp"]
+PARTS: dict[Part, str] = {
+    "warm": "guidance at the start and at the first prompt",
+    "hints": "what works here, before or after a call that fails here",
+    "confirmations": "calls of high risk wait for a person",
+    "reviews": "sessions are reviewed, and skills learned",
+    "mcp": "the tools of the MCP server `seasoned`",
+}
 # Settings are small. Anything larger is not the file that we take it for.
 _MOST_BYTES = 20_000_000
 
@@ -38,6 +49,7 @@ class ConnectPlan(msgspec.Struct, frozen=True):
     changes: tuple[FileChange, ...] = ()  # only files that do change
     steps: tuple[str, ...] = ()  # what only the user can do, in order, each a sentence
     links: tuple[LinkedFolder, ...] = ()
+    parts: tuple[Part, ...] = tuple(PARTS)
 
     @property
     def is_empty(self) -> bool:
@@ -133,16 +145,16 @@ def _lines(data: bytes | None) -> list[str]:
     return [] if data is None else data.decode("utf-8", "backslashreplace").splitlines(keepends=True)
 
 
-def common_steps(config: Config) -> tuple[str, ...]:
-    """What this configuration still lacks, for every agent."""
+def common_steps(config: Config, parts: Collection[Part] = PARTS, *, asks_itself: bool = False) -> tuple[str, ...]:
+    """What this configuration still lacks; `asks_itself`: the agent has its own question, and needs no service."""
     found = []
-    if not config.store_path.exists():
+    if not config.store_path.exists() and not {"warm", "hints"}.isdisjoint(parts):
         found.append("Run `seasoned scan` and `seasoned template build --auto`: until then there are no examples.")
-    if not config.confirm_url:
+    if not config.confirm_url and "confirmations" in parts and not asks_itself:
         found.append(
             "Set up confirmations (docs/how-to/confirm.md): until `confirm_url` is set, calls of high risk are denied."
         )
-    if not (config.review_model or config.model or config.base_url):
+    if not (config.review_model or config.model or config.base_url) and "reviews" in parts:
         found.append(
             "Choose a model for reviews (`review_model` in config.toml): until then no session is reviewed, "
             "and nothing is sent to a model."

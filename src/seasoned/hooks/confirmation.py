@@ -1,5 +1,7 @@
 """PreToolUse: calls of high risk wait for a person; all others pass without output.
 
+Where no service is set, Claude Code asks with its own question; without anyone at the terminal it refuses by itself.
+
 If a hook fails or takes too long, the agent runs the call. So whatever goes wrong with a call of high risk must end in
 a denial that is printed in time; and whatever goes wrong with any other call must not stop it.
 """
@@ -54,14 +56,30 @@ def pre_tool_use(agent: Agent, arguments: list[str], pending: PendingAnswer | No
         if need is not None:
             _say("deny", f"the call looks like {need.action} but cannot be read ({error}), so no person can be asked.")
         return 0
-    need = need_of_call(call.tool_name, _meant(call), agent=agent, folder=call.cwd or None)
+    folder = project_folder(agent, call.cwd)
+    need = need_of_call(call.tool_name, _meant(call), agent=agent, folder=folder, here=call.cwd)
     if need is not None:
         if pending is not None:
             pending.drop()
         _ask(agent, call, need, wait_seconds)
         return 0
-    _hint(agent, pending)
+    if "--no-hints" not in arguments:
+        _hint(agent, pending)
     return 0
+
+
+def project_folder(agent: Agent, cwd: str) -> str:
+    """The folder that a session may change freely: its project's, not wherever its shell happens to be.
+
+    Empty where that is not known. The shell of Claude Code moves with `cd`, so its event alone decides nothing; that
+    of Codex says where the user started it.
+    """
+    from seasoned.environment import agent_project_folder
+    from seasoned.project import checkout_of
+
+    named = cwd if agent == "codex" else agent_project_folder()
+    found = checkout_of(named or cwd)
+    return found.root if found is not None and found.root else named
 
 
 def _hint(agent: Agent, pending: PendingAnswer | None) -> None:
@@ -104,8 +122,11 @@ def _ask(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> 
     last_word.start()
     decision, reason = "deny", f"{need.action} needs a person's approval, and asking for it failed."
     try:
-        reason = _confirmed(agent, call, need, wait_seconds)
-        decision = "allow"
+        if agent == "claude-code" and not _has_service():
+            decision, reason = "ask", _question(need)
+        else:
+            reason = _confirmed(agent, call, need, wait_seconds)
+            decision = "allow"
     except SeasonedError as error:
         reason = f"{need.action} needs a person's approval: {error}"
     finally:
@@ -116,6 +137,17 @@ def _ask(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> 
         if decision == "deny" or agent != "codex":
             _say(decision, reason)
         os._exit(0)
+
+
+def _has_service() -> bool:
+    from seasoned.config import load
+
+    return load().confirm_url is not None
+
+
+def _question(need: Need) -> str:
+    """What a person reads in the agent's own question, below the call."""
+    return f"{need.action}: {'; '.join(need.details['why'])}"
 
 
 def _confirmed(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> str:
@@ -145,7 +177,7 @@ def _need_of_text(data: bytes) -> Need | None:
 
 def _wait_seconds(arguments: list[str]) -> float:
     """How long a person may take; the default for anything but a sensible number, so that a typo changes nothing."""
-    if len(arguments) == 2 and arguments[0] == "--wait-seconds":
+    if len(arguments) >= 2 and arguments[0] == "--wait-seconds":
         try:
             seconds = float(arguments[1])
         except ValueError:

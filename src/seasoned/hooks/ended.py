@@ -23,29 +23,35 @@ _MOST_BYTES = 20_000_000
 
 def stop(agent: Agent, arguments: list[str]) -> int:
     """A turn has ended."""
-    return _ended(agent, "turn")
+    return _ended(agent, "turn", arguments)
 
 
 def session_end(agent: Agent, arguments: list[str]) -> int:
     """A session has ended."""
-    return _ended(agent, "session")
+    return _ended(agent, "session", arguments)
 
 
 def notify(agent: Agent, arguments: list[str]) -> int:
     """Codex' own notification that a turn ended, as JSON in the last argument. Unlike hooks it needs no trust."""
     told: Any = json.loads(arguments[-1] if arguments else "{}")
     if told.get("type") == "agent-turn-complete" and str(told.get("thread-id")).replace("-", "").isalnum():
-        _note("turn", agent=agent, session=told["thread-id"], turn=told.get("turn-id"))
+        _note("turn", agent=agent, session=told["thread-id"], turn=told.get("turn-id"), reviews=_reviews(arguments))
     return 0
 
 
-def _ended(agent: Agent, kind: Kind) -> int:
+def _reviews(arguments: list[str]) -> str:
+    """`no` where the user connected the agent without reviews; it is still learned from."""
+    return "no" if "--no-reviews" in arguments else ""
+
+
+def _ended(agent: Agent, kind: Kind, arguments: list[str]) -> int:
     event: Any = json.loads(sys.stdin.buffer.read(_MOST_BYTES))
     # The end of a sub-agent is not the end of its session.
     if event.get("session_id") and event.get("transcript_path") and not event.get("agent_id"):
         turn = (event.get("turn_id") or event.get("prompt_id")) if kind == "turn" else ""
         path, reason = event["transcript_path"], event.get("reason")
-        _note(kind, agent=agent, session=event["session_id"], path=path, turn=turn, reason=reason)
+        given = {"path": path, "turn": turn, "reason": reason, "reviews": _reviews(arguments)}
+        _note(kind, agent=agent, session=event["session_id"], **given)
     return 0
 
 

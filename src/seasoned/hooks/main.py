@@ -15,12 +15,14 @@ from seasoned.resident import ask, is_possible, start
 _EVENTS = {
     ("claude-code", "session-start"): "session_start:session_start",
     ("claude-code", "pre-tool-use"): "confirmation:pre_tool_use",
+    ("claude-code", "hint"): "guidance:hint",
     ("claude-code", "user-prompt-submit"): "guidance:user_prompt_submit",
     ("claude-code", "post-tool-use-failure"): "guidance:post_tool_use_failure",
     ("claude-code", "stop"): "ended:stop",
     ("claude-code", "session-end"): "ended:session_end",
     ("codex", "session-start"): "session_start:session_start",
     ("codex", "pre-tool-use"): "confirmation:pre_tool_use",
+    ("codex", "hint"): "guidance:hint",
     ("codex", "user-prompt-submit"): "guidance:user_prompt_submit",
     ("codex", "post-tool-use"): "guidance:post_tool_use",
     ("codex", "stop"): "ended:stop",
@@ -35,6 +37,7 @@ _WITHOUT_LIBRARIES = "ended"
 _GUIDES = {
     "session-start": "SessionStart",
     "user-prompt-submit": "UserPromptSubmit",
+    "hint": "PreToolUse",
     "post-tool-use": "PostToolUse",
     "post-tool-use-failure": "PostToolUseFailure",
 }
@@ -83,7 +86,7 @@ def _answer(place: str, agent: str, event: str, options: list[str]) -> int:
     """Ask the process that stays in memory; where it does not answer, import what the event needs."""
     home = home_folder()
     pending = None
-    if event == _DECIDES or event in _GUIDES:
+    if (event == _DECIDES and "--no-hints" not in options) or event in _GUIDES:
         pending = ask(home, agent, event, received())
     if pending is not None and event != _DECIDES:
         said = pending.take()

@@ -54,6 +54,7 @@ _SOURCES = {
     "post-tool-use": "guidance:post_tool_use",
     "post-tool-use-failure": "guidance:post_tool_use_failure",
     "pre-tool-use": "guidance:hint",
+    "hint": "guidance:hint",
 }
 # What those import only when they need it.
 _MORE = ("begin.sheet", "experience.first_prompt", "experience.tree", "outcome.judge", "template.library.storage")
