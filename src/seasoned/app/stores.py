@@ -17,7 +17,7 @@ from seasoned.errors import NotFound, SourceError, StoreError, UsageError
 from seasoned.experience.memory_file import project_folder
 from seasoned.history.discover import discover, homes
 from seasoned.redact.key import Secrecy, load_key, new_key
-from seasoned.scan.rows import Mode
+from seasoned.scan.rows import Learner, Mode
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
 from seasoned.session import Session
 from seasoned.store import Database, DatabaseRow, Store, open_database, open_store
@@ -114,7 +114,7 @@ def scan_into_store(
     key, keep = redaction_key(config)
     # The store appears with the first session: a scan that finds nothing leaves no file.
     target = ScanTarget(config.store_path, before_first_write=keep)
-    report = _scan(config, target, paths, key, "full", progress)
+    report = _scan(config, target, paths, key, "full", progress, make_learner)
     store = target.existing()
     if store is not None and report.sessions:
         # Imported here: most scans find nothing new.
@@ -125,6 +125,14 @@ def scan_into_store(
     if store is not None and (verbose or report.unreadable or report.failures):
         _log(config, store, report, Secrecy(key, config.redact), verbose=verbose)
     return report, store
+
+
+def make_learner() -> Learner:
+    """What learns from sessions while they are read."""
+    # Imported here: most scans find nothing new.
+    from seasoned.experience.learner import SessionLearner
+
+    return SessionLearner()
 
 
 def _retire_outdated(store: Store) -> None:
@@ -172,7 +180,10 @@ def read_histories(
 
 def read_samples(config: Config, *, path: Path | None = None) -> tuple[ScanReport, Store]:
     """The sample histories that come with the package, indexed for recall."""
-    report, store = read_histories(config, [Path(__file__).parents[1] / "samples"], path=path)
+    target = ScanTarget(path)
+    folder = Path(__file__).parents[1] / "samples"
+    report = _scan(config, target, [folder], redaction_key(config)[0], "full", no_progress, make_learner)
+    store = target.open()
     from seasoned.experience.storage import refresh
 
     refresh(store)
@@ -287,7 +298,13 @@ def shared_database(config: Config, *, durable: bool = False) -> Iterator[Databa
 
 
 def _scan(
-    config: Config, target: ScanTarget, paths: Sequence[Path], key: bytes, mode: Mode, progress: Progress
+    config: Config,
+    target: ScanTarget,
+    paths: Sequence[Path],
+    key: bytes,
+    mode: Mode,
+    progress: Progress,
+    make_learner: Callable[[], Learner] | None = None,
 ) -> ScanReport:
     with progress() as tell:
         return scan(
@@ -298,6 +315,7 @@ def _scan(
             discovered=not paths,
             workers=config.workers,
             progress=tell,
+            make_learner=make_learner,
         )
 
 

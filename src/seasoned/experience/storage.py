@@ -7,7 +7,7 @@ and puts together what follows from it. A hook then only looks up a row.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -36,7 +36,9 @@ def refresh(store: Store, *, within_seconds: float | None = None) -> bool:
     What `recall` looks up is filled with it, so that each session is read once.
     """
     ends = None if within_seconds is None else time.monotonic() + within_seconds
-    _follow_rules(store)
+    if not has_rules(store):
+        with store.write():
+            follow_rules(store)
     waiting = fill(store, within_seconds=within_seconds, learn=partial(_learn, store))
     for row in store.rows("experience.stale"):
         if ends is not None and time.monotonic() >= ends:
@@ -68,33 +70,44 @@ def last_learned(store: Store) -> tuple[LastLearned, ...]:
 
 def is_behind(store: Store) -> bool:
     """Whether sessions changed that `refresh` has not taken in yet. Cheap, and changes nothing."""
-    known = store.row("experience.rules")
-    if known is None or known["digest"] != _VERSION:
+    if not has_rules(store):
         return True
     return bool(store.rows("recall.waiting", {"limit": 1}) or store.rows("experience.stale"))
 
 
-def _follow_rules(store: Store) -> None:
-    """Queue all sessions again when the rules have changed since the last time."""
+def has_rules(store: Store) -> bool:
+    """Whether the evidence in the store was read with the rules of this version."""
     known = store.row("experience.rules")
-    if known is None or known["digest"] != _VERSION:
-        with store.write():
-            store.run("recall.wait_all")
-            store.run("experience.set_rules", {"digest": _VERSION})
+    return known is not None and known["digest"] == _VERSION
 
 
-def _learn(store: Store, sessions: Sequence[ReadSession]) -> None:
+def follow_rules(store: Store) -> None:
+    """Queue all sessions again: the rules have changed since the last time. Call it inside a transaction."""
+    store.run("recall.wait_all")
+    store.run("experience.set_rules", {"digest": _VERSION})
+
+
+def _learn(store: Store, sessions: Mapping[int, ReadSession]) -> None:
     """Keep the evidence of sessions that were read."""
-    for one in sessions:
-        seen = {"session_id": one.id, "agent": one.track.ref.agent, "ended": one.track.ended or 0.0, "at": time.time()}
-        store.run("experience.note_learned", seen)
+    for at, one in sessions.items():
+        note_learned(store, at, one.track.ref.agent, one.track.ended)
         if one.track.project is None or not one.track.calls:
-            store.run("experience.drop_evidence", {"session_id": one.id})
-            continue
-        evidence = evidence_of(one.track, one.targets, one.repaired_by)
-        row = {"session_id": one.id, "project": one.track.project, "ended": evidence.end, "content": _encode(evidence)}
-        store.run("experience.save_evidence", row)
-        store.run("experience.mark_stale", {"project": one.track.project})
+            store.run("experience.drop_evidence", {"session_id": at})
+        else:
+            keep_evidence(store, at, one.track.project, evidence_of(one.track, one.targets, one.repaired_by))
+
+
+def note_learned(store: Store, session_id: int, agent: str, ended: float | None) -> None:
+    """Write down that a session was learned from now; call it inside a transaction."""
+    seen = {"session_id": session_id, "agent": agent, "ended": ended or 0.0, "at": time.time()}
+    store.run("experience.note_learned", seen)
+
+
+def keep_evidence(store: Store, session_id: int, project: str, evidence: SessionEvidence) -> None:
+    """Write what a session shows, and that its project has news; call it inside a transaction."""
+    row = {"session_id": session_id, "project": project, "ended": evidence.end, "content": _encode(evidence)}
+    store.run("experience.save_evidence", row)
+    store.run("experience.mark_stale", {"project": project})
 
 
 def rebuild(store: Store, project: str) -> None:

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from seasoned.command.tool import task_type_of
+from seasoned.scan.rows import Learner
 from seasoned.store import Store
 from seasoned.store.project import settle_projects
 
 _COUNTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "trivial")
 
 
-def update_aggregates(store: Store, touched: Iterable[int]) -> None:
+def update_aggregates(
+    store: Store,
+    touched: Iterable[int],
+    learner: Learner | None = None,
+    learned: Mapping[int, bytes] = MappingProxyType({}),
+) -> None:
     """Bring lineages, copies and totals of the touched sessions up to date, in one transaction.
 
-    Sessions that a killed process wrote and did not get to are included.
+    Sessions that a killed process wrote and did not get to are included. `learned` is what the learner found in some
+    of them where they were read.
     """
     sessions = sorted(set(touched))
     waiting = store.row("session.count_unsettled")
@@ -36,6 +44,8 @@ def update_aggregates(store: Store, touched: Iterable[int]) -> None:
         settle_projects(store)
         store.run("recall.wait")
         store.run("session.settle")
+        if learner is not None and learned:
+            learner.keep(store, learned)
 
 
 def _touch(store: Store, sessions: Iterable[int]) -> None:

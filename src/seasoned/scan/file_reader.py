@@ -23,7 +23,7 @@ from seasoned.outcome.verdict import JUDGE
 from seasoned.project import checkout_of, normal_remote
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
 from seasoned.scan.intent import INTENT_CHARS, corrections, intents
-from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Mode, SessionRows
+from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, Mode, SessionRows
 from seasoned.session import Session, ToolCall, Unreadable, Usage
 
 RESULT_CHARS = 500
@@ -152,11 +152,15 @@ _encode = msgspec.json.Encoder().encode
 class FileReader:
     """Reads files with one redactor and one mode of judging."""
 
-    def __init__(self, redactor: Redactor, mode: Mode = "full") -> None:
+    def __init__(self, redactor: Redactor, mode: Mode = "full", learner: Learner | None = None) -> None:
         self.redactor = redactor
         self.mode = mode
+        self._learner = learner
         self._words: str | None = None
         self._redacted = ""
+
+    def warm_up(self) -> None:
+        """Load and compile what most files need; processes that are forked afterwards share it."""
 
     def read(self, job: FileJob) -> Iterator[Batch]:
         """The file in batches, so that memory does not grow with its size."""
@@ -182,10 +186,12 @@ class FileReader:
         is_first, begun = resume is None, resume.offset if resume else 0
         cut_at = None if resume is None else f"line {resume.lines + 1}"
         for stretch in read_on(path, resume):
+            # A file that is longer than a stretch has parts of sessions, of which the store must be asked.
+            read = self._learned if is_first and stretch.is_last else self.rows
             yield self._batch(
                 job,
                 module,
-                sessions=[self.rows(session) for session in stretch.sessions],
+                sessions=[read(session) for session in stretch.sessions],
                 unreadable=_places(stretch.unreadable, stretch.sessions),
                 resume=_encode(stretch.resume).decode(),
                 check_digest=_digest_before(path, stretch.resume.offset),
@@ -213,7 +219,7 @@ class FileReader:
             yield self._batch(
                 job,
                 module,
-                sessions=[self.rows(session)],
+                sessions=[self._learned(session)],
                 unreadable=_places((), (session,)),
                 is_first=is_first,
                 done=False,
@@ -224,6 +230,12 @@ class FileReader:
     def _batch(self, job: FileJob, module: str, **fields: Any) -> Batch:
         filled = {"sessions": [], "unreadable": [], **fields}
         return Batch(job.path, module, job.size, job.mtime_ns, named=job.named, **filled)
+
+    def _learned(self, session: Session) -> SessionRows:
+        """The rows of a whole session, with what the learner finds in them."""
+        rows = self.rows(session)
+        found = None if self._learner is None else self._learner.learn(rows)
+        return rows if found is None else msgspec.structs.replace(rows, learned=found)
 
     def rows(self, session: Session) -> SessionRows:
         """The rows of a session or a stretch of it: judged, truncated and redacted."""

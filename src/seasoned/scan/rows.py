@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
+
+if TYPE_CHECKING:
+    from seasoned.store import Store
 
 # How calls are judged: with everything recorded, without labels, or also without the harness's marks.
 Mode = Literal["full", "blind", "strict"]
@@ -77,6 +81,20 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     # Indexes of messages in which the user corrects what was just done.
     corrections: list[int] = []
     marks: list[str] = []  # digests of the warm blocks in the session
+    learned: bytes | None = None  # what a learner found in it; only if this is the whole session
+
+
+class Learner(Protocol):
+    """Finds out more about sessions where they are read, since that is done in parallel."""
+
+    def learn(self, session: SessionRows) -> bytes | None:
+        """What a whole session shows; None if that can only be said once it is in the store."""
+
+    def keep(self, store: Store, learned: Mapping[int, bytes]) -> None:
+        """Write what was found in new sessions, as far as it still holds; their aggregates are up to date.
+
+        It is called in the transaction that updated them, and their ids are in the table `touched`.
+        """
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True):

@@ -13,11 +13,13 @@ from seasoned.errors import SeasonedError, SourceError
 from seasoned.history.discover import Candidate, candidates
 from seasoned.outcome.verdict import JUDGE
 from seasoned.redact.key import Secrecy
-from seasoned.scan.rows import NOT_A_HISTORY, Batch, FileJob, Mode
+from seasoned.scan.rows import NOT_A_HISTORY, Batch, FileJob, Learner, Mode
 from seasoned.store import Store, open_store, open_temporary
 
 # A commit waits for the disk; this many calls at once keep it rare, and little is lost if the scan is stopped.
 _COMMIT_CALLS = 400
+# What was learned waits in memory until the aggregates are known: so much of it, however many sessions are read.
+_HELD_BYTES = 32 << 20
 Progress = Callable[[int, int], None]
 
 
@@ -70,9 +72,12 @@ def scan(
     discovered: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
+    make_learner: Callable[[], Learner] | None = None,
     clock: Callable[[], float] = time.time,
 ) -> ScanReport:
     """Read what is new under the paths.
+
+    `make_learner` is called when there is something to read, in each worker where they are new interpreters.
 
     A file that cannot be read, or that the user named and is not a history, is passed over and listed in `failures`.
     It raises only if nothing else was there to read. A named path that does not exist always raises.
@@ -84,7 +89,10 @@ def scan(
     known = _known(target)
     jobs = [job for candidate in found if (job := _job(candidate, known.get(candidate.path))) is not None]
     tally.total = sum(job.size for job in jobs)
-    touched = _take_in(target, jobs, tally, secrecy, mode, workers, clock) if jobs else _settle(target)
+    if jobs:
+        touched = _take_in(target, jobs, tally, secrecy, mode, workers, make_learner, clock)
+    else:
+        touched = _settle(target)
     if tally.error is not None and not tally.read and len(found) == len(jobs):
         raise tally.error
     # What is in a folder that cannot be opened may well be there still.
@@ -112,17 +120,18 @@ def _take_in(
     secrecy: Secrecy,
     mode: Mode,
     workers: int | None,
+    make_learner: Callable[[], Learner] | None,
     clock: Callable[[], float],
 ) -> int:
     """Read and write the files and update the aggregates; returns the number of changed sessions."""
     # Imported here: most scans find nothing new and should return at once.
     from seasoned.scan.worker_pool import read_all
 
-    batches = read_all(jobs, secrecy, mode, workers or os.cpu_count() or 1)
+    batches = read_all(jobs, secrecy, mode, workers or os.cpu_count() or 1, make_learner)
     # Imported while the workers read: needed only when the first batch arrives.
-    from seasoned.scan.aggregates import update_aggregates
     from seasoned.scan.store_writer import StoreWriter
 
+    learner = None if make_learner is None else make_learner()
     writer: StoreWriter | None = None
     waiting: list[Batch] = []
     calls = 0
@@ -135,13 +144,15 @@ def _take_in(
             writer = writer or StoreWriter(target.open(), clock)
             writer.write(waiting)
             waiting, calls = [], 0
+            if writer.held_bytes >= _HELD_BYTES:
+                writer.settle(learner)
     if waiting:
         writer = writer or StoreWriter(target.open(), clock)
         writer.write(waiting)
     if writer is None:
         return _settle(target)
-    update_aggregates(writer.store, writer.touched)
-    return len(writer.touched)
+    writer.settle(learner)
+    return len(writer.settled)
 
 
 def _settle(target: ScanTarget) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from seasoned.outcome.verdict import JUDGE
-from seasoned.scan.rows import Batch, SessionRows
+from seasoned.scan.aggregates import update_aggregates
+from seasoned.scan.rows import Batch, Learner, SessionRows
 from seasoned.store import Store
 
-_LISTS = ("calls", "corrections", "marks")
+_NOT_COLUMNS = ("calls", "corrections", "marks", "learned")
 
 
 class StoreWriter:
@@ -18,10 +19,26 @@ class StoreWriter:
         self.store = store
         self.clock = clock
         self.touched: set[int] = set()
+        # What the readers learned from sessions that were not in the store before, complete and once.
+        self._learned: dict[int, bytes] = {}
+        self.held_bytes = 0  # how much of it waits in memory
+        self._newest = 0
+        # The sessions whose aggregates were updated.
+        self.settled: set[int] = set()
+
+    def settle(self, learner: Learner | None = None) -> None:
+        """Update the aggregates of the sessions written so far, and keep what was learned from them."""
+        update_aggregates(self.store, self.touched, learner, self._learned)
+        self.settled |= self.touched
+        self.touched = set()
+        self._learned = {}
+        self.held_bytes = 0
 
     def write(self, batches: list[Batch]) -> None:
         """Write all batches in one transaction."""
         with self.store.write():
+            newest = self.store.row("session.newest_id")
+            self._newest = 0 if newest is None else newest["id"] or 0
             for batch in batches:
                 self._write(batch)
 
@@ -59,11 +76,16 @@ class StoreWriter:
 
     def write_session(self, session: SessionRows, source_id: int | None) -> int | None:
         """Write one session with its calls; call it inside a transaction. None if the session was forgotten."""
-        fields = {name: getattr(session, name) for name in SessionRows.__struct_fields__ if name not in _LISTS}
+        fields = {name: getattr(session, name) for name in SessionRows.__struct_fields__ if name not in _NOT_COLUMNS}
         row = self.store.row("session.save", {**fields, "source_id": source_id})
         if row is None:
             return None
         session_id = int(row["id"])
+        if session.learned is not None and session_id > self._newest and session_id not in self.touched:
+            self._learned[session_id] = session.learned
+            self.held_bytes += len(session.learned)
+        else:
+            self._learned.pop(session_id, None)
         self.touched.add(session_id)
         # In the same transaction: if this process is killed before the totals are updated, the next scan does it.
         self.store.run("session.unsettle", (session_id,))

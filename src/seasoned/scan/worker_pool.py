@@ -6,15 +6,19 @@ import gc
 import os
 import select
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
-from seasoned.scan.rows import Batch, FileJob, Mode
+from seasoned.scan.rows import Batch, FileJob, Learner, Mode
+
+if TYPE_CHECKING:
+    from seasoned.scan.file_reader import FileReader
 
 WORTH_A_PROCESS = 4 << 20  # bytes for which starting another process pays off
 _MOST_TICKETS = 8000  # so many tickets of four bytes fit into a pipe
@@ -27,23 +31,37 @@ _DONE = b""
 _ENDED = "A worker process ended early. Run the scan again."
 
 
-def read_all(jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers: int) -> Iterator[Batch]:
+def read_all(
+    jobs: list[FileJob],
+    secrecy: Secrecy,
+    mode: Mode,
+    workers: int,
+    make_learner: Callable[[], Learner] | None = None,
+) -> Iterator[Batch]:
     """Every batch of every job, in no particular order between files. The workers start immediately."""
     workers = min(workers, len(jobs), 1 + sum(job.size for job in jobs) // WORTH_A_PROCESS)
+    make = partial(_make_reader, secrecy, mode, make_learner)
     if workers <= 1:
-        return _read_here(jobs, secrecy, mode)
+        return _read_here(jobs, make)
     # Largest first; a free worker takes the next.
     jobs = sorted(jobs, key=lambda job: -job.size)
     if sys.platform == "linux":
-        return _ForkedWorkers(jobs, secrecy, mode, workers).batches()
-    return _read_in_spawned(jobs, secrecy, mode, workers)
+        return _ForkedWorkers(jobs, make, workers).batches()
+    return _read_in_spawned(jobs, make, workers)
 
 
-def _read_here(jobs: Iterable[FileJob], secrecy: Secrecy, mode: Mode) -> Iterator[Batch]:
-    # Imported here: the workers do it in parallel, and a scan that finds nothing new never does.
+_MakeReader = Callable[[], "FileReader"]
+
+
+def _make_reader(secrecy: Secrecy, mode: Mode, make_learner: Callable[[], Learner] | None) -> FileReader:
+    # Imported here: a scan that finds nothing new never needs them.
     from seasoned.scan.file_reader import FileReader
 
-    reader = FileReader(secrecy.redactor(), mode)
+    return FileReader(secrecy.redactor(), mode, None if make_learner is None else make_learner())
+
+
+def _read_here(jobs: Iterable[FileJob], make: _MakeReader) -> Iterator[Batch]:
+    reader = make()
     for job in jobs:
         yield from reader.read(job)
 
@@ -51,7 +69,10 @@ def _read_here(jobs: Iterable[FileJob], secrecy: Secrecy, mode: Mode) -> Iterato
 class _ForkedWorkers:
     """Forked processes that share what is already imported. Plain pipes, since multiprocessing is slow to import."""
 
-    def __init__(self, jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers: int) -> None:
+    def __init__(self, jobs: list[FileJob], make: _MakeReader, workers: int) -> None:
+        # Made before the fork, so that importing and compiling is done once and not by each worker.
+        reader = make()
+        reader.warm_up()
         # Existing objects live until the workers end: keep their garbage collector away from them.
         gc.freeze()
         tickets = _tickets(len(jobs))
@@ -63,7 +84,7 @@ class _ForkedWorkers:
             if process == 0:
                 for end in (*self._ends, receiver):
                     os.close(end)
-                _work(sender, _taken(jobs, tickets), secrecy, mode)
+                _work(sender, _taken(jobs, tickets), reader)
             os.close(sender)
             _widen(receiver)
             self._processes.append(process)
@@ -143,14 +164,15 @@ def _send(end: int, data: bytes) -> None:
         view = view[os.write(end, view) :]
 
 
-def _work(sender: int, jobs: Iterable[FileJob], secrecy: Secrecy, mode: Mode) -> None:
+def _work(sender: int, jobs: Iterable[FileJob], reader: FileReader) -> None:
     """The work of a forked process; never returns."""
     # The process is short-lived and hands its results over: collecting cycles would only cost time.
     gc.disable()
     done = False
     try:
-        for batch in _read_here(jobs, secrecy, mode):
-            _send(sender, _encode(batch))
+        for job in jobs:
+            for batch in reader.read(job):
+                _send(sender, _encode(batch))
         _send(sender, _DONE)
         done = True
     except (BrokenPipeError, KeyboardInterrupt):
@@ -162,7 +184,7 @@ def _work(sender: int, jobs: Iterable[FileJob], secrecy: Secrecy, mode: Mode) ->
         os._exit(0 if done else 1)
 
 
-def _read_in_spawned(jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers: int) -> Iterator[Batch]:
+def _read_in_spawned(jobs: list[FileJob], make: _MakeReader, workers: int) -> Iterator[Batch]:
     """For systems where forking is not safe (macOS, Windows): new interpreters, each with every n-th job."""
     from multiprocessing import connection, get_context
 
@@ -172,7 +194,7 @@ def _read_in_spawned(jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers:
     for number in range(workers):
         receiver, sender = context.Pipe(duplex=False)
         share = jobs[number::workers]
-        process = context.Process(target=_work_spawned, args=(sender, share, secrecy, mode), daemon=True)
+        process = context.Process(target=_work_spawned, args=(sender, share, make), daemon=True)
         process.start()
         sender.close()
         processes.append(process)
@@ -197,9 +219,9 @@ def _read_in_spawned(jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers:
             process.join()
 
 
-def _work_spawned(sender: Any, jobs: list[FileJob], secrecy: Secrecy, mode: Mode) -> None:
+def _work_spawned(sender: Any, jobs: list[FileJob], make: _MakeReader) -> None:
     gc.disable()
-    for batch in _read_here(jobs, secrecy, mode):
+    for batch in _read_here(jobs, make):
         sender.send_bytes(_encode(batch))
     sender.send_bytes(_DONE)
     sender.close()

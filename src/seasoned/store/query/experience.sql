@@ -11,6 +11,15 @@ ON CONFLICT (session_id) DO UPDATE SET project = excluded.project, ended = exclu
 -- name: drop_evidence
 DELETE FROM evidence WHERE session_id = :session_id;
 
+-- name: as_read
+-- Sessions that are as they were read: no call is a copy, and no other process wrote to or learned from them since.
+SELECT session.id, session.agent, session.ended, session.project,
+    COALESCE(root.agent, session.agent) || ':' || COALESCE(root.native_id, session.native_id) AS root
+FROM touched CROSS JOIN session ON session.id = touched.id
+JOIN recall_waiting ON recall_waiting.session_id = session.id AND recall_waiting.times = 1
+LEFT JOIN session AS root ON root.id = session.root_id
+WHERE session.copies = 0 AND NOT EXISTS (SELECT 1 FROM learned_from WHERE learned_from.session_id = session.id);
+
 -- name: mark_stale
 INSERT INTO stale_project (project) VALUES (:project) ON CONFLICT (project) DO NOTHING;
 

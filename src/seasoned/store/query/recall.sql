@@ -21,6 +21,9 @@ SELECT count(*) AS sessions FROM recall_waiting;
 -- name: done
 DELETE FROM recall_waiting WHERE session_id = :session_id AND times = :times;
 
+-- name: not_waiting
+DELETE FROM recall_waiting WHERE session_id = ?;
+
 -- name: clear_worked
 DELETE FROM worked WHERE session_id = :session_id;
 

@@ -94,6 +94,9 @@ INSERT INTO session_end (session_id, reason, at)
 SELECT id, :reason, :at FROM session WHERE agent = :agent AND native_id = :native_id
 ON CONFLICT (session_id) DO UPDATE SET reason = excluded.reason, at = excluded.at;
 
+-- name: newest_id
+SELECT max(id) AS id FROM session;
+
 -- name: find_ref
 SELECT id, parent_agent, parent_native_id FROM session WHERE agent = :agent AND native_id = :native_id;
 

@@ -6,8 +6,10 @@ What is kept only points at calls, so that forgetting a session takes it along.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
 
 from seasoned.command.rows import COMPILED
 from seasoned.insight.mistake.failure import program_of
@@ -25,18 +27,47 @@ WORKED_KEPT = 3
 _AT_ONCE = 40
 # Raise it when what is stored changes: then all sessions are read again.
 _VERSION = "3"
+_FAILURE_COLUMNS = ("call_id", "time", "said", "repaired_by", "how", "speaks")
+
+
+class WorkedRow(msgspec.Struct, frozen=True, array_like=True):
+    """A call that worked, as the index keeps it."""
+
+    call_id: str
+    time: float
+
+
+class FailureRow(msgspec.Struct, frozen=True, array_like=True):
+    """A failed call and its repair, as the index keeps them."""
+
+    call_id: str
+    time: float
+    said: int | None
+    signature: str
+    tool: str
+    program: str
+    repaired_by: str | None
+    how: str | None
+    speaks: str | None
+
+
+class SessionIndex(msgspec.Struct, frozen=True, array_like=True):
+    """What the index keeps of a session."""
+
+    worked: list[WorkedRow]
+    failures: list[FailureRow]
 
 
 class ReadSession(NamedTuple):
     """A session that was read for the index: also for others who learn from it, so that it is read once."""
 
-    id: int
     track: Track
     targets: CallTargets
     repaired_by: dict[int, Repair]
 
 
-Learn = Callable[[Sequence[ReadSession]], None]
+# Given the ids of the sessions.
+Learn = Callable[[Mapping[int, ReadSession]], None]
 
 
 def fill(store: Store, *, within_seconds: float | None = None, learn: Learn | None = None) -> int:
@@ -45,53 +76,64 @@ def fill(store: Store, *, within_seconds: float | None = None, learn: Learn | No
     `learn` is called with the sessions of each batch, in the transaction that writes it.
     """
     ends = None if within_seconds is None else time.monotonic() + within_seconds
-    _follow_rules(store)
+    if not has_rules(store):
+        with store.write():
+            follow_rules(store)
     while rows := store.rows("recall.waiting", {"limit": _AT_ONCE}):
         # Read before anything is locked. A session that changes meanwhile stays in the queue.
         read = {row["session_id"]: _read(store, row["session_id"]) for row in rows}
-        found = {at: _found(one) for at, one in read.items()}
+        found = {at: index_of(one) for at, one in read.items() if one is not None}
         with store.write():
-            for row in rows:
-                _write(store, row["session_id"], *found[row["session_id"]])
-                store.run("recall.done", {"session_id": row["session_id"], "times": row["times"]})
+            for session_id, times in rows:
+                # One after the other: a mistake that others in the queue made too keeps its number.
+                store.run("recall.clear_worked", {"session_id": session_id})
+                store.run("recall.clear_failures", {"session_id": session_id})
+                if session_id in found:
+                    keep_index(store, {session_id: found[session_id]})
+                store.run("recall.done", {"session_id": session_id, "times": times})
             if learn is not None:
-                learn([one for one in read.values() if one is not None])
+                learn({at: one for at, one in read.items() if one is not None})
         if ends is not None and time.monotonic() >= ends:
             break
     waiting = store.row("recall.count_waiting")
     return 0 if waiting is None else int(waiting["sessions"])
 
 
-def _follow_rules(store: Store) -> None:
-    """Queue all sessions again when the rules of what may be shown have changed since the last time."""
-    rules = digest(_VERSION, phrases_text(), COMPILED.read_text(encoding="utf-8"))
+def _rules() -> str:
+    return digest(_VERSION, phrases_text(), COMPILED.read_text(encoding="utf-8"))
+
+
+def has_rules(store: Store) -> bool:
+    """Whether what is kept was found with the rules of this version."""
     known = store.row("recall.rules")
-    if known is None or known["digest"] != rules:
-        with store.write():
-            store.run("recall.wait_all")
-            store.run("recall.set_rules", {"digest": rules})
+    return known is not None and known["digest"] == _rules()
 
 
-_Rows = list[dict[str, Any]]
+def follow_rules(store: Store) -> None:
+    """Queue all sessions again: the rules of what may be shown have changed. Call it inside a transaction."""
+    store.run("recall.wait_all")
+    store.run("recall.set_rules", {"digest": _rules()})
 
 
 def _read(store: Store, session_id: int) -> ReadSession | None:
-    for track in tracks(store, sessions=[session_id]):
+    return next((read_session(track) for track in tracks(store, sessions=[session_id])), None)
+
+
+def read_session(track: Track) -> ReadSession | None:
+    """A session with what its calls were meant to do; None if nothing is to be learned from it."""
+    if track.relation == "review":
         # A review is about the session it reviews, and has other tools.
-        if track.relation != "review":
-            targets = CallTargets(track.calls)
-            repaired_by = {one.failed: one for one in repairs(track.calls, aims=targets)}
-            return ReadSession(session_id, track, targets, repaired_by)
-    return None
+        return None
+    targets = CallTargets(track.calls)
+    return ReadSession(track, targets, {one.failed: one for one in repairs(track.calls, aims=targets)})
 
 
-def _found(read: ReadSession | None) -> tuple[_Rows, _Rows]:
-    if read is None:
-        return [], []
-    return list(_worked(read.track, read.repaired_by)), list(_failures(read.track, read.repaired_by))
+def index_of(read: ReadSession) -> SessionIndex:
+    """What the index keeps of a session."""
+    return SessionIndex(list(_worked(read.track, read.repaired_by)), list(_failures(read.track, read.repaired_by)))
 
 
-def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[dict[str, Any]]:
+def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[WorkedRow]:
     """The last calls of each tool that worked, those first that repaired something, each in another way."""
     repaired = {one.repaired for one in repaired_by.values()}
     order = sorted(range(len(track.calls)), key=lambda at: (at not in repaired, -at))
@@ -107,25 +149,25 @@ def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[dict[str, 
         way = program_of(call) or " ".join(sorted(call.arguments))
         if way not in known:
             known.add(way)
-            yield {"call_id": call.call_id, "time": _time(track, call)}
+            yield WorkedRow(call.call_id, _time(track, call))
 
 
-def _failures(track: Track, repaired_by: dict[int, Repair]) -> Iterator[dict[str, Any]]:
+def _failures(track: Track, repaired_by: dict[int, Repair]) -> Iterator[FailureRow]:
     for at, call in enumerate(track.calls):
         if call.has_failed:
             repair = repaired_by.get(at)
             repaired = None if repair is None else track.calls[repair.repaired]
-            yield {
-                "call_id": call.call_id,
-                "time": _time(track, call),
-                "said": said_number(call.result or call.reason),
-                "signature": signature(call),
-                "tool": call.tool,
-                "program": program_of(call) or "",
-                "repaired_by": None if repaired is None else repaired.call_id,
-                "how": None if repair is None else repair.how,
-                "speaks": None if repaired is None else speaking(repaired.tool, repaired.arguments, repaired.result),
-            }
+            yield FailureRow(
+                call_id=call.call_id,
+                time=_time(track, call),
+                said=said_number(call.result or call.reason),
+                signature=signature(call),
+                tool=call.tool,
+                program=program_of(call) or "",
+                repaired_by=None if repaired is None else repaired.call_id,
+                how=None if repair is None else repair.how,
+                speaks=None if repaired is None else speaking(repaired.tool, repaired.arguments, repaired.result),
+            )
 
 
 def _time(track: Track, call: JudgedCall) -> float:
@@ -133,12 +175,23 @@ def _time(track: Track, call: JudgedCall) -> float:
     return next((one for one in (call.time, track.ended, track.started) if one is not None), 0.0)
 
 
-def _write(store: Store, session_id: int, worked: _Rows, failures: _Rows) -> None:
-    store.run("recall.clear_worked", {"session_id": session_id})
-    store.run("recall.clear_failures", {"session_id": session_id})
-    store.run_many("recall.add_worked", [{**one, "session_id": session_id} for one in worked])
-    for one in failures:
-        row = store.row("recall.add_mistake", one)
-        assert row is not None
-        if not store.run("recall.add_failure", {**one, "session_id": session_id, "mistake_id": row["id"]}):
-            store.run("recall.drop_idle_mistake", {"id": row["id"]})
+def keep_index(store: Store, found: Mapping[int, SessionIndex]) -> None:
+    """Write what the index keeps of sessions of which it has nothing; call it inside a transaction."""
+    worked = [
+        {"session_id": at, "call_id": one.call_id, "time": one.time}
+        for at, index in found.items()
+        for one in index.worked
+    ]
+    store.run_many("recall.add_worked", worked)
+    known: dict[tuple[str, str, str], int] = {}
+    for at, index in found.items():
+        for one in index.failures:
+            key = one.signature, one.tool, one.program
+            if key not in known:
+                row = store.row("recall.add_mistake", {"signature": key[0], "tool": key[1], "program": key[2]})
+                assert row is not None
+                known[key] = row["id"]
+            fields = {name: getattr(one, name) for name in _FAILURE_COLUMNS}
+            if not store.run("recall.add_failure", {**fields, "session_id": at, "mistake_id": known[key]}):
+                # The call has become a copy since it was read.
+                store.run("recall.drop_idle_mistake", {"id": known.pop(key)})
