@@ -132,11 +132,18 @@ def without_bodies(text: str) -> str:
     return PATCH.compiled.sub("", text) if "*** Begin Patch" in text else text
 
 
-def segments(text: str) -> Iterator[tuple[list[str], int, int, str]]:
+# What a command runs and how it was written are both asked of most commands, one after the other.
+@lru_cache(maxsize=1024)
+def segments(text: str) -> tuple[tuple[list[str], int, int, str], ...]:
     """The parts of a command between `&&`, `|`, `;` and their like.
 
     Of each its words, where its text begins and ends, and what joins it to the next one; empty for the last.
+    Do not change the lists.
     """
+    return tuple(_segments(text))
+
+
+def _segments(text: str) -> Iterator[tuple[list[str], int, int, str]]:
     words: list[str] = []
     word: list[str] = []
     depth = start = 0

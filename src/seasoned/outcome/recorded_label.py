@@ -9,6 +9,7 @@ from typing import Any
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.structure import read_json, unwrap
 from seasoned.outcome.judge import judge
+from seasoned.outcome.verdict import Verdict
 from seasoned.session import NO_MARKS, Result, ToolCall
 
 _HERMES_FIELDS = ("exit_code", "success", "error", "status")
@@ -17,8 +18,11 @@ _HERMES_FIELDS = ("exit_code", "success", "error", "status")
 CIRCULAR = frozenset({"tau-bench"})
 
 
-def label(call: ToolCall, *, agent: str) -> bool | None:
-    """True when the explicit record says failed, False when it says it worked, None where there is no record."""
+def label(call: ToolCall, *, agent: str, verdict: Verdict | None = None) -> bool | None:
+    """True when the explicit record says failed, False when it says it worked, None where there is no record.
+
+    `verdict` is what `judge` says about this call, where that is known already.
+    """
     result = call.result
     if result is None:
         return None
@@ -29,10 +33,10 @@ def label(call: ToolCall, *, agent: str) -> bool | None:
         return True
     if marks.exit_code:
         # Whether a code is harmless (nothing matched, the condition is false) the judge knows.
-        return judge(call, agent=agent).verdict == "failed"
+        return (verdict or judge(call, agent=agent)).verdict == "failed"
     if marks.implied:
         # No flag at all: by custom a success, unless the text plainly says otherwise.
-        return None if judge(call, agent=agent).verdict == "failed" else False
+        return None if (verdict or judge(call, agent=agent)).verdict == "failed" else False
     if marks.failed is False or marks.exit_code == 0:
         return False
     return _in_fields(call) if agent == "hermes" and not marks.interrupted else None

@@ -72,7 +72,7 @@ class _ForkedWorkers:
     def __init__(self, jobs: list[FileJob], make: _MakeReader, workers: int) -> None:
         # Made before the fork, so that importing and compiling is done once and not by each worker.
         reader = make()
-        reader.warm_up()
+        reader.warm_up(jobs[0])
         # Existing objects live until the workers end: keep their garbage collector away from them.
         gc.freeze()
         tickets = _tickets(len(jobs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from seasoned.lazy_regex import LazyRegex
@@ -26,18 +27,24 @@ _EXTENSIONS = (
     "go|py|pyi|js|mjs|cjs|ts|tsx|jsx|vue|md|rst|json|jsonl|ya?ml|toml|txt|sh|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|html?|css"
     "|scss|lock|sql|ini|cfg|conf|env|xml|csv|log|png|jpe?g|svg|pdf|ipynb|zip|gz|swift|lua|ex|exs|proto|mod|sum|db"
 )
-# Each replacement is shorter than its match, so that masking terminates.
-_MASKS: tuple[tuple[LazyRegex, str], ...] = (
-    (LazyRegex(r"\[redacted:(\w{1,40}):\w{1,64}\]"), r"[\1]"),
-    (LazyRegex(r"\b[a-z][a-z0-9+.]{1,15}://[^\s'\"`<>)\]}]+", re.IGNORECASE), "…"),
+# Each replacement is shorter than its match, so that masking terminates. The first of each are characters of which
+# its match has at least one, 0 for any digit: most lines lack those of most masks.
+_MASKS: tuple[tuple[str, LazyRegex, str], ...] = (
+    ("[", LazyRegex(r"\[redacted:(\w{1,40}):\w{1,64}\]"), r"[\1]"),
+    (":", LazyRegex(r"\b[a-z][a-z0-9+.]{1,15}://[^\s'\"`<>)\]}]+", re.IGNORECASE), "…"),
     # An opening quote does not follow a word and a closing one does not precede one, unlike an apostrophe.
-    (LazyRegex(r"(?<![\w'\"`])(['\"`])[^'\"`\n]{1,200}\1(?!\w)"), r"\1…\1"),
-    (LazyRegex(r"(?<!\w)`[^'\"`\n]{1,200}'(?!\w)"), "`…'"),
-    (LazyRegex(r"[‘“][^‘’“”\n]{1,200}[’”]"), "“…”"),
-    (LazyRegex(r"\b\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)?\b"), "…"),
-    (LazyRegex(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "…"),
-    (LazyRegex(r"\b0x[0-9a-f]{2,64}\b", re.IGNORECASE), "…"),
+    ("'\"`", LazyRegex(r"(?<![\w'\"`])(['\"`])[^'\"`\n]{1,200}\1(?!\w)"), r"\1…\1"),
+    ("`", LazyRegex(r"(?<!\w)`[^'\"`\n]{1,200}'(?!\w)"), "`…'"),
+    ("‘“", LazyRegex(r"[‘“][^‘’“”\n]{1,200}[’”]"), "“…”"),
     (
+        "0",
+        LazyRegex(r"\b\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)?\b"),
+        "…",
+    ),
+    ("-", LazyRegex(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "…"),
+    ("0", LazyRegex(r"\b0x[0-9a-f]{2,64}\b", re.IGNORECASE), "…"),
+    (
+        "/\\",
         LazyRegex(
             rf"(?<![{_PATH_PARTS}/\\])(?!(?:and/or|i/o|n/a|read/write)\b|[/\\](?!\S))(?:[A-Za-z]:)?(?:[{_PATH_PARTS}]*[/\\])+"
             rf"[{_PATH_PARTS}]*(?::\d+(?:-\d+)?){{0,2}}(?:::[\w:\[\].-]+)?",
@@ -45,18 +52,19 @@ _MASKS: tuple[tuple[LazyRegex, str], ...] = (
         ),
         "…",
     ),
-    (LazyRegex(rf"(?<![\w.-])[\w-]*(?:\.[\w-]+)*\.(?:{_EXTENSIONS})\b(?::\d+(?:-\d+)?){{0,2}}"), "…"),
-    (LazyRegex(r"(?<=: )[^\s:…]+(?=: (?:open: )?no such file or directory)", re.IGNORECASE), "…"),
-    (LazyRegex(r"(?<=no such file or directory: )[^\s…]+", re.IGNORECASE), "…"),
-    (LazyRegex(r"(?<=--- FAIL: )\w[^\s…]*"), "…"),
-    (LazyRegex(r"(?<=\bundefined: )\w[^\s…]*"), "…"),
-    (LazyRegex(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}\b"), "…"),
-    (LazyRegex(r"\b\d{7,}\b"), "…"),
+    (".", LazyRegex(rf"(?<![\w.-])[\w-]*(?:\.[\w-]+)*\.(?:{_EXTENSIONS})\b(?::\d+(?:-\d+)?){{0,2}}"), "…"),
+    (":", LazyRegex(r"(?<=: )[^\s:…]+(?=: (?:open: )?no such file or directory)", re.IGNORECASE), "…"),
+    (":", LazyRegex(r"(?<=no such file or directory: )[^\s…]+", re.IGNORECASE), "…"),
+    (":", LazyRegex(r"(?<=--- FAIL: )\w[^\s…]*"), "…"),
+    (":", LazyRegex(r"(?<=\bundefined: )\w[^\s…]*"), "…"),
+    ("0", LazyRegex(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}\b"), "…"),
+    ("0", LazyRegex(r"\b\d{7,}\b"), "…"),
     # HTTP status codes and codes such as E999 and TS2304 identify the error: keep them.
-    (LazyRegex(r"(?<![\w.])v?(?<!HTTP )(?<!status )\d+(?:[.,:]\d+)*(?:-[a-z]+\.\d+)?"), "N"),
-    (LazyRegex(r"\d{5,}"), "N"),
-    (LazyRegex(r"…(?:[\s,/:]*…)+"), "…"),
+    ("0", LazyRegex(r"(?<![\w.])v?(?<!HTTP )(?<!status )\d+(?:[.,:]\d+)*(?:-[a-z]+\.\d+)?"), "N"),
+    ("0", LazyRegex(r"\d{5,}"), "N"),
+    ("…", LazyRegex(r"…(?:[\s,/:]*…)+"), "…"),
 )
+_DIGIT = LazyRegex(r"\d")
 _FRAME = LazyRegex(
     r"\A(?:Exit code -?\d+[.:]?\s*|The answer (?:holds an error|says that it did not succeed): |<tool_use_error>"
     r"|failed in sandbox \w+ with execution error: (?:sandbox denied exec error, exit code: -?\d+, stdout: )?"
@@ -112,16 +120,28 @@ _ONLY_TESTS = LazyRegex(r"\A(?:--- FAIL: ….*|FAIL(?: … N?s?)?|FAILED …|N f
 _QUOTED, _OUT, _AT_PLACE, _COMPLAINS, _SAYS, _NOTHING = range(6)
 
 
+# The same lines are asked for as the name of an error, as its key and as its kind.
+@lru_cache(maxsize=1024)
 def mask(text: str) -> str:
     """One line with paths, quoted names, ids, times and numbers masked, and truncated."""
     line = _printable(text)
     while True:
         before = line
-        for pattern, instead in _MASKS:
-            line = pattern.compiled.sub(instead, line)
+        signs = _signs(line)
+        for needed, pattern, instead in _MASKS:
+            if signs.isdisjoint(needed):
+                continue
+            masked = pattern.compiled.sub(instead, line)
+            if masked != line:
+                line, signs = masked, _signs(masked)
         line = " ".join(line.split())
         if line == before:
             return line
+
+
+def _signs(line: str) -> set[str]:
+    """The characters of a line, with 0 for digits of any script."""
+    return {*line, "0"} if _DIGIT.compiled.search(line) else set(line)
 
 
 def signature(call: JudgedCall) -> str:
@@ -152,6 +172,7 @@ def _telling(call: JudgedCall) -> str:
     return text
 
 
+@lru_cache(maxsize=1024)
 def said(text: str) -> str:
     """The same from the text of an error alone, complete or truncated as in the store."""
     if len(text) > _WHOLE_CHARS:
@@ -196,6 +217,7 @@ def _is_of_judge(text: str, result: str | None) -> bool:
     return result is None or text not in _printable(result)
 
 
+@lru_cache(maxsize=4096)
 def _rank(line: str) -> int:
     """The rank of a line: lower is more telling."""
     if not line or _NOISE.compiled.match(line) or not _WORD.compiled.search(line):

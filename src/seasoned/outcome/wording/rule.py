@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -144,8 +144,11 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 class WordingRules:
     """Rules in the order in which they are asked."""
 
+    made: ClassVar[list[WordingRules]] = []
+
     def __init__(self, *rules: WordingRule) -> None:
         self.rules = rules
+        self.made.append(self)
         self._others = tuple([rule for rule in rules if rule.where != "start"])
 
     def __iter__(self) -> Iterator[WordingRule]:
@@ -161,6 +164,14 @@ class WordingRules:
         """Nearly every text fails every rule: one look tells it for all rules about its start."""
         starts = self._starts
         return self._others if starts is None or starts.match(speech.stripped) is None else self.rules
+
+
+def compile_rules() -> None:
+    """Compile all rules, so that processes which are forked afterwards need not do it once each."""
+    for rules in WordingRules.made:
+        _ = rules._starts
+        for rule in rules:
+            _compiled(rule.pattern)
 
 
 def find(rule: WordingRule, speech: OutputText) -> re.Match[str] | None:

@@ -93,6 +93,11 @@ def _phrases() -> _Phrases:
     return _Phrases(tuple(sorted(stems)), rules, plain, signs, tongues)
 
 
+def load_phrases() -> None:
+    """Read the file of phrases now rather than when the first text is checked."""
+    _phrases()
+
+
 def _rule(text: str, words: Mapping[str, list[str]]) -> _PhraseRule:
     """One line of `[rules]` as an expression; the file explains how they are written."""
     made, needs = r"\b", []
