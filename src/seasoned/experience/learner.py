@@ -15,7 +15,6 @@ from seasoned.insight.track import JudgedCall, Track
 from seasoned.scan.rows import SessionRows
 from seasoned.session import SessionRef
 from seasoned.store import Store
-from seasoned.template.admission.hostile import load_phrases
 from seasoned.template.recall import index
 from seasoned.template.recall.index import SessionIndex
 
@@ -36,10 +35,6 @@ _decode = msgspec.msgpack.Decoder(LearnedSession).decode
 
 class SessionLearner:
     """Finds mistakes, repairs and the evidence for the project in a session, and keeps them."""
-
-    def warm_up(self) -> None:
-        """Load what learning needs; processes that are forked afterwards share it."""
-        load_phrases()
 
     def learn(self, session: SessionRows) -> bytes | None:
         """What a whole session shows; None if the store decides which of its calls count, or nothing is learned."""

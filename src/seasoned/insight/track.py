@@ -56,7 +56,7 @@ class JudgedCall(msgspec.Struct, frozen=True, dict=True):
         """Decoded at the first use, and kept: most calls are never asked for them. Do not change the dict."""
         return _decode(self.raw_arguments)
 
-    @property
+    @cached_property
     def command(self) -> str | None:
         """The shell command that it ran; None if it is not a shell call."""
         return command_of(ToolCall("", self.tool, self.arguments))

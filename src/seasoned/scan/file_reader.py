@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
@@ -17,12 +16,10 @@ from seasoned.history.formats import named, recognise
 from seasoned.history.incremental import Resume
 from seasoned.history.json_file import source_errors
 from seasoned.history.read import is_unique_id
-from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.error_rate import count_name
 from seasoned.outcome.judge import judge
 from seasoned.outcome.recorded_label import label
 from seasoned.outcome.verdict import JUDGE
-from seasoned.outcome.wording.rule import compile_rules
 from seasoned.project import checkout_of, normal_remote
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
 from seasoned.scan.intent import INTENT_CHARS, corrections, intents
@@ -161,17 +158,6 @@ class FileReader:
         self._learner = learner
         self._words: str | None = None
         self._redacted = ""
-
-    def warm_up(self, job: FileJob) -> None:
-        """Load and compile what files like this one need; processes that are forked afterwards share it."""
-        with suppress(SourceError):
-            module = job.format or recognise(Path(job.path))
-            if module is not None:
-                named(module)
-        LazyRegex.compile_all()
-        compile_rules()
-        if self._learner is not None:
-            self._learner.warm_up()
 
     def read(self, job: FileJob) -> Iterator[Batch]:
         """The file in batches, so that memory does not grow with its size."""

@@ -87,9 +87,6 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
 class Learner(Protocol):
     """Finds out more about sessions where they are read, since that is done in parallel."""
 
-    def warm_up(self) -> None:
-        """Load what learning needs; processes that are forked afterwards share it."""
-
     def learn(self, session: SessionRows) -> bytes | None:
         """What a whole session shows; None if that can only be said once it is in the store."""
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 WORTH_A_PROCESS = 4 << 20  # bytes for which starting another process pays off
 _MOST_TICKETS = 8000  # so many tickets of four bytes fit into a pipe
+# The largest file that is read before the workers start: the larger, the more of what they need it has met.
+_FIRST_BYTES = 1 << 20
 # Large enough that workers keep reading while the store is busy.
 _PIPE_BYTES = 1 << 20
 _SIZE_BYTES = 8
@@ -70,9 +72,11 @@ class _ForkedWorkers:
     """Forked processes that share what is already imported. Plain pipes, since multiprocessing is slow to import."""
 
     def __init__(self, jobs: list[FileJob], make: _MakeReader, workers: int) -> None:
-        # Made before the fork, so that importing and compiling is done once and not by each worker.
+        # One file is read before the fork: what that imports and compiles, the workers need not do once each.
         reader = make()
-        reader.warm_up(jobs[0])
+        first = next((job for job in jobs if job.size <= _FIRST_BYTES), None)
+        self._first = [] if first is None else list(reader.read(first))
+        jobs = [job for job in jobs if job is not first]
         # Existing objects live until the workers end: keep their garbage collector away from them.
         gc.freeze()
         tickets = _tickets(len(jobs))
@@ -93,6 +97,7 @@ class _ForkedWorkers:
         gc.unfreeze()
 
     def batches(self) -> Iterator[Batch]:
+        yield from self._first
         ready = select.poll()
         for end in self._ends:
             ready.register(end, select.POLLIN)

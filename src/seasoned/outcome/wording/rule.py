@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, cached_property
-from typing import ClassVar, Literal
+from typing import Literal
 
 import msgspec
 
@@ -144,11 +144,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 class WordingRules:
     """Rules in the order in which they are asked."""
 
-    made: ClassVar[list[WordingRules]] = []
-
     def __init__(self, *rules: WordingRule) -> None:
         self.rules = rules
-        self.made.append(self)
         self._others = tuple([rule for rule in rules if rule.where != "start"])
 
     def __iter__(self) -> Iterator[WordingRule]:
@@ -166,19 +163,20 @@ class WordingRules:
         return self._others if starts is None or starts.match(speech.stripped) is None else self.rules
 
 
-def compile_rules() -> None:
-    """Compile all rules, so that processes which are forked afterwards need not do it once each."""
-    for rules in WordingRules.made:
-        _ = rules._starts
-        for rule in rules:
-            _compiled(rule.pattern)
+def _has_needle(needle: str | tuple[str, ...], text: str) -> bool:
+    if isinstance(needle, str):
+        return needle in text
+    # A plain loop: this is asked more often than anything else about a text.
+    for piece in needle:
+        if piece in text:
+            return True
+    return False
 
 
 def find(rule: WordingRule, speech: OutputText) -> re.Match[str] | None:
     """The place where a rule's words stand, None when they do not."""
     text = speech.place(rule.where)
-    needle = rule.needle
-    if needle and not (needle in text if isinstance(needle, str) else any(piece in text for piece in needle)):
+    if rule.needle and not _has_needle(rule.needle, text):
         return None
     # The pieces are tested first because `in` is many times cheaper than a search over all lines.
     pattern = _compiled(rule.pattern)
@@ -190,9 +188,7 @@ def find(rule: WordingRule, speech: OutputText) -> re.Match[str] | None:
 def find_all(rule: WordingRule, speech: OutputText) -> Iterator[re.Match[str]]:
     """Every place where a rule's words stand."""
     text = speech.place(rule.where)
-    if not rule.needle or (
-        rule.needle in text if isinstance(rule.needle, str) else any(n in text for n in rule.needle)
-    ):
+    if not rule.needle or _has_needle(rule.needle, text):
         yield from _compiled(rule.pattern).finditer(text)
 
 

@@ -64,6 +64,7 @@ class _Phrases(NamedTuple):
     plain: tuple[_PhraseRule, ...]
     signs: tuple[_PhraseRule, ...]
     tongues: tuple[_PhraseRule, ...]
+    by_word: dict[str, list[_PhraseRule]]  # the rules whose first need has this word
 
 
 def phrases_text() -> str:
@@ -90,12 +91,11 @@ def _phrases() -> _Phrases:
         for kind in ("plain", "signs")
     )
     tongues = tuple(rule for row in data["tongues"].values() for rule in _tongue(*row))
-    return _Phrases(tuple(sorted(stems)), rules, plain, signs, tongues)
-
-
-def load_phrases() -> None:
-    """Read the file of phrases now rather than when the first text is checked."""
-    _phrases()
+    by_word: dict[str, list[_PhraseRule]] = {}
+    for rule in rules:
+        for word in rule.needs[0]:
+            by_word.setdefault(word, []).append(rule)
+    return _Phrases(tuple(sorted(stems)), rules, plain, signs, tongues, by_word)
 
 
 def _rule(text: str, words: Mapping[str, list[str]]) -> _PhraseRule:
@@ -155,22 +155,30 @@ def _tongue(drop: str, orders: str, user: str, approved: str, phrases: str) -> I
 
 def _matches(rules: tuple[_PhraseRule, ...], text: str) -> bool:
     """Whether one of the rules matches; most are ruled out because the text lacks their literals."""
-    return any(
-        rule.pattern.compiled.search(text)
-        for rule in rules
-        if all(any(literal in text for literal in need) for need in rule.needs)
-    )
+    return any(rule.pattern.compiled.search(text) for rule in rules if _has_needs(rule, text))
+
+
+def _has_needs(rule: _PhraseRule, text: str) -> bool:
+    # Plain loops: this is asked for hundreds of literals of every text.
+    for need in rule.needs:
+        for literal in need:
+            if literal in text:
+                break
+        else:
+            return False
+    return True
 
 
 def _matches_words(flat: str) -> bool:
     """The same for the many rules made of words: the set of a text's words rules most of them out."""
     phrases = _phrases()
     said = set(_WORD.compiled.findall(flat))
-    said.update(stem for stem in phrases.stems if stem[:-1] in flat)
+    said.update([stem for stem in phrases.stems if stem[:-1] in flat])
+    rules = {rule for word in said if word in phrases.by_word for rule in phrases.by_word[word]}
     return any(
         rule.pattern.compiled.search(flat)
-        for rule in phrases.rules
-        if not any(need.isdisjoint(said) for need in rule.needs)
+        for rule in rules
+        if not any(need.isdisjoint(said) for need in rule.needs[1:])
     )
 
 
