@@ -195,11 +195,11 @@ def kind_of_failure(call: JudgedCall) -> FailureKey:
 
 def program_of(call: JudgedCall) -> str | None:
     """The program of a shell call with its wrappers and subcommand; None for other tools and empty commands."""
-    target = target_of(call)
-    if target.command is None:
+    if call.command is None:
         # Codex reaches its patch tool through code.
-        return "apply_patch" if target.tool == "exec" and "*** Begin Patch" in target.text else None
-    if not parse(target.command):
+        return "apply_patch" if call.tool == "exec" and "*** Begin Patch" in target_of(call).text else None
+    target = target_of(call)
+    if not target.command or not parse(target.command):
         return None
     if not call.has_failed:
         return _label(_main(target).wrapped) if target.runs else _other_program(target, call)

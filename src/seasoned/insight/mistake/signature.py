@@ -185,9 +185,12 @@ def said(text: str) -> str:
 
 def _printable(text: str) -> str:
     """The beginning of a text on one line, without control characters and lone surrogates."""
-    head = _ESCAPES.compiled.sub("", text[:_READ])
+    head = text[:_READ]
     if not head.isprintable():
-        head = "".join([c if c.isprintable() else " " for c in head])
+        # Tabs are what most of these lines have, and nothing else.
+        head = (_ESCAPES.compiled.sub("", head) if "\x1b" in head else head).replace("\t", " ")
+        if not head.isprintable():
+            head = "".join([c if c.isprintable() else " " for c in head])
     return " ".join(head.split())
 
 

@@ -43,6 +43,7 @@ _LOOKALIKES = str.maketrans(
 )
 # Letters that no screen shows and every model reads.
 _TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
+_FIRST_TAG = chr(min(_TAGS))
 _UNSEEN = ("Cf", "Mn", "Co", "Cn")
 # Where separators stand everywhere, nothing tells where words end: then the letters alone are compared.
 _JOINED = LazyRegex(
@@ -275,7 +276,9 @@ def _is_readable(text: str) -> bool:
 
 def _without_tricks(text: str) -> str:
     """The text in lower case and normal form, without invisible characters."""
-    normal = unicodedata.normalize("NFKC", text.translate(_TAGS))
+    # Looking up every character takes longer than finding the highest one.
+    seen = text.translate(_TAGS) if max(text, default="") >= _FIRST_TAG else text
+    normal = unicodedata.normalize("NFKC", seen)
     return "".join([c for c in normal if c < "\x80" or unicodedata.category(c) not in _UNSEEN]).lower()
 
 
