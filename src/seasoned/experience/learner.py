@@ -1,6 +1,6 @@
 """Learns from sessions where they are read, so that a large scan does it in all its workers at once.
 
-What it finds is what `refresh` finds in the store. Where the store may say something else, it leaves the session to that.
+What it finds is what `refresh` finds in the store. Where the store may say something else, it leaves that to `refresh`.
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ class SessionLearner:
         read = None if track is None else index.read_session(track)
         if read is None:
             return None
-        return _encode(
-            LearnedSession(index.index_of(read), evidence_of(read.track, read.targets, read.repaired_by))
-        )
+        return _encode(LearnedSession(index.index_of(read), evidence_of(read.track, read.targets, read.repaired_by)))
 
     def keep(self, store: Store, learned: Mapping[int, bytes]) -> None:
         """Write what was found in new sessions that are in the store as they were read; the others stay queued."""

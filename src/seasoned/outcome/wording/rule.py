@@ -167,7 +167,7 @@ def _has_needle(needle: str | tuple[str, ...], text: str) -> bool:
     if isinstance(needle, str):
         return needle in text
     # A plain loop: this is asked more often than anything else about a text.
-    for piece in needle:
+    for piece in needle:  # noqa: SIM110
         if piece in text:
             return True
     return False
