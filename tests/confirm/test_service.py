@@ -123,7 +123,7 @@ def test_a_decision_is_answered_with_exactly_these_fields_and_its_reason_is_show
     reply = service.decide(made["id"], verb, reason="As agreed.")
     answer = reply.json()
     assert reply.status_code == 200
-    assert _fields(answer) == {"id", "action", "status", "resolved_by", "resolved_at", "resolved_at_iso"}
+    assert _fields(answer) == {"id", "action", "status", "reason", "resolved_by", "resolved_at", "resolved_at_iso"}
     assert (answer["status"], answer["resolved_by"]) == (status, "alice")
     shown = service.look(made["id"])
     assert (shown["status"], shown["reason"], shown["votes"][0]["voter"]) == (status, "As agreed.", "alice")
@@ -425,9 +425,11 @@ def test_health_counts_what_is_pending_and_says_no_more_to_strangers(service: Se
         after = stranger.get("/health").json()
         told = known.get("/health").json()
         wrong = stranger.get("/health", headers={"Authorization": "Bearer nonsense"})
-    assert _fields(before) == {"status", "pending_count", "timestamp"} == _fields(wrong.json())
+    assert _fields(before) == {"status", "pending_count", "timestamp", "timestamp_iso"} == _fields(wrong.json())
     assert during["pending_count"] == before["pending_count"] + 1 == after["pending_count"] + 1
-    assert before["status"] == "ok" and datetime.fromisoformat(before["timestamp"]).tzinfo is not None
+    said = datetime.fromisoformat(before["timestamp_iso"])
+    assert before["status"] == "ok" and said.tzinfo is not None
+    assert said.timestamp() == pytest.approx(before["timestamp"], abs=0.1)
     assert _fields(told) > _fields(before)
 
 

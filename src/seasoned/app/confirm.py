@@ -12,8 +12,10 @@ import msgspec
 
 from seasoned.app.extras import BOOK, SERVER, require
 from seasoned.app.stores import kept_secrecy, shared_database
-from seasoned.config import Config, load
-from seasoned.errors import CannotDo
+from seasoned.config import Config, first_version_settings, load
+from seasoned.errors import CannotDo, UsageError
+from seasoned.history.readonly import open_readonly
+from seasoned.store import open_database
 
 if TYPE_CHECKING:
     from seasoned.confirm.policy import Listen
@@ -22,6 +24,16 @@ if TYPE_CHECKING:
 
 # Shows a prompt and returns what was typed.
 Ask = Callable[[str], str]
+
+
+class FirstVersionOptions(NamedTuple):
+    """Options of the first version's service."""
+
+    database_file: Path | None = None
+    rate_limit: int | None = None
+
+
+NO_OPTIONS = FirstVersionOptions()
 
 
 class ListenOptions(NamedTuple):
@@ -67,22 +79,35 @@ def open_book(config: Config | None = None, *, agreed: bool = False) -> Iterator
         yield Book(database, policy=policy, seal=seal, secrecy=secrecy, clock=time.time)
 
 
-def has_admin(config: Config) -> bool:
+def has_admin(config: Config, file: Path | None = None) -> bool:
     """Whether an admin exists. Until then, the first to ask could become one."""
     from seasoned.confirm.people.credential import active_admins
 
-    with shared_database(config) as database:
+    database = open_database(config, file=file)
+    try:
         return bool(active_admins(database))
+    finally:
+        database.close()
 
 
-def build_service(config: Config, options: ListenOptions) -> tuple[ConfirmService, Listen]:
+def build_service(
+    config: Config, options: ListenOptions, first: FirstVersionOptions = NO_OPTIONS
+) -> tuple[ConfirmService, Listen]:
     """The service and where it listens: as the policy says, except where the options say otherwise."""
     from seasoned.confirm.service import ConfirmService
 
     if options.policy_file is not None and not options.policy_file.exists():
         # Falling back to the defaults would ask fewer people than the policy demands.
         raise CannotDo(f"The policy {str(options.policy_file)!r} does not exist. Check the path.")
-    service = ConfirmService(config, policy_file=options.policy_file)
+    if first.database_file is not None:
+        _check_own(first.database_file)
+    service = ConfirmService(
+        config,
+        policy_file=options.policy_file,
+        database_file=first.database_file,
+        rate_limit=first.rate_limit,
+        first_version_rate_limit=first_version_settings().rate_limit,
+    )
     given: dict[str, Any] = {
         name: value
         for name in ("host", "port", "socket", "tls_certificate", "tls_key")
@@ -92,3 +117,31 @@ def build_service(config: Config, options: ListenOptions) -> tuple[ConfirmServic
     if options.allow_plain:
         given["allow_plain"] = True
     return service, msgspec.structs.replace(service.policy.listen, **given)
+
+
+def first_version_listen(service: ConfirmService) -> Listen | None:
+    """Where callers of the first version are answered: as the policy says, and as they told the first version."""
+    from seasoned.confirm.policy import Listen, is_loopback
+
+    rule = service.policy.first_version
+    if rule is None:
+        return None
+    given = first_version_settings()
+    host = given.host or rule.host
+    if host != "localhost" and not is_loopback(host):
+        # Callers there have no token, so everyone who reaches the address could ask.
+        raise UsageError(f"CONFIRMATION_HOST: {host!r} can be reached from other machines. Set it to 127.0.0.1.")
+    return Listen(host=host, port=rule.port if given.port is None else given.port)
+
+
+def _check_own(file: Path) -> None:
+    """Refuse a database that another program made: opening it would add our tables to it."""
+    if not file.exists() or not file.stat().st_size:
+        return
+    with open_readonly(file) as database:
+        version = database.execute("PRAGMA user_version").fetchone()[0]
+        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if tables and not version:
+        raise UsageError(
+            f"{str(file)!r} is not a store of Seasoned. Give a new file; `seasoned adopt` takes over an old audit."
+        )

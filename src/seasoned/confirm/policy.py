@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import stat
@@ -142,6 +143,23 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     public_url: str | None = None
 
 
+def is_loopback(address: str) -> bool:
+    """Whether an address can only be reached from this machine; False for anything that is not an address."""
+    try:
+        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+class FirstVersionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Lets callers of the first version ask and look without a token, on an address of this machine alone."""
+
+    # The agent that they act as. Decisions always need a credential.
+    credential: _Text
+    host: Literal["127.0.0.1", "localhost", "::1"] = "127.0.0.1"
+    port: _Port = 6000
+
+
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole policy. Use its methods: they never exempt one of the ten actions."""
 
@@ -155,6 +173,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     action: dict[str, ActionRule] = {}
     channel: dict[str, Channel] = {}
     listen: Listen = Listen()
+    first_version: FirstVersionRule | None = None
 
     @property
     def channels(self) -> tuple[str, ...]:

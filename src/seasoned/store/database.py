@@ -156,18 +156,20 @@ def _close_quietly(connection: sqlite3.Connection) -> None:
         connection.close()
 
 
-def open_database(config: Config, *, durable: bool = False, by_turns: bool = False) -> Database:
-    """PostgreSQL if configured, else the store in the home folder.
+def open_database(
+    config: Config, *, durable: bool = False, by_turns: bool = False, file: Path | None = None
+) -> Database:
+    """PostgreSQL if configured, else the store in the home folder; a `file` is used instead of both.
 
     `durable`: a committed change survives a crash of the machine.
     `by_turns`: several threads use it one after the other; otherwise only the thread that opened it may.
     """
-    if config.database_url:
+    if config.database_url and file is None:
         # Few people use PostgreSQL, and the store must open without psycopg.
         from seasoned.store.postgres import PostgresStore
 
         return PostgresStore(config.database_url, durable=durable)
-    return open_store(config.store_path, durable=durable, by_turns=by_turns)
+    return open_store(file or config.store_path, durable=durable, by_turns=by_turns)
 
 
 def open_store(path: Path, *, create: bool = True, durable: bool = False, by_turns: bool = False) -> Store:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import click
 import msgspec
 
-from seasoned.app.confirm import ListenOptions, open_book
+from seasoned.app.confirm import FirstVersionOptions, ListenOptions, open_book
 from seasoned.app.extras import require
 from seasoned.cli.confirm import show as output
 from seasoned.cli.confirm.people import allow, passphrase, policy, token
@@ -55,15 +55,24 @@ def confirm() -> None:
 
 @confirm.command()
 @listen_options
-def serve(options: ListenOptions) -> None:
+@click.option(
+    "--db-path", type=file_type, help="Keep requests and audit in this file. Default: the store of the home folder."
+)
+@click.option(
+    "--rate-limit",
+    type=click.IntRange(1, 1_000_000),
+    help="Requests that one agent may make for an action in an hour. Default: the policy's, else 10.",
+)
+def serve(options: ListenOptions, db_path: Path | None, rate_limit: int | None) -> None:
     """Run the confirmation service alone.
 
-    It runs until interrupted. Port 6000 is for callers of the first version; browsers refuse to open pages there.
+    It runs until interrupted. Callers of the first version are answered on port 6000 if the policy has a section
+    [first_version]; browsers refuse to open pages there.
 
     \b
-    Example: seasoned confirm serve --port 6000
+    Example: seasoned confirm serve --port 7400
     """
-    run_service(options)
+    run_service(options, first=FirstVersionOptions(db_path, rate_limit))
 
 
 @confirm.command()

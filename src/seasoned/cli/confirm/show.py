@@ -75,8 +75,11 @@ def print_requests(found: list[dict[str, Any]]) -> None:
 
 def print_audit(found: list[dict[str, Any]]) -> None:
     """A table of the audit's rows."""
-    rows = [(one["seq"], when(one["at"]), one["event"], one["actor"], one["via"], one["request_id"]) for one in found]
-    table(["row", "when", "event", "by", "through", "request"], rows, right=["row"], whole=["request"])
+    # A service of an older version names neither action nor status.
+    fields = ("event", "action", "status", "actor", "via", "request_id")
+    rows = [(one["seq"], when(one["at"]), *[one.get(field) for field in fields]) for one in found]
+    columns = ["row", "when", "event", "action", "status", "by", "through", "request"]
+    table(columns, rows, right=["row"], whole=["request"])
 
 
 def print_archive(home: Path, limit: int, *, as_json: bool) -> None:

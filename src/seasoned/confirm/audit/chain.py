@@ -35,6 +35,9 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     document: dict[str, Any]
     previous: str
     hash: str
+    # Of the request that it is about, as it is now; neither is part of the chain.
+    action: str | None = None
+    status: Status | None = None
 
 
 class AuditHead(msgspec.Struct, frozen=True):
@@ -103,12 +106,12 @@ def newest_entries(database: Database, limit: int = 50) -> list[AuditEntry]:
     """The newest entries, newest first."""
     if not 1 <= limit <= 500:
         raise UsageError(f"limit is between 1 and 500, not {limit!r}")
-    return [_entry(row) for row in database.rows("confirm.audit_newest", {"limit": limit})]
+    return [_entry_of_request(row) for row in database.rows("confirm.audit_newest", {"limit": limit})]
 
 
 def entries_of_request(database: Database, request_id: str) -> list[AuditEntry]:
     """Everything that happened to one request, oldest first."""
-    return [_entry(row) for row in database.rows("confirm.audit_of_request", {"request_id": request_id})]
+    return [_entry_of_request(row) for row in database.rows("confirm.audit_of_request", {"request_id": request_id})]
 
 
 def read_head(database: Database, *, now: float = 0.0) -> AuditHead:
@@ -172,6 +175,10 @@ def _body(row: DatabaseRow) -> dict[str, Any]:
         "document": row["document"],
         "previous": row["previous"],
     }
+
+
+def _entry_of_request(row: DatabaseRow) -> AuditEntry:
+    return msgspec.structs.replace(_entry(row), action=row["action"], status=row["status"])
 
 
 def _entry(row: DatabaseRow) -> AuditEntry:

@@ -25,7 +25,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from seasoned.confirm.policy import Listen
+from seasoned.confirm.policy import Listen, is_loopback
 from seasoned.confirm.service.service import ConfirmService
 from seasoned.errors import CannotDo, UsageError
 from seasoned.redact.key import Secrecy
@@ -149,17 +149,13 @@ def check_listen(listen: Listen) -> list[tuple[Any, ...]]:
         raise UsageError(f"The address {listen.host!r} cannot be resolved ({error}): give another one.") from error
     if (listen.tls_certificate is None) != (listen.tls_key is None):
         raise UsageError("The certificate and its key belong together: give both or neither.")
-    open_to_others = [entry[4][0] for entry in found if not _is_loopback(str(entry[4][0]))]
+    open_to_others = [entry[4][0] for entry in found if not is_loopback(str(entry[4][0]))]
     if open_to_others and listen.tls_certificate is None and not listen.allow_plain:
         raise UsageError(
             f"{listen.host!r} can be reached from other machines, and tokens would be sent unencrypted: "
             "listen on 127.0.0.1, give a certificate and its key, or use --insecure-listen behind a proxy with TLS."
         )
     return [entry for entry in found if entry[0] in (socket.AF_INET, socket.AF_INET6)]
-
-
-def _is_loopback(address: str) -> bool:
-    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
 def bind(listen: Listen) -> socket.socket:
@@ -223,10 +219,22 @@ def _clear(path: Path) -> None:
 
 def address_of(listener: socket.socket, *, tls: bool) -> str:
     """The address for callers."""
-    if listener.family == getattr(socket, "AF_UNIX", None):
+    if _is_unix(listener):
         return f"unix:{listener.getsockname()}"
     host, port = listener.getsockname()[:2]
     return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+class _FirstVersionAddress:
+    """Marks what comes in at the address for callers of the first version."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            scope = {**scope, "state": {**scope.get("state", {}), "first_version": True}}
+        await self._app(scope, receive, send)
 
 
 def serve(
@@ -234,13 +242,23 @@ def serve(
     service: ConfirmService,
     listen: Listen,
     *,
+    first_version: Listen | None = None,
     ready: Callable[[Sequence[str]], None] | None = None,
     stopping: threading.Event | None = None,
     colocated: ColocatedApp | None = None,
 ) -> None:
-    """Serve until a signal comes (or `stopping` is set), then finish current requests and answer waiting clients."""
+    """Serve until a signal comes (or `stopping` is set), then finish current requests and answer waiting clients.
+
+    `first_version` is where callers of the first version are answered; it may be the same address.
+    """
     tls = listen.tls_certificate is not None
     listeners: list[tuple[socket.socket, bool]] = []
+    # Port 0 means any free one, so two of them are two.
+    is_same = (
+        first_version is not None
+        and listen.port != 0
+        and (first_version.host, first_version.port) == (listen.host, listen.port)
+    )
     try:
         listeners.append((bind(listen), tls))
         if tls:
@@ -248,6 +266,10 @@ def serve(
         if listen.socket is not None:
             shared = any(uid != str(os.getuid()) for uid in listen.peers)
             listeners.append((bind_unix(listen.socket, shared=shared), False))
+        old_callers = listeners[0][0] if is_same else None
+        if first_version is not None and not is_same:
+            old_callers = bind(first_version)
+            listeners.append((old_callers, False))
         addresses = [address_of(one, tls=with_tls) for one, with_tls in listeners]
         service.base_url = service.base_url or addresses[0]
         open_log(service.secrecy)
@@ -255,18 +277,19 @@ def serve(
         if colocated is not None:
             # The gateway's streams must not wait 5 ms for a thread that computes.
             sys.setswitchinterval(SWITCH_SECONDS)
+        whole = app if colocated is None else colocated.front(app)
         run_loop(
             serve_until_stopped(
                 [
                     server_for(
-                        app if colocated is None else colocated.front(app),
+                        _FirstVersionAddress(whole) if one is old_callers else whole,
                         listen,
                         tls=with_tls,
                         keep_alive_seconds=_KEEP_ALIVE_SECONDS,
                         # A gateway's answers carry the date of the upstream.
                         date_header=colocated is None,
                     )
-                    for _, with_tls in listeners
+                    for one, with_tls in listeners
                 ],
                 [one for one, _ in listeners],
                 running=[app.router.lifespan_context(app), *([] if colocated is None else [colocated.running()])],
@@ -279,8 +302,12 @@ def serve(
     finally:
         for one, _ in listeners:
             one.close()
-        if len(listeners) > 1 and listen.socket is not None:
+        if listen.socket is not None and any(_is_unix(one) for one, _ in listeners):
             listen.socket.unlink(missing_ok=True)
+
+
+def _is_unix(listener: socket.socket) -> bool:
+    return listener.family == getattr(socket, "AF_UNIX", None)
 
 
 def fast_loop() -> asyncio.AbstractEventLoop:

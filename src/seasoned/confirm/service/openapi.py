@@ -62,6 +62,7 @@ class DecidedAnswer(_Answer):
     id: str
     action: str
     status: Status
+    reason: str
     resolved_by: str | None
     resolved_at: float | None
     resolved_at_iso: str | None
@@ -149,7 +150,8 @@ class HealthAnswer(_Answer):
     schema_: Literal["seasoned/health/1"] = Field(alias="schema")
     status: Literal["ok", "failing"]
     pending_count: int | None
-    timestamp: str
+    timestamp: float
+    timestamp_iso: str
     version: str | None = None
     database: str | None = None
     waiting: int | None = None

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 from fastapi import APIRouter
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.requests import Request as HTTPRequest
@@ -166,6 +167,9 @@ class ConfirmService:
         policy: Policy | None = None,
         policy_file: Path | None = None,
         base_url: str | None = None,
+        database_file: Path | None = None,
+        rate_limit: int | None = None,
+        first_version_rate_limit: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.config = config
@@ -178,9 +182,15 @@ class ConfirmService:
         if policy is None:
             assert self._policy_file is not None
             policy, self._digest = load_with_digest(self._policy_file)
-        self.policy = policy
+        # Given on the command line, or in the first version's way: replaces the limit for one requester and action.
+        self._rate_limit = rate_limit
+        self._first_version_rate_limit = first_version_rate_limit
+        self.policy = self._limited(policy)
+        self._database_file = database_file
         self.base_url = (base_url or self.policy.listen.public_url or "").rstrip("/")
-        self.store = StoreThreads(lambda: open_database(config, durable=True, by_turns=True), self.make_book)
+        self.store = StoreThreads(
+            lambda: open_database(config, durable=True, by_turns=True, file=database_file), self.make_book
+        )
         self.waiting = Waiters(self.store, clock=clock)
         self.heads = AuditExporter(
             self._read_head, lambda: self.policy.audit, lambda: secret("webhook_secret", config.home)
@@ -206,7 +216,7 @@ class ConfirmService:
 
     def open_book(self) -> Book:
         """A book on a new connection, for a thread that is not one of the store threads."""
-        return self.make_book(open_database(self.config, durable=True))
+        return self.make_book(open_database(self.config, durable=True, file=self._database_file))
 
     async def _read_head(self) -> AuditHead:
         return await self.store.read(lambda book: read_head(book.database, now=self.clock()))
@@ -259,10 +269,17 @@ class ConfirmService:
             except SeasonedError as error:
                 _log.error("the policy was not changed: %s", error)
                 continue
-            self.policy = policy
+            self.policy = self._limited(policy)
             self.store.renew()
             await self.notices.renew(self.policy)
             _log.info("the policy was reloaded")
+
+    def _limited(self, policy: Policy) -> Policy:
+        # The environment may still hold a variable of the first version: it counts only where its callers are answered.
+        limit = self._rate_limit or (self._first_version_rate_limit if policy.first_version is not None else None)
+        if limit is None:
+            return policy
+        return msgspec.structs.replace(policy, rate=msgspec.structs.replace(policy.rate, count=limit))
 
     async def _check_policy(self, digest: str) -> None:
         """Refuse a policy file that no person approved, once there is an approved one."""

@@ -145,11 +145,15 @@ SELECT seq, at, event, request_id, actor, via, document, previous, hash FROM aud
 SELECT seq, at, event, request_id, actor, via, document, previous, hash FROM audit WHERE seq = :seq;
 
 -- name: audit_newest
-SELECT seq, at, event, request_id, actor, via, document, previous, hash FROM audit ORDER BY seq DESC LIMIT :limit;
+SELECT audit.seq, audit.at, audit.event, audit.request_id, audit.actor, audit.via, audit.document, audit.previous,
+    audit.hash, request.action, request.status
+FROM audit LEFT JOIN request ON request.id = audit.request_id ORDER BY audit.seq DESC LIMIT :limit;
 
 -- name: audit_of_request
-SELECT seq, at, event, request_id, actor, via, document, previous, hash FROM audit
-WHERE request_id = :request_id ORDER BY seq;
+SELECT audit.seq, audit.at, audit.event, audit.request_id, audit.actor, audit.via, audit.document, audit.previous,
+    audit.hash, request.action, request.status
+FROM audit LEFT JOIN request ON request.id = audit.request_id
+WHERE audit.request_id = :request_id ORDER BY audit.seq;
 
 -- name: refusal
 SELECT seq FROM audit
