@@ -14,7 +14,7 @@ help:
 	@echo "make check    formatting, lint rules, types"
 	@echo "make fix      fix what the checks can fix"
 	@echo "make bench    speed and memory, as ratios against named peers, into docs/measurements"
-	@echo "make evidence test whether a warm start helps the local model (up to 60 minutes), into docs/evidence.md"
+	@echo "make evidence test whether experience helps the local model (30 minutes), into docs/evidence.md"
 	@echo "make torture  kills, races and long fuzzing"
 	@echo "make samples  rebuild the sample histories"
 	@echo "make lock     update the pinned versions of the dependencies"
@@ -56,7 +56,7 @@ bench: $(VENV)/dev.stamp
 evidence: $(VENV)/run.stamp
 	$(BIN)/python -m pip install -q -e '.[experiment,local]'
 	$(BIN)/seasoned model fetch
-	$(BIN)/python tools/make_evidence.py --model local $(EVIDENCE)
+	$(BIN)/python -m tools.make_evidence --model local $(EVIDENCE)
 
 torture: $(VENV)/dev.stamp
 	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/template tests/agent tests/experiment tests/confirm tests/schedule tests/gateway tests/web tests/browser tests/hooks tests/hermes tests/connect tests/mcp tests/cli

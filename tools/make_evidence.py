@@ -1,73 +1,57 @@
-"""Runs the task sets on a model and writes docs/evidence.md from the recorded runs: `make evidence`.
+"""Tests on a model whether experience helps, and writes docs/evidence.md from the recorded runs: `make evidence`.
 
-Says first how many calls that takes and how long, keeps to its budget, and goes on where it ended when it is run again.
-`python tools/make_evidence.py --part development` tunes; the confirmation part is run once, at the end.
+Says first what is run and what could be found, keeps to its budget, and goes on where it ended when it is run again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
+import re
+import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from statistics import median
 
 import msgspec
+from tools.evidence.page import ABOUT, ModelRuns, evidence_page
+from tools.evidence.study import STUDIES, Learned, Study, StudyArm, design_of, planned_runs, task_set
 
 import seasoned
 from seasoned.agent.loop.model import ModelChoice, choose_model, local_file
-from seasoned.app.experiment import ExperimentPlan, run_all
 from seasoned.app.player import Player
 from seasoned.config import Config, load
-from seasoned.errors import CannotDo, SeasonedError
-from seasoned.experiment.analysis.analyse import Analysis, AnalysisPlan
-from seasoned.experiment.analysis.contrast import Contrast
-from seasoned.experiment.analysis.findings import amount, change, sentences
-from seasoned.experiment.analysis.task_run import KINDS, MEASURES
-from seasoned.experiment.run.arm import BUILT_IN
+from seasoned.errors import NotFound, SeasonedError
 from seasoned.experiment.run.design import Design
-from seasoned.experiment.run.run_store import analyses, broken_off, load_design, load_material, load_records
-from seasoned.experiment.run.runner import make_runs
-from seasoned.experiment.run.train import train_name, train_units, witnesses
-from seasoned.experiment.task.task_file import TaskSet, load_tasks
+from seasoned.experiment.run.run_store import keep_design, load_design, load_records
+from seasoned.experiment.run.runner import RoundBudget, make_runs
+from seasoned.experiment.task.task_file import TaskSet
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.store import Store, open_store
+from seasoned.store import open_store
 
 ROOT = Path(__file__).parent.parent
-SETS = {
-    "conventions": (
-        *("cold", "warm", "placebo", "rule", "failed", "one-failed", "stale", "retries", "one-per-tool", "text"),
-        *("guidance", "irrelevant", "warm-1", "rules"),
-    ),
-    "plain": ("cold", "warm", "placebo", "stale", "failed"),
-    "multi-step": ("cold", "warm", "placebo", "rule", "one-per-tool"),
-}
-"""Arms of each set, those that matter most first: what the budget does not cover is left out from the end."""
-CONTRASTS = (("warm", "placebo"), ("warm", "cold"), ("rule", "cold"), ("failed", "cold"), ("stale", "cold"))
-FEWEST_ARMS = {"conventions": 7, "plain": 4, "multi-step": 3}
-"""So many are run whatever the budget: what is not finished then goes on with the next `make evidence`."""
-WARM_FACTOR = 1.6
-"""How much longer a run takes that begins with examples: they are read once for each beginning."""
-STEP_FACTOR = {"conventions": 1.0, "plain": 1.0, "multi-step": 3.0}
-PROBES = 6
+# How many requests of every tool and of every purpose in a project, and whether there is a placebo, the best first.
+PLANS = (
+    ({"tools": 3, "projects": 2}, True),
+    ({"tools": 3, "projects": 1}, True),
+    ({"tools": 2, "projects": 1}, True),
+    ({"tools": 2, "projects": 1}, False),
+    ({"tools": 1, "projects": 1}, False),
+)
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """What is planned for one set."""
+    """One study as it is run: its design, fixed before the first run, and what it is estimated to take."""
 
+    study: Study
     tasks: TaskSet
     design: Design
-    train_runs: int
-    runs: int
-    calls: int
     seconds: float
-    left_out: tuple[str, ...] = ()
 
 
 def main() -> None:
@@ -81,16 +65,16 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=60.0, help="budget for everything (default 60)")
-    parser.add_argument(
-        "--model", default="local", help="as in `seasoned chat` (default local); local:/path/model.gguf"
-    )
+    parser.add_argument("--minutes", type=float, default=30.0, help="budget for this model (default 30)")
+    parser.add_argument("--model", default="local", help="as in `seasoned chat` (default local)")
     parser.add_argument("--base-url", help="an OpenAI-compatible server")
-    parser.add_argument("--sets", default=",".join(SETS), help="which sets (default all)")
-    parser.add_argument("--part", default="confirmation", choices=["development", "confirmation"])
-    parser.add_argument("--samples", type=int, default=3, help="tries of each train task until it is done (default 3)")
-    parser.add_argument("--banks", type=int, default=2, help="fixed orders of the examples (default 2)")
-    parser.add_argument("--parallel", type=int, default=1, help="runs at once, where the model allows")
+    parser.add_argument(
+        "--plan",
+        type=int,
+        choices=range(1, len(PLANS) + 1),
+        help="how much is run, from 1 (most) to 5 (default: the most that fits, by a few runs that are not counted)",
+    )
+    parser.add_argument("--studies", default=",".join(STUDIES), help="which studies (default all)")
     parser.add_argument("--home", type=Path, default=ROOT / "build/evidence", help="where the runs are kept")
     parser.add_argument("--plan-only", action="store_true", help="say what it would take, and stop")
     parser.add_argument("--page-only", action="store_true", help="write the page from the runs that are there")
@@ -99,252 +83,151 @@ def _arguments() -> argparse.Namespace:
 
 
 def _make(asked: argparse.Namespace) -> None:
+    if not asked.page_only:
+        _run(asked)
+        if asked.plan_only:
+            return
+    homes = sorted((path.parent for path in asked.home.glob(f"*/{ABOUT}")), key=_size)
+    if not homes:
+        raise NotFound(f"There are no runs in {str(asked.home)!r}. Run it without --page-only first.")
+    asked.output.write_text(evidence_page(homes), "utf-8")
+    _say(f"{asked.output} is written.")
+
+
+def _run(asked: argparse.Namespace) -> None:
     begun = time.time()
     user = load()
     choice = choose_model(user, asked.model, asked.base_url)
-    # The user's own store stays as it is: runs that are shown failed calls on purpose do not belong there.
-    config = msgspec.structs.replace(user, home=asked.home, local_model=local_file(user))
+    home = asked.home / _slug(choice)
+    # The user's own store stays as it is: invented histories do not belong there.
+    config = msgspec.structs.replace(user, home=home / "runs", local_model=local_file(user))
     config.home.mkdir(parents=True, exist_ok=True)
     secrecy = Secrecy(load_key(config.home), config.redact)
-    if not asked.page_only:
-        with Player(config, secrecy, choice) as player:
-            shares = _plan(config, asked, player, choice, secrecy)
-            if asked.plan_only:
-                return
-            for at, share in enumerate(shares):
-                left = asked.minutes - (time.time() - begun) / 60
-                if left <= 0:
-                    _say(f"{share.tasks.name}: not begun, the budget of {asked.minutes:g} minutes is spent.")
-                    continue
-                # Each set has its part of what is left: where it is too little, all of them are run in part.
-                minutes = left * share.seconds / sum(one.seconds for one in shares[at:])
-                plan = ExperimentPlan(design=share.design, parallel=asked.parallel, minutes=minutes)
-                try:
-                    run_all(config, secrecy, plan, share.tasks, player, model=choice.name)
-                except CannotDo as error:
-                    _say(f"{share.tasks.name}: {error}")
-    names = [name for name in asked.sets.split(",") if name]
-    with open_store(config.store_path) as store:
-        page = evidence_page(store, names, asked.part, choice)
-    asked.output.write_text(page, "utf-8")
-    _say(f"{asked.output} is written, after {(time.time() - begun) / 60:.0f} minutes.")
+    _keep_about(home, choice, asked.minutes)
+    learned = Learned(config, home, is_small=choice.is_small)
+    with Player(config, secrecy, choice) as player:
+        studies = [STUDIES[name] for name in asked.studies.split(",") if name]
+        shares = _plan(config, studies, learned, player, choice, asked)
+        if asked.plan_only:
+            return
+        for at, share in enumerate(shares):
+            left = 60 * asked.minutes - (time.time() - begun)
+            # Each study has its part of what is left: where it is too little, all of them are run in part.
+            seconds = left * share.seconds / sum(one.seconds for one in shares[at:])
+            runs = list(planned_runs(share.study, share.tasks, share.design, learned, model=_slug(choice)))
+            done = make_runs(config.store_path, runs, player, budget=RoundBudget(max(0.0, seconds)))
+            reason = f", {done.left} left: {done.reason}" if done.left else ""
+            _say(f"{share.study.name}: {done.made} runs made, {done.kept} kept from before{reason}")
 
 
 def _plan(
-    config: Config, asked: argparse.Namespace, player: Player, choice: ModelChoice, secrecy: Secrecy
+    config: Config,
+    studies: Sequence[Study],
+    learned: Learned,
+    player: Player,
+    choice: ModelChoice,
+    asked: argparse.Namespace,
 ) -> list[Share]:
-    """What fits into the budget, said before it begins. A few runs of the train part tell how fast the model is."""
-    names = [name for name in asked.sets.split(",") if name]
-    tasks = {name: load_tasks(name) for name in names}
-    probe = _design(names[0], SETS[names[0]], asked)
-    units = train_units(
-        config.store_path, probe, tasks[names[0]], model=choice.name, sample=0, secrecy=secrecy, parts=("train",)
-    )
-    make_runs(config.store_path, units[:PROBES], player)
-    with open_store(config.store_path) as store:
-        records = load_records(store, train_name(tasks[names[0]]))
-        known = {name: len(load_records(store, train_name(tasks[name]))) for name in names}
-    # The first run reads everything for the first time: the middle one says more than the mean.
-    per_run = median([one.latency_seconds or 0.0 for one in records])
-    arms = {name: list(SETS[name]) for name in names}
-    while True:
-        shares = [_share(name, tasks[name], arms[name], asked, per_run, known[name]) for name in names]
-        seconds = sum(share.seconds for share in shares) / max(1, asked.parallel)
-        spare = {name: len(arms[name]) - FEWEST_ARMS[name] for name in names}
-        longest = max(names, key=spare.__getitem__)
-        if seconds <= 60 * asked.minutes:
+    """What fits into the budget, fixed and stored before the first run. A study that was begun goes on as it began."""
+    speeds = {
+        study.name: _guess(study) if asked.plan else _speed(config, study, learned, player, choice) for study in studies
+    }
+    for each, has_placebo in PLANS[asked.plan - 1 : asked.plan] if asked.plan else PLANS:
+        arms = {study.name: [arm for arm in study.arms if has_placebo or not arm.is_placebo] for study in studies}
+        seconds = [_seconds(study, each[study.name], arms[study.name], speeds[study.name]) for study in studies]
+        # The last one is run whatever the budget: what is not finished then goes on with the next start.
+        if sum(seconds) <= 60 * asked.minutes:
             break
-        if asked.banks > 1:
-            asked.banks = 1
-        elif spare[longest] > 0:
-            arms[longest].pop()
-        else:
-            break
-    with open_store(config.store_path) as store:
-        shares = [_as_begun(store, share) for share in shares]
-    for share in shares:
-        cut = f" (left out to keep the budget: {', '.join(share.left_out)})" if share.left_out else ""
-        _say(
-            f"{share.tasks.name}: {share.train_runs} runs to learn, {share.runs} runs in "
-            f"{len(share.design.arms)} arms, about {share.calls} calls, about {share.seconds / 60:.0f} minutes{cut}"
-        )
-    calls = sum(share.calls for share in shares)
-    _say(
-        f"In all about {calls} calls of {choice.name}, about {seconds / 60:.0f} minutes at {per_run:.1f} s "
-        f"a run; the budget is {asked.minutes:g} minutes."
-    )
+    shares = []
+    for study in studies:
+        name = study.name
+        shares.append(_share(config, study, each[name], arms[name], speeds[name], asked.minutes))
+        _announce(shares[-1])
     return shares
 
 
 def _share(
-    name: str, tasks: TaskSet, arms: Sequence[str], asked: argparse.Namespace, per_run: float, trained: int
+    config: Config, study: Study, each: int, arms: Sequence[StudyArm], speed: Mapping[str, float], minutes: float
 ) -> Share:
-    design = _design(name, arms, asked)
-    train = len(tasks.of("train")) + (len(tasks.of("former")) if "stale" in arms else 0)
-    # About half of what is left is done with each try; what was tried before is there already.
-    train_runs = max(0, round(sum(train / 2**sample for sample in range(design.samples))) - trained)
-    number = len(tasks.of(design.part))
-    by_arm = {arm: number * (design.banks if BUILT_IN[arm].has_order else 1) for arm in arms}
-    seconds = STEP_FACTOR[name] * per_run * train_runs
-    calls = 2.5 * STEP_FACTOR[name] * train_runs
-    for arm, runs in by_arm.items():
-        factor = WARM_FACTOR if BUILT_IN[arm].shows_examples else 1.0
-        seconds += STEP_FACTOR[name] * per_run * factor * runs
-        calls += 2.3 * STEP_FACTOR[name] * runs
-    left_out = tuple(arm for arm in SETS[name] if arm not in arms)
-    return Share(
-        tasks=tasks,
-        design=design,
-        train_runs=train_runs,
-        runs=sum(by_arm.values()),
-        calls=round(calls),
-        seconds=seconds,
-        left_out=left_out,
+    with open_store(config.store_path) as store:
+        try:
+            design = load_design(store, study.name)
+            registered = design.registration
+            assert registered is not None
+            each = registered.tasks // len(study.tasks(1))
+            arms = [arm for arm in study.arms if arm.name in design.arms]
+            tasks = task_set(study, each)
+        except NotFound:
+            tasks = task_set(study, each)
+            design = design_of(study, tasks, arms, minutes=minutes, now=time.time())
+        # Refuses a design or tasks that changed since the experiment began.
+        keep_design(store, design, tasks.digest, now=time.time())
+    return Share(study=study, tasks=tasks, design=design, seconds=_seconds(study, each, arms, speed))
+
+
+def _speed(config: Config, study: Study, learned: Learned, player: Player, choice: ModelChoice) -> dict[str, float]:
+    """How many seconds a run of each arm takes, by a few runs that are not part of the experiment."""
+    name = f"probe-{study.name}"
+    tasks = task_set(study, 1)
+    design = msgspec.structs.replace(design_of(study, tasks, study.arms, minutes=0, now=0.0), name=name)
+    runs = {one.arm: one for one in planned_runs(study, tasks, design, learned, model=_slug(choice))}
+    make_runs(config.store_path, list(runs.values()), player)
+    with open_store(config.store_path) as store:
+        records = load_records(store, name)
+    return {one.arm: one.latency_seconds or 0.0 for one in records}
+
+
+def _guess(study: Study) -> dict[str, float]:
+    """What only divides the budget between the studies, where the plan is given: a block takes long to read."""
+    return {arm.name: 8.0 if arm.history is None or study.is_in_project else 30.0 for arm in study.arms}
+
+
+def _seconds(study: Study, each: int, arms: Sequence[StudyArm], speed: Mapping[str, float]) -> float:
+    return len(study.tasks(each)) * sum(speed[arm.name] for arm in arms)
+
+
+def _announce(share: Share) -> None:
+    registered, power = share.design.registration, share.design.plan.power
+    assert registered is not None
+    found = "no effect" if registered.detectable is None else f"{100 * registered.detectable:.0f} points"
+    _say(
+        f"{share.study.name}: {registered.runs} runs of {registered.tasks} tasks in {len(share.design.arms)} arms, "
+        f"about {share.seconds / 60:.0f} minutes; {found} would be found in {100 * power:g} of 100 experiments"
     )
 
 
-def _as_begun(store: Store, share: Share) -> Share:
-    """An experiment that was begun goes on as it was begun, whatever the budget would allow now."""
-    try:
-        return msgspec.structs.replace(share, design=load_design(store, share.design.name), left_out=())
-    except SeasonedError:
-        return share
-
-
-def _design(name: str, arms: Sequence[str], asked: argparse.Namespace) -> Design:
-    contrasts = tuple(Contrast(arm, against) for arm, against in CONTRASTS if arm in arms and against in arms)
-    return Design(
-        name=f"{name}-{asked.part}",
-        tasks=name,
-        # Not the share of all calls: a run that makes no call at all would drop out of it.
-        plan=AnalysisPlan(contrasts=contrasts, primary="first_call"),
-        part=asked.part,
-        arms=tuple(arms),
-        banks=asked.banks,
-        samples=asked.samples,
+def _keep_about(home: Path, choice: ModelChoice, minutes: float) -> None:
+    """What the page says about the model and the program; written once, when the first run is made."""
+    path = home / ABOUT
+    if path.exists():
+        return
+    about = ModelRuns(
+        name=_slug(choice),
+        model=_model(choice),
+        size=0 if choice.path is None else choice.path.stat().st_size,
+        versions=_versions(),
+        machine=f"{os.cpu_count()} cores, {platform.machine()}",
+        commit=_commit(),
+        minutes=minutes,
+        begun_at=time.time(),
     )
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2))
 
 
-def evidence_page(store: Store, names: Sequence[str], part: str, choice: ModelChoice) -> str:
-    """The page, from the runs that are recorded."""
-    lines = [
-        "# Evidence: does a warm start help?",
-        "",
-        "Written by `make evidence` from recorded runs; not by hand. What it says holds for the model and the tasks",
-        "that are named here. How it is measured: [statistics](design/stats.md).",
-        "",
-        f"- {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {_versions()}, {os.cpu_count()} cores, {platform.machine()}",
-        f"- model: {_model(choice)}, temperature 0, answers forced to fit the schemas of the tools where it is local",
-        f"- part: {part}; examples are mined from runs of the same model on the train part, none is written by hand;",
-        "  the prompts of the train part name tool and form, those of this part do not",
-        "- a first call that executes need not be the one that was asked for: a model that is shown an example of each",
-        "  tool also calls the wrong tool in the right form; *tasks done* counts only what was asked for",
-        "",
-    ]
-    for name in names:
-        lines += _section(store, name, part, choice)
-    lines += [
-        "## Again, or with another model",
-        "",
-        "```text",
-        "make evidence                                                  # the local model, 60 minutes at most",
-        "python tools/make_evidence.py --model local:/path/model.gguf   # a larger one",
-        "python tools/make_evidence.py --base-url URL --model NAME      # any OpenAI-compatible server",
-        "seasoned experiment run my-tasks.yaml --arms cold,warm,placebo # your own tasks",
-        "```",
-        "",
-    ]
-    return "\n".join(lines)
+def _size(home: Path) -> int:
+    return int(json.loads((home / ABOUT).read_text("utf-8"))["size"])
 
 
-def _section(store: Store, name: str, part: str, choice: ModelChoice) -> list[str]:
-    experiment = f"{name}-{part}"
-    try:
-        (found,) = analyses(store, experiment, model=choice.name)
-        design = load_design(store, experiment)
-    except SeasonedError as error:
-        return [f"## {name}", "", f"Not run: {error}", ""]
-    tasks = load_tasks(name)
-    said = sentences(found)
-    material = load_material(store, task_set=name, tasks_digest=tasks.digest, model=choice.name)
-    learned = ", ".join(f"{len(one.examples)} {role}" for role, one in material.items())
-    train = [one for one in load_records(store, train_name(tasks)) if one.model == choice.name]
-    done = len(witnesses(train, tasks))
-    left_out = [arm for arm in SETS.get(name, ()) if arm not in design.arms]
-    missing = sum(len(tasks.of(part)) for _ in design.arms) - sum(arm.tasks for arm in found.arms)
-    named = ", ".join(f"{one.arm} against {one.against}" for one in design.plan.contrasts)
-    again = broken_off(store, experiment)
-    about = [
-        (
-            f"{found.runs} runs of {found.tasks} tasks (digest {tasks.digest}), seed {design.seed}, k = {design.k}, "
-            f"orders of examples: {design.banks}. Learned from {len(train)} runs, which did {done} of "
-            f"{len({one.task for one in train})} train tasks: {learned or 'nothing'}."
-        ),
-        f"Named beforehand: {KINDS[found.plan.primary].label}; {named}.",
-    ]
-    about += [f"Left out to keep the budget: {', '.join(left_out)}."] if left_out else []
-    about += [f"Not run, or nothing to show: {missing} pairs of task and arm."] if missing else []
-    about += [f"Broken off and run again: {again} sessions."] if again else []
-    return [
-        f"## {name}",
-        "",
-        *about,
-        "",
-        "What the data supports:",
-        "",
-        *[f"- {sentence}" for sentence in said.may],
-        "",
-        "What it does not support:",
-        "",
-        *[f"- {sentence}" for sentence in said.may_not],
-        "",
-        *_arms_table(found),
-        *_effects_table(found),
-    ]
+def _slug(choice: ModelChoice) -> str:
+    return re.sub(r"[^\w.-]+", "-", choice.path.stem if choice.path is not None else choice.name)
 
 
-def _arms_table(found: Analysis) -> list[str]:
-    names = [name for name in MEASURES if any(arm.measures[name].value is not None for arm in found.arms)]
-    lines = [
-        "| arm | tasks | runs | " + " | ".join(KINDS[name].label for name in names) + " |",
-        "|---|--:|--:|" + "--:|" * len(names),
-    ]
-    for arm in found.arms:
-        cells = []
-        for name in names:
-            one = arm.measures[name]
-            shown = amount(one.value, name)
-            if name == found.plan.primary and one.interval is not None:
-                shown += f" ({amount(one.interval.low, name)} to {amount(one.interval.high, name)})"
-            cells.append(shown)
-        lines.append(f"| {arm.arm} | {arm.tasks} | {arm.runs} | " + " | ".join(cells) + " |")
-    for arm in found.arms:
-        if arm.banks:
-            by_bank = ", ".join(f"{bank}: {amount(one.value, found.plan.primary)}" for bank, one in arm.banks.items())
-            lines += ["", f"Orders of examples in {arm.arm}: {by_bank}."]
-    return [*lines, ""]
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _effects_table(found: Analysis) -> list[str]:
-    lines = ["| contrast | measure | difference | p | tasks |", "|---|---|---|--:|--:|"]
-    for one in found.effects:
-        p = "–" if one.adjusted_p is None else f"{_p(one.adjusted_p)} (Holm)"
-        lines.append(
-            f"| {one.arm} − {one.against} | **{KINDS[one.measure].label}** | {change(one.estimate, one.measure)} | {p} "
-            f"| {one.estimate.clusters} |"
-        )
-    for one in found.secondary:
-        if one.measure in ("executed", "success", "calls_to_success"):
-            p = "–" if one.estimate.p_value is None else _p(one.estimate.p_value)
-            lines.append(
-                f"| {one.arm} − {one.against} | {KINDS[one.measure].label} | {change(one.estimate, one.measure)} | {p} "
-                f"| {one.estimate.clusters} |"
-            )
-    return [*lines, "", "The measure in bold was named beforehand; the others only describe.", ""]
+def _commit() -> str | None:
+    """The commit of this checkout, if it is one."""
+    done = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() or None
 
 
 def _versions() -> str:

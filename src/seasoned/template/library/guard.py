@@ -92,8 +92,8 @@ def _text_shape(value: str) -> str:
         return "words"
     first, _, rest = text.partition("/")
     if rest and ":" not in first:
-        # Where a path begins is often the convention itself; how deep it goes is not.
-        return f"{first}/{'' if rest.endswith('/') else 'path'}"
+        # Where a path begins is often the convention itself; how deep it goes is not, nor is a number (`401/GX`).
+        return f"{'0' if first.isdigit() else first}/{'' if rest.endswith('/') else 'path'}"
     written = _FIGURES.sub("0", shape(text))
     # A word may become two; that it is written in capitals can be what a tool insists on.
     return "words" if _WORDS.match(written) and written != "A" else written

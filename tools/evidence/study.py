@@ -1,0 +1,238 @@
+"""The experiments: what a new session is shown of each history, by the way that any session takes, and the runs of it.
+
+Histories are scanned, judged, mined and gathered into sheets as those of a user are, and `begin` decides what a session
+starts with. The arms differ in nothing but the history behind them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from tools.evidence import desk, project
+from tools.evidence.history import AFTER, BEFORE, History, write_histories
+
+from seasoned.app.stores import make_redactor, scan_into_store
+from seasoned.begin.ongoing import experiment_database
+from seasoned.begin.settings import BeginSettings
+from seasoned.begin.warm_start import Begun, NewSession, begin
+from seasoned.config import Config
+from seasoned.experiment.analysis.analyse import AnalysisPlan
+from seasoned.experiment.analysis.contrast import Contrast, TestRule, smallest_by_sign
+from seasoned.experiment.run.arm import INSTRUCTIONS, RunStart
+from seasoned.experiment.run.design import Design, Registration
+from seasoned.experiment.run.runner import PlannedRun, seed_of
+from seasoned.experiment.task.task_file import Task, TaskSet
+from seasoned.store import Store, open_store
+from seasoned.template.library.project import library_for
+from seasoned.template.library.upkeep import refresh
+from seasoned.template.provision import provision
+from seasoned.template.render import render
+from seasoned.template.render.placebo import placebo
+
+PRIMARY = "success"  # that the call which was asked for was made, by the check of the task
+MARGIN = 0.1
+HISTORIES: tuple[History, ...] = ("steady", "changed")
+_FORMAT = "pydantic-ai"
+
+
+class StudyArm(msgspec.Struct, frozen=True):
+    """One way to begin, and the history that it knows; cold knows none."""
+
+    name: str
+    history: History | None = None
+    is_placebo: bool = False
+
+
+class Study(msgspec.Struct, frozen=True, kw_only=True):
+    """Tasks of one kind with the arms that are compared on them, those that matter most first."""
+
+    name: str
+    arms: tuple[StudyArm, ...]
+    contrasts: tuple[Contrast, ...]
+    not_below: Contrast
+    tasks: Callable[[int], tuple[Task, ...]]
+    is_in_project: bool  # whether sessions see the sheet of their project, or a block of examples
+
+
+STUDIES = {
+    one.name: one
+    for one in (
+        Study(
+            name="tools",
+            arms=(
+                StudyArm("cold"),
+                StudyArm("warm", "steady"),
+                StudyArm("warm-changed", "changed"),
+                StudyArm("placebo", "steady", is_placebo=True),
+            ),
+            contrasts=(Contrast("warm", "cold"), Contrast("warm-changed", "cold"), Contrast("warm", "placebo")),
+            not_below=Contrast("warm-changed", "cold"),
+            tasks=desk.tasks,
+            is_in_project=False,
+        ),
+        Study(
+            name="projects",
+            arms=(StudyArm("cold"), StudyArm("sheet", "steady"), StudyArm("sheet-changed", "changed")),
+            contrasts=(Contrast("sheet", "cold"), Contrast("sheet-changed", "cold")),
+            not_below=Contrast("sheet-changed", "cold"),
+            tasks=project.tasks,
+            is_in_project=True,
+        ),
+    )
+}
+
+
+class Learned:
+    """The stores of both histories, made once and used again when a run goes on."""
+
+    def __init__(self, config: Config, home: Path, *, is_small: bool) -> None:
+        self._configs = {name: msgspec.structs.replace(config, home=home / name) for name in HISTORIES}
+        self._is_small = is_small
+        self._stores: dict[str, Store] = {}
+        for name, one in self._configs.items():
+            self._stores[name] = _learn(one, name)
+
+    def start(self, study: Study, arm: StudyArm, task: Task) -> RunStart:
+        """What a run begins with; an arm that has nothing to show for a task begins cold, as a session would."""
+        about = task.environment.about
+        shown = RunStart(instructions=INSTRUCTIONS.format(about=about), steps=task.steps)
+        if arm.history is None:
+            return shown
+        if arm.is_placebo:
+            return self._placebo(arm.history, task, shown)
+        begun = self._begin(study, arm.history, task)
+        if begun.rendered is None:
+            return shown
+        if study.is_in_project:
+            # As a hook adds it: a text behind what the agent says of itself.
+            assert begun.content is not None
+            return msgspec.structs.replace(shown, instructions=f"{shown.instructions}\n\n{begun.content.decode()}")
+        return msgspec.structs.replace(shown, rendered=begun.rendered, template=begun.template or "")
+
+    def _begin(self, study: Study, history: History, task: Task) -> Begun:
+        store, config = self._stores[history], self._configs[history]
+        name = session_id(study, task, is_for_task=self._is_small or study.is_in_project)
+        session = NewSession(id=name, format="text", folder=project.folder_of(task))
+        if not study.is_in_project:
+            session = NewSession(
+                id=name,
+                format=_FORMAT,
+                task=self._words(task),
+                tools=_offered(task),
+                is_small=self._is_small,
+            )
+        return begin(store, lambda: experiment_database(config, store), session, BeginSettings(), now=time.time())
+
+    def _words(self, task: Task) -> str | None:
+        """What a block is chosen by beside the tools. A small model needs examples of the one tool that it is to call.
+
+        A larger one can tell examples of several tools apart; one block for a desk is read once for all its tasks.
+        """
+        return task.prompt if self._is_small else None
+
+    def _placebo(self, history: History, task: Task, shown: RunStart) -> RunStart:
+        """As many turns of the same length as the block of the warm arm, without anything about the tools."""
+        store = self._stores[history]
+        made = provision(
+            [],
+            library=library_for(store, None, now=time.time()),
+            tools=_offered(task),
+            task=self._words(task),
+            format=_FORMAT,
+            is_small=self._is_small,
+            seed=session_id(STUDIES["tools"], task, is_for_task=self._is_small),
+        )
+        if made.block is None:
+            return shown
+        block = placebo(made.block)
+        return msgspec.structs.replace(shown, rendered=render(block, _FORMAT, "messages"), template=block.template)
+
+
+def _learn(config: Config, history: History) -> Store:
+    """The store of a history: written, scanned, judged and mined if that has not been done."""
+    if not config.store_path.exists():
+        written = config.home / "histories"
+        write_histories(written, history, end=time.time())
+        config.home.mkdir(parents=True, exist_ok=True)
+        report, store = scan_into_store(config, [written])
+        assert store is not None and not report.failures, report.failures
+        refresh(store, now=time.time(), redactor=make_redactor(config))
+        store.close()
+    return open_store(config.store_path)
+
+
+def _offered(task: Task) -> list[dict[str, Any]]:
+    return [
+        {"type": "function", "function": {"name": one.name, "description": one.description, "parameters": one.schema()}}
+        for one in task.world().tools.values()
+    ]
+
+
+def session_id(study: Study, task: Task, *, is_for_task: bool) -> str:
+    """Under which what a session begins with is kept, once for each history: for one task, or for all of its desk."""
+    return f"seasoned:{study.name}-{task.id if is_for_task else task.environment.name}"
+
+
+def task_set(study: Study, each: int) -> TaskSet:
+    """The tasks with a digest of what is asked and checked, so that runs of other ones are not mixed with them."""
+    tasks = study.tasks(each)
+    whole = blake2b(f"{BEFORE} {AFTER}".encode(), digest_size=8)
+    for task in tasks:
+        whole.update(msgspec.json.encode((task.id, task.prompt, task.check, task.environment, task.steps)))
+    return TaskSet(study.name, tasks, whole.hexdigest())
+
+
+def design_of(study: Study, tasks: TaskSet, arms: Sequence[StudyArm], *, minutes: float, now: float) -> Design:
+    """Everything that is decided before the first run."""
+    names = [arm.name for arm in arms]
+    contrasts = tuple(one for one in study.contrasts if one.arm in names and one.against in names)
+    plan = AnalysisPlan(contrasts=contrasts, primary=PRIMARY, rule=None)
+    level = TestRule(level=plan.level, contrasts=len(contrasts)).shared_level
+    return Design(
+        name=study.name,
+        tasks=study.name,
+        plan=plan,
+        arms=tuple(names),
+        banks=1,
+        registration=Registration(
+            tasks=len(tasks.tasks),
+            runs=len(tasks.tasks) * len(names),
+            stopping=(
+                f"all runs are made, or {minutes:.0f} minutes are over; desks and projects come in a fixed order, all "
+                "arms of one before the next, so that an early end leaves tasks out and no arm"
+            ),
+            detectable=smallest_by_sign(len(tasks.tasks), level=level, wanted=plan.power),
+            not_below=(study.not_below,),
+            margin=MARGIN,
+            at=now,
+        ),
+    )
+
+
+def planned_runs(study: Study, tasks: TaskSet, design: Design, learned: Learned, *, model: str) -> Iterator[PlannedRun]:
+    """Every run: place by place, all arms of its tasks together, equal beginnings next to each other."""
+    arms = [arm for arm in study.arms if arm.name in design.arms]
+    groups: dict[str, list[Task]] = {}
+    for task in tasks.tasks:
+        groups.setdefault(task.environment.name, []).append(task)
+    for group in groups.values():
+        for arm in arms:
+            starts = [(learned.start(study, arm, task), task) for task in group]
+            for shown, task in sorted(starts, key=lambda pair: pair[0].warm):
+                yield PlannedRun(
+                    experiment=design.name,
+                    model=model,
+                    task_set=tasks.name,
+                    arm=arm.name,
+                    bank="",
+                    task=task,
+                    repeat=0,
+                    shown=shown,
+                    seed=seed_of(design.seed, task, 0),
+                    temperature=design.temperature,
+                )
