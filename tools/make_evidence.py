@@ -44,6 +44,9 @@ PLANS = (
     ({"tools": 1, "projects": 1}, False),
 )
 
+# Much longer than any run takes alone: on a busy machine a run must not be cut off, which would count against its arm.
+RUN_SECONDS = 1800.0
+
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
     """One study as it is run: its design, fixed before the first run, and what it is estimated to take."""
@@ -115,7 +118,8 @@ def _run(asked: argparse.Namespace) -> None:
             # Each study has its part of what is left: where it is too little, all of them are run in part.
             seconds = left * share.seconds / sum(one.seconds for one in shares[at:])
             runs = list(planned_runs(share.study, share.tasks, share.design, learned, model=_slug(choice)))
-            done = make_runs(config.store_path, runs, player, budget=RoundBudget(max(0.0, seconds)))
+            budget = RoundBudget(max(0.0, seconds))
+            done = make_runs(config.store_path, runs, player, budget=budget, run_seconds=RUN_SECONDS)
             reason = f", {done.left} left: {done.reason}" if done.left else ""
             _say(f"{share.study.name}: {done.made} runs made, {done.kept} kept from before{reason}")
 
@@ -197,20 +201,23 @@ def _announce(share: Share) -> None:
 
 
 def _keep_about(home: Path, choice: ModelChoice, minutes: float) -> None:
-    """What the page says about the model and the program; written once, when the first run is made."""
+    """What the page says about the model and the program; of every start only the commit is added."""
     path = home / ABOUT
+    commit = _commit()
     if path.exists():
-        return
-    about = ModelRuns(
-        name=_slug(choice),
-        model=_model(choice),
-        size=0 if choice.path is None else choice.path.stat().st_size,
-        versions=_versions(),
-        machine=f"{os.cpu_count()} cores, {platform.machine()}",
-        commit=_commit(),
-        minutes=minutes,
-        begun_at=time.time(),
-    )
+        about = msgspec.json.decode(path.read_bytes(), type=ModelRuns)
+    else:
+        about = ModelRuns(
+            name=_slug(choice),
+            model=_model(choice),
+            size=0 if choice.path is None else choice.path.stat().st_size,
+            versions=_versions(),
+            machine=f"{os.cpu_count()} cores, {platform.machine()}",
+            minutes=minutes,
+            begun_at=time.time(),
+        )
+    if commit is not None and commit not in about.commits:
+        about = msgspec.structs.replace(about, commits=(*about.commits, commit))
     path.write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2))
 
 
@@ -223,9 +230,9 @@ def _slug(choice: ModelChoice) -> str:
 
 
 def _commit() -> str | None:
-    """The commit of this checkout, if it is one."""
+    """The commit of this checkout, marked if files differ from it; None outside of one."""
     done = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     return done.stdout.strip() or None
 

@@ -105,9 +105,7 @@ def test_a_study_that_is_broken_off_goes_on_and_its_page_says_what_came_out(lear
         changed = msgspec.structs.replace(design, plan=AnalysisPlan(contrasts=(Contrast("warm", "placebo"),)))
         with pytest.raises(UsageError, match="cannot be changed"):
             keep_design(store, changed, tasks.digest, now=2.0)
-    about = ModelRuns(
-        name=MODEL, model=MODEL, size=0, versions="", machine="", commit=None, minutes=5, begun_at=done.made * 1e9
-    )
+    about = ModelRuns(name=MODEL, model=MODEL, size=0, versions="", machine="", minutes=5, begun_at=done.made * 1e9)
     (home / ABOUT).write_bytes(msgspec.json.encode(about))
     page = evidence_page([home])
     assert "20 tasks in the arms cold, warm, warm-changed, placebo: 80 runs" in page

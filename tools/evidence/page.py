@@ -18,7 +18,6 @@ from seasoned.experiment.analysis.findings import amount, change, sentences
 from seasoned.experiment.analysis.task_run import KINDS, Measure, TaskRun
 from seasoned.experiment.run.design import Design, Registration
 from seasoned.experiment.run.run_store import analyses, broken_off, load_design, load_records
-from seasoned.experiment.run.runner import RUN_SECONDS
 from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.store import Store, open_store
 from seasoned.template.block import Format
@@ -26,6 +25,7 @@ from seasoned.template.library.storage import find_block
 from seasoned.text import plural
 
 ABOUT = "about.json"
+_SLACK_SECONDS = 600.0  # for the run that was under way, and for the histories before the first
 _MEASURES: tuple[Measure, ...] = ("success", "first_call", "errors", "tokens", "latency_seconds")
 _SECONDARY: tuple[Measure, ...] = ("first_call", "errors", "tokens")
 _HEAD = f"""# Evidence: does experience help a model?
@@ -76,9 +76,9 @@ class ModelRuns(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     versions: str
     machine: str
-    commit: str | None
     minutes: float
     begun_at: float
+    commits: tuple[str, ...] = ()  # of the program, one for each start that had another
 
 
 def evidence_page(homes: Sequence[Path]) -> str:
@@ -92,7 +92,7 @@ def evidence_page(homes: Sequence[Path]) -> str:
 
 def _model_part(home: Path, about: ModelRuns) -> list[str]:
     at = datetime.fromtimestamp(about.begun_at, tz=UTC)
-    commit = f", commit {about.commit}" if about.commit else ""
+    commit = f", commit {', '.join(about.commits)}" if about.commits else ""
     lines = [
         f"## {about.name}",
         "",
@@ -150,7 +150,7 @@ def _how_much(store: Store, registered: Registration, records: Sequence[TaskRun]
     text = f"Made: {len(records)} of {registered.runs} runs, on {tasks}."
     text += " The time was over before all were made." if len(records) < registered.runs else ""
     last = max(one.ended_at or 0.0 for one in records)
-    if last > about.begun_at + 60 * about.minutes + RUN_SECONDS:
+    if last > about.begun_at + 60 * about.minutes + _SLACK_SECONDS:
         # Whoever starts it again has seen the page: that belongs to what a reader must know.
         text += " It was started again after its time was over, and went on with the runs that were left."
     again = broken_off(store, name)

@@ -23,7 +23,7 @@ _TEMPERATURE_MOST = 2.0
 
 
 class Registration(msgspec.Struct, frozen=True, kw_only=True):
-    """What is promised before the first run, beside the measure and the contrasts: how much is run, and when it ends."""
+    """What is promised before the first run beside measure and contrasts: how much is run, and when it ends."""
 
     tasks: int
     runs: int
@@ -125,18 +125,16 @@ def read_design(path: Path) -> Design:
         seed=seed,
     )
     plan = msgspec.structs.replace(plan, **texts, **shares)
-    return check_design(
-        Design(
-            name=fields["name"].text(),
-            tasks=_beside(path, fields["tasks"].text()),
-            plan=plan,
-            part=fields.choice("part", PARTS, "confirmation"),
-            arms=arms,
-            temperature=_number(fields["temperature"]) if "temperature" in fields else 0.0,
-            seed=seed,
-            **numbers,
-        )
+    design = Design(
+        name=fields["name"].text(),
+        tasks=_beside(path, fields["tasks"].text()),
+        plan=plan,
+        part=fields.choice("part", PARTS, "confirmation"),
+        arms=arms,
+        temperature=_number(fields["temperature"]) if "temperature" in fields else 0.0,
+        seed=seed,
     )
+    return check_design(msgspec.structs.replace(design, **numbers))
 
 
 def _beside(path: Path, text: str) -> str:

@@ -226,6 +226,7 @@ def make_runs(
     *,
     budget: RoundBudget | None = None,
     parallel: int = 1,
+    run_seconds: float = RUN_SECONDS,
     clock: Clock = wall_clock,
     on_progress: Callable[[RoundProgress], None] = lambda progress: None,
 ) -> RoundResult:
@@ -233,7 +234,7 @@ def make_runs(
     with open_store(store_path) as store:
         known = {record.key for name in {unit.experiment for unit in units} for record in load_records(store, name)}
         waiting = [unit for unit in units if unit.record.key not in known]
-        round_ = _Round(store, store_path, run_agent, budget or RoundBudget(), clock)
+        round_ = _Round(store, store_path, run_agent, budget or RoundBudget(), clock, run_seconds)
         kept = len(units) - len(waiting)
         made = round_.make(
             waiting, max(1, parallel), lambda done, last: on_progress(RoundProgress(done, len(waiting), last))
@@ -250,12 +251,21 @@ def make_runs(
 class _Round:
     """A round of runs: several at once if the model allows, saved by one thread."""
 
-    def __init__(self, store: Store, path: Path, run_agent: RunAgent, budget: RoundBudget, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        path: Path,
+        run_agent: RunAgent,
+        budget: RoundBudget,
+        clock: Clock,
+        run_seconds: float = RUN_SECONDS,
+    ) -> None:
         self._store = store
         self._path = path
         self._run_agent = run_agent
         self._budget = budget
         self._clock = clock
+        self._run_seconds = run_seconds
         self._begun = clock()
         self._spent = 0.0
         self.unreachable: ModelUnreachable | None = None
@@ -314,7 +324,7 @@ class _Round:
                 seed=unit.seed,
                 temperature=unit.temperature,
                 steps=unit.shown.steps,
-                seconds=RUN_SECONDS,
+                seconds=self._run_seconds,
             )
         )
         checked = check(unit.task.check, EndState(world.made, world.files, world.tables, played.answer))
