@@ -14,10 +14,10 @@ from seasoned.background import start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Literal, TypeAlias
 
     # A turn or a whole session ended; files that changed; everything on this machine; what the store itself recorded.
-    Kind = Literal["turn", "session", "files", "everything", "store"]
+    Kind: TypeAlias = Literal["turn", "session", "files", "everything", "store"]
 
 PROCESS = "seasoned.hooks.learner"
 # Beyond this the process does not keep up, or cannot start: one note to read everything stands for the rest.

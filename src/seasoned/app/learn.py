@@ -17,8 +17,9 @@ from seasoned.template.library.storage import snapshot
 from seasoned.template.library.upkeep import refresh as refresh_templates
 from seasoned.template.library.upkeep import watch
 
-# Rebuilding templates may take this share of the time: a store with long sessions is rebuilt less often.
+# Rebuilding templates may take this share of the time if it takes long: a large store is rebuilt less often.
 _SHARE_OF_TIME = 0.05
+_LONG_SECONDS = 1.0
 _FILE = "templates.json"
 
 
@@ -36,6 +37,7 @@ class _LastRebuild(msgspec.Struct, frozen=True):
 
     at: float = 0.0
     seconds: float = 0.0
+    is_owed: bool = False  # it was left out since
 
 
 def learn(
@@ -60,8 +62,7 @@ def learn(
                 row = {"agent": one.agent, "native_id": one.session, "reason": one.reason, "at": one.at}
                 store.run("session.set_end", row)
         refresh(store)
-        if rebuilds:
-            _rebuild(config, store)
+        _rebuild(config, store, wanted=rebuilds)
     return sessions
 
 
@@ -76,19 +77,22 @@ def _read(config: Config, paths: Sequence[Path] | None) -> int:
     return report.sessions
 
 
-def _rebuild(config: Config, store: Store) -> None:
+def _rebuild(config: Config, store: Store, *, wanted: bool) -> None:
     """Bring templates up to date, unless that was done a moment ago and takes long."""
     file = config.home / "learn" / _FILE
     last = _last_rebuild(file)
     now = time.time()
-    if 0 <= now - last.at < last.seconds / _SHARE_OF_TIME:
+    if not wanted and not last.is_owed:
+        return
+    file.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    if last.seconds > _LONG_SECONDS and 0 <= now - last.at < last.seconds / _SHARE_OF_TIME:
+        file.write_bytes(msgspec.json.encode(msgspec.structs.replace(last, is_owed=True)))
         return
     # What a person built is left to the commands that a person gives.
     refresh_templates(store, now=now, redactor=kept_secrecy(config).redactor(), only_auto=True)
     library = snapshot(store, now=now)
     if library.templates:
         watch(store, library, now=now)
-    file.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
     file.write_bytes(msgspec.json.encode(_LastRebuild(now, time.time() - now)))
 
 

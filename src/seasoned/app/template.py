@@ -45,7 +45,7 @@ from seasoned.template.library.usage import TemplateUse, use_of
 from seasoned.template.mine.build import FROM_ONE_SESSION
 from seasoned.template.mine.build import build as mine_template
 from seasoned.template.mine.build import create as template_of_session
-from seasoned.template.mine.selection import MiningOptions
+from seasoned.template.mine.selection import MiningOptions, why_nothing
 from seasoned.template.provision import Messages, Provisioned
 from seasoned.template.provision import provision as provision_from
 from seasoned.template.recall.lookup import Recall
@@ -244,8 +244,8 @@ def refresh(config: Config, store: Store, options: MiningOptions) -> Refreshed:
     done = update_templates(store, now=now, redactor=make_redactor(config), options=options)
     library, old = storage.snapshot(store, now=now), too_old(store, now=now, options=options)
     if not library.templates:
-        why = f". {too_old_sentence(old)}" if old else ". Try --min-messages."
-        raise NotFound(f"No task type has sessions to learn from yet, so nothing was saved{why}")
+        why = too_old_sentence(old) if old else why_nothing(store, options, now)
+        raise NotFound(f"No task type has sessions to learn from yet, so nothing was saved. {why}")
     return Refreshed(done.made, library, use_of(store), done.retired, done.ruled, old)
 
 

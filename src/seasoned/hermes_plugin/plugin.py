@@ -8,7 +8,7 @@ import sys
 import time
 from argparse import REMAINDER, ArgumentParser, Namespace
 from collections import OrderedDict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -25,13 +25,21 @@ from seasoned.hermes_plugin.call_recorder import CallRecorder, turn_of
 from seasoned.hermes_plugin.confirmation import CallGate
 from seasoned.hermes_plugin.settings import FILE, HermesSettings, load_settings
 from seasoned.hermes_plugin.warm import SUBAGENT, Warmer, project_of_session, request_of, root_of
+from seasoned.history.reader.hermes_db import AGENT
+from seasoned.learn_queue import begin as begin_learning
+from seasoned.learn_queue import note, wait_until_learned
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_store
 from seasoned.template.library.storage import current, listed
 from seasoned.text import plural
 
+if TYPE_CHECKING:
+    from seasoned.learn_queue import Kind
+
 TOOL = "warm_session"
 DESCRIPTION = "Warm starts from earlier sessions, confirmations by a person, and whether it helped."
+# Actions that work on what Hermes has recorded up to now.
+_READS = ("build", "profile", "compress-check", "compare")
 # Actions that mean the session they are called from, unless another one is named.
 _ABOUT_THIS = ("profile", "compress-check")
 _MOST_LISTED = 20
@@ -142,6 +150,8 @@ def run_command(given: Namespace) -> None:
 # A gateway of Hermes runs for months, so what is remembered is bounded.
 _MOST = 2000
 _LAST_SECONDS = 2.0
+# How long an action waits until Hermes' database was read. The first time everything in it is new.
+_READ_SECONDS = 30.0
 
 
 def open_plugin() -> Plugin:
@@ -171,6 +181,8 @@ class Plugin:
                 self._recorder = CallRecorder(config, self._writing, on_ruling=self._warmer.retract)
         # Turns of background reviews: their calls come in threads that do not say what they work for.
         self._reviews: OrderedDict[str, None] = OrderedDict()
+        # Sessions that had a turn in this process and were not closed since.
+        self._open: OrderedDict[str, None] = OrderedDict()
         # Sub-agents, and the session that started each.
         self._parents: OrderedDict[str, str] = OrderedDict()
 
@@ -188,7 +200,9 @@ class Plugin:
         if self._recorder is not None:
             ctx.register_hook("post_tool_call", self.after_call)
             ctx.register_hook("on_session_end", self.turn_ended)
-            atexit.register(self.flush, _LAST_SECONDS)
+            ctx.register_hook("on_session_finalize", self.session_ended)
+            ctx.register_hook("on_session_reset", self.session_ended)
+            atexit.register(self.process_ended)
 
     def flush(self, seconds: float) -> bool:
         """Wait until all calls are stored; whether they are."""
@@ -244,11 +258,36 @@ class Plugin:
             if self._recorder is not None and turn_id not in self._reviews and not host.is_review():
                 self._recorder.called(session_id, tool_call_id, tool_name, args, result, status)
 
-    def turn_ended(self, **_: Any) -> None:
+    def turn_ended(self, session_id: str = "", **_: Any) -> None:
         """Hermes calls it at the end of every turn."""
         with self._boundary.part("Judging"):
             if self._recorder is not None and not host.is_review():
                 self._recorder.turn_ended()
+        with self._boundary.part("Learning"):
+            if not host.is_review() and session_id not in self._parents:
+                _remember(self._open, session_id, None)
+                self._learn("turn", session=session_id)
+
+    def session_ended(self, session_id: str = "", reason: str = "", **_: Any) -> None:
+        """Hermes calls it when a session is closed, or another one takes its place."""
+        with self._boundary.part("Learning"):
+            self._open.pop(session_id, None)
+            self._learn("session", session=session_id, reason=str(reason or "finalized"))
+
+    def process_ended(self) -> None:
+        """Python calls it when Hermes exits. `hermes chat -q` tells no other end."""
+        self.flush(_LAST_SECONDS)
+        for session in list(self._open):
+            self.session_ended(session, "exit")
+
+    def _learn(self, kind: Kind, **fields: str) -> None:
+        """Have Hermes' database read and learned from, by a process that Hermes does not wait for."""
+        assert self._config is not None
+        path = host.database_path(self._config.hermes_home)
+        if path.exists():
+            home = str(self._config.home)
+            note(home, kind, agent=AGENT, path=str(path), **{name: text for name, text in fields.items() if text})
+            begin_learning(home)
 
     def subagent_started(self, parent_session_id: Any = None, child_session_id: Any = None, **_: Any) -> None:
         """Remember a sub-agent: it begins without a block, and its calls are recorded as its own."""
@@ -264,10 +303,15 @@ class Plugin:
     def call_tool(self, args: Any = None, session_id: str = "", **_: Any) -> str:
         """`warm_session`, as Hermes calls a tool."""
         assert self._config is not None
+        given = args if isinstance(args, dict) else {}
         # So that a profile of this session includes the calls just made.
         self.flush(_LAST_SECONDS)
+        if given.get("action") in _READS:
+            with self._boundary.part("Learning"):
+                self._learn("files")
+                wait_until_learned(str(self._config.home), _READ_SECONDS)
         root = root_of(host.database_path(self._config.hermes_home), session_id) if session_id else None
-        return answer(self._config, args if isinstance(args, dict) else {}, session=session_id, root=root)
+        return answer(self._config, given, session=session_id, root=root)
 
 
 def _remember(known: OrderedDict[str, Any], key: str, value: Any) -> None:

@@ -308,6 +308,11 @@ class SessionBuilder:
         """Note a record of this session that could not be read."""
         self._unreadable.append(Unreadable(place, reason))
 
+    @property
+    def ended(self) -> float | None:
+        """The latest time seen so far."""
+        return self._ended
+
     def seen_at(self, time: float) -> None:
         """Extend the time span of the session."""
         if self._started is None or time < self._started:

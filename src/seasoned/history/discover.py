@@ -12,7 +12,8 @@ import msgspec
 from seasoned.config import Config
 from seasoned.errors import NotFound, SeasonedError, SourceError
 
-_SUFFIXES = (".jsonl", ".json", ".ndjson", ".db", ".sqlite", ".sqlite3", ".eval", ".traj")
+_DATABASES = (".db", ".sqlite", ".sqlite3")
+_SUFFIXES = (".jsonl", ".json", ".ndjson", *_DATABASES, ".eval", ".traj")
 # Folders with many JSON files that are never histories.
 _SKIPPED_FOLDERS = {"node_modules", ".git", "__pycache__", ".venv", "venv", "site-packages"}
 
@@ -79,7 +80,7 @@ def _under(path: Path, *, named: bool, pass_over: Callable[[str, SeasonedError],
         if named and not os.access(absolute, os.R_OK):
             pass_over(absolute, SourceError(f"{str(path)!r} cannot be read: permission denied."))
             return
-        yield Candidate(absolute, status.st_size, status.st_mtime_ns, named=named)
+        yield Candidate(absolute, status.st_size, _changed_ns(absolute, status), named=named)
         return
     is_empty = True
     for entry in _walk(absolute):
@@ -119,4 +120,14 @@ def _walk(folder: str) -> Iterator[Candidate | tuple[str, SourceError]]:
             if not stat.S_ISREG(status.st_mode):
                 yield entry.path, _not_a_file(entry.path)
                 continue
-            yield Candidate(entry.path, status.st_size, status.st_mtime_ns, named=False)
+            yield Candidate(entry.path, status.st_size, _changed_ns(entry.path, status), named=False)
+
+
+def _changed_ns(path: str, status: os.stat_result) -> int:
+    """When a file last changed. What a program adds to a database stays in a log beside it while the program runs."""
+    if not path.endswith(_DATABASES):
+        return status.st_mtime_ns
+    try:
+        return max(status.st_mtime_ns, os.stat(f"{path}-wal").st_mtime_ns)  # noqa: PTH116
+    except OSError:
+        return status.st_mtime_ns

@@ -5,6 +5,7 @@ Reading is left to the background process. The agent waits for it a moment, and 
 
 from __future__ import annotations
 
+import json
 import os
 import time
 
@@ -14,8 +15,7 @@ from seasoned.learn_queue import begin, folder, is_running, note, wait_until_lea
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from seasoned.hooks.event import Agent
+    from typing import Any
 
 # How long a start may wait for what is new.
 LIMIT_SECONDS = 1.0
@@ -24,12 +24,17 @@ _ACTIVE_SECONDS = 10.0
 # After so long all histories of this user are looked through, also those of agents that are not connected.
 _LOOK_AGAIN_SECONDS = 3600.0
 _EVERYTHING = "everything"
+_BEGINS = ("startup", "clear")
 # Folders above a session's file up to the one that is read as a whole: Codex has one for each year, month and day.
-_LEVELS: dict[Agent, int] = {"claude-code": 1, "codex": 4}
+_LEVELS = {"claude-code": 1, "codex": 4}
 
 
-def catch_up(home: str, agent: Agent, transcript: str) -> None:
-    """Have what is new learned from, and wait a moment for that."""
+def catch_up(home: str, agent: str, event: bytes) -> None:
+    """Have what is new learned from before a session begins, and wait a moment for that."""
+    begun: Any = json.loads(event)
+    if begun.get("source") not in _BEGINS or begun.get("agent_id"):
+        return
+    transcript = str(begun.get("transcript_path") or "")
     if is_running(home) or waiting(home):
         begin(home)
         wait_until_learned(home, LIMIT_SECONDS)
@@ -48,7 +53,7 @@ def catch_up(home: str, agent: Agent, transcript: str) -> None:
 
 def root_of(agent: str, transcript: str) -> str:
     """The folder with the histories that are read when one of them has changed."""
-    for _ in range(_LEVELS.get(agent, 0)):  # type: ignore[call-overload]
+    for _ in range(_LEVELS.get(agent, 0)):
         transcript = os.path.dirname(transcript)
     return transcript
 
@@ -77,7 +82,7 @@ def _stamp(home: str, root: str) -> str:
     return os.path.join(folder(home), "read", short_digest(root))
 
 
-def _changed_at(agent: Agent, transcript: str, read_at: float) -> float:
+def _changed_at(agent: str, transcript: str, read_at: float) -> float:
     """When another session near this one was last written to, if that was after `read_at`; else 0."""
     newest = 0.0
     for place in _near(agent, transcript):
@@ -91,7 +96,7 @@ def _changed_at(agent: Agent, transcript: str, read_at: float) -> float:
     return newest if newest > read_at else 0.0
 
 
-def _near(agent: Agent, transcript: str) -> list[str]:
+def _near(agent: str, transcript: str) -> list[str]:
     """The folders that are looked into: that of the session; for Codex also the day before it."""
     here = os.path.dirname(transcript)
     if agent != "codex":

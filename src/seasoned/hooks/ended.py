@@ -6,9 +6,9 @@ The agent waits for these hooks at the end of every turn, so they only write dow
 from __future__ import annotations
 
 import json
-import sys
 
 from seasoned.environment import home_folder
+from seasoned.hooks.exchange import received
 from seasoned.learn_queue import begin, note
 
 TYPE_CHECKING = False
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from seasoned.hooks.event import Agent
     from seasoned.learn_queue import Kind
-
-_MOST_BYTES = 20_000_000
 
 
 def stop(agent: Agent, arguments: list[str]) -> int:
@@ -45,7 +43,7 @@ def _reviews(arguments: list[str]) -> str:
 
 
 def _ended(agent: Agent, kind: Kind, arguments: list[str]) -> int:
-    event: Any = json.loads(sys.stdin.buffer.read(_MOST_BYTES))
+    event: Any = json.loads(received())
     # The end of a sub-agent is not the end of its session.
     if event.get("session_id") and event.get("transcript_path") and not event.get("agent_id"):
         turn = (event.get("turn_id") or event.get("prompt_id")) if kind == "turn" else ""

@@ -41,6 +41,8 @@ _GUIDES = {
     "post-tool-use": "PostToolUse",
     "post-tool-use-failure": "PostToolUseFailure",
 }
+# Before this one is answered, what is new is learned from.
+_BEGINS = "session-start"
 _PATIENCE_SECONDS = 5.0
 _USAGE = "usage: seasoned-hook [--home FOLDER] claude-code|codex EVENT [--wait-seconds N]; events are"
 
@@ -86,6 +88,8 @@ def _answer(place: str, agent: str, event: str, options: list[str]) -> int:
     """Ask the process that stays in memory; where it does not answer, import what the event needs."""
     home = home_folder()
     pending = None
+    if event == _BEGINS:
+        _catch_up(home, agent)
     if (event == _DECIDES and "--no-hints" not in options) or event in _GUIDES:
         pending = ask(home, agent, event, received())
     if pending is not None and event != _DECIDES:
@@ -105,6 +109,16 @@ def _answer(place: str, agent: str, event: str, options: list[str]) -> int:
     if pending is None and event in (_DECIDES, *_GUIDES):
         _keep_ready(home)
     return code
+
+
+def _catch_up(home: str, agent: str) -> None:
+    """Wait a moment for what is new. In this process: the one that stays in memory answers at once or not at all."""
+    from seasoned.hooks.catch_up import catch_up
+
+    try:
+        catch_up(home, agent, received())
+    except (OSError, ValueError) as error:
+        _note(f"{agent} {_BEGINS} could not catch up: {error!r}")
 
 
 def _import_lightly() -> None:

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from seasoned.begin.settings import begin_settings
 from seasoned.config import Config, command_environment, load
-from seasoned.hooks.catch_up import catch_up
 from seasoned.hooks.event import Agent, HookEvent, read_event
 from seasoned.hooks.exchange import say
 from seasoned.hooks.store import open_until_exit
@@ -30,8 +29,6 @@ def session_start(agent: Agent, arguments: list[str]) -> int:
     """Print what the session is to be shown, or nothing."""
     event = read_event()
     config = load()
-    if event.session_id and not event.agent_id and event.source in _BEGINS:
-        catch_up(str(config.home), agent, event.transcript_path or "")
     if event.session_id and not event.agent_id and config.store_path.exists():
         text = _begin(agent, event, config) if event.source in _BEGINS else _resume(agent, event, config)
         if text:

@@ -85,6 +85,7 @@ class Track(msgspec.Struct, frozen=True):
     # The key of its project, and the path inside it; None if the session belongs to none.
     project: str | None = None
     project_part: str | None = None
+    has_ended: bool = False  # its agent said so, and it did not go on since
 
     @property
     def counts(self) -> Counts:
@@ -208,6 +209,7 @@ def _track(row: sqlite3.Row, calls: Iterable[sqlite3.Row], include: Include) -> 
         cwd=row["cwd"],
         project=row["project"],
         project_part=row["project_part"],
+        has_ended=bool(row["has_ended"]),
     )
 
 

@@ -85,6 +85,8 @@ MIGRATIONS = (
     Migration("m020_experience", ("experience.sqlite",)),
     # What a killed scan left undone, which sessions have ended, and when each was learned from.
     Migration("m021_learned_from", ("learned_from.sqlite",)),
+    # Sessions whose agent says that they have ended.
+    Migration("m022_finished", ("finished.sqlite",)),
 )
 VERSION = len(MIGRATIONS)
 

@@ -33,6 +33,8 @@ _SESSION_COLUMNS = """
 """
 _MESSAGE_COLUMNS = "id role content tool_call_id tool_calls effect_disposition timestamp active compacted"
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
+# Between the end that Hermes writes and its last message.
+_END_SECONDS = 5.0
 _Row = dict[str, Any]
 
 
@@ -49,11 +51,13 @@ def stamps(path: Path) -> dict[str, str]:
     with open_readonly(path) as connection:
         has_active = "active" in columns_of(connection, "messages")
         active = "coalesce(sum(m.active), 0)" if has_active else "0"
+        # A session that ends changes too, although no message is added.
+        end = "coalesce(s.end_reason, '')" if "end_reason" in columns_of(connection, "sessions") else "''"
         rows = connection.execute(
-            f"SELECT s.id, count(m.id), coalesce(max(m.id), 0), {active} "
+            f"SELECT s.id, count(m.id), coalesce(max(m.id), 0), {active}, {end} "
             "FROM sessions s LEFT JOIN messages m ON m.session_id = s.id GROUP BY s.id"
         )
-        return {str(row[0]): f"{row[1]}.{row[2]}.{row[3]}" for row in rows}
+        return {str(row[0]): ".".join(map(str, row[1:])) for row in rows}
 
 
 def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
@@ -74,6 +78,8 @@ def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
             builder = _begin(row, path, ends)
             cursor = connection.execute(f"SELECT {select} FROM messages WHERE session_id = ? ORDER BY id", (row["id"],))
             _read_messages(builder, cursor)
+            if _went_on(row, builder):
+                builder.end_reason = None
             yield builder.take()
 
 
@@ -124,6 +130,12 @@ def _begin(row: _Row, path: Path, ends: dict[str, Any]) -> SessionBuilder:
     builder.total_usage = _usage(row)
     builder.cost_usd = _cost(row)
     return builder
+
+
+def _went_on(row: _Row, builder: SessionBuilder) -> bool:
+    """Whether a session was taken up again after its end. Hermes keeps the first end that was written."""
+    ended = time_of(row.get("ended_at"))
+    return ended is not None and builder.ended is not None and builder.ended > ended + _END_SECONDS
 
 
 def _relation(row: _Row, parent_end: object) -> Relation:

@@ -43,12 +43,14 @@ ON CONFLICT (agent, native_id) DO UPDATE SET
 RETURNING id;
 
 -- name: track
-SELECT session.*, COALESCE(root.agent, session.agent) || ':' || COALESCE(root.native_id, session.native_id) AS root
+SELECT session.*, COALESCE(root.agent, session.agent) || ':' || COALESCE(root.native_id, session.native_id) AS root,
+    EXISTS (SELECT 1 FROM finished_session WHERE finished_session.id = session.id) AS has_ended
 FROM session LEFT JOIN session AS root ON root.id = session.root_id
 WHERE session.id = :id;
 
 -- name: tracks
-SELECT session.*, COALESCE(root.agent, session.agent) || ':' || COALESCE(root.native_id, session.native_id) AS root
+SELECT session.*, COALESCE(root.agent, session.agent) || ':' || COALESCE(root.native_id, session.native_id) AS root,
+    EXISTS (SELECT 1 FROM finished_session WHERE finished_session.id = session.id) AS has_ended
 FROM session LEFT JOIN session AS root ON root.id = session.root_id
 WHERE (:agent IS NULL OR session.agent = :agent) AND (:project IS NULL OR session.project = :project)
 ORDER BY session.id;

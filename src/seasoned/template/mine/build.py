@@ -15,7 +15,7 @@ from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.example import Template
 from seasoned.template.mine.miner import mine, mine_store
-from seasoned.template.mine.selection import MiningOptions, refusal
+from seasoned.template.mine.selection import MiningOptions, refusal, why_nothing
 from seasoned.template.render.tokens import count_tokens
 
 # Examples in a template made from one session.
@@ -46,6 +46,7 @@ def build(
     budget: int | None = None,
 ) -> Template:
     """A template of what worked in the sessions of a store, or below paths; raises NotFound if nothing did."""
+    among = sessions_below(store, paths) if paths else None
     made = mine_store(
         store,
         name=name,
@@ -54,13 +55,10 @@ def build(
         options=options,
         description=description,
         tags=tags,
-        among=sessions_below(store, paths) if paths else None,
+        among=among,
     )
     if made is None:
-        raise NotFound(
-            f"Nothing to learn from, and nothing was saved: no finished session with at least "
-            f"{options.min_messages} messages has a call worth keeping. Try a lower --min-messages."
-        )
+        raise NotFound(f"Nothing to learn from, and nothing was saved. {why_nothing(store, options, now, among=among)}")
     return made if budget is None else within(made, budget)
 
 

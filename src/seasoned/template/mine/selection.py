@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, zip_longest
 from pathlib import PurePosixPath
@@ -18,6 +18,7 @@ from seasoned.insight.mistake.similarity import CUT
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
+from seasoned.text import plural
 
 # At most so many sessions are compared with each other: the cost must not grow with the store.
 _COMPARED = 400
@@ -54,7 +55,8 @@ class MiningOptions(msgspec.Struct, frozen=True):
     max_share: float = 0.2
     # The share of a template that one folder of histories may supply, where there are several.
     max_source_share: float = 0.5
-    quiet_seconds: float = 3600.0  # a session is finished after so long without a new message
+    # A session is finished when its agent says so, or after so long without a new message.
+    quiet_seconds: float = 3600.0
     allow_unsuccessful: bool = False  # also mine sessions whose task failed, as their source says
     fewest_lineages: int = 2  # a step, a note or a workflow recurs when so many lineages show it
     redone_within: int = 6  # a call that is made again in another form within so many calls did not succeed
@@ -95,10 +97,47 @@ def refusal(track: Track, options: MiningOptions, now: float, written: float = 0
     is_after = options.changed_since is not None and ended >= options.changed_since
     if counts.failed > (options.changed_error_rate if is_after else options.max_error_rate) * counts.counted:
         return "too many errors"
-    if track.ended is not None and track.ended > now - options.quiet_seconds:
+    if not track.has_ended and track.ended is not None and track.ended > now - options.quiet_seconds:
         return "not finished"
     last = next(call for call in reversed(track.calls) if call.is_counted)
     return "ended in an error" if last.has_failed else None
+
+
+# As a sentence names them, for one session and for several.
+_REASONS = {
+    "short": ("has fewer than {min_messages} messages", "have fewer than {min_messages} messages"),
+    "open": ("is not finished", "are not finished"),
+    "errors": ("has too many failed calls", "have too many failed calls"),
+    "ended": ("ended in an error", "ended in an error"),
+    "nothing": ("has no call that worked", "have no call that worked"),
+    "unsuccessful": ("did not solve its task", "did not solve their task"),
+    "unfit": ("has no call that may be shown", "have no call that may be shown"),
+    "review": ("is a review", "are reviews"),
+    "agent": ("belongs to another agent", "belong to another agent"),
+    "task": ("has another task type", "have another task type"),
+    "project": ("belongs to another project", "belong to another project"),
+}
+
+
+def why_nothing(store: Store, options: MiningOptions, now: float, *, among: Collection[int] | None = None) -> str:
+    """Why nothing can be learned: sessions counted by reason, as a sentence that says what to do."""
+    given = {name: getattr(options, name) for name in ("agent", "task_type", "project", "min_messages")}
+    given |= {"max_error_rate": options.max_error_rate, "latest": now - options.quiet_seconds}
+    rows = store.rows("mining.refused", {**given, "allow_unsuccessful": int(options.allow_unsuccessful)})
+    counts = Counter(row["reason"] for row in rows if among is None or row["id"] in among)
+    if not counts:
+        return "No session has been read yet. Sessions are read when they end, or by `seasoned scan`."
+    parts = [
+        f"{counts[reason]} {words[counts[reason] > 1].format(min_messages=options.min_messages)}"
+        for reason, words in _REASONS.items()
+        if counts[reason]
+    ]
+    said = f"Of {plural(counts.total(), 'session')}, {', '.join(parts)}."
+    if counts["short"]:
+        return f"{said} Try a lower minimum of messages."
+    if counts["open"]:
+        said += " A session is finished when its agent says so, or after an hour of quiet."
+    return said
 
 
 def experience_of(track: Track, source: str | None = None) -> MinableSession:

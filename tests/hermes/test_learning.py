@@ -1,0 +1,162 @@
+"""A connected plugin reads Hermes' database by itself, and the tool works on what Hermes has recorded up to now."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seasoned.config import Config
+from seasoned.hermes_plugin.plugin import Plugin
+from seasoned.hermes_plugin.settings import HermesSettings
+from seasoned.learn_queue import wait_until_learned, waiting
+from tests.cli.run import SEASONED
+from tests.hermes.house import House, block_of, terminal, turn
+from tests.hermes.test_judging import rows
+from tests.history.hermes_rows import HermesDb
+from tests.real_clients import run
+from tests.scripted_server import serve_script
+
+OK = '{"output": "3 passed", "exit_code": 0, "error": null}'
+BAD = '{"output": "rtk: command not found", "exit_code": 127, "error": null}'
+RIGHT = "make report WEEK=2026-W09"
+READS = {"path": "wp"}
+
+
+@pytest.fixture
+def plugin(home: Path) -> Plugin:
+    (home / ".hermes").mkdir()
+    (home / ".seasoned").mkdir(mode=0o700)
+    return Plugin(Config(home=home / ".seasoned", hermes_home=home / ".hermes"), HermesSettings())
+
+
+def database(home: Path) -> HermesDb:
+    """Hermes' own, as it is while Hermes runs: what was written last is in the log beside it."""
+    made = HermesDb(home / ".hermes" / "state.db")
+    made.db.execute("PRAGMA journal_mode = WAL")
+    made.time = time.time() - 1200
+    return made
+
+
+def talk(made: HermesDb, name: str, *, calls: int = 16, last: str = OK, **fields: Any) -> None:
+    """A session of a few minutes ago with so many calls."""
+    made.session(name, cwd="/home/mira/w", **fields)
+    made.says(name, "user", "Run the report of week 9, then the tests.")
+    for at in range(calls):
+        id = f"call_{name}_{at}"
+        command = RIGHT if at == 1 else f"pytest -q tests/part_{at}"
+        call = {"id": id, "function": {"name": "terminal", "arguments": json.dumps({"command": command})}}
+        made.says(name, "assistant", "", tool_calls=json.dumps([call]))
+        made.result(name, id, OK if at < calls - 1 else last)
+    made.says(name, "assistant", "Done.")
+
+
+def ask(plugin: Plugin, session: str = "", **arguments: Any) -> dict[str, Any]:
+    return dict(json.loads(plugin.call_tool(arguments, session_id=session)))
+
+
+def test_build_in_a_freshly_connected_hermes_learns_from_its_good_sessions(plugin: Plugin, home: Path) -> None:
+    made = database(home)
+    for number in range(12):
+        talk(made, f"s{number}", ended_at=time.time(), end_reason="cli_close")
+    answer = ask(plugin, action="build", name="mine")
+    assert answer["success"], answer
+    assert answer["metrics"]["sessions_qualified"] == 12 and answer["pattern_count"] > 0
+    assert ask(plugin, action="profile", session_id="s3")["success"]
+    talk(made, "s12")
+    compared = ask(plugin, action="compare", session_id="s12", compare_with="s3")
+    assert compared["success"], "also the session that was written a moment ago"
+
+
+def test_where_nothing_can_be_learned_the_answer_counts_sessions_by_reason(plugin: Plugin, home: Path) -> None:
+    made = database(home)
+    assert "No session has been read yet" in ask(plugin, action="build", name="mine")["error"]
+    for number in range(3):
+        talk(made, f"short{number}", calls=3)
+    talk(made, "open0")
+    talk(made, "open1")
+    talk(made, "bad", last=BAD, ended_at=time.time(), end_reason="agent_close")
+    error = ask(plugin, action="build", name="mine")["error"]
+    assert (
+        "Of 6 sessions, 3 have fewer than 30 messages, 2 are not finished, 1 ended in an error. "
+        "Try a lower minimum of messages." in error
+    )
+    plugin.session_ended(session_id="open0", reason="shutdown")
+    assert ask(plugin, action="build", name="mine")["metrics"]["sessions_qualified"] == 1, "Hermes said it has ended"
+
+
+def test_a_session_that_goes_on_after_its_end_is_not_finished(plugin: Plugin, home: Path) -> None:
+    made = database(home)
+    talk(made, "s0", ended_at=time.time() - 1190, end_reason="cli_close")
+    assert "1 is not finished" in ask(plugin, action="build", name="mine")["error"]
+    assert rows(plugin._config, "SELECT end_reason FROM session") == [(None,)]
+
+
+def test_the_end_of_a_turn_has_the_database_read_in_the_background(plugin: Plugin, home: Path) -> None:
+    made = database(home)
+    talk(made, "s0")
+    begun = time.monotonic()
+    plugin.turn_ended(session_id="s0")
+    took = time.monotonic() - begun
+    assert waiting(str(home / ".seasoned")) or took > 0.5
+    assert wait_until_learned(str(home / ".seasoned"), 60)
+    assert rows(plugin._config, "SELECT native_id, messages, ok FROM session") == [("s0", 34, 16)]
+    assert rows(plugin._config, "SELECT count(*) FROM session_end") == [(0,)], "the session goes on"
+
+
+def test_when_hermes_exits_its_sessions_have_ended(plugin: Plugin, home: Path) -> None:
+    made = database(home)
+    talk(made, "s0")
+    talk(made, "s1")
+    for session in ("s0", "s1"):
+        plugin.turn_ended(session_id=session)
+    plugin.session_ended(session_id="s1", reason="session_reset")
+    plugin.process_ended()
+    assert wait_until_learned(str(home / ".seasoned"), 60)
+    found = rows(plugin._config, "SELECT native_id, reason FROM session_end JOIN session ON session.id = session_id")
+    assert sorted(found) == [("s0", "exit"), ("s1", "session_reset")]
+
+
+def test_a_review_and_a_sub_agent_end_nothing(plugin: Plugin, home: Path) -> None:
+    database(home)
+    plugin.subagent_started(parent_session_id="s0", child_session_id="child")
+    plugin.turn_ended(session_id="child")
+    assert not waiting(str(home / ".seasoned"))
+
+
+@pytest.mark.slow
+def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_taught(tmp_path: Path) -> None:
+    """Connected once in an empty home, and no command after that."""
+    once = [
+        turn(calls=[terminal("rtk ./wp report --week 9", "call_{}_w")]),
+        turn(calls=[terminal("./wp report --week 2026-W09", "call_{}_r")]),
+        *[
+            # Long enough to be learned from; quicker than as many commands.
+            turn(calls=[{"tool": "read_file", "arguments": READS, "id": f"call_{{}}_{part}_{at}"} for at in range(12)])
+            for part in ("a", "b")
+        ],
+        turn(text="Three were late."),
+    ]
+    steps = [json.loads(json.dumps(step).replace("{}", str(number))) for number in range(3) for step in once]
+    with serve_script(*steps, turn(text="Three again.")) as server:
+        house = House(tmp_path, server, enabled=False)
+        connected = run(SEASONED, "connect", "hermes", "--yes", **house.environment())
+        assert connected.returncode == 0, connected.stderr
+        work = tmp_path / "work"
+        work.mkdir()
+        program = work / "wp"
+        program.write_text('#!/bin/sh\ncase "$3" in 2026-W*) echo 3 parcels were late ;; *) exit 2 ;; esac\n')
+        program.chmod(0o755)
+        asked = {"turns": ["How many parcels were late in week 9?"], "toolsets": ["terminal", "file"]}
+        inside = f"import os; os.chdir({str(work)!r}); os.environ['TERMINAL_CWD'] = {str(work)!r}\n"
+        house.play(*[asked] * 3, code=inside)
+        assert wait_until_learned(str(house.ours), 60)
+        house.play(asked, code=inside)
+        requests = house.requests()
+        assert block_of(requests[0]) == "", "the first session knew nothing"
+        block = block_of(requests[-1])
+        assert "--week 2026-W09" in block, "what works, before the mistake is made"
+        assert "--week 9" not in block.replace("in week 9", "") and "rtk" not in block
