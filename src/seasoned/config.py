@@ -29,7 +29,7 @@ class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     base_url: str | None = None
 
 
-TellingPlace = Literal["start", "prompt", "calls"]
+TellingPlace = Literal["start", "prompt", "calls", "memory"]
 
 
 class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -39,12 +39,16 @@ class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     enabled: bool | None = None
     # Where no session is shown a block by itself, whatever `enabled` says.
     off: tuple[EntryPoint, ...] = ()
-    # Where a session sees nothing: at its start, at its first prompt, or at its calls.
+    # Where a session sees nothing: at its start, at its first prompt, at its calls, or of memory and skills.
     silent: tuple[TellingPlace, ...] = ()
     template: str | None = None  # the template to show; by default the one that fits
     # The most tokens that a block may have.
     budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
     experiment: str | None = None  # the experiment whose arms decide what a session is shown
+    # The most tokens of memory and skills that a session is shown at its start.
+    memory_budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 300
+    # Whether you see a line in your agent when something was shown, hinted or kept.
+    visible: bool = True
 
 
 class Config(msgspec.Struct, frozen=True):

@@ -75,6 +75,8 @@ def hook(
     if not done.stdout:
         return None
     answer = json.loads(done.stdout)
+    notice = answer.pop("systemMessage", "Seasoned")
+    assert notice.startswith("Seasoned") and "\n" not in notice, "one line for the user"
     assert list(answer) == ["hookSpecificOutput"]
     said: dict[str, Any] = answer["hookSpecificOutput"]
     assert said["hookEventName"] == event["hook_event_name"]

@@ -32,6 +32,8 @@ class BeginSettings(msgspec.Struct, frozen=True, kw_only=True):
     budget: int | None = None  # the most tokens that a block may have; None for the usual number
     experiment: str | None = None  # the experiment whose arms decide what a session is shown
     silent: tuple[TellingPlace, ...] = ()
+    memory_budget: int = 300  # tokens of memory and skills
+    is_visible: bool = True  # whether the user sees a line when something was shown
 
     def tells(self, place: TellingPlace) -> bool:
         """Whether a session sees anything at this place."""
@@ -60,6 +62,8 @@ def begin_settings(config: Config, entry: EntryPoint, own: FormerSettings | None
         budget=warm.budget or own.budget,
         experiment=experiment or None,
         silent=warm.silent,
+        memory_budget=warm.memory_budget,
+        is_visible=warm.visible,
     )
 
 

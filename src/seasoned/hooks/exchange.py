@@ -44,8 +44,9 @@ def _print(name: str, fields: dict[str, str]) -> None:
 
     own = {key: text for key, text in fields.items() if key not in _FOR_THE_USER}
     user = {key: text for key, text in fields.items() if key in _FOR_THE_USER}
-    answer = f'{{"hookSpecificOutput":{{{members({"hookEventName": name, **own})}}}'
-    line = f"{answer}{',' if user else ''}{members(user)}}}\n"
+    # Agents may refuse an answer to an event that says nothing.
+    parts = [f'"hookSpecificOutput":{{{members({"hookEventName": name, **own})}}}'] if own else []
+    line = f"{{{','.join([*parts, *([members(user)] if user else [])])}}}\n"
     # The bytes of a lone surrogate cannot be written as UTF-8, and would end the hook with an error.
     sys.stdout.buffer.write(line.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()

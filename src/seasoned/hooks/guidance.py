@@ -33,15 +33,43 @@ def user_prompt_submit(agent: Agent, arguments: list[str]) -> int:
     """The first prompt of a conversation: print the commands that it asks for, or nothing."""
     event = read_event()
     asking = _asking(agent, event, "prompt")
-    if asking is None:
-        return 0
-    answer = _missed(agent, event, asking)
-    # Only the first prompt is looked at: later ones follow from what the session does.
-    if asking.once("prompt", "") and event.prompt:
-        answer = "\n".join(filter(None, (answer, asking.first_prompt(event.prompt))))
-    if answer:
-        say("UserPromptSubmit", additionalContext=_OPENS + answer)
+    answer = ""
+    if asking is not None:
+        answer = _missed(agent, event, asking)
+        # Only the first prompt is looked at: later ones follow from what the session does.
+        found = asking.first_prompt(event.prompt) if asking.once("prompt", "") and event.prompt else ""
+        if found:
+            asking.once("prompt", found)
+        answer = "\n".join(filter(None, (answer, found)))
+    notice = " ".join(filter(None, (_notice(agent, event, answer), _news(agent))))
+    _say("UserPromptSubmit", answer, notice)
     return 0
+
+
+def _say(name: str, told: str, notice: str) -> None:
+    """Tell the agent something, and its user that it was told; say nothing if both are empty."""
+    fields = {"additionalContext": _OPENS + told if told else "", "systemMessage": notice}
+    if told or notice:
+        say(name, **{key: text for key, text in fields.items() if text})
+
+
+def _notice(agent: Agent, event: HookEvent, told: str) -> str:
+    """The line for the user about what the agent was told; empty for nothing, or where the user wants none."""
+    if not told or not begin_settings(load(), agent).is_visible:
+        return ""
+    from seasoned.experience.notice import hint_notice
+
+    return hint_notice(f"{agent}:{event.session_id}", told)
+
+
+def _news(agent: Agent) -> str:
+    """What reviews kept since the last time."""
+    config = load()
+    if not config.store_path.exists() or not begin_settings(config, agent).is_visible:
+        return ""
+    from seasoned.experience.notice import kept_notice
+
+    return kept_notice(open_until_exit(config.store_path), agent)
 
 
 def post_tool_use_failure(agent: Agent, arguments: list[str]) -> int:
@@ -75,8 +103,7 @@ def hint(agent: Agent, arguments: list[str]) -> int:
         tool = _CODEX_TOOLS.get(event.tool_name, event.tool_name) if agent == "codex" else event.tool_name
         text = asking.before(tool, event.arguments)
         text = text if text and asking.once("before", text) else ""
-    if text:
-        say("PreToolUse", additionalContext=_OPENS + text)
+    _say("PreToolUse", text, _notice(agent, event, text))
     return 0
 
 
@@ -86,7 +113,7 @@ def _answer(
     asking = _asking(agent, event, "calls")
     text = "" if asking is None else asking.after(tool, event.arguments, error)
     if asking is not None and text and if_true() and asking.once("after", text):
-        say(name, additionalContext=_OPENS + text)
+        _say(name, text, _notice(agent, event, text))
 
 
 def _missed(agent: Agent, event: HookEvent, asking: Asking) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import mmap
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from seasoned.begin.settings import begin_settings
+from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, command_environment, load
 from seasoned.hooks.event import Agent, HookEvent, read_event
 from seasoned.hooks.exchange import say
 from seasoned.hooks.store import open_until_exit
 from seasoned.marks import BLOCK_OPENS
+
+if TYPE_CHECKING:
+    from seasoned.begin.memory import ShownMemory
 
 _BEGINS = ("startup", "clear")
 # What every session of the agent has. A hook is not told more, and an example of an absent tool would mislead.
@@ -30,14 +33,51 @@ def session_start(agent: Agent, arguments: list[str]) -> int:
     event = read_event()
     config = load()
     if event.session_id and not event.agent_id and config.store_path.exists():
-        text = _begin(agent, event, config) if event.source in _BEGINS else _resume(agent, event, config)
-        if text:
-            say("SessionStart", additionalContext=text.decode())
+        settings = begin_settings(config, agent)
+        begins = event.source in _BEGINS
+        block = _begin(agent, event, config, settings) if begins else _resume(agent, event, config)
+        memory = _memory(agent, event, config, settings)
+        text = "\n\n".join(filter(None, (block.decode() if block else "", memory.text if memory else "")))
+        notice = _notice(agent, event, config, block, memory) if settings.is_visible else ""
+        fields = {"additionalContext": text, "systemMessage": notice}
+        if text or notice:
+            say("SessionStart", **{key: value for key, value in fields.items() if value})
     return 0
 
 
-def _begin(agent: Agent, event: HookEvent, config: Config) -> bytes | None:
-    settings = begin_settings(config, agent)
+def _memory(agent: Agent, event: HookEvent, config: Config, settings: BeginSettings) -> ShownMemory | None:
+    """Memory and skills: shown when a session begins, and again where a compaction or another process lost them."""
+    # A fork has the history of its origin, and with it what that was shown.
+    if event.source not in (*_BEGINS, "resume", "compact"):
+        return None
+    from seasoned.begin.memory import MEMORY_OPENS, begin_with_memory, find_memory
+
+    store, id = open_until_exit(config.store_path), f"{agent}:{event.session_id}"
+    if event.source not in _BEGINS:
+        known = find_memory(store, id)
+        is_there = event.source == "resume" and _holds(event.transcript_path, MEMORY_OPENS)
+        return None if is_there else known
+    if settings.experiment is not None:
+        from seasoned.begin.ongoing import experiment_database, is_held_back
+
+        if is_held_back(lambda: experiment_database(config, store), id, settings, now=time.time()):
+            return None
+    return begin_with_memory(store, config, id, settings, folder=event.cwd, now=time.time())
+
+
+def _notice(agent: Agent, event: HookEvent, config: Config, block: bytes | None, memory: ShownMemory | None) -> str:
+    """The line for the user: what the session was shown, and what reviews kept since the last time."""
+    if event.source not in _BEGINS:
+        return ""
+    from seasoned.experience.notice import kept_notice, start_notice
+
+    commands = sum(line.startswith(b"- ") for line in (block or b"").splitlines())
+    shown = start_notice(f"{agent}:{event.session_id}", commands, None if memory is None else memory.made)
+    kept = kept_notice(open_until_exit(config.store_path), agent)
+    return " ".join(filter(None, (shown, kept)))
+
+
+def _begin(agent: Agent, event: HookEvent, config: Config, settings: BeginSettings) -> bytes | None:
     # A request through the gateway gets its block there.
     if not settings.is_enabled or _is_behind_gateway(agent, config):
         return None
@@ -72,7 +112,7 @@ def _resume(agent: Agent, event: HookEvent, config: Config) -> bytes | None:
     from seasoned.template.library.storage import find_block
 
     known = find_block(open_until_exit(config.store_path), f"{agent}:{event.session_id}", "text")
-    if known is None or (event.source == "resume" and _holds_block(event.transcript_path)):
+    if known is None or (event.source == "resume" and _holds(event.transcript_path, BLOCK_OPENS)):
         return None
     return known.content
 
@@ -86,11 +126,11 @@ def _warn(config: Config) -> Any:
     return warn
 
 
-def _holds_block(path: str | None) -> bool:
-    """Whether the agent's own file has the block already: then it is part of the resumed history."""
+def _holds(path: str | None, mark: str) -> bool:
+    """Whether the agent's own file has what begins with this mark: then it is part of the resumed history."""
     try:
         with Path(path or "").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return data.find(BLOCK_OPENS.encode()) >= 0
+            return data.find(mark.encode()) >= 0
     except (OSError, ValueError):
         return False
 

@@ -20,6 +20,10 @@ def open_until_exit(path: Path) -> Store:
     Closing the last connection copies the log into the file and waits for the disk, 10 to 25 ms for which the agent
     would wait too. What is committed is safe in the log, and the next program that closes the store copies it.
     """
+    # An answer has several parts, and each would open it again.
+    known = next((one for one in _OPENED if one.path == str(path)), None)
+    if known is not None:
+        return known
     store = open_store(path)
     store.connection.execute(f"PRAGMA wal_autocheckpoint = {_MOST_PAGES}")
     _OPENED.append(store)  # a store without a reference is closed

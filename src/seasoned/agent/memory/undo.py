@@ -49,6 +49,12 @@ def forget(journal: ChangeJournal, *sessions: str) -> list[WriteReply]:
             failed.append(WriteReply("refused", str(error), change.id))
         else:
             asides |= {aside} if aside else set()
+    # Later sessions were shown it: the record of that, and the text that waits for the next one, must not keep it.
+    with journal.store.write():
+        journal.store.run("receipt.drop_all_memory")
+        for change in newest_first:
+            if change.kind == "memory" and change.after:
+                journal.store.run("receipt.forget_memory", {"text": change.after})
     # Undoing keeps a copy of what it removes; forgetting must not.
     for path in asides:
         drop(path)
