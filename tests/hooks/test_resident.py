@@ -97,7 +97,8 @@ def failed(session: str, **environment: str) -> bytes:
     event = {**RECORDED["claude-code"]["PostToolUseFailure"], **FAILED, "session_id": session}
     done = run_hook("claude-code", event, **environment)
     assert (done.returncode, done.stderr) == (0, b"")
-    return done.stdout
+    # The line for the user names the session.
+    return done.stdout.replace(f"receipt {session[:8]}".encode(), b"receipt ID")
 
 
 def events() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -57,7 +57,15 @@ _SOURCES = {
     "hint": "guidance:hint",
 }
 # What those import only when they need it.
-_MORE = ("begin.memory", "begin.sheet", "experience.first_prompt", "experience.notice", "experience.tree", "outcome.judge", "template.library.storage")
+_MORE = (
+    "begin.memory",
+    "begin.sheet",
+    "experience.first_prompt",
+    "experience.notice",
+    "experience.tree",
+    "outcome.judge",
+    "template.library.storage",
+)
 
 
 def main() -> None:
