@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from seasoned.experience.storage import last_learned
+from seasoned.learn_queue import wait_until_learned
+from seasoned.store import open_store
 from seasoned.testing import Answer, call, serve_script
 from tests.cli.run import SEASONED, answer, seasoned
 
@@ -38,6 +41,11 @@ def test_one_turn_answers_and_its_session_is_seen_by_the_other_commands(tmp_path
     assert "ok      terminal" in shown
     profile = answer("profile", row["session_id"])
     assert (profile["tool_call_count"], profile["error_rate"]) == (1, 0.0)
+    home = Path.home() / ".seasoned"
+    assert wait_until_learned(str(home), 60)
+    with open_store(home / "seasoned.db") as store:
+        assert [(one.agent, one.sessions) for one in last_learned(store)] == [("seasoned", 1)], "it was learned from"
+        assert [row["has_ended"] for row in store.rows("session.tracks", {"agent": None, "project": None})] == [1]
 
 
 def test_one_turn_for_programs_says_what_it_took(tmp_path: Path) -> None:

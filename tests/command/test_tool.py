@@ -59,6 +59,7 @@ def test_own_tools_are_not_experience_under_whatever_name_an_agent_gives_them() 
         spellings = (name, f"mcp__seasoned__{name}", f"mcp_seasoned_{name}", f"seasoned__{name}", f"seasoned-{name}")
         assert all(is_trivial(one) and tool_of(one).kind == "meta" for one in spellings), name
     assert is_trivial("schedule", "seasoned") and is_trivial("mcp__seasoned__schedule")
+    assert not any(is_trivial(name, "seasoned") for name in ("terminal", "read_file", "web_fetch"))
     assert not is_trivial("schedule", "tau-bench") and not is_trivial("schedule")
     others = ("mcp__kitchen__season", "seasoned", "unseasoned_recall", "mcp__notseasoned__recall", "recall_order")
     assert not any(is_trivial(name) for name in others)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from seasoned.config import Config
+from seasoned.experience.storage import last_learned
 from seasoned.gateway.accounting import EntryCost, UsageEntry, UsageJournal, totals
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import FinishedExchange
@@ -19,6 +22,7 @@ from seasoned.gateway.record.session_writer import SessionWriter
 from seasoned.gateway.wire.chat import read_request
 from seasoned.gateway.wire.request import ApiResponse
 from seasoned.history.reader.seasoned_db import read
+from seasoned.learn_queue import wait_until_learned, waiting
 from seasoned.redact.key import Secrecy
 from seasoned.session import SessionRef, ToolCall, Usage
 from seasoned.store import open_database, open_store
@@ -103,6 +107,47 @@ def _recorder(config: Config, failures: Failures) -> GatewayRecorder:
     return GatewayRecorder(
         config, secrecy=Secrecy(KEY), journal=_journal(config), failures=failures, price=lambda _: EntryCost()
     )
+
+
+def test_a_conversation_that_goes_quiet_is_learned_from_while_others_go_on(tmp_path: Path) -> None:
+    config, failures = config_in(tmp_path), Failures()
+    now = [1_000.0]
+    config.home.mkdir(parents=True, exist_ok=True)
+    recorder = GatewayRecorder(
+        config,
+        secrecy=Secrecy(KEY),
+        journal=_journal(config),
+        failures=failures,
+        price=lambda _: EntryCost(),
+        clock=lambda: now[0],
+    )
+    first, second = Agent("a"), Agent("b")
+    recorder.start()
+    try:
+        _take(recorder, config, [first.step(), first.step(), second.step()])
+        _until(lambda: recorder.waiting == 0)
+        now[0] += 50
+        _take(recorder, config, [second.step()])
+        _until(lambda: recorder.waiting == 0)
+        assert not (config.home / "learn").exists(), "no one was quiet for a minute"
+        now[0] += 15
+        _until(lambda: (config.home / "learn").exists())
+        assert wait_until_learned(str(config.home), 60)
+        with open_store(config.store_path) as store:
+            (last,) = last_learned(store)
+        assert (last.agent, last.sessions) == ("gateway", 2), "the other one has no end, and is read as far as it is"
+    finally:
+        recorder.stop()
+    assert failures.counts == {}
+    assert len(waiting(str(config.home))) == 1, "what was heard since is left to the next process"
+
+
+def _until(is_there: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not is_there():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    time.sleep(0.1)
 
 
 def _journal(config: Config) -> UsageJournal:

@@ -11,10 +11,11 @@ import pytest
 
 from seasoned.app.scheduler import start_scheduler
 from seasoned.config import Config
+from seasoned.learn_queue import wait_until_learned
 from seasoned.schedule import add, history, job_table
 from seasoned.schedule.job import At, JobRun
 from seasoned.schedule.slots import plan_due, start_due
-from seasoned.store import open_database
+from seasoned.store import open_database, open_store
 from seasoned.testing import serve_script
 from tests.schedule.made import job
 from tests.schedule.places import config_at_home, script, serve_mail, serve_web
@@ -76,6 +77,10 @@ def test_a_job_runs_at_its_time_and_its_answer_arrives_everywhere(
         assert body["title"].startswith(title)
         assert body["data"]["outcome"] == outcome
         assert len(mail.mails) == 1
+    assert wait_until_learned(str(config.home), 60)
+    with open_store(config.store_path) as store:
+        ended = store.connection.execute("SELECT count(*) FROM session_end").fetchone()[0]
+    assert ended == 1, "a run of an agent is learned from when it ends"
     assert title in out.getvalue()
     assert title in (config.home / "reports" / "x.md").read_text()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from seasoned.agent.loop.model import ModelChoice, choose_model
 from seasoned.agent.loop.record import RecordedConversation, load_recorded
-from seasoned.app.scheduler import agent_jobs
+from seasoned.app.scheduler import agent_jobs, close_and_learn
 from seasoned.app.stores import kept_secrecy, own_store
 from seasoned.begin.settings import takes_part
 from seasoned.config import Config
@@ -49,6 +49,10 @@ class ChatPlan:
             tell=tell,
             jobs=agent_jobs(self.config, self.secrecy),
         )
+
+    def end(self, conversation: Conversation) -> str | None:
+        """End a conversation and have it learned from; a sentence if it could not be recorded."""
+        return close_and_learn(self.config, conversation)
 
 
 def plan_chat(

@@ -18,6 +18,7 @@ from seasoned.app.extras import require
 from seasoned.app.stores import kept_secrecy, shared_database
 from seasoned.config import Config, Route, command_environment, load
 from seasoned.errors import CannotDo, UsageError
+from seasoned.learn_queue import begin, note
 from seasoned.redact.key import Secrecy
 from seasoned.schedule import job_table
 from seasoned.schedule.agent_jobs import AgentJobs, add_checked, check_folder
@@ -208,7 +209,19 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
         with asyncio.Runner() as runner:
             return runner.run(_turn(conversation, task.prompt, beat))
     finally:
-        conversation.close()
+        close_and_learn(config, conversation)
+
+
+def close_and_learn(config: Config, conversation: Conversation) -> str | None:
+    """End a conversation, and have a background process learn from it; a sentence if it could not be recorded."""
+    problem = conversation.close()
+    if conversation.recorder is not None:
+        # A home folder that cannot be written has been reported by the recorder.
+        with suppress(OSError):
+            ref = conversation.ref
+            note(str(config.home), "session", agent=ref.agent, session=ref.native_id, reason="closed")
+            begin(str(config.home))
+    return problem
 
 
 async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool]) -> AgentAnswer:

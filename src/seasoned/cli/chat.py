@@ -60,7 +60,7 @@ def talk_once(plan: ChatPlan, prompt: str, *, as_json: bool) -> None:
                 turn = _run(conversation, prompt, on_event, runner)
         finally:
             # Also after an error: the turn so far is recorded.
-            note = conversation.close()
+            note = plan.end(conversation)
         if as_json:
             print_json("chat", _answer(plan, conversation, turn, called, note))
         elif screen is not None:
@@ -115,7 +115,7 @@ def talk(plan: ChatPlan) -> None:
                 with contextlib.ExitStack() as connection:
                     leaves = _talk(plan, screen, started, runner, connection)
             finally:
-                _close(started, screen)
+                _close(plan, started, screen)
             if leaves:
                 return
             # A new conversation continues nothing, even if this one was resumed.
@@ -184,9 +184,9 @@ def _await_review(reviewer: Reviewer) -> None:
     Screen(console(), console(stderr=True)).tell(reviewer.take_lines())
 
 
-def _close(started: Future[Conversation], screen: Screen) -> None:
+def _close(plan: ChatPlan, started: Future[Conversation], screen: Screen) -> None:
     """End a conversation that has begun; if its start failed, there is nothing to end."""
-    if started.exception() is None and (note := started.result().close()) is not None:
+    if started.exception() is None and (note := plan.end(started.result())) is not None:
         screen.warn(note)
 
 

@@ -41,7 +41,7 @@ def known_tools() -> dict[str, Tool]:
 _UNKNOWN = Tool("general", "api")
 _OWN = Tool("meta", "meta", trivial=True)
 # How agents name the tools of our MCP server.
-_OWN_SERVER = LazyRegex(r"(?:mcp[_.]{1,2})?seasoned(?:__|[_.:/-])")
+_OWN_SERVER = LazyRegex(r"(?:mcp[_.]{1,2})?seasoned(?:__|[_./-])")
 _REMOTE_RESEARCH = Tool("research", "api")
 _RESEARCH_WORDS = LazyRegex(r"browser|fetch|web_?search|crawl|scrape|playwright|puppeteer|firecrawl|tavily|exa_")
 
@@ -63,7 +63,7 @@ def tool_of(name: str) -> Tool:
 
 def is_trivial(name: str, agent: str = "") -> bool:
     """Whether calls of a tool are left out of rates and templates; some only in sessions of one agent."""
-    return tool_of(name).trivial or (bool(agent) and tool_of(f"{agent}:{name}").trivial)
+    return tool_of(name).trivial or (bool(agent) and f"{agent}:{name.lower()}" in known_tools())
 
 
 def output_form(call: ToolCall) -> OutputForm:

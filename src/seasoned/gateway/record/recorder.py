@@ -25,6 +25,7 @@ from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import Exchange, FinishedExchange
 from seasoned.gateway.record.conversations import ConversationIndex
 from seasoned.gateway.record.example_watch import ExampleWatch
+from seasoned.gateway.record.quiet import QuietConversations
 from seasoned.gateway.record.session_writer import SessionWriter
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, open_database, open_store
@@ -100,6 +101,7 @@ class GatewayRecorder:
         self._records = records
         self._watch = watch or ExampleWatch()
         self._clock = clock
+        self._quiet = QuietConversations(str(config.home))
         self._given: deque[FinishedExchange] = deque()
         # Each is changed by one thread alone: of two that add to one number at once, one is lost.
         self._taken_bytes = self._written_bytes = 0
@@ -136,6 +138,8 @@ class GatewayRecorder:
             self._cache.open(self._config, self._failures, needs_keys=needs_keys, records=self._records)
         with self._failures.shield("journal"):
             self._journal.open()
+        with self._failures.shield("learn"):
+            self._quiet.begin()
         self._thread = threading.Thread(target=self._work, name="seasoned-recorder", daemon=True)
         self._thread.start()
 
@@ -153,6 +157,8 @@ class GatewayRecorder:
             pass
         # Once more for what the last one only made known.
         self._round()
+        with self._failures.shield("learn"):
+            self._quiet.close()
         with self._failures.shield("store"):
             self._close()
 
@@ -167,6 +173,8 @@ class GatewayRecorder:
                 self._mark_recorded(self._database)
         with self._failures.shield("guard"):
             self._guard()
+        with self._failures.shield("learn"):
+            self._quiet.look(self._clock())
         return is_behind
 
     def _account(self) -> None:
@@ -269,6 +277,7 @@ class GatewayRecorder:
             raise failed
 
     def _note_recorded(self, exchange: FinishedExchange) -> None:
+        self._quiet.hear(str(exchange.conversation.ref), self._clock())
         if exchange.conversation.purpose != "compaction":
             self._recorded.append(exchange.id)
 
