@@ -163,6 +163,7 @@ class Session(msgspec.Struct, frozen=True):
     unreadable: tuple[Unreadable, ...] = ()
     # Digests of the warm blocks in the session, from their opening lines.
     warm: tuple[str, ...] = ()
+    platform: str | None = None  # where the agent was talked to, as it recorded it: cli, telegram, cron …
 
     def calls(self) -> Iterator[ToolCall]:
         """Every call of this stretch in order, each once."""

@@ -44,7 +44,7 @@ class HermesDb:
 
     def session(self, name: str, **fields: Any) -> HermesDb:
         self.time += 1
-        return self.insert("sessions", id=name, source="cli", started_at=self.time, **fields)
+        return self.insert("sessions", **{"id": name, "source": "cli", "started_at": self.time, **fields})
 
     def says(self, session: str, role: str, content: str, **fields: Any) -> HermesDb:
         self.time += 1

@@ -54,7 +54,8 @@ class WarmSessionArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unk
     # Build: the fewest messages that a session must have.
     min_messages: Annotated[int, msgspec.Meta(ge=0)] = 30
     max_sessions: Annotated[int, msgspec.Meta(ge=1)] = 30
-    source_filter: str | None = None  # build: only sessions of one agent, such as hermes
+    # Build: only sessions from one place, as the agent recorded it (cli, telegram …), or of one agent.
+    source_filter: str | None = None
     tags: tuple[str, ...] = ()  # build: words to find it by; list: any of these
     session_id: str | None = None  # for profile, compress-check and compare
     compare_with: str | None = None  # the session to compare with; it counts as the cold one
@@ -128,7 +129,7 @@ def _build(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
         now=context.now,
         redactor=redactor,
         options=MiningOptions(
-            min_messages=given.min_messages, max_sessions=given.max_sessions, agent=given.source_filter
+            min_messages=given.min_messages, max_sessions=given.max_sessions, source=given.source_filter
         ),
         description=redactor.text(given.description),
         tags=[redactor.text(tag) for tag in given.tags],

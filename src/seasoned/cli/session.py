@@ -75,7 +75,8 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
 @click.command(epilog=PATHS_HELP)
 @paths_argument
 @click.option("--min-messages", default=0, show_default=True, help="Only sessions with at least this many messages.")
-@click.option("--source", help="Only sessions of one agent, such as claude-code.")
+@click.option("--agent", help="Only sessions of one agent, such as claude-code.")
+@click.option("--source", help="Only sessions from one place, such as cli, telegram or cron; an agent works too.")
 @click.option("--task-type", type=click.Choice(["code", "file", "research", "mixed"]), help="Only one type of task.")
 @click.option("--limit", default=50, show_default=True, help="List at most this many, newest first.")
 @project_option
@@ -85,6 +86,7 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
 def sessions(
     paths: tuple[Path, ...],
     min_messages: int,
+    agent: str | None,
     source: str | None,
     task_type: str | None,
     limit: int,
@@ -98,12 +100,12 @@ def sessions(
     Each with its calls, and how many of them failed.
 
     \b
-    Example: seasoned sessions --min-messages 30 --source claude-code
+    Example: seasoned sessions --min-messages 30 --agent claude-code
     """
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
-        asked = {"min_messages": min_messages, "agent": source, "task_type": task_type, "project": key, "limit": limit}
-        rows = read.store.rows("session.list", asked)
+        asked = {"agent": agent, "source": source, "task_type": task_type, "project": key}
+        rows = read.store.rows("session.list", {**asked, "min_messages": min_messages, "limit": limit})
     if as_json:
         listed = {"count": len(rows), "project": key, "sessions": [_session_answer(row) for row in rows]}
         print_json("sessions", listed | passed_over_answer(read))
@@ -168,6 +170,7 @@ def _session_answer(row: sqlite3.Row) -> dict[str, Any]:
     counted = row["ok"] + row["failed"]
     return {
         "agent": row["agent"],
+        "platform": row["platform"],
         "session_id": row["native_id"],
         **{name: row[name] for name in ("title", "cwd", "project", "project_part", "model", "started", "ended")},
         "message_count": row["messages"],

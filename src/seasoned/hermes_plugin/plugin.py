@@ -46,7 +46,7 @@ _MOST_LISTED = 20
 _TEXTS = {
     "name": "For build, load and delete: the template.",
     "description": "What the template is for.",
-    "source_filter": 'For build: only sessions of one agent, such as "hermes".',
+    "source_filter": 'For build: only sessions from one place, such as "cli", "telegram" or "cron".',
     "session_id": "For profile, compress-check and compare; by default this session.",
     "compare_with": "For compare: the cold session.",
     "task": "For load: what is to be done.",

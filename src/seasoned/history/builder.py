@@ -134,6 +134,7 @@ class SessionBuilder:
         self.cwd: str | None = None
         self.remote: str | None = None
         self.application: str | None = None
+        self.platform: str | None = None
         self.model: str | None = None
         self.parent: SessionRef | None = None
         self.relation: Relation | None = None
@@ -343,6 +344,7 @@ class SessionBuilder:
             cwd=self.cwd,
             remote=self.remote,
             application=self.application,
+            platform=self.platform,
             model=self.model,
             started=self._started,
             ended=self._ended,

@@ -86,6 +86,7 @@ class Track(msgspec.Struct, frozen=True):
     project: str | None = None
     project_part: str | None = None
     has_ended: bool = False  # its agent said so, and it did not go on since
+    platform: str | None = None
 
     @property
     def counts(self) -> Counts:
@@ -146,6 +147,7 @@ def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
         cwd=session.cwd,
         project=None if project is None else project.key,
         project_part=None if project is None else project.part,
+        platform=session.platform,
     )
 
 
@@ -210,6 +212,7 @@ def _track(row: sqlite3.Row, calls: Iterable[sqlite3.Row], include: Include) -> 
         project=row["project"],
         project_part=row["project_part"],
         has_ended=bool(row["has_ended"]),
+        platform=row["platform"],
     )
 
 

@@ -51,7 +51,7 @@ class ExperienceTools:
         description: Annotated[str, Field(description="build: what it is for.")] = "",
         min_messages: Annotated[int, Field(description="build: the fewest messages of a session.", ge=0)] = 30,
         max_sessions: Annotated[int, Field(description="build: the most sessions to learn from.", ge=1)] = 30,
-        source_filter: Annotated[str | None, Field(description="build: only one agent, such as claude-code.")] = None,
+        source_filter: Annotated[str | None, Field(description="build: one place or agent, such as cli.")] = None,
         tags: Tags | None = None,
         session_id: Annotated[
             str | None,

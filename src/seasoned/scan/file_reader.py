@@ -247,6 +247,8 @@ class FileReader:
             cwd=cwd,
             remote=self._remote(session, cwd),
             application=None if session.application is None else redact(session.application),
+            # Free text in Hermes: plugins bring platforms of any name.
+            platform=None if session.platform is None else redact(session.platform)[:64],
             model=session.model,
             started=session.started,
             ended=session.ended,

@@ -61,6 +61,7 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     cwd: str | None
     remote: str | None
     application: str | None
+    platform: str | None
     model: str | None
     started: float | None
     ended: float | None

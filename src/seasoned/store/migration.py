@@ -87,6 +87,14 @@ MIGRATIONS = (
     Migration("m021_learned_from", ("learned_from.sqlite",)),
     # Sessions whose agent says that they have ended.
     Migration("m022_finished", ("finished.sqlite",)),
+    # Where sessions took place. Hermes records it, so its histories are read again to fill it.
+    Migration(
+        "m023_platform",
+        sql="""
+        ALTER TABLE session ADD COLUMN platform TEXT;
+        UPDATE source SET size = -1, resume = NULL, stamps = NULL WHERE format IN ('hermes_db', 'hermes_file');
+        """,
+    ),
 )
 VERSION = len(MIGRATIONS)
 

@@ -39,7 +39,7 @@ def warm_session(
         description: What the template is for.
         min_messages: For build: only sessions at least so long.
         max_sessions: For build: learn from at most so many.
-        source_filter: For build: only sessions of one agent, such as "hermes".
+        source_filter: For build: only sessions from one place, such as "cli" or "telegram", or of one agent.
         tags: For build: words to find it by; for list: any of these.
         session_id: For profile, compress-check and compare.
         compare_with: For compare: the session that counts as cold.

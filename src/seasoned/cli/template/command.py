@@ -51,7 +51,8 @@ def template() -> None:
 @click.option(
     "--max-sessions", type=click.IntRange(1), default=30, show_default=True, help="Learn from at most this many."
 )
-@click.option("--source", "agent", help="Learn only from one agent's sessions, such as claude-code.")
+@click.option("--agent", help="Learn only from one agent's sessions, such as claude-code.")
+@click.option("--source", help="Learn only from one place, such as cli, telegram or cron; an agent works too.")
 @click.option(
     "--max-error-rate", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Only better sessions."
 )

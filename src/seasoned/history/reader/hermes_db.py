@@ -121,6 +121,7 @@ def _begin(row: _Row, path: Path, ends: dict[str, Any]) -> SessionBuilder:
     builder.cwd = string(row.get("cwd"))
     builder.model = string(row.get("model"))
     builder.end_reason = string(row.get("end_reason"))
+    builder.platform = string(row.get("source"))
     for column in ("started_at", "ended_at"):
         if (time := time_of(row.get(column))) is not None:
             builder.seen_at(time)

@@ -139,6 +139,7 @@ def _describe(builder: SessionBuilder, value: dict[str, Any]) -> None:
     builder.title = string(value.get("title"))
     builder.cwd = string(first_of(value, "cwd", "repository_cwd"))
     builder.end_reason = string(value.get("end_reason"))
+    builder.platform = string(first_of(value, "source", "platform"))
     for key in ("session_start", "created_at", "started_at", "last_updated", "ended_at"):
         if (time := time_of(value.get(key))) is not None:
             builder.seen_at(time)

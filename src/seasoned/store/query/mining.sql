@@ -9,6 +9,7 @@ LEFT JOIN source ON source.id = root.source_id
 LEFT JOIN source AS own ON own.id = session.source_id
 WHERE session.messages >= :min_messages
   AND (:agent IS NULL OR session.agent = :agent)
+  AND (:source IS NULL OR session.platform = :source OR session.agent = :source)
   AND (:task_type IS NULL OR session.task_type = :task_type)
   AND (:project IS NULL OR session.project = :project)
   AND session.ok > 0
@@ -32,6 +33,7 @@ SELECT tool, ok, failed FROM session_tool WHERE session_id = :session_id ORDER B
 -- name: scanned
 SELECT count(*) AS sessions FROM session
 WHERE (:agent IS NULL OR agent = :agent) AND (:task_type IS NULL OR task_type = :task_type)
+  AND (:source IS NULL OR platform = :source OR agent = :source)
   AND (:project IS NULL OR project = :project);
 
 -- name: refused

@@ -1,11 +1,11 @@
 -- name: save
 INSERT INTO session (
-    agent, native_id, source_id, title, cwd, remote, application, model, started, ended, parent_agent, parent_native_id, relation,
+    agent, native_id, source_id, title, cwd, remote, application, platform, model, started, ended, parent_agent, parent_native_id, relation,
     end_reason, succeeded, messages, compactions,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd
 )
 SELECT
-    :agent, :native_id, :source_id, :title, :cwd, :remote, :application, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
+    :agent, :native_id, :source_id, :title, :cwd, :remote, :application, :platform, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
     :end_reason, :succeeded, :messages, :compactions,
     :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd
 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE forgotten.agent = :agent AND forgotten.native_id = :native_id)
@@ -15,6 +15,7 @@ ON CONFLICT (agent, native_id) DO UPDATE SET
     cwd = COALESCE(session.cwd, excluded.cwd),
     remote = COALESCE(session.remote, excluded.remote),
     application = COALESCE(session.application, excluded.application),
+    platform = COALESCE(excluded.platform, session.platform),
     model = COALESCE(excluded.model, session.model),
     started = CASE WHEN session.started IS NULL OR excluded.started < session.started
         THEN excluded.started ELSE session.started END,
@@ -114,6 +115,7 @@ SELECT session.*, source.path AS path, source.gone_at AS gone_at
 FROM session LEFT JOIN source ON source.id = session.source_id
 WHERE session.messages >= :min_messages
   AND (:agent IS NULL OR session.agent = :agent)
+  AND (:source IS NULL OR session.platform = :source OR session.agent = :source)
   AND (:task_type IS NULL OR session.task_type = :task_type)
   AND (:project IS NULL OR session.project = :project)
 ORDER BY session.ended DESC, session.id DESC

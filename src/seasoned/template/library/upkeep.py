@@ -32,7 +32,7 @@ from seasoned.template.library.storage import (
 )
 from seasoned.template.mine.fresh import NEVER
 from seasoned.template.mine.miner import mine
-from seasoned.template.mine.selection import MinableSession, MiningOptions, choose, minable
+from seasoned.template.mine.selection import MinableSession, MiningOptions, choose, minable, session_filter
 
 _DEFAULTS = MiningOptions()
 _templates = msgspec.json.Decoder(list[Template | None]).decode
@@ -180,8 +180,7 @@ def _without_old(store: Store, made: Template, options: MiningOptions, now: floa
     """The template without examples that are too old, and with the number of sessions scanned."""
     ends = [(example, ages_at(made, example)) for example in made.examples]
     kept = tuple(example for example, end in ends if end is None or now <= end)
-    among_these = {"agent": options.agent, "task_type": options.task_type, "project": options.project}
-    scanned = store.row("mining.scanned", among_these)
+    scanned = store.row("mining.scanned", session_filter(options))
     metrics = msgspec.structs.replace(made.metrics, sessions_scanned=0 if scanned is None else scanned["sessions"])
     return msgspec.structs.replace(made, examples=kept, metrics=metrics) if kept else None
 

@@ -41,7 +41,16 @@ from seasoned.template.mine.merge import (
     in_turn,
 )
 from seasoned.template.mine.note import notes
-from seasoned.template.mine.selection import MiningOptions, WorkedCalls, choose, experience_of, minable, refusal, select
+from seasoned.template.mine.selection import (
+    MiningOptions,
+    WorkedCalls,
+    choose,
+    experience_of,
+    minable,
+    refusal,
+    select,
+    session_filter,
+)
 
 if TYPE_CHECKING:
     from seasoned.template.anonymize.vocabulary import Vocabulary
@@ -158,8 +167,7 @@ def mine_store(
     )
     if made is None:
         return None
-    among_these = {"agent": options.agent, "task_type": options.task_type, "project": options.project}
-    scanned = store.row("mining.scanned", among_these)
+    scanned = store.row("mining.scanned", session_filter(options))
     number = 0 if scanned is None else scanned["sessions"]
     metrics = msgspec.structs.replace(made.metrics, sessions_scanned=number if among is None else len(among))
     return msgspec.structs.replace(made, metrics=metrics)

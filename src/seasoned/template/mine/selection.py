@@ -46,6 +46,7 @@ class MiningOptions(msgspec.Struct, frozen=True):
     changed_since: float | None = None
     changed_error_rate: float = 0.8
     agent: str | None = None
+    source: str | None = None  # where sessions took place, as their agent recorded it (cli, telegram …), or the agent
     task_type: TaskType | None = None
     project: str | None = None  # the key of the project to learn from
     max_examples: int = 40
@@ -82,6 +83,8 @@ def refusal(track: Track, options: MiningOptions, now: float, written: float = 0
     """Why nothing is learned from a session; None when it qualifies."""
     if options.agent is not None and track.ref.agent != options.agent:
         return "another agent's"
+    if options.source is not None and options.source not in (track.ref.agent, track.platform):
+        return "from elsewhere"
     if options.task_type is not None and track.task_type != options.task_type:
         return "another task type"
     if options.project is not None and track.project != options.project:
@@ -198,15 +201,18 @@ def _worth(one: MinableSession) -> list[tuple[str, float]]:
     return worth
 
 
+def session_filter(options: MiningOptions) -> dict[str, str | None]:
+    """Which sessions are looked at, as parameters of a query."""
+    return {name: getattr(options, name) for name in ("agent", "source", "task_type", "project")}
+
+
 def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
     """All sessions of a store that could be mined, without their tools."""
     rows = store.rows(
         "mining.sessions",
         {
+            **session_filter(options),
             "min_messages": options.min_messages,
-            "agent": options.agent,
-            "task_type": options.task_type,
-            "project": options.project,
             "max_error_rate": options.max_error_rate,
             "changed_since": options.changed_since,
             "changed_error_rate": options.changed_error_rate,
