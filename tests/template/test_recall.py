@@ -24,7 +24,7 @@ from seasoned.store.forget import forget_sessions
 from seasoned.store.query import query
 from seasoned.template.library.storage import save, set_state
 from seasoned.template.recall.index import WORKED_KEPT, fill
-from seasoned.template.recall.lookup import MOST, WITHHELD, Recall, recall, recall_text
+from seasoned.template.recall.lookup import MOST, Recall, recall, recall_text
 from tests.cli.run import answer, seasoned
 from tests.history.claude_lines import ClaudeFile
 from tests.template.examples import example, template
@@ -207,7 +207,7 @@ def test_text_that_speaks_to_the_reader_is_withheld(history: History, text: str)
     history.add(("page_write", {"body": text}, "written", True))
     store = history.read()
     repaired = recall(store, tool="Bash", error="wp: missing --env", now=NOW)
-    assert repaired.repairs[0].worked.result == WITHHELD
+    assert repaired.repairs[0].worked.result is None
     written = recall(store, tool="page_write", now=NOW)
     assert (written.worked, written.left_out.hostile) == ((), 1)
     assert text not in recall_text(repaired) + recall_text(written)

@@ -12,7 +12,6 @@ import msgspec
 from seasoned.command.written import purpose_of, written
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.ask import Asking
-from seasoned.experience.gate import may_be_told
 from seasoned.experience.lesson import Hint, Line
 from seasoned.experience.lookup import StoredSheet, all_of, find_sheet
 from seasoned.experience.storage import refresh
@@ -20,6 +19,7 @@ from seasoned.experience.tell import hint_text
 from seasoned.insight.store_report import Tell, answer_in_process
 from seasoned.redact import Redactor
 from seasoned.store import DatabaseRow, Store, open_store
+from seasoned.template.admission.call import admit_call
 
 _STEP_SECONDS = 1.0  # between two progress lines
 _MOST_CHARS = 160  # of a pinned command, as of those that sessions show
@@ -144,7 +144,7 @@ def decide(store: Store, project: str, command: str, choice: str, *, redactor: R
         if form not in known | decided:
             raise NotFound(f"The sheet has no line {command!r}. `seasoned sheet` shows its lines.")
     elif choice == "pin":
-        _check_pin(command.strip(), redactor)
+        _check_pin(command.strip(), project, redactor)
     else:
         raise UsageError(f"A line is pinned, dropped or undone, not {choice!r}.")
     with store.write():
@@ -155,14 +155,14 @@ def decide(store: Store, project: str, command: str, choice: str, *, redactor: R
     return form
 
 
-def _check_pin(command: str, redactor: Redactor | None) -> None:
+def _check_pin(command: str, project: str, redactor: Redactor | None) -> None:
     """Refuse to pin what no session may be shown: agents can pin too, and sessions act on the sheet."""
     if len(command) > _MOST_CHARS or not command.isprintable():
         raise UsageError(f"A line of the sheet is one line of at most {_MOST_CHARS} characters.")
     if redactor is not None and redactor.text(command) != command:
         raise UsageError("The command contains a secret or personal data, so it cannot be pinned.")
-    if not may_be_told("shell", command):
-        raise UsageError(f"{command!r} needs a person to confirm it, so no session is shown it. Pin another command.")
+    if why := admit_call("Bash", {"command": command}, project=project).why:
+        raise UsageError(f"No session may be shown {command!r}: {why}. Pin another command.")
 
 
 def main(path: str, project: str | None = None) -> None:

@@ -76,7 +76,7 @@ def replay(conversations: Sequence[ReplayConversation], *, seed: int = 0) -> lis
     for number, one in enumerate(sorted(conversations, key=lambda c: (c.started, c.root))):
         while waiting and waiting[0][0] < one.started:
             ended = heapq.heappop(waiting)[2]
-            known = knowledge.setdefault(ended.project, ProjectKnowledge())
+            known = knowledge.setdefault(ended.project, ProjectKnowledge(ended.project))
             for evidence in ended.evidence:
                 known.add(evidence)
                 sources.setdefault(ended.project, {})[evidence.session] = ended.project

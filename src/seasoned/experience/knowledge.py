@@ -15,9 +15,9 @@ import msgspec
 from seasoned.command.written import Purpose
 from seasoned.experience.evidence import FormUse, SessionEvidence
 from seasoned.experience.failure import FailedCall
-from seasoned.experience.gate import may_be_told
 from seasoned.experience.lesson import MOST_COMMANDS, MOST_CORRECTIONS, Hint, Line, Way
 from seasoned.lazy_regex import LazyRegex
+from seasoned.template.admission.call import admit_written
 
 # Chosen by backtest on two thirds of the projects, see docs/measurements/backtest.md.
 FLOOR = 0.7  # a line is shown if it is estimated that at least this share of sessions uses it
@@ -67,7 +67,8 @@ class _Repairs(msgspec.Struct):
 class ProjectKnowledge:
     """The experience of one project."""
 
-    def __init__(self) -> None:
+    def __init__(self, project: str = "") -> None:
+        self._project = project  # its key: only its own hosts are shown
         self._lineages: dict[str, _Lineage] = {}
         self._forms: dict[str, dict[str, _Outcome]] = {}
         # The same for each option, value and variable that calls of a form were given.
@@ -218,7 +219,7 @@ class ProjectKnowledge:
         if not is_correction and (purpose == "other" or form.rpartition("&& ")[2].split()[0] in _COMMON):
             return None
         newest = sorted(worked.values(), key=lambda one: -(one.worked_at or 0.0))
-        text = _text(form, newest)
+        text = _text(form, newest, self._project)
         if text is None:
             return None
         return Line(
@@ -326,7 +327,7 @@ class ProjectKnowledge:
         newest = sorted(cases.values(), reverse=True)
         purpose = self._purposes.get(way.value, "other")
         text = newest[0][1]
-        if not (may_be_told(tool, text) if text else way.kind in _WITHOUT_TEXT):
+        if not (admit_written(tool, text, self._project) if text else way.kind in _WITHOUT_TEXT):
             return None
         return Hint(way, newest[0][1], len(cases), newest[0][0], purpose, tuple(case[2] for case in newest[:5]))
 
@@ -366,9 +367,11 @@ def _manners(text: str) -> set[str]:
     return found
 
 
-def _text(form: str, outcomes: Iterable[_Outcome]) -> str | None:
+def _text(form: str, outcomes: Iterable[_Outcome], project: str) -> str | None:
     """How the form is written most often; where it differs every time, the form itself. None if it may not be shown."""
-    texts = Counter(one.text for one in list(outcomes)[:_MOST_TEXTS] if may_be_told("shell", one.text or form))
+    texts = Counter(
+        one.text for one in list(outcomes)[:_MOST_TEXTS] if admit_written("shell", one.text or form, project)
+    )
     if not texts or (len(texts) == 1 and not next(iter(texts))):
         return None
     text, times = texts.most_common(1)[0]

@@ -125,7 +125,7 @@ def rebuild(store: Store, project: str) -> None:
 
 def knowledge_of(store: Store, project: str) -> ProjectKnowledge:
     """The knowledge of a project, from the evidence of its newest sessions."""
-    known = ProjectKnowledge()
+    known = ProjectKnowledge(project)
     newest = store.rows("experience.of_project", {"project": project, "limit": _MOST_SESSIONS})
     for row in reversed(newest):
         known.add(_decode_evidence(row["content"]))

@@ -9,6 +9,7 @@ import msgspec
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.redactor import Redactor, is_clean
+from seasoned.template.admission.call import admit_call
 from seasoned.template.admission.hostile import speaks_to_reader
 from seasoned.template.admission.neutral import approves
 from seasoned.template.anonymize.people import pair_of_names
@@ -30,8 +31,11 @@ _NOBODY = ("git", "noreply", "no-reply")
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-def unclean(example: Example, redactor: Redactor) -> str | None:
-    """Why an example must be dropped: a secret, a person, an order to the reader; None when it may stay."""
+def unclean(example: Example, redactor: Redactor, *, project: str = "") -> str | None:
+    """Why an example must be dropped: a secret, a person, an order to the reader, a call that may not be shown.
+
+    None when it may stay. `project` is the one whose real names it shows, if it does.
+    """
     if not _TOOL.compiled.match(example.tool):
         return "the tool's name is not plain"
     if len(example.arguments) > ARGUMENTS_CHARS:
@@ -57,7 +61,7 @@ def unclean(example: Example, redactor: Redactor) -> str | None:
         texts.append(whole)
     if not is_clean(redactor, texts, names) and _has_secret(texts, arguments, redactor):
         return "it looks as if it held a secret"
-    return _personal(whole) or _spoken(example, shown)
+    return _personal(whole) or _spoken(example, shown) or admit_call(example.tool, arguments, project=project).why
 
 
 def _texts(value: Any, names: list[str]) -> Iterator[str]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from seasoned.command.risk import may_be_example
 from seasoned.command.tool import kind_of
 from seasoned.insight.track import JudgedCall
 from seasoned.redact.redactor import Redactor
@@ -51,15 +50,15 @@ def named(
         if row is None:
             continue
         found = True
-        shown = _shown(example, source, row)
+        shown = _shown(example, source, row, project)
         if shown is not None:
             return shown
     return example if not found or may_cross(example) else None
 
 
-def _shown(example: Example, source: Source, row: DatabaseRow) -> NamedExample | None:
+def _shown(example: Example, source: Source, row: DatabaseRow, project: str) -> NamedExample | None:
     call = _call(row)
-    if not is_whole(call) or is_escalated(call.arguments) or not may_be_example(call.tool, call.arguments):
+    if not is_whole(call) or is_escalated(call.arguments):
         return None
     others = tuple(one for one in example.sources if one != source)
     kept = {name: getattr(example, name) for name in Example.__struct_fields__}
@@ -75,7 +74,7 @@ def _shown(example: Example, source: Source, row: DatabaseRow) -> NamedExample |
         },
         kept_as=example.id,
     )
-    if names_people(call.arguments, made.result, made.intent) or unclean(made, _REDACTOR) is not None:
+    if names_people(call.arguments, made.result, made.intent) or unclean(made, _REDACTOR, project=project) is not None:
         return None
     return made
 

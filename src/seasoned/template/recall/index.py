@@ -19,7 +19,7 @@ from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.store import Store
 from seasoned.template.admission.hostile import phrases_text
 from seasoned.template.example import digest
-from seasoned.template.recall.lookup import said_number, speaking
+from seasoned.template.recall.lookup import said_number
 
 # Of one tool in one session, each called in another way.
 WORKED_KEPT = 3
@@ -166,7 +166,8 @@ def _failures(track: Track, repaired_by: dict[int, Repair]) -> Iterator[FailureR
                 program=program_of(call) or "",
                 repaired_by=None if repaired is None else repaired.call_id,
                 how=None if repair is None else repair.how,
-                speaks=None if repaired is None else speaking(repaired.tool, repaired.arguments, repaired.result),
+                # Whether it may be shown is asked when it is looked up, for the project that asks.
+                speaks=None,
             )
 
 

@@ -37,10 +37,8 @@ _TOOLS = 2000
 _NAME_CHARS = 100
 # Calls tried of those with the same outcome: what makes one of them stale makes most of the others stale, too.
 _TRIED = 5
-_RESULT_CHARS = 200
 # So many later sessions in which the same form of call failed make it contradicted.
 _CONTRADICTED_BY = 2
-WITHHELD = "[left out: this text addresses its reader]"
 
 
 class RecalledCall(msgspec.Struct, frozen=True):
@@ -48,10 +46,10 @@ class RecalledCall(msgspec.Struct, frozen=True):
 
     tool: str
     arguments: dict[str, Any]
-    result: str | None  # in short, as it is kept
     sessions: int  # in how many of the newest sessions it worked
     last_seen: float | None
     session: str  # where it is from: `agent:native id`
+    result: None = None  # never given: what a tool returned may hold anybody's words
 
 
 class RecalledRepair(msgspec.Struct, frozen=True):
@@ -73,7 +71,7 @@ class RecallOmissions(msgspec.Struct, frozen=True):
     retired: int = 0  # written like an example that was suspended or retired
     contradicted: int = 0  # calls written like it failed in later sessions
     too_old: int = 0
-    hostile: int = 0  # arguments that address their reader
+    hostile: int = 0  # speaks to its reader, redirects programs, or names a host that is not the project's
     needs_person: int = 0  # a person must confirm such a call, so it is never passed on as what worked
 
     @property
@@ -230,22 +228,6 @@ def _sessions(rows: Sequence[DatabaseRow]) -> int:
     return len({row["session_id"] for row in rows})
 
 
-def speaking(tool: str, arguments: dict[str, Any], result: str | None) -> str | None:
-    """What keeps a call, or part of it, from being given: `person`, `arguments`, `result`, or nothing."""
-    # Imported here: repairs were checked when they were kept, and a hook asks for nothing else.
-    from seasoned.command.risk import needs_person
-    from seasoned.template.admission.hostile import arguments_speak, speaks_to_reader
-
-    if needs_person(tool, arguments):
-        return "person"
-    if arguments_speak(arguments):
-        return "arguments"
-    return "result" if result and speaks_to_reader(result) else None
-
-
-_OMITTED = {"person": "needs_person", "arguments": "hostile"}
-
-
 class _RecallFilter:
     """Passes the calls that may be given and counts the others by reason. What it needs from the store is read once."""
 
@@ -272,15 +254,21 @@ class _RecallFilter:
                 # Another process has just forgotten the session.
                 continue
             arguments = msgspec.json.decode(call["arguments"])
-            speaks = speaking(call["tool"], arguments, call["result"]) if row["speaks"] == "unknown" else row["speaks"]
-            why = _OMITTED[speaks] if speaks in _OMITTED else self._staleness(call, row["time"])
+            why = self._refusal(call["tool"], arguments) or self._staleness(call, row["time"])
             if why is None:
-                result = WITHHELD if speaks == "result" else call["result"]
-                return RecalledCall(
-                    call["tool"], arguments, result, _sessions(rows), row["time"] or None, call["session"]
-                )
+                return RecalledCall(call["tool"], arguments, _sessions(rows), row["time"] or None, call["session"])
             self._counts[why] += 1
         return None
+
+    def _refusal(self, tool: str, arguments: dict[str, Any]) -> str | None:
+        """Why no session may be shown this call: the same rule as for examples and sheets."""
+        # Imported here: nothing was found for most questions, and then the rules are not needed.
+        from seasoned.command.risk import needs_person
+        from seasoned.template.admission.call import admit_call
+
+        if needs_person(tool, arguments):
+            return "needs_person"
+        return None if admit_call(tool, arguments, project=self.project or "") else "hostile"
 
     def _staleness(self, call: DatabaseRow, seen: float) -> str | None:
         retired = self._retired_forms()
@@ -345,7 +333,7 @@ def _left_out(left_out: RecallOmissions) -> str:
         "written like a retired example": left_out.retired,
         "written like calls that failed since": left_out.contradicted,
         f"last seen over {MAX_AGE_DAYS:g} days ago (any_age shows them)": left_out.too_old,
-        "with arguments that address their reader": left_out.hostile,
+        "that no session may be shown": left_out.hostile,
         "that a person must confirm": left_out.needs_person,
     }
     return ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
@@ -370,8 +358,7 @@ def recall_text(found: Recall) -> str:
 
 
 def _call_lines(worked: RecalledCall) -> list[str]:
-    lines = [f"  {worked.tool} {_line(msgspec.json.encode(worked.arguments).decode())}"]
-    return lines if not worked.result else [*lines, f"  → {_line(worked.result)[:_RESULT_CHARS]}"]
+    return [f"  {worked.tool} {_line(msgspec.json.encode(worked.arguments).decode())}"]
 
 
 def _line(text: str) -> str:

@@ -1,0 +1,231 @@
+"""Admission of calls: which call of a session may be shown to another one, as example, repair, hint or sheet line.
+
+What a call can do decides, not how its words sound: the table of commands says what is dangerous, and nothing is shown
+that changes where code comes from, where traffic goes, or what runs before a program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from seasoned.command.risk import why_not_example
+from seasoned.command.tool import tool_of
+from seasoned.lazy_regex import LazyRegex
+from seasoned.template.admission.admit import Admission
+from seasoned.template.admission.hostile import arguments_speak, speaks_to_reader
+
+# How a value looks that was redacted, or shortened for the store: the call would not work as it stands.
+_INCOMPLETE = ("[redacted:", " characters]")
+_NAME = LazyRegex(r"[\w.:/$-]{1,120}\Z")
+_LONG_NAME = 40  # a longer name of an argument holds a sentence
+
+# -- what redirects -----------------------------------------------------------------------------------------------
+
+# Variables that choose where packages, commands and traffic come from, or load code into every program.
+_VARIABLES = (
+    r"(?:(?:[a-z]+_)?proxy|(?:\w*_)?(?:PROXY|INDEX_URL|REGISTRY\w*|MIRROR\w*|CA_BUNDLE|ENDPOINT(?:_URL)?|BASE_URL|API_BASE)"
+    r"|GOPROXY|GONOSUMDB|GOSUMDB|GOFLAGS|(?:GIT|SSH|LD|DYLD|XDG|SEASONED|PIP|UV|CARGO|npm_config|NPM_CONFIG)_\w+"
+    r"|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS|BASH_ENV|ENV"
+    r"|PROMPT_COMMAND|PATH|PS4|IFS|SHELL|EDITOR|VISUAL|PAGER|BROWSER|SSL_CERT_\w+|CURL_HOME|HOME|CLAUDE_CONFIG_DIR"
+    r"|CODEX_HOME|HERMES_HOME|RUSTC_WRAPPER|MAVEN_OPTS|GRADLE_OPTS|PYTHONPATH(?==[\"']?(?:/|~|\$HOME|\.\.)))"
+)
+_PACKAGES = "npm|pnpm|yarn|bun|pip3?|uv|poetry|pdm|conda|bundle|gem|cargo|go|composer|nuget|helm|brew|apt|cpan|docker"
+_REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
+    (why, LazyRegex(rf"(?m){pattern}"))
+    for why, pattern in (
+        ("it sets a variable that redirects programs", rf"(?:^|[\s;&|(`'\"])(?:export\s+)?{_VARIABLES}="),
+        ("it sets a variable that redirects programs", rf"\b(?:setenv|set -gx|set -x|export)\s+{_VARIABLES}\b"),
+        (
+            "it changes git's configuration, remotes or hooks",
+            (
+                r"\bgit\b[^;&|\n]*\s(?:config\s(?!(?:--\S+\s+)*(?:--get\S*|-l\b|--list|get\b|list\b))"
+                r"|remote\s+(?:add|set-\w+|rename|remove|rm)\b|submodule\s+(?:add|set-url)\b|-c\s|--config-env|--exec-path"
+                r"|--upload-pack|--receive-pack)"
+            ),
+        ),
+        (
+            "it installs something that runs later",
+            (
+                r"(?i)\.git/hooks|hookspath|\.husky|\bhusky\b|\bpre-commit\s+(?:install|init-templatedir)"
+                r"|\blefthook\s+install|\.envrc|\bdirenv\s+allow|\bcrontab\b|\bat\s+-f|\bsystemctl\b|\blaunchctl\b"
+            ),
+        ),
+        (
+            "it changes where packages come from",
+            (
+                rf"\b(?:{_PACKAGES})(?:\s+-\S+)*\s+(?:config\b|env\s+-w|sources?\b|repo\s+add|tap\b|mirror\b|login\b|adduser\b"
+                r"|set\s+registry)"
+            ),
+        ),
+        (
+            "it changes where packages or answers come from",
+            (
+                r"\s--?(?:registry|index-url|extra-index-url|default-index|index|find-links|trusted-host|proxy|socks5\S*"
+                r"|endpoint\S*|base-url|api-url|server|kubeconfig|repository|repo-url|git|require|import-map|preload"
+                r"|init-command|rcfile|init-file|cert|cacert|insecure|no-verify-ssl|resolve|connect-to|allow-scripts)"
+                r"(?:[=\s]|$)|\s-[ifx]\s+\S*://"
+            ),
+        ),
+        (
+            "it runs a file from outside the project",
+            r"(?:^|[;&|(]\s*)(?:source|\.)\s+[\"']?(?:/(?!dev/null)|~|\$HOME|\.\./)",
+        ),
+        (
+            "it gives a name to another command",
+            r"(?:^|[;&|(]\s*)(?:alias\s|function\s|\w+\s*\(\)\s*\{|trap\s|complete\s|enable\s|hash\s+-p)",
+        ),
+        ("it evaluates what it reads", r"(?:^|[;&|(]\s*)eval\s"),
+        (
+            "it names settings of a shell, of ssh or of an agent",
+            (
+                r"\.(?:bashrc|zshrc|profile|bash_profile|zprofile|npmrc|yarnrc\S*|pypirc|netrc|gitconfig|curlrc|wgetrc)\b"
+                r"|\.ssh/|\.gnupg/|\.aws/|\.kube/|\.docker/|\.config/|/etc/|\.claude/|\.codex/|\.gemini/|\.hermes/|\.seasoned"
+                r"|pip\.conf\b|\.pth\b|sitecustomize|authorized_keys|known_hosts"
+            ),
+        ),
+    )
+)
+# A file that is only read may lie in such a folder; a shell that names it may change it.
+_SETTINGS = len(_REDIRECTS) - 1
+
+# -- hosts --------------------------------------------------------------------------------------------------------
+
+_URL = LazyRegex(r"(?i)\b([a-z][a-z0-9+.-]{1,30})://([^\s\"'`<>|;)\]}]+)")
+_SCP = LazyRegex(r"(?<![\w/@.-])[\w.-]{1,40}@([\w-]+(?:\.[\w-]+)+)(?::([\w./~-]*))?")
+_IMAGE = LazyRegex(r"(?:^|[\s\"'=])((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/[\w./-]+(?::[\w.-]+)?)(?=[\s\"']|$)")
+# Programs whose plain words are hosts.
+_CLIENTS = LazyRegex(
+    r"(?:^|[;&|(]\s*|\bsudo\s+|\btime\s+)(?:ssh|scp|sftp|rsync|telnet|nc|ncat|netcat|socat|ping6?|dig|host|nslookup|whois"
+    r"|traceroute|mtr|nmap|curl|wget|http|https|xh|ftp|lftp|aria2c|openssl\s+s_client|drill|kdig|mosh|websocat|grpcurl)\s"
+    r"([^;&|\n]*)"
+)
+_HOST_OPTION = LazyRegex(
+    r"\s(?:-h|--host|--hostname|--server|-H|--address|--url|--broker|--bootstrap-server)[=\s]\s?[\"']?([\w.-]+)"
+)
+_DOMAIN = LazyRegex(r"(?:[a-z0-9_$(){}-]+\.)+[a-z]{2,24}\.?\Z", re.IGNORECASE)
+_ADDRESS = LazyRegex(r"\d{1,3}(?:\.\d{1,3}){3}\Z|\[?[0-9a-f:]*:[0-9a-f:]+\]?\Z")
+_LOCAL = ("localhost", "host.docker.internal", "0.0.0.0", "::1", "[::1]")
+# Names that nobody can own (RFC 2606, 6761): placeholders are made of them.
+_NOBODYS = (".localhost", ".example", ".test", ".invalid", "example.com", "example.org", "example.net")
+_HERE = ("file", "unix", "sqlite", "data")
+
+
+def admit_call(tool: str, arguments: Mapping[str, Any], *, project: str = "") -> Admission:
+    """Whether a call that worked may be shown to another session of this project (its key; empty outside of any)."""
+    why = _unfit(tool, arguments) or _redirects(tool, arguments) or _foreign(tool, arguments, project)
+    return Admission(why)
+
+
+def _unfit(tool: str, arguments: Mapping[str, Any]) -> str | None:
+    """Why a call cannot be shown anywhere: incomplete, dangerous, or a carrier of words to the reader."""
+    texts = list(_texts(arguments))
+    if any(mark in text for text in texts for mark in _INCOMPLETE):
+        return "a part of it was redacted or cut"
+    if not _NAME.compiled.match(tool) or speaks_to_reader(_words(tool)):
+        return "the name of its tool is not plain"
+    names = list(_names(arguments))
+    if any(len(name) > _LONG_NAME or not _NAME.compiled.match(name) for name in names):
+        return "the name of an argument is not plain"
+    if arguments_speak(dict(arguments)) or speaks_to_reader(" ".join(map(_words, names))):
+        return "it speaks to its reader"
+    found = why_not_example(tool, arguments)
+    return None if found is None else f"it {found.why}"
+
+
+def _words(name: str) -> str:
+    """A name as the words that it joins: `ignore_previous_instructions`, `ignorePreviousInstructions`."""
+    return re.sub(r"[_.:/$-]+|(?<=[a-z])(?=[A-Z])", " ", name)
+
+
+def _names(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield str(name)
+            yield from _names(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _names(inner)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a value, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _redirects(tool: str, arguments: Mapping[str, Any]) -> str | None:
+    form = tool_of(tool).form
+    reads = form in ("file_read", "search")
+    for text in _texts(arguments):
+        for at, (why, pattern) in enumerate(_REDIRECTS):
+            if not (reads and at == _SETTINGS) and pattern.compiled.search(text):
+                return why
+    return None
+
+
+def _foreign(tool: str, arguments: Mapping[str, Any], project: str) -> str | None:
+    own = project.lower()
+    for text in _texts(arguments):
+        for place in _places(tool, text):
+            if not _is_own(place, own):
+                return "it names a host that is not the project's"
+    return None
+
+
+def _places(tool: str, text: str) -> Iterator[str]:
+    """The hosts that a text names, each with the path behind it."""
+    for url in _URL.compiled.finditer(text):
+        if url[1].lower() not in _HERE:
+            yield _place(url[0])
+    for found in _SCP.compiled.finditer(text):
+        yield f"{found[1]}/{(found[2] or '').lstrip('/~')}".lower()
+    for found in _IMAGE.compiled.finditer(text):
+        yield found[1].lower()
+    if tool_of(tool).form != "shell":
+        return
+    for found in _HOST_OPTION.compiled.finditer(text):
+        yield found[1].lower()
+    for client in _CLIENTS.compiled.finditer(text):
+        for word in client[1].split():
+            bare = word.strip("\"'").lower()
+            if _DOMAIN.compiled.match(bare.partition("/")[0].partition(":")[0]) or _ADDRESS.compiled.match(bare):
+                yield bare
+
+
+def _place(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        return f"{(parts.hostname or '').lower()}{parts.path.lower()}"
+    except ValueError:
+        return url.lower()
+
+
+def _is_own(place: str, own: str) -> bool:
+    """Whether a host is this machine, a name without a domain (a service beside the program), or the project's own."""
+    host = place.partition("/")[0].partition(":")[0] if not place.startswith(("[", ":")) else place
+    if not host or host in _LOCAL or host.startswith("127.") or host.endswith(_NOBODYS) or host in _NOBODYS:
+        return True
+    # Variables name hosts of whoever runs the command.
+    if "$" in host or "{" in host or ("." not in host and ":" not in host):
+        return "$(" not in host and "`" not in host
+    # A forge is shared by everybody: only the project's own repository there is its own.
+    return bool(own) and (place.removesuffix(".git") + "/").startswith(own + "/")
+
+
+@lru_cache(maxsize=4096)
+def admit_written(tool: str, text: str, project: str = "") -> bool:
+    """The same for a call as it is kept: a command of a shell, or the JSON of its arguments."""
+    given: dict[str, Any] = {"command": text} if tool == "shell" else msgspec.json.decode(text)
+    return bool(admit_call("Bash" if tool == "shell" else tool, given, project=project))
