@@ -25,6 +25,7 @@ from seasoned.file_lock import locked
 from seasoned.hooks import exchange
 from seasoned.hooks import store as hook_store
 from seasoned.lazy_regex import LazyRegex
+from seasoned.outcome.judge import judge
 from seasoned.resident import (
     ANSWERED,
     DECLINED,
@@ -39,6 +40,7 @@ from seasoned.resident import (
     send,
     started,
 )
+from seasoned.session import Marks, Result, ToolCall
 
 IDLE_SECONDS = 300.0
 # How often it looks whether it should end.
@@ -63,7 +65,6 @@ _MORE = (
     "experience.first_prompt",
     "experience.notice",
     "experience.tree",
-    "outcome.judge",
     "template.library.storage",
 )
 
@@ -107,6 +108,8 @@ def import_all() -> None:
     for name in _MORE:
         import_module(f"seasoned.{name}")
     table()
+    # Nearly every pattern by which a failure is recognised is tried on such an output.
+    judge(ToolCall("", "exec_command", {"cmd": "x"}, Result("error: x\n", Marks())), agent="codex")
     for one in gc.get_objects():
         if isinstance(one, LazyRegex):
             one.compiled  # noqa: B018

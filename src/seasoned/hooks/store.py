@@ -28,7 +28,7 @@ def open_until_exit(path: Path) -> Store:
     store.connection.execute(f"PRAGMA wal_autocheckpoint = {_MOST_PAGES}")
     _OPENED.append(store)  # a store without a reference is closed
     for held in _HELD:
-        held.enter_context(store.together(reads_first=True))
+        held.enter_context(store.held())
     return store
 
 

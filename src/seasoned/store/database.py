@@ -93,40 +93,48 @@ class Store:
     def write(self) -> Iterator[None]:
         """A short write transaction: all or nothing."""
         if self._is_together:
+            if not self.connection.in_transaction:
+                self._step("BEGIN IMMEDIATE")
             yield
             return
-        with self._transaction("BEGIN IMMEDIATE"):
+        self._step("BEGIN IMMEDIATE")
+        with self._ending():
             yield
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        self._step(begin)
+    def together(self) -> Iterator[None]:
+        """Several write transactions as one: every `write` inside joins this one."""
+        with self.write(), self._joined():
+            yield
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep changes back until the end. The first `write` begins the transaction that all join; none, no wait."""
+        with self._ending(), self._joined():
+            yield
+
+    @contextmanager
+    def _joined(self) -> Iterator[None]:
+        self._is_together = True
+        try:
+            yield
+        finally:
+            self._is_together = False
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """Keep what was changed inside, or nothing of it after an error."""
         try:
             yield
         except BaseException:
             self._roll_back()
             raise
         try:
-            self._step("COMMIT")
+            if self.connection.in_transaction:
+                self._step("COMMIT")
         except StoreError:
             self._roll_back()
             raise
-
-    @contextmanager
-    def together(self, *, reads_first: bool = False) -> Iterator[None]:
-        """Several write transactions as one: every `write` inside joins this one.
-
-        `reads_first`: others may write until the first change here, which fails if one of them did.
-        """
-        if self._is_together:
-            yield
-            return
-        with self._transaction("BEGIN" if reads_first else "BEGIN IMMEDIATE"):
-            self._is_together = True
-            try:
-                yield
-            finally:
-                self._is_together = False
 
     def _step(self, statement: str) -> None:
         try:
