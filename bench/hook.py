@@ -9,16 +9,21 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests.history.claude_lines import ClaudeFile
+
+from seasoned.learn_queue import wait_until_learned
+from seasoned.resident import VARIABLE, ping
 
 ROUNDS = 40
 GOAL_MS = 60
@@ -44,21 +49,53 @@ def figures() -> Iterator[str]:
             subprocess.run([_BIN / "seasoned", *command], env=env, check=True, capture_output=True)
         yield f"a hook from start to end, {ROUNDS} rounds, {PROJECTS * SESSIONS_EACH:,} sessions of {PROJECTS} projects"
         yield "in the store; milliseconds, median and 95 %, each less the median of `python -c pass` in the same rounds"
-        over: dict[str, list[float]] = {"clock": [], "processor": []}
-        for label, agent, event, fields, speaks in _cases(home):
-            ours, bare = _timed(agent, event, fields, env, speaks=speaks)
-            shown = []
-            for at, kind in enumerate(over):
-                start = statistics.median(one[at] for one in bare)
-                taken = [one[at] - start for one in ours]
-                over[kind].append(statistics.quantiles(taken, n=20)[-1])
-                shown.append(f"{kind} {statistics.median(taken):.0f}, {over[kind][-1]:.0f}")
-            yield f"  {label}: {'; '.join(shown)}"
+        yield "(`processor` is that of the hook alone, `clock` has the time for which it waits as well)"
+        wanted = []
+        with _in_memory(home, env):
+            yield "answered by the process that stays in memory:"
+            wanted += yield from _events(home, env)
+        yield "each hook by itself (`hook_resident = false`):"
+        wanted += yield from _events(home, {**env, VARIABLE: "0"})
         yield from _floor(env)
         yield f"load of the machine at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-        for kind, worst in over.items():
-            met = sum(one <= GOAL_MS for one in worst)
-            yield f"wanted: 95 % within {GOAL_MS} ms over a bare start, by {kind}: {met} of {len(worst)} events"
+        yield from wanted
+
+
+def _events(home: Path, env: dict[str, str]) -> Generator[str, None, list[str]]:
+    """A line for each event; returns how many of them are as quick as wanted."""
+    over: dict[str, list[float]] = {"clock": [], "processor": []}
+    for label, agent, event, fields, speaks in _cases(home):
+        ours, bare = _timed(agent, event, fields, env, speaks=speaks)
+        shown = []
+        for at, kind in enumerate(over):
+            start = statistics.median(one[at] for one in bare)
+            taken = [one[at] - start for one in ours]
+            over[kind].append(statistics.quantiles(taken, n=20)[-1])
+            shown.append(f"{kind} {statistics.median(taken):.0f}, {over[kind][-1]:.0f}")
+        yield f"  {label}: {'; '.join(shown)}"
+    way = "by itself" if VARIABLE in env else "in memory"
+    return [
+        f"wanted: 95 % within {GOAL_MS} ms over a bare start, {way}, by {kind}: "
+        f"{sum(one <= GOAL_MS for one in worst)} of {len(worst)} events"
+        for kind, worst in over.items()
+    ]
+
+
+@contextmanager
+def _in_memory(home: Path, env: dict[str, str]) -> Iterator[None]:
+    """The process that the first hook starts, once it answers."""
+    place = env["SEASONED_HOME"]
+    event = json.dumps({"session_id": "first", "cwd": str(home / "project-0"), "source": "startup"})
+    _run([str(_BIN / "seasoned-hook"), "claude-code", "session-start"], event, env)
+    ends = time.monotonic() + 30
+    while (id := ping(place)) is None:
+        if time.monotonic() > ends:
+            raise RuntimeError("the first hook started no process that answers")
+        time.sleep(0.1)
+    # The first start of an hour has all histories looked through, in the background.
+    wait_until_learned(place, 30)
+    yield
+    os.kill(id, signal.SIGTERM)
 
 
 def _floor(env: dict[str, str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,8 @@ ALL = [
     for name in events
     if (agent, name) != ("claude-code", "PostToolUse")
 ]
-BUDGET_SECONDS = 0.15
+# A hook that answers by itself takes 60 ms more than an interpreter that does nothing, which is about 14 ms.
+MOST_BARE_STARTS = 6.5
 
 
 def hook(
@@ -307,23 +308,30 @@ def test_where_the_gateway_begins_sessions_the_hook_does_not(warm: Config) -> No
         assert context("claude-code", "SessionStart-startup", env={"ANTHROPIC_BASE_URL": other.url}) is not None
 
 
-def test_every_event_takes_less_than_150_milliseconds_on_a_warm_store(warm: Config) -> None:
-    """Time of the processor, which is the time it takes where nothing else runs; one of six tries is enough."""
+def test_every_event_takes_a_few_times_as_long_as_a_bare_interpreter(warm: Config) -> None:
+    """By itself, without the process in memory. Time of the processor, by turns: both are slow on a busy machine."""
     slow = {}
     for agent, name in ALL:
         fields = {"error": f"Exit code 2\n{ERROR}"} if name.startswith("PostToolUseFailure") else {}
         if (agent, name) == ("codex", "PostToolUse"):
             fields = {"tool_input": {"command": WRONG}, "tool_response": ERROR}
-        taken: list[float] = []
-        while not taken or (min(taken) >= BUDGET_SECONDS and len(taken) < 6):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            hook(agent, name, session_id=f"timed-{len(taken)}", **fields)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        sys.stderr.write(f"{agent} {name}: {min(taken) * 1000:.0f} ms\n")
-        if min(taken) >= BUDGET_SECONDS:
-            slow[agent, name] = taken
+        ours, bare = [], []
+        while not ours or (min(ours) > MOST_BARE_STARTS * min(bare) and len(ours) < 12):
+            session = f"timed-{len(ours)}"
+            ours.append(processor_time(lambda: hook(agent, name, session_id=session, **fields)))  # noqa: B023
+            bare.append(processor_time(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True)))
+        sys.stderr.write(f"{agent} {name}: {min(ours) / min(bare):.1f} bare starts\n")
+        if min(ours) > MOST_BARE_STARTS * min(bare):
+            slow[agent, name] = (min(ours), min(bare))
     assert not slow
+
+
+def processor_time(work: Callable[[], object]) -> float:
+    """Seconds of the processor that the processes started in it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    work()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 @pytest.fixture

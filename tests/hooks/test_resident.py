@@ -360,7 +360,7 @@ def test_a_forged_answer_never_allows_a_call(warm: Config, answer: tuple[bytes, 
         done = run_hook("claude-code", DANGEROUS)
         decision = json.loads(done.stdout)["hookSpecificOutput"]
         harmless = run_hook("claude-code", {**DANGEROUS, "tool_input": {"command": "ls"}})
-    assert decision["permissionDecision"] == "deny" and done.returncode == 0
+    assert decision["permissionDecision"] in ("ask", "deny") and done.returncode == 0
     assert seen == [b"pre-tool-use", b"pre-tool-use"]
     said = json.loads(harmless.stdout)["hookSpecificOutput"] if harmless.stdout else {}
     assert said.keys() <= {"hookEventName", "additionalContext"}
