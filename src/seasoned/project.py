@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 import stat
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -155,11 +155,9 @@ def is_home(path: str) -> bool:
 
 
 def _own_home() -> tuple[str, ...]:
-    try:
-        own = Path.home()
-        return tuple(normal_path(str(one)) for one in (own, own.resolve()) if one != one.parent)
-    except RuntimeError:
-        return ()  # a user without a home folder
+    own = os.path.expanduser("~")
+    # Without a home folder the sign stays; as root of a container it may be `/`.
+    return tuple(normal_path(one) for one in (own, os.path.realpath(own)) if os.path.isabs(one) and one != os.sep)
 
 
 def _project_of_path(folder: str) -> Project | None:
@@ -208,35 +206,52 @@ def _part(found: re.Match[str]) -> str:
 
 def checkout_of(folder: str) -> Project | None:
     """The project of the git checkout that a folder lies in; None if there is none on this machine."""
-    place = Path(folder)
-    if not place.is_absolute():
+    try:
+        found = _top_of(folder)
+        return None if found is None else _checkout(*found)
+    except (OSError, ValueError):
+        return None  # a folder that may not be read, a NUL: the path alone decides
+
+
+def checkout_root(folder: str) -> str | None:
+    """The top of the git checkout that a folder lies in; None if there is none on this machine."""
+    try:
+        found = _top_of(folder)
+        return None if found is None else normal_path(found[0])
+    except (OSError, ValueError):
         return None
-    try:
-        start = place.resolve()
-        for top in (start, *start.parents):
-            if (git := _git_folder(top)) is not None:
-                # A whole home folder in git says nothing about what lies in it.
-                return None if is_home(normal_path(str(top))) else _checkout(top, git, start)
-    except (OSError, ValueError, RuntimeError):
-        return None  # a folder that may not be read, a NUL, a loop of links: the path alone decides
-    return None
 
 
-def _checkout(top: Path, git: Path, start: Path) -> Project:
+def _top_of(folder: str) -> tuple[str, str, str] | None:
+    """The top of a checkout, its git folder, and the folder itself, all without links."""
+    if not os.path.isabs(folder):
+        return None
+    start = top = os.path.realpath(folder)
+    while (git := _git_folder(top)) is None:
+        above = os.path.dirname(top)
+        if above == top:
+            return None
+        top = above
+    # A whole home folder in git says nothing about what lies in it.
+    return None if is_home(normal_path(top)) else (top, git, start)
+
+
+def _checkout(top: str, git: str, start: str) -> Project:
     common = _common_folder(git)
-    part = "" if start == top else start.relative_to(top).as_posix()
+    part = "" if start == top else os.path.relpath(start, top).replace(os.sep, "/")
     # What is left of a worktree that is gone is a path inside the main checkout.
-    if part and (inside := _INSIDE.compiled.fullmatch(start.as_posix())) and inside["base"] == top.as_posix():
+    inside = _INSIDE.compiled.fullmatch(start.replace(os.sep, "/")) if part else None
+    if inside is not None and inside["base"] == top.replace(os.sep, "/"):
         part = ""
-    key = _remote_of(common, top) or normal_path(str(_main_checkout(top, git, common)))
-    return Project(key, name_of(key), part, normal_path(str(top)))
+    key = _remote_of(common, top) or normal_path(_main_checkout(top, git, common))
+    return Project(key, name_of(key), part, normal_path(top))
 
 
-def _git_folder(top: Path) -> Path | None:
+def _git_folder(top: str) -> str | None:
     """The git folder of a checkout's top; None if this is not one."""
-    git = top / ".git"
+    git = os.path.join(top, ".git")
     try:
-        mode = git.stat().st_mode
+        mode = os.stat(git).st_mode
     except OSError:
         return None
     if not stat.S_ISDIR(mode):
@@ -244,31 +259,31 @@ def _git_folder(top: Path) -> Path | None:
         words = _text(git)
         if not words.startswith("gitdir:"):
             return None
-        git = top / words.removeprefix("gitdir:").strip()
+        git = os.path.join(top, words.removeprefix("gitdir:").strip())
     # An empty or broken .git belongs to no checkout; git looks for HEAD as well.
-    return git.resolve() if (git / "HEAD").exists() else None
+    return os.path.realpath(git) if os.path.exists(os.path.join(git, "HEAD")) else None
 
 
-def _common_folder(git: Path) -> Path:
+def _common_folder(git: str) -> str:
     """What all worktrees of a repository share: the git folder of the main checkout."""
-    common = _text(git / "commondir").strip()
-    return (git / common).resolve() if common else git
+    common = _text(os.path.join(git, "commondir")).strip()
+    return os.path.realpath(os.path.join(git, common)) if common else git
 
 
-def _main_checkout(top: Path, git: Path, common: Path) -> Path:
+def _main_checkout(top: str, git: str, common: str) -> str:
     """The folder that stands for a repository without a remote."""
     if common == git:
         return top  # also a submodule, whose git folder is inside that of its parent
-    if common.name in (".git", ".bare"):
-        return common.parent
+    if os.path.basename(common) in (".git", ".bare"):
+        return os.path.dirname(common)
     # The main checkout of a submodule is named in its configuration.
     for section, name, value in _settings(common):
         if section == "core" and name == "worktree":
-            return (common / value).resolve()
+            return os.path.realpath(os.path.join(common, value))
     return common
 
 
-def _remote_of(common: Path, top: Path, depth: int = 0) -> str | None:
+def _remote_of(common: str, top: str, depth: int = 0) -> str | None:
     """The address of `origin`, else of the only remote. A clone of a clone on this machine has the first one's."""
     urls: dict[str, str] = {}
     for section, name, value in _settings(common):
@@ -278,20 +293,20 @@ def _remote_of(common: Path, top: Path, depth: int = 0) -> str | None:
     url = urls.get("origin") or (next(iter(urls.values())) if len(urls) == 1 else None)
     if not url:
         return None
-    address = normal_remote(str(top / url) if url.startswith(".") else url)
+    address = normal_remote(os.path.join(top, url) if url.startswith(".") else url)
     if address is None or not is_path(address) or depth >= _MOST_CLONES:
         return address
-    for place in (Path(address), Path(f"{address}.git")):
-        git = _git_folder(place) or (place if (place / "HEAD").is_file() else None)
+    for place in (address, f"{address}.git"):
+        git = _git_folder(place) or (place if os.path.isfile(os.path.join(place, "HEAD")) else None)
         if git is not None:
             return _remote_of(_common_folder(git), place, depth + 1) or address
     return address
 
 
-def _settings(git: Path) -> Iterator[tuple[str, str, str]]:
+def _settings(git: str) -> Iterator[tuple[str, str, str]]:
     """Section, name and value of each line of a git configuration, such as `remote origin`, `url`, its address."""
     section = ""
-    for line in _text(git / "config").splitlines():
+    for line in _text(os.path.join(git, "config")).splitlines():
         words = line.strip()
         if words.startswith("[") and "]" in words:
             head, _, words = words[1:].partition("]")
@@ -304,12 +319,12 @@ def _settings(git: Path) -> Iterator[tuple[str, str, str]]:
             yield section, name.strip().lower(), quoted[1] if quoted else re.split(r"\s[#;]", value)[0].strip()
 
 
-def _text(path: Path) -> str:
+def _text(path: str) -> str:
     """A small file; nothing if it is missing. A pipe or a device is not opened: it would never end."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        if not stat.S_ISREG(os.stat(path).st_mode):
             return ""
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             return file.read(_MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""

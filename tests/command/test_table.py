@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, get_args
 
 from seasoned.command.action import HIGH_RISK
@@ -81,9 +82,7 @@ def test_patterns_compile_and_tools_are_of_known_kinds() -> None:
 
 def test_the_compiled_table_is_current() -> None:
     compiled = write_compiled(compile_table(FILES))
-    if COMPILED.read_bytes() != compiled:
-        COMPILED.write_bytes(compiled)
-        raise AssertionError(
-            f"{COMPILED.name} was out of date and has been rewritten. Run the tests again and commit it."
-        )
+    if Path(COMPILED).read_bytes() != compiled:
+        Path(COMPILED).write_bytes(compiled)
+        raise AssertionError(f"{COMPILED} was out of date and has been rewritten. Run the tests again and commit it.")
     assert isinstance(table(), CommandTable)

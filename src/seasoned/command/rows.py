@@ -6,17 +6,17 @@ examples and decodes in under a millisecond; `tests/command/test_table.py` rewri
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from seasoned.errors import UsageError
 
-FOLDER = Path(__file__).parent / "table"
-COMPILED = FOLDER / "compiled.json"
+FOLDER = os.path.join(os.path.dirname(__file__), "table")
+COMPILED = os.path.join(FOLDER, "compiled.json")
 _MACRO = re.compile(r"\{([a-z_]+)(?::([^{}]*))?\}")
 
 
@@ -86,7 +86,8 @@ class CommandTable(msgspec.Struct, frozen=True):
 @cache
 def table() -> CommandTable:
     """The compiled table."""
-    return msgspec.json.decode(COMPILED.read_bytes(), type=CommandTable)
+    with open(COMPILED, "rb") as file:
+        return msgspec.json.decode(file.read(), type=CommandTable)
 
 
 @cache
@@ -114,11 +115,12 @@ def rows_by_program(question: str) -> dict[str, tuple[CommandRow, ...]]:
     return {program: tuple(rows) for program, rows in found.items()}
 
 
-def read_toml(folder: Path = FOLDER) -> dict[str, dict[str, Any]]:
+def read_toml(folder: str = FOLDER) -> dict[str, dict[str, Any]]:
     """The TOML files by name, with the examples in them."""
     import tomllib
+    from pathlib import Path
 
-    return {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.toml"))}
+    return {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(Path(folder).glob("*.toml"))}
 
 
 def compile_table(files: dict[str, dict[str, Any]]) -> CommandTable:

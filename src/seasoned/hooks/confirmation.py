@@ -75,11 +75,10 @@ def project_folder(agent: Agent, cwd: str) -> str:
     of Codex says where the user started it.
     """
     from seasoned.environment import agent_project_folder
-    from seasoned.project import checkout_of
+    from seasoned.project import checkout_root
 
     named = cwd if agent == "codex" else agent_project_folder()
-    found = checkout_of(named or cwd)
-    return found.root if found is not None and found.root else named
+    return checkout_root(named or cwd) or named
 
 
 def _hint(agent: Agent, pending: PendingAnswer | None) -> None:

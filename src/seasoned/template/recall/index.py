@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -100,7 +101,7 @@ def fill(store: Store, *, within_seconds: float | None = None, learn: Learn | No
 
 
 def _rules() -> str:
-    return digest(_VERSION, phrases_text(), COMPILED.read_text(encoding="utf-8"))
+    return digest(_VERSION, phrases_text(), Path(COMPILED).read_text(encoding="utf-8"))
 
 
 def has_rules(store: Store) -> bool:
