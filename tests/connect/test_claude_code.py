@@ -15,6 +15,7 @@ from seasoned.config import Config
 from seasoned.connect import claude_code, codex
 from seasoned.connect.hook_file import Hook, read_json, with_hooks, without_hooks
 from seasoned.errors import CannotDo
+from tests.cli.run import seasoned
 from tests.connect.connecting import COMMAND, connect, connect_json
 from tests.connect.test_json_text import documents, is_kept
 from tests.hooks.terminal import attend
@@ -338,3 +339,14 @@ def test_a_folder_that_a_variable_names_holds_the_servers_too(home: Path, tmp_pa
     server = json.loads((place / ".claude.json").read_text())["mcpServers"]["seasoned"]
     assert server["env"] == {"SEASONED_HOME": str(tmp_path / "own")}
     assert not (home / ".claude.json").exists()
+
+
+def test_without_a_model_it_is_said_once_that_no_reviews_happen_and_how_to_have_them(home: Path) -> None:
+    first = seasoned("connect", "claude-code", "--yes").stdout
+    assert "No model is configured for reviews" in first
+    assert "review_model =" in first and "ANTHROPIC_API_KEY that Claude Code runs with" in first
+    seasoned("connect", "claude-code", "--undo", "--yes")
+    assert "No model is configured" not in seasoned("connect", "claude-code", "--yes").stdout, "said before"
+    assert "OPENAI_API_KEY that Codex runs with" in seasoned("connect", "codex", "--yes").stdout
+    (home / ".seasoned" / "config.toml").write_text('review_model = "anthropic:claude-sonnet-5"\n')
+    assert "No model is configured" not in seasoned("connect", "hermes", "--dry-run").stdout

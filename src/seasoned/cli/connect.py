@@ -14,6 +14,7 @@ from seasoned.config import load
 from seasoned.connect.apply import apply_plan, chosen_parts, connector, own_programs, undo_plan
 from seasoned.connect.apply import undo as undo_changes
 from seasoned.connect.plan import PARTS, ConnectPlan, Part, made_links, missing_links, preview
+from seasoned.connect.review_advice import advised, review_advice
 from seasoned.errors import UsageError
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -61,6 +62,9 @@ def connect(
         chosen = _choose(before) if asks else _parts(parts, before)
         plan = module.plan(config, programs=own_programs(), parts=chosen, prefill=prefill)
     answer = _answer(plan, undo=undo)
+    advice = None if undo or (plan.parts and "reviews" not in plan.parts) else review_advice(config, agent)
+    if advice is not None:
+        answer["steps"].append(advice)
     if not as_json:
         _show(plan, undo=undo)
     # Nothing to write, so there is nothing to ask.
@@ -77,6 +81,8 @@ def connect(
     else:
         answer["kept"] = str(apply_plan(plan, home=config.home, clock=time.time, left=left))
         answer["state"] = "connected"
+        if answer["steps"] and answer["steps"][-1] == advice:
+            advised(config, agent)
     _end(answer, as_json=as_json)
 
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "compare": ("compare:compare", "Compare two sessions, or two sets of them"),
     "compress-check": ("compare:compress_check", "Check what a context compression cost"),
     "sheet": ("experience.command:sheet", "Show what sessions of a project see"),
+    "receipt": ("experience.receipt:receipt", "Show what a session was shown and used"),
     "backtest": ("experience.command:backtest", "Replay histories: was what sessions see right?"),
     "template": ("template.command:template", "Build, inspect and share templates"),
     "warm": ("template.warm:warm", "Print the examples a new session would get"),

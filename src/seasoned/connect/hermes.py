@@ -18,6 +18,7 @@ from seasoned.connect.plan import (
     PARTS,
     ConnectPlan,
     FileChange,
+    LinkedFolder,
     Part,
     change_of,
     common_steps,
@@ -235,6 +236,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, pre
     return ConnectPlan(
         AGENT,
         change_of(path, before, after, "the plugin `seasoned` is enabled"),
+        links=(LinkedFolder(config.hermes_home / "skills", config.skill_folder, "skills that reviews write"),),
         steps=(*_own_steps(config, programs), *common_steps(config)),
     )
 

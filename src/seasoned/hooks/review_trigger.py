@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.agent.review.due import ReviewCount, Topic, settings_of, topic_due
+from seasoned.agent.review.due import ReviewCount, Topic, has_model, settings_of, topic_due
 from seasoned.atomic_write import digest, make_private_folder, write_atomic
 from seasoned.background import start
 from seasoned.config import Config
@@ -78,11 +78,6 @@ def count_turn(config: Config, agent: Agent, session: str, path: Path, turn: str
     write_atomic(folder / f"{digest(f'{agent}:{session}')[:16]}.due", data, unfinished=folder / ".unfinished")
     begin_reviewing(config)
     return True
-
-
-def has_model(config: Config) -> bool:
-    """Whether a model for reviews is configured. A key in the environment alone belongs to the connected agent."""
-    return bool(config.review_model or config.model or config.base_url)
 
 
 def review_folder(config: Config) -> Path:

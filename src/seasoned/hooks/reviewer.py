@@ -9,13 +9,14 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.agent.review.due import has_model
 from seasoned.background import lower_priority
 from seasoned.config import Config, command_environment, load
 from seasoned.connect.plan import LinkedFolder, make_links
 from seasoned.errors import CannotDo
 from seasoned.file_lock import locked
 from seasoned.hooks.log import log
-from seasoned.hooks.review_trigger import DueSession, has_model, review_folder
+from seasoned.hooks.review_trigger import DueSession, review_folder
 
 _SECONDS = 3600.0
 _SAID_CHARS = 500
@@ -86,7 +87,8 @@ def _review(config: Config, due: DueSession) -> str:
 
 def link_skills(config: Config) -> None:
     """Link skills that a review wrote into the folders of connected agents."""
-    for agent, place in (("claude-code", config.claude_config_dir), ("codex", config.codex_home)):
+    homes = (("claude-code", config.claude_config_dir), ("codex", config.codex_home), ("hermes", config.hermes_home))
+    for agent, place in homes:
         if (config.home / "connect" / agent / "record.json").is_file():
             try:
                 make_links(LinkedFolder(place / "skills", config.skill_folder, ""))

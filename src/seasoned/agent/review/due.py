@@ -44,6 +44,11 @@ def settings_of(config: Config) -> ReviewSettings:
     return ReviewSettings(**found)
 
 
+def has_model(config: Config) -> bool:
+    """Whether a model for reviews is configured. A key in the environment alone belongs to the connected agent."""
+    return bool(config.review_model or config.model or config.base_url)
+
+
 Topic = Literal["memory", "skills", "both"]
 
 
