@@ -203,6 +203,9 @@ class Plugin:
             ctx.register_hook("on_session_finalize", self.session_ended)
             ctx.register_hook("on_session_reset", self.session_ended)
             atexit.register(self.process_ended)
+            # What was recorded while the plugin was not there, or ended without notice.
+            with self._boundary.part("Learning"):
+                self._learn("files")
 
     def flush(self, seconds: float) -> bool:
         """Wait until all calls are stored; whether they are."""

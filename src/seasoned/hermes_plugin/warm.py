@@ -22,6 +22,7 @@ from seasoned.errors import SourceError
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread, log
 from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage
+from seasoned.learn_queue import wait_until_learned
 from seasoned.session import SessionRef
 from seasoned.store import Store, open_store
 from seasoned.store.project import project_key
@@ -36,6 +37,7 @@ FORMATS: dict[str, Format] = {"chat_completions": "openai", "anthropic_messages"
 SUBAGENT = "subagent"
 # The first request of a conversation waits for this. After that it goes without a block, and stays so.
 _WAIT_SECONDS = 2.0
+_CATCH_UP_SECONDS = 0.8
 _MOST = 2000
 
 
@@ -144,6 +146,8 @@ class Warmer:
 
     def _begin(self, request: HermesRequest, database: Path, late: threading.Event) -> Rendered | None:
         """Runs in the background thread."""
+        # A session that ended a moment ago is still being learned from.
+        wait_until_learned(str(self._config.home), _CATCH_UP_SECONDS)
         root = root_of(database, request.session)
         if late.is_set() or root is None:
             return None
