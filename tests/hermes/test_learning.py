@@ -23,7 +23,6 @@ from tests.scripted_server import serve_script
 OK = '{"output": "3 passed", "exit_code": 0, "error": null}'
 BAD = '{"output": "rtk: command not found", "exit_code": 127, "error": null}'
 RIGHT = "make report WEEK=2026-W09"
-READS = {"path": "wp"}
 
 
 @pytest.fixture
@@ -127,6 +126,10 @@ def test_a_review_and_a_sub_agent_end_nothing(plugin: Plugin, home: Path) -> Non
     assert not waiting(str(home / ".seasoned"))
 
 
+def _reads(name: str) -> dict[str, Any]:
+    return {"tool": "read_file", "arguments": {"path": f"{name}.txt"}, "id": f"call_{{}}_{name}"}
+
+
 @pytest.mark.slow
 def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_taught(tmp_path: Path) -> None:
     """Connected once in an empty home, and no command after that."""
@@ -135,7 +138,7 @@ def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_tau
         turn(calls=[terminal("./wp report --week 2026-W09", "call_{}_r")]),
         *[
             # Long enough to be learned from; quicker than as many commands.
-            turn(calls=[{"tool": "read_file", "arguments": READS, "id": f"call_{{}}_{part}_{at}"} for at in range(12)])
+            turn(calls=[_reads(f"{part}{at}") for at in range(12)])
             for part in ("a", "b")
         ],
         turn(text="Three were late."),
@@ -150,6 +153,8 @@ def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_tau
         program = work / "wp"
         program.write_text('#!/bin/sh\ncase "$3" in 2026-W*) echo 3 parcels were late ;; *) exit 2 ;; esac\n')
         program.chmod(0o755)
+        for name in (f"{part}{at}" for part in "ab" for at in range(12)):
+            (work / f"{name}.txt").write_text(f"part {name}\n")
         asked = {"turns": ["How many parcels were late in week 9?"], "toolsets": ["terminal", "file"]}
         inside = f"import os; os.chdir({str(work)!r}); os.environ['TERMINAL_CWD'] = {str(work)!r}\n"
         house.play(*[asked] * 3, code=inside)
