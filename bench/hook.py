@@ -162,7 +162,9 @@ def _timed(
     """By turns, so that both meet the same machine. Every round is a new conversation: a hint is given once in each."""
     ours, bare = [], []
     for number in range(ROUNDS):
-        said = json.dumps({"session_id": f"{event}-{speaks}-{number}", "transcript_path": None, **fields})
+        said = json.dumps(
+            {"session_id": f"{event}-{speaks}-{number}{env.get(VARIABLE, '')}", "transcript_path": None, **fields}
+        )
         taken, output = _run([str(_BIN / "seasoned-hook"), agent, event], said, env)
         if bool(output) != speaks:
             raise RuntimeError(f"{agent} {event} was expected to {'speak' if speaks else 'be silent'}: {output!r}")

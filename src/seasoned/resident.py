@@ -30,8 +30,6 @@ ANSWERED, DECLINED, RECEIVED = b"+", b"-", b"."
 VARIABLE = "SEASONED_HOOK_RESIDENT"
 # An answer takes some milliseconds. After this time the hook finds it out by itself.
 _PATIENCE_SECONDS = 0.4
-# A start may wait a second for what earlier sessions taught.
-_START_SECONDS = 2.0
 _PING_SECONDS = 3.0
 _MOST_BYTES = 1_000_000
 # The address of a socket is at most 104 bytes long on some systems.
@@ -79,7 +77,7 @@ def ask(home: str, agent: str, event: str, data: bytes) -> PendingAnswer | None:
         return None
     # With all of the environment: the answer must be the one that this process would find.
     parts = [program(), agent.encode(), event.encode(), data, place, *copied()]
-    return _send(home, parts, seconds=_START_SECONDS if event == "session-start" else _PATIENCE_SECONDS)
+    return _send(home, parts, seconds=_PATIENCE_SECONDS)
 
 
 def ping(home: str) -> int | None:

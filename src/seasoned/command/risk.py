@@ -283,9 +283,10 @@ def _joined(words: tuple[str, ...]) -> str:
 
 
 def _matches(row: CommandRow, texts: list[str]) -> bool:
-    if row.unless and any(map(regex(row.unless).search, texts[:2])):
+    # In this order: hardly any row matches, and what excuses it need not be compiled then.
+    if row.words and not any(map(regex(row.words).search, texts)):
         return False
-    return not row.words or any(map(regex(row.words).search, texts))
+    return not (row.unless and any(map(regex(row.unless).search, texts[:2])))
 
 
 def _found(row: CommandRow) -> Finding:
