@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+import sys
+
 # Not from typing, which takes three milliseconds: every hook imports this package.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from seasoned.app.library import backtest, begin
     from seasoned.app.template import build, provision
     from seasoned.history.read import read
     from seasoned.insight.profile import profile_session as profile
     from seasoned.outcome.judge import judge_session as judge
     from seasoned.project import project_of
+    from seasoned.project import project_of as project
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "build", "judge", "profile", "project_of", "provision", "read"]
+__all__ = [
+    "__version__",
+    "backtest",
+    "begin",
+    "build",
+    "judge",
+    "profile",
+    "project",
+    "project_of",
+    "provision",
+    "read",
+]
 
 # Where each function of the library lives.
 _HOMES = {
+    "backtest": ("seasoned.app.library", "backtest"),
+    "begin": ("seasoned.app.library", "begin"),
     "build": ("seasoned.app.template", "build"),
     "judge": ("seasoned.outcome.judge", "judge_session"),
     "profile": ("seasoned.insight.profile", "profile_session"),
+    "project": ("seasoned.project", "project_of"),
     "project_of": ("seasoned.project", "project_of"),
     "provision": ("seasoned.app.template", "provision"),
     "read": ("seasoned.history.read", "read"),
@@ -35,3 +53,22 @@ def __getattr__(name: str) -> Any:
 
     module, attribute = _HOMES[name]
     return getattr(import_module(module), attribute)
+
+
+class _FunctionModule(type(sys)):  # type: ignore[misc]
+    """A module whose name is also a function of the library, such as `seasoned.begin`."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return __getattr__(self.__name__.rpartition(".")[2])(*args, **options)
+
+
+class _Library(type(sys)):  # type: ignore[misc]
+    """This package. Importing `seasoned.begin` puts the module here, in the place of the function of that name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _HOMES and type(value) is type(sys):
+            value.__class__ = _FunctionModule
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Library

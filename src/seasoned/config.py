@@ -15,7 +15,7 @@ from seasoned.errors import UsageError
 _Settings = TypeVar("_Settings", bound=msgspec.Struct)
 
 Origin = str
-EntryPoint = Literal["gateway", "hermes", "claude-code", "codex", "chat", "mcp"]
+EntryPoint = Literal["gateway", "hermes", "claude-code", "codex", "chat", "mcp", "library"]
 
 
 class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -2,16 +2,84 @@
 
 from __future__ import annotations
 
+import inspect
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
 import seasoned
+from seasoned.errors import StoreError
 from seasoned.template.mine.selection import MiningOptions
+
+# The stable surface: names and parameters are only added.
+SURFACE = {
+    "backtest": ["paths", "project", "fewest", "config"],
+    "begin": ["conversation", "messages", "tools", "task", "folder", "template", "format", "config"],
+    "build": [
+        "name", "paths", "options", "description", "tags", "budget", "use_store", "project", "config", "progress",
+    ],
+    "judge": ["session"],
+    "profile": ["session"],
+    "project": ["folder", "remote", "application"],
+    "project_of": ["folder", "remote", "application"],
+    "provision": ["messages", "template", "tools", "task", "is_used", "project", "config", "options"],
+    "read": ["path"],
+}  # fmt: skip
+ASKED = [{"role": "user", "content": "Run the tests of this project."}]
+
+
+def test_the_surface_is_what_it_was() -> None:
+    assert set(seasoned.__all__) == {"__version__", *SURFACE}
+    for name, parameters in SURFACE.items():
+        # From the table of the package: a name may also be that of a module that was imported meanwhile.
+        found = inspect.signature(seasoned.__getattr__(name)).parameters
+        assert list(found)[: len(parameters)] == parameters, name
+
+
+def test_a_name_is_a_function_whether_its_module_was_imported_or_not() -> None:
+    code = (
+        "import seasoned\n"
+        "before = seasoned.project('/home/a/b')\n"
+        "import seasoned.project, seasoned.begin.settings, seasoned.backtest.figures\n"
+        "assert seasoned.project('/home/a/b') == before and before.name == 'b'\n"
+        "assert seasoned.project.is_path('/x') and callable(seasoned.begin) and callable(seasoned.backtest)\n"
+        "assert seasoned.begin.settings.BeginSettings().is_enabled\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_there_is_not_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'learn'"):
+        seasoned.learn  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_a_template_is_built_and_put_into_the_messages_of_a_new_session(samples: Path) -> None:
     saved = seasoned.build("code", [samples / "codex"], options=MiningOptions(min_messages=10), tags=["demo"])
     assert saved.template.name == "code" and saved.template.examples and saved.template.tags == ("demo",)
-    messages = [{"role": "user", "content": "Run the tests of this project."}]
-    made = seasoned.provision(messages, template="code")
+    made = seasoned.provision(ASKED, template="code")
     assert made.block is not None and len(made.messages) > 1
-    assert made.messages[-1] == messages[0], made.reason
+    assert made.messages[-1] == ASKED[0], made.reason
+
+
+def test_a_conversation_keeps_its_beginning(samples: Path) -> None:
+    with pytest.raises(StoreError, match="seasoned scan"):
+        seasoned.begin("bot:1", ASKED)
+    seasoned.build("code", [samples / "codex"], options=MiningOptions(min_messages=10))
+    begun = seasoned.begin("bot:1", ASKED)
+    assert begun.template == "code@1" and begun.example_ids and begun.messages[-1] == ASKED[0]
+    seasoned.build("code", [samples / "hermes"], options=MiningOptions(min_messages=10))
+    answered = [*ASKED, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "Again."}]
+    again = seasoned.begin("bot:1", answered)
+    assert again.messages == [*begun.messages, *answered[1:]] and again.template == "code@1"
+    other = seasoned.begin("2", ASKED, folder="/home/none/elsewhere")
+    assert other.messages == ASKED and other.template is None and other.reason
+
+
+def test_histories_are_replayed(samples: Path) -> None:
+    answer = seasoned.backtest([samples], fewest=2)
+    assert {one.project for one in answer.found.projects} == {"/home/mira/waypost", "/home/jonas/src/waypost"}
+    one = seasoned.backtest([samples], project="/home/mira/waypost")
+    assert [each.project for each in one.found.projects] == ["/home/mira/waypost"]
