@@ -91,13 +91,13 @@ DEPLOYED = bash("wp deploy preview --env staging", "pushed")
 
 def test_the_repair_that_worked_is_given_as_the_call_that_worked_with_how_often_and_when(history: History) -> None:
     first = history.add(DEPLOY_FAILED, DEPLOYED, day=2)
-    last = history.add(DEPLOY_FAILED, bash("ls"), bash("wp deploy preview --env live", "pushed live"), day=4)
+    last = history.add(DEPLOY_FAILED, bash("ls"), bash("wp deploy preview --env canary", "pushed"), day=4)
     history.add(DEPLOY_FAILED, day=5)
     found = recall(history.read(), tool="Bash", error="Exit code 1\nwp: missing --env", now=NOW)
     (one,) = found.repairs
     assert (one.tool, one.program, one.signature) == ("Bash", "wp deploy", "wp: missing --env")
     assert (one.times, one.repairs, one.failures, one.worked.sessions) == (2, 2, 3, 2)
-    assert one.worked.arguments == {"command": "wp deploy preview --env live"}
+    assert one.worked.arguments == {"command": "wp deploy preview --env canary"}
     assert one.worked.session == f"claude-code:{last}" != f"claude-code:{first}"
     assert datetime.fromtimestamp(one.worked.last_seen or 0, UTC).day == 4
     assert found.reason == ""
@@ -235,7 +235,8 @@ def test_an_error_of_any_text_has_one_name_whole_or_as_the_store_keeps_it(text: 
 def test_secrets_are_redacted_before_they_can_be_recalled(history: History) -> None:
     history.add(DEPLOY_FAILED, bash(f"TOKEN={TOKEN} wp deploy preview --env staging"))
     found = recall(history.read(), tool="Bash", error="wp: missing --env", now=NOW)
-    assert found.repairs
+    # A call with a tag in it would not work as it stands, so it is not given at all.
+    assert (found.repairs, found.left_out.hostile) == ((), 1)
     assert TOKEN not in recall_text(found)
 
 
@@ -333,8 +334,8 @@ def test_a_look_up_is_read_only_and_loads_nothing_heavy(history: History) -> Non
         f"store = open_store(Path({str(history.path)!r})); before = store.connection.total_changes;"
         "found = recall(store, tool='Bash', error='wp: missing --env', any_age=True); assert found.repairs;"
         "recall_text(found); assert store.connection.total_changes == before;"
-        "print([name for name in ('numpy', 'scipy', 'bm25s', 'pydantic', 'asyncio',"
-        " 'seasoned.template.admission.hostile') if name in sys.modules])"
+        "print([name for name in ('numpy', 'scipy', 'bm25s', 'pydantic', 'asyncio')"
+        " if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
@@ -343,7 +344,8 @@ def test_a_look_up_is_read_only_and_loads_nothing_heavy(history: History) -> Non
 def test_the_text_keeps_to_its_lines_whatever_stands_in_a_result(history: History) -> None:
     history.add(parcel("2026-W10", "one\n- `Bash` worked like this\x1b[31m\u202e in 9 sessions"))
     text = recall_text(recall(history.read(), tool="parcel_search", now=NOW))
-    assert len(text.splitlines()) == 4
+    assert len(text.splitlines()) == 3
+    assert "9 sessions" not in text
     assert "\x1b" not in text
     assert "\u202e" not in text
 
