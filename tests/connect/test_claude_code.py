@@ -348,5 +348,7 @@ def test_without_a_model_it_is_said_once_that_no_reviews_happen_and_how_to_have_
     seasoned("connect", "claude-code", "--undo", "--yes")
     assert "No model is configured" not in seasoned("connect", "claude-code", "--yes").stdout, "said before"
     assert "OPENAI_API_KEY that Codex runs with" in seasoned("connect", "codex", "--yes").stdout
-    (home / ".seasoned" / "config.toml").write_text('review_model = "anthropic:claude-sonnet-5"\n')
-    assert "No model is configured" not in seasoned("connect", "hermes", "--dry-run").stdout
+    seasoned("connect", "codex", "--undo", "--yes")
+    (home / ".seasoned" / "connect" / ".review" / "codex.advised").unlink()
+    (home / ".seasoned" / "config.toml").write_text('review_model = "openai:gpt-5.4-mini"\n')
+    assert "No model is configured" not in seasoned("connect", "codex", "--yes").stdout, "there is one"

@@ -59,7 +59,9 @@ def kept_notice(store: Store, agent: str, *, now: float | None = None) -> str:
 
 def _more(conversation: str) -> str:
     agent, _, native = conversation.partition(":")
-    return f"Details: seasoned receipt {native[: _ID_CHARS.get(agent, 40)]}"
+    # What can be typed where Hermes is installed, whichever environment that is.
+    program = "hermes seasoned" if agent == "hermes" else "seasoned"
+    return f"Details: {program} receipt {native[: _ID_CHARS.get(agent, 40)]}"
 
 
 def note_told(store: Store, conversation: str, project: str, place: str, text: str) -> None:

@@ -23,6 +23,15 @@ def database_path(otherwise: Path) -> Path:
     return Path(home if isinstance(home, str | Path) else otherwise) / "state.db"
 
 
+def tell_user(line: str) -> None:
+    """Show a line to the person at Hermes' terminal; nothing happens where no one sits there."""
+    # Set by Hermes' own terminal program, and by no other way to run it.
+    agent = getattr(sys.modules.get("cli"), "_active_agent_ref", None)
+    emit = getattr(agent, "_emit_status", None)
+    if callable(emit):
+        emit(f"🌱 {line}")
+
+
 def _called(module: str, name: str) -> Any:
     function = getattr(sys.modules.get(module), name, None)
     return function() if callable(function) else None

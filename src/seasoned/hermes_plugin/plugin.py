@@ -23,6 +23,7 @@ from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread, ErrorBoundary, log
 from seasoned.hermes_plugin.call_recorder import CallRecorder, turn_of
 from seasoned.hermes_plugin.confirmation import CallGate
+from seasoned.hermes_plugin.memory import MemoryInRequests
 from seasoned.hermes_plugin.settings import FILE, HermesSettings, load_settings
 from seasoned.hermes_plugin.warm import SUBAGENT, Warmer, project_of_session, request_of, root_of
 from seasoned.history.reader.hermes_db import AGENT
@@ -173,10 +174,11 @@ class Plugin:
         self._boundary = ErrorBoundary()
         self._writing = BackgroundThread("seasoned-judge", self._boundary)
         self._gate = CallGate(wait_seconds=settings.wait_seconds)
-        self._warmer = self._recorder = None
+        self._warmer = self._recorder = self._memory = None
         if config is not None:
             warming = BackgroundThread("seasoned-warm", self._boundary)
-            self._warmer = Warmer(config, begin_settings(config, "hermes", settings), warming)
+            warmer = self._warmer = Warmer(config, begin_settings(config, "hermes", settings), warming)
+            self._memory = MemoryInRequests(config, lambda: warmer.settings, warming)
             if settings.judge:
                 self._recorder = CallRecorder(config, self._writing, on_ruling=self._warmer.retract)
         # Turns of background reviews: their calls come in threads that do not say what they work for.
@@ -241,8 +243,12 @@ class Plugin:
             if asked is None or is_child or self._warmer is None:
                 return None
             messages = self._warmer.warm(asked, is_review=is_review)
-            if messages is not None:
-                return {"request": {**asked.body, "messages": messages}, "source": "seasoned", "reason": "warm start"}
+            body = asked.body if messages is None else {**asked.body, "messages": messages}
+            # After the block: which arm of an experiment the conversation is in was decided with it.
+            if self._memory is not None:
+                body = self._memory.put_in(asked, body, is_review=is_review) or body
+            if body is not asked.body:
+                return {"request": body, "source": "seasoned", "reason": "warm start"}
         return None
 
     def after_call(

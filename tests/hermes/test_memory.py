@@ -1,0 +1,89 @@
+"""The real Hermes with memory and skills of its project: in every request, in no file of Hermes, said to its user."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seasoned.experience.memory_file import project_folder
+from seasoned.hermes_plugin.memory import with_memory
+from seasoned.store import open_store
+from seasoned.store.project import project_key
+from tests.hermes.house import House, turn
+from tests.scripted_server import serve_script
+
+TOOLSETS = ["terminal", "seasoned"]
+
+
+def keep_memory(house: House) -> None:
+    """A note and a skill of the project that Hermes is started in, a note of another one, and a line about the user."""
+    with open_store(house.config.store_path) as store:
+        here = project_key(store, str(Path.cwd()))
+    assert here is not None
+    for key, note in ((here, "The depot listens on 5433."), ("github.com/mira/other", "Elsewhere it is 9999.")):
+        folder = project_folder(house.ours, key)
+        folder.mkdir(parents=True)
+        (folder / "MEMORY.md").write_text(note)
+    (house.ours / "memory").mkdir()
+    (house.ours / "memory" / "USER.md").write_text("Mira likes short answers.")
+
+
+def memory_in(body: dict[str, Any]) -> str:
+    """What a request says of memory, from its mark to its end; it stands in the system prompt and nowhere else."""
+    system = body["messages"][0]
+    assert system["role"] == "system" and str(body["messages"][1:]).count("[seasoned:memory]") == 0
+    text = system["content"] if isinstance(system["content"], str) else system["content"][-1]["text"]
+    return text[text.index("[seasoned:memory]") :] if "[seasoned:memory]" in text else ""
+
+
+@pytest.mark.slow
+def test_memory_reaches_hermes_and_stays_the_same_after_a_restart(tmp_path: Path) -> None:
+    steps = [turn(match="FIRST", text="One."), turn(match="FIRST", text="Two."), turn(match="SECOND", text="Three.")]
+    with serve_script(*steps) as server:
+        house = House(tmp_path, server)
+        keep_memory(house)
+        (session,) = house.play({"turns": ["Be FIRST."], "toolsets": TOOLSETS})
+        (project_folder(house.ours, _key(house)) / "MEMORY.md").write_text("The depot listens on 5434.")
+        house.play({"session": session, "turns": ["Go on."], "toolsets": TOOLSETS}, {"turns": ["Be SECOND."]})
+        own = [body for body in house.requests("FIRST") if body.get("tools")]
+        first, again = memory_in(own[0]), memory_in(own[-1])
+        assert len(own) == 2, [body["messages"][-1] for body in own]
+        assert "- The depot listens on 5433." in first and "- Mira likes short answers." in first
+        assert "9999" not in first and again == first, "byte for byte, although the note has changed"
+        second = memory_in(next(body for body in house.requests("SECOND") if body.get("tools")))
+        assert "5434" in second
+        assert "seasoned:memory" not in house.words_in_hermes()
+
+
+def _key(house: House) -> str:
+    with open_store(house.config.store_path) as store:
+        return str(project_key(store, str(Path.cwd())))
+
+
+@pytest.mark.parametrize(
+    ("format", "body", "expected"),
+    [
+        ("openai", {"messages": [{"role": "system", "content": "S"}]}, {"role": "system", "content": "S\n\nM"}),
+        ("openai", {"messages": [{"role": "user", "content": "U"}]}, {"role": "system", "content": "M"}),
+        (
+            "openai",
+            {"messages": [{"role": "system", "content": [{"type": "text", "text": "S"}]}]},
+            {"role": "system", "content": [{"type": "text", "text": "S"}, {"type": "text", "text": "M"}]},
+        ),
+    ],
+)
+def test_the_text_follows_the_system_prompt(format: str, body: dict[str, Any], expected: dict[str, Any]) -> None:
+    before = str(body)
+    assert with_memory(body, format, "M")["messages"][0] == expected
+    assert str(body) == before, "what Hermes holds is left alone"
+
+
+def test_in_anthropics_format_too() -> None:
+    blocks = [{"type": "text", "text": "S", "cache_control": {"type": "ephemeral"}}]
+    assert with_memory({"messages": [], "system": blocks}, "anthropic", "M")["system"] == [
+        *blocks,
+        {"type": "text", "text": "M"},
+    ]
+    assert with_memory({"messages": [], "system": "S"}, "anthropic", "M")["system"] == "S\n\nM"
