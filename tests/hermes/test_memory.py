@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +91,37 @@ def test_in_anthropics_format_too() -> None:
         {"type": "text", "text": "M"},
     ]
     assert with_memory({"messages": [], "system": "S"}, "anthropic", "M")["system"] == "S\n\nM"
+
+
+@pytest.mark.slow
+def test_the_user_sees_the_line_at_the_terminal_of_hermes(tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty", reason="there are no terminals to play on this system")
+    with serve_script(turn(match="FIRST", text="One.")) as server:
+        house = House(tmp_path, server)
+        keep_memory(house)
+        program = str(house.python.with_name("hermes"))
+        pid, terminal = pty.fork()
+        if pid == 0:
+            size = {"TERM": "xterm-256color", "COLUMNS": "200", "LINES": "50", "PATH": os.environ["PATH"]}
+            os.execve(program, [program, "chat", "-t", "terminal,seasoned"], {**size, **house.environment()})
+        try:
+            _wait_for(terminal, "❯")
+            os.write(terminal, b"Be FIRST.\r")
+            _wait_for(terminal, "Seasoned showed this session 1 note and what is known about you. Details: hermes")
+        finally:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            os.close(terminal)
+
+
+def _wait_for(terminal: int, text: str, seconds: float = 60.0) -> None:
+    seen = b""
+    ends = time.monotonic() + seconds
+    while text.encode() not in seen:
+        assert time.monotonic() < ends, seen[-2000:].decode("utf-8", "replace")
+        if select.select([terminal], [], [], 0.2)[0]:
+            read = os.read(terminal, 65_536)
+            seen += read
+            # A terminal answers where its cursor is; Hermes asks that first.
+            if b"\x1b[6n" in read:
+                os.write(terminal, b"\x1b[1;1R")
