@@ -187,10 +187,12 @@ def _schedule(config: Config) -> Iterator[Check]:
 def _learned(config: Config) -> Iterator[Check]:
     """When each agent's last session was learned from, and whether ends of sessions wait for too long."""
     known: tuple[LastLearned, ...] = ()
+    queued = None
     if config.store_path.exists():
         try:
             with open_store(config.store_path) as store:
                 known = last_learned(store)
+                queued = store.row("recall.count_waiting")
         except SeasonedError:
             return  # a damaged store is reported by store_checks already
     for one in known:
@@ -204,6 +206,9 @@ def _learned(config: Config) -> Iterator[Check]:
         if folder.parent.name not in seen:
             finding = "connected; no session yet. The first one is learned from when it ends"
             yield Check(f"learned from {folder.parent.name}", ok=True, finding=finding)
+    if queued is not None and queued["sessions"]:
+        finding = f"{plural(queued['sessions'], 'session')} not learned from yet. Run `seasoned scan` to continue"
+        yield Check("learned", ok=True, finding=finding)
     left = waiting(str(config.home))
     late = [path for path in left if time.time() - Path(path).stat().st_mtime > _LATE_SECONDS]
     if late:

@@ -103,6 +103,14 @@ def test_the_repair_that_worked_is_given_as_the_call_that_worked_with_how_often_
     assert found.reason == ""
 
 
+def test_what_ended_last_is_read_first_whenever_it_was_stored(history: History) -> None:
+    days = [3, 5, 1, 4, 2]
+    names = {history.add(bash("ls"), day=day): day for day in days}
+    store = history.read(with_fill=False)
+    queue = [store.row("session.track", {"id": row["session_id"]}) for row in store.rows("recall.queue")]
+    assert [names[row["native_id"]] for row in queue] == [5, 4, 3, 2, 1]
+
+
 def test_a_failed_call_is_never_given(history: History) -> None:
     history.add(shown("00402", WRONG_ID, False), shown("#P-00402"))
     store = history.read()

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 # The log rotates: at most 4 MB on disk, however long a server runs.
 _LOG_BYTES = 1_000_000
 _OLD_LOGS = 3
-# A very long history is not indexed at once: the next scan, or the next recall, goes on where this one stopped.
+# What the readers could not learn by themselves takes longest where a large history has to be learned from again: then
+# the newest sessions come first, and the next scan, or the next recall, goes on where this one stopped.
 _FILL_SECONDS = 60.0
 
 TellProgress = Callable[[int, int], None]
@@ -116,15 +117,22 @@ def scan_into_store(
     target = ScanTarget(config.store_path, before_first_write=keep)
     report = _scan(config, target, paths, key, "full", progress, make_learner)
     store = target.existing()
-    if store is not None and report.sessions:
+    if store is not None and (report.sessions or _waiting(store)):
         # Imported here: most scans find nothing new.
         from seasoned.experience.storage import refresh
 
         refresh(store, within_seconds=_FILL_SECONDS)
         _retire_outdated(store)
+        report = msgspec.structs.replace(report, waiting=_waiting(store))
     if store is not None and (verbose or report.unreadable or report.failures):
         _log(config, store, report, Secrecy(key, config.redact), verbose=verbose)
     return report, store
+
+
+def _waiting(store: Store) -> int:
+    """How many sessions were read and not learned from yet."""
+    row = store.row("recall.count_waiting")
+    return 0 if row is None else int(row["sessions"])
 
 
 def make_learner() -> Learner:

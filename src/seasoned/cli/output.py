@@ -29,6 +29,26 @@ def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> Non
     sys.stdout.write((data if lines else msgspec.json.format(data, indent=2)).decode("utf-8", "replace") + "\n")
 
 
+def print_json_list(name: str, before: dict[str, Any], field: str, items: Iterable[Any], after: dict[str, Any]) -> None:
+    """Print what `print_json` prints for `{**before, field: [*items], **after}`, item by item: a list of any length."""
+    write = sys.stdout.write
+
+    def shown(value: Any) -> str:
+        # A line break inside a text is escaped, so every one in here is between two lines.
+        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode("utf-8", "replace")
+
+    write(shown({"schema": f"seasoned/{name}/1", **before}).removesuffix("\n}"))
+    write(f",\n  {shown(field)}: [")
+    separator = "\n    "
+    for item in items:
+        write(separator + shown(item).replace("\n", "\n    "))
+        separator = ",\n    "
+    write("\n  ]" if separator.startswith(",") else "]")
+    for key, value in after.items():
+        write(f",\n  {shown(key)}: " + shown(value).replace("\n", "\n  "))
+    write("\n}\n")
+
+
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
     """A terminal for people; rich is imported when something is to be drawn."""
     from rich.console import Console

@@ -22,7 +22,7 @@ from seasoned.cli.options import (
     store_option,
     verbose_option,
 )
-from seasoned.cli.output import ReadingBar, console, percent, print_json, printable, table, when
+from seasoned.cli.output import ReadingBar, console, percent, print_json, print_json_list, printable, table, when
 from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
 from seasoned.errors import SeasonedError
@@ -67,6 +67,8 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
     )
     if report.unreadable:
         click.echo(f"{plural(report.unreadable, 'record')} could not be read. `seasoned doctor` shows where and why.")
+    if report.waiting:
+        click.echo(f"{plural(report.waiting, 'session')} not learned from yet. Run `seasoned scan` again to continue.")
     if report.gone:
         click.echo(f"{plural(report.gone, 'file')} gone since the last scan; what was learned from them stays.")
     print_passed_over(report.failures)
@@ -105,11 +107,15 @@ def sessions(
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
         asked = {"agent": agent, "source": source, "task_type": task_type, "project": key}
-        rows = read.store.rows("session.list", {**asked, "min_messages": min_messages, "limit": limit})
-    if as_json:
-        listed = {"count": len(rows), "project": key, "sessions": [_session_answer(row) for row in rows]}
-        print_json("sessions", listed | passed_over_answer(read))
-        return
+        asked |= {"min_messages": min_messages, "limit": limit}
+        if as_json:
+            # One by one: a store may hold more than fits into memory at once.
+            counted = read.store.row("session.count", asked)
+            listed = map(_session_answer, read.store.each("session.list", asked))
+            before = {"count": counted["sessions"] if counted else 0, "project": key}
+            print_json_list("sessions", before, "sessions", listed, passed_over_answer(read))
+            return
+        rows = read.store.rows("session.list", asked)
     if not rows:
         click.echo("No sessions match.")
         return

@@ -62,15 +62,9 @@ def _settle_repeated(store: Store) -> set[int]:
         for row in rows[1:]:
             if row["parent_agent"] is None and row["session_id"] != rows[0]["session_id"]:
                 # A fork without a link to its parent is recognised by the calls it copied.
-                store.run(
-                    "session.set_parent",
-                    {
-                        "id": row["session_id"],
-                        "parent_agent": rows[0]["agent"],
-                        "parent_native_id": rows[0]["native_id"],
-                        "relation": "fork",
-                    },
-                )
+                link = {"parent_agent": rows[0]["agent"], "parent_native_id": rows[0]["native_id"], "relation": "fork"}
+                if store.run("session.set_parent", {"id": row["session_id"], **link}):
+                    changed.add(row["session_id"])
     return changed
 
 
@@ -87,27 +81,28 @@ def _set_copies(store: Store, rows: list[sqlite3.Row]) -> set[int]:
 
 def _settle_roots(store: Store) -> None:
     """Set the first session of each chain; a circular chain ends where it meets itself."""
-    links = {(row["agent"], row["native_id"]): row for row in store.rows("session.links")}
-    ids: dict[tuple[str, str], int | None] = {ref: row["id"] for ref, row in links.items()}
-    for ref, row in links.items():
-        top, seen = ref, {ref}
-        while top in links:
-            above = (links[top]["parent_agent"], links[top]["parent_native_id"])
-            if above in seen or _id_of(store, above, ids) is None:
+    links = store.rows("session.links")
+    # What is known of a session by its name: its row, or None if the store has none.
+    known: dict[tuple[str, str], sqlite3.Row | None] = {(row["agent"], row["native_id"]): row for row in links}
+    for row in links:
+        top = row
+        seen = {(row["agent"], row["native_id"])}
+        while top["parent_agent"] is not None:
+            ref = (top["parent_agent"], top["parent_native_id"])
+            above = _find(store, ref, known)
+            if above is None or ref in seen:
                 break
-            seen.add(above)
+            seen.add(ref)
             top = above
-        root_id = _id_of(store, top, ids)
-        if row["root_id"] != root_id:
-            store.run("session.set_root", {"id": row["id"], "root_id": root_id})
-            store.run("session.set_root", {"id": root_id, "root_id": root_id})
+        if row["root_id"] != top["id"]:
+            store.run("session.set_root", {"id": row["id"], "root_id": top["id"]})
+            store.run("session.set_root", {"id": top["id"], "root_id": top["id"]})
 
 
-def _id_of(store: Store, ref: tuple[str, str], ids: dict[tuple[str, str], int | None]) -> int | None:
-    if ref not in ids:
-        row = store.row("session.find_ref", {"agent": ref[0], "native_id": ref[1]})
-        ids[ref] = None if row is None else row["id"]
-    return ids[ref]
+def _find(store: Store, ref: tuple[str, str], known: dict[tuple[str, str], sqlite3.Row | None]) -> sqlite3.Row | None:
+    if ref not in known:
+        known[ref] = store.row("session.find_ref", {"agent": ref[0], "native_id": ref[1]})
+    return known[ref]
 
 
 def _settle_lineages(store: Store) -> set[int]:

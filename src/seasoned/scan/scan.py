@@ -37,6 +37,7 @@ class ScanReport(msgspec.Struct, frozen=True):
     gone: int
     bytes: int
     seconds: float
+    waiting: int = 0  # sessions that were read and not learned from yet
 
 
 class ScanTarget:

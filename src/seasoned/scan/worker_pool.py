@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from seasoned.scan.file_reader import FileReader
 
 WORTH_A_PROCESS = 4 << 20  # bytes for which starting another process pays off
+_FILE_BYTES = 40_000  # a file costs as much as so many bytes, even if it is empty
 _MOST_TICKETS = 8000  # so many tickets of four bytes fit into a pipe
 # The largest file that is read before the workers start: the larger, the more of what they need it has met.
 _FIRST_BYTES = 1 << 20
@@ -41,7 +42,8 @@ def read_all(
     make_learner: Callable[[], Learner] | None = None,
 ) -> Iterator[Batch]:
     """Every batch of every job, in no particular order between files. The workers start immediately."""
-    workers = min(workers, len(jobs), 1 + sum(job.size for job in jobs) // WORTH_A_PROCESS)
+    work = sum(job.size + _FILE_BYTES for job in jobs)
+    workers = min(workers, len(jobs), 1 + work // WORTH_A_PROCESS)
     make = partial(_make_reader, secrecy, mode, make_learner)
     if workers <= 1:
         return _read_here(jobs, make)

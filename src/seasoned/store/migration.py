@@ -95,6 +95,14 @@ MIGRATIONS = (
         UPDATE source SET size = -1, resume = NULL, stamps = NULL WHERE format IN ('hermes_db', 'hermes_file');
         """,
     ),
+    # The sessions of a file and of a tool are found without reading all sessions.
+    Migration(
+        "m024_lookup",
+        sql="""
+        CREATE INDEX session_of_source ON session (source_id);
+        CREATE INDEX session_tool_by_tool ON session_tool (tool, session_id);
+        """,
+    ),
 )
 VERSION = len(MIGRATIONS)
 

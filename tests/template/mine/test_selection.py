@@ -219,6 +219,12 @@ def test_many_sessions_of_one_folder_do_not_take_all_places() -> None:
     assert sum(one.source == "own" for one in chosen) >= 8
 
 
+def test_as_many_sessions_as_are_asked_for_are_chosen() -> None:
+    many = [experience(f"s{at:04}", ("Read", 9, 1), source=f"p{at % 3}", ended=NOW - at) for at in range(1500)]
+    chosen = select(many, 900)
+    assert {one.key for one in chosen} == {f"s{at:04}" for at in range(900)}
+
+
 def test_many_sessions_of_one_lineage_do_not_take_all_places() -> None:
     many = [experience(f"f{at}", ("Read", 9, 1), root="fork", ended=NOW - at) for at in range(50)]
     chosen = select([*many, *[experience(f"o{at}", ("Read", 1, 0)) for at in range(5)]], 8)

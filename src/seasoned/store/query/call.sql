@@ -28,7 +28,8 @@ FROM call WHERE session_id = :session_id AND copy_of IS NULL ORDER BY position;
 -- name: of_tracks
 SELECT call.session_id, call.message, call.tool, call.kind, call.counts_as, call.verdict, call.fault, call.time,
     call.arguments, call.result, call.reason, call.intent, call.corrected, call.call_id
-FROM session JOIN call ON call.session_id = session.id
+-- CROSS JOIN: session by session, so that the calls of a whole history need not be sorted.
+FROM session CROSS JOIN call ON call.session_id = session.id
 WHERE call.copy_of IS NULL AND (:agent IS NULL OR session.agent = :agent)
   AND (:project IS NULL OR session.project = :project)
 ORDER BY session.id, call.position;
@@ -36,7 +37,7 @@ ORDER BY session.id, call.position;
 -- name: judged
 SELECT session.agent, session.native_id, call.call_id, call.tool, call.verdict, call.evidence, call.fault, call.reason,
     call.judge, call.flag
-FROM call JOIN session ON session.id = call.session_id
+FROM session CROSS JOIN call ON call.session_id = session.id
 WHERE call.copy_of IS NULL
 ORDER BY session.id, call.position;
 

@@ -16,7 +16,7 @@ DELETE FROM evidence WHERE session_id = :session_id;
 SELECT session.id, session.agent, session.ended, session.project,
     COALESCE(root.agent, session.agent) || ':' || COALESCE(root.native_id, session.native_id) AS root
 FROM touched CROSS JOIN session ON session.id = touched.id
-JOIN recall_waiting ON recall_waiting.session_id = session.id AND recall_waiting.times = 1
+CROSS JOIN recall_waiting ON recall_waiting.session_id = session.id AND recall_waiting.times = 1
 LEFT JOIN session AS root ON root.id = session.root_id
 WHERE session.copies = 0 AND NOT EXISTS (SELECT 1 FROM learned_from WHERE learned_from.session_id = session.id);
 

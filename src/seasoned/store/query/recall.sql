@@ -15,6 +15,12 @@ ON CONFLICT (session_id) DO UPDATE SET times = recall_waiting.times + 1;
 -- name: waiting
 SELECT session_id, times FROM recall_waiting ORDER BY session_id DESC LIMIT :limit;
 
+-- name: queue
+-- The newest first: a limit of time must not leave out what happened last.
+SELECT recall_waiting.session_id, recall_waiting.times
+FROM recall_waiting CROSS JOIN session ON session.id = recall_waiting.session_id
+ORDER BY COALESCE(session.ended, session.started, 0) DESC, session.id DESC;
+
 -- name: count_waiting
 SELECT count(*) AS sessions FROM recall_waiting;
 

@@ -65,11 +65,20 @@ WHERE (:agent IS NULL OR agent = :agent) AND (:project IS NULL OR project = :pro
         AND child.relation = 'compression'));
 
 -- name: links
-SELECT id, agent, native_id, parent_agent, parent_native_id, relation, root_id, started FROM session
+-- The touched sessions and all that descend from them, as far as they have a parent.
+WITH RECURSIVE line(id) AS (
+    SELECT id FROM touched
+    UNION
+    SELECT child.id FROM line
+    CROSS JOIN session AS parent ON parent.id = line.id
+    CROSS JOIN session AS child ON child.parent_agent = parent.agent AND child.parent_native_id = parent.native_id
+)
+SELECT session.id, agent, native_id, parent_agent, parent_native_id, root_id
+FROM line CROSS JOIN session ON session.id = line.id
 WHERE parent_agent IS NOT NULL;
 
 -- name: touched_roots
-SELECT DISTINCT root_id FROM touched JOIN session ON session.id = touched.id WHERE root_id IS NOT NULL;
+SELECT DISTINCT root_id FROM touched CROSS JOIN session ON session.id = touched.id WHERE root_id IS NOT NULL;
 
 -- name: begin_touched
 CREATE TEMP TABLE IF NOT EXISTS touched (id INTEGER PRIMARY KEY);
@@ -121,6 +130,17 @@ WHERE session.messages >= :min_messages
 ORDER BY session.ended DESC, session.id DESC
 LIMIT :limit;
 
+-- name: count
+-- How many sessions `list` lists.
+SELECT count(*) AS sessions FROM (
+    SELECT 1 FROM session
+    WHERE session.messages >= :min_messages
+      AND (:agent IS NULL OR session.agent = :agent)
+      AND (:source IS NULL OR session.platform = :source OR session.agent = :source)
+      AND (:task_type IS NULL OR session.task_type = :task_type)
+      AND (:project IS NULL OR session.project = :project)
+    LIMIT :limit);
+
 -- name: by_native_id
 SELECT session.*, source.path AS path, source.gone_at AS gone_at
 FROM session LEFT JOIN source ON source.id = session.source_id
@@ -142,7 +162,7 @@ ORDER BY COALESCE(ended, started, 0) DESC, agent, native_id;
 SELECT id FROM session WHERE source_id = :source_id;
 
 -- name: all_ids
-SELECT id FROM session;
+SELECT id FROM session ORDER BY started, id;
 
 -- name: delete
 DELETE FROM session WHERE id = :id;

@@ -20,7 +20,8 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
 from seasoned.text import plural
 
-# At most so many sessions are compared with each other: the cost must not grow with the store.
+# At most so many sessions are compared with each other: the cost must not grow with the store. Of more than so many
+# that are wanted, the newest of every folder are taken.
 _COMPARED = 400
 _NOTHING = LazyRegex(
     r"(?i)\s*(?:no (?:files?|matches|results?)(?: (?:were )?found)?\.?|found 0 files|\[\]|\{\}|null|none|\"\"|0)?\s*\Z",
@@ -156,7 +157,9 @@ def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSes
     left = sorted(experiences, key=_newest)
     if len(left) <= limit:
         return left
-    left = _spread(left)
+    left = _spread(left, limit)
+    if len(left) <= limit:
+        return left
     chosen: list[MinableSession] = []
     tools: Counter[str] = Counter()
     roots: Counter[str] = Counter()
@@ -181,13 +184,13 @@ def _newest(one: MinableSession) -> tuple[float, str]:
     return -(one.ended or one.written), one.key
 
 
-def _spread(experiences: Sequence[MinableSession]) -> list[MinableSession]:
+def _spread(experiences: Sequence[MinableSession], limit: int) -> list[MinableSession]:
     """The newest of every folder in turn, until there are enough to compare."""
     by_source: dict[str, list[MinableSession]] = {}
     for one in experiences:
         by_source.setdefault(one.source, []).append(one)
     turns = zip_longest(*[by_source[source] for source in sorted(by_source)])
-    return list(islice((one for turn in turns for one in turn if one is not None), _COMPARED))
+    return list(islice((one for turn in turns for one in turn if one is not None), max(limit, _COMPARED)))
 
 
 def _worth(one: MinableSession) -> list[tuple[str, float]]:
@@ -234,7 +237,7 @@ def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSes
 def choose(store: Store, found: Sequence[MinableSession], limit: int) -> list[MinableSession]:
     """The most useful of these sessions; only the tools of those that are compared are looked up."""
     if len(found) > limit:
-        found = _spread(sorted(found, key=_newest))
+        found = _spread(sorted(found, key=_newest), limit)
     return select([msgspec.structs.replace(one, tools=_tools(store, one.row)) for one in found], limit)
 
 

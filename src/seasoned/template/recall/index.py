@@ -5,8 +5,9 @@ What is kept only points at calls, so that forgetting a session takes it along.
 
 from __future__ import annotations
 
+import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,28 +77,36 @@ def fill(store: Store, *, within_seconds: float | None = None, learn: Learn | No
 
     `learn` is called with the sessions of each batch, in the transaction that writes it.
     """
-    ends = None if within_seconds is None else time.monotonic() + within_seconds
+    ends = float("inf") if within_seconds is None else time.monotonic() + within_seconds
     if not has_rules(store):
         with store.write():
             follow_rules(store)
-    while rows := store.rows("recall.waiting", {"limit": _AT_ONCE}):
-        # Read before anything is locked. A session that changes meanwhile stays in the queue.
-        read = {row["session_id"]: _read(store, row["session_id"]) for row in rows}
-        found = {at: index_of(one) for at, one in read.items() if one is not None}
-        with store.write():
-            for session_id, times in rows:
-                # One after the other: a mistake that others in the queue made too keeps its number.
-                store.run("recall.clear_worked", {"session_id": session_id})
-                store.run("recall.clear_failures", {"session_id": session_id})
-                if session_id in found:
-                    keep_index(store, {session_id: found[session_id]})
-                store.run("recall.done", {"session_id": session_id, "times": times})
-            if learn is not None:
-                learn({at: one for at, one in read.items() if one is not None})
-        if ends is not None and time.monotonic() >= ends:
-            break
+    is_late = False
+    # Once more if sessions changed while they were read: then they are in the queue still.
+    while not is_late and (queue := store.rows("recall.queue")):
+        for at in range(0, len(queue), _AT_ONCE):
+            _take_in(store, queue[at : at + _AT_ONCE], learn)
+            is_late = time.monotonic() >= ends
+            if is_late:
+                break
     waiting = store.row("recall.count_waiting")
     return 0 if waiting is None else int(waiting["sessions"])
+
+
+def _take_in(store: Store, rows: Sequence[sqlite3.Row], learn: Learn | None) -> None:
+    # Read before anything is locked. A session that changes meanwhile stays in the queue.
+    read = {row["session_id"]: _read(store, row["session_id"]) for row in rows}
+    found = {at: index_of(one) for at, one in read.items() if one is not None}
+    with store.write():
+        for session_id, times in rows:
+            # One after the other: a mistake that others in the queue made too keeps its number.
+            store.run("recall.clear_worked", {"session_id": session_id})
+            store.run("recall.clear_failures", {"session_id": session_id})
+            if session_id in found:
+                keep_index(store, {session_id: found[session_id]})
+            store.run("recall.done", {"session_id": session_id, "times": times})
+        if learn is not None:
+            learn({at: one for at, one in read.items() if one is not None})
 
 
 def _rules() -> str:
