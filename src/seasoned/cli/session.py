@@ -106,7 +106,7 @@ def sessions(
     """
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
         key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
-        asked = {"agent": agent, "source": source, "task_type": task_type, "project": key}
+        asked: dict[str, Any] = {"agent": agent, "source": source, "task_type": task_type, "project": key}
         asked |= {"min_messages": min_messages, "limit": limit}
         if as_json:
             # One by one: a store may hold more than fits into memory at once.

@@ -8,8 +8,12 @@ DELETE FROM knowledge WHERE topic = 'memory';
 INSERT INTO knowledge (project, topic, key, content) VALUES (:project, 'memory', :key, :content);
 
 -- name: writer
-SELECT learned.actor, session.project FROM learned
-LEFT JOIN session ON session.agent || ':' || session.native_id = COALESCE(learned.parent, learned.session)
+SELECT learned.actor, session.project
+FROM (
+    SELECT id, kind, actor, after, COALESCE(parent, session) AS ref FROM learned
+) AS learned
+LEFT JOIN session ON session.agent = substr(learned.ref, 1, instr(learned.ref, ':') - 1)
+  AND session.native_id = substr(learned.ref, instr(learned.ref, ':') + 1)
 WHERE learned.kind = 'memory' AND learned.after = :text ORDER BY learned.id DESC LIMIT 1;
 
 -- name: tell
