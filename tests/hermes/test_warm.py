@@ -190,7 +190,10 @@ def test_two_processes_that_take_up_one_session_at_once_send_the_same(config: Co
     [
         "warm.offered",
         "warm.insert",
-        "warm.lineage",
+        "hint.lineage",
+        "hint.open_store",
+        "hint.asking_for",
+        "hint.with_lines",
         "warm.open_store",
         "warm.begin",
         "plugin.turn_of",

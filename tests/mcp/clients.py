@@ -36,11 +36,13 @@ def talk(work: Work) -> Any:
     return asyncio.run(run())
 
 
-def talk_over_stdio(work: Work, mode: Mode = "auto", **environment: str) -> Any:
-    """A conversation with a process that the client starts."""
+def talk_over_stdio(work: Work, mode: Mode = "auto", folder: Path | None = None, **environment: str) -> Any:
+    """A conversation with a process that the client starts, in the folder that it works in."""
 
     async def run() -> Any:
-        command = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env={**os.environ, **environment})
+        command = StdioServerParameters(
+            command=COMMAND[0], args=COMMAND[1:], env={**os.environ, **environment}, cwd=folder
+        )
         async with Client(command, read_timeout_seconds=60, mode=mode) as client:
             return await work(client)
 

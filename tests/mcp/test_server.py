@@ -18,6 +18,8 @@ from mcp_types import ListResourcesResult
 from mcp import Client, MCPError
 from seasoned.app.stores import scan_into_store
 from seasoned.config import load
+from seasoned.store import open_store
+from seasoned.store.project import merge_projects
 from seasoned.template.recall.lookup import Recall, recall
 from tests.cli.run import answer
 from tests.confirm.serving import Serving, serving
@@ -26,6 +28,8 @@ from tests.mcp.clients import HttpServer, http_server, talk, talk_over_stdio, te
 TOOLS = {"warm_session", "recall", "request_confirmation", "wait_confirmation", "redeem_confirmation"}
 FIXED = {"seasoned://templates", "seasoned://report", "seasoned://report/text", "seasoned://report/json"}
 DEPLOY = {"tool": "Bash", "error": "Exit code 1\nwp: missing --env", "any_age": True}
+FOLDER = "/home/mira/waypost"
+HERE = {**DEPLOY, "folder": FOLDER}
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +43,10 @@ def learned(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             lambda client: client.call_tool("warm_session", {"action": "build", "name": "wörk", "min_messages": 4})
         )
         assert not built.is_error
+        (home / "work").mkdir()
+        with open_store(load().store_path) as store:
+            # The folder of the samples is not on this machine; a server has to be started in one that is.
+            merge_projects(store, str(home / "work"), FOLDER, now=1.0)
     return home
 
 
@@ -85,7 +93,7 @@ async def use_everything(client: Client) -> dict[str, Any]:
     found["profile"] = await warm("profile", session_id="40904d81")
     found["compress-check"] = await warm("compress-check", session_id="c73c43e8")
     found["compare"] = await warm("compare", session_id="40904d81", compare_with="c73c43e8")
-    found["recall"] = await call("recall", **DEPLOY)
+    found["recall"] = await call("recall", **HERE)
     found["request"] = await call("request_confirmation", action="send_report", description="Send it.")
     found["wait"] = await call("wait_confirmation", id=found["request"]["id"], wait_seconds=0)
     redeemed = await client.call_tool("redeem_confirmation", {"id": found["request"]["id"]})
@@ -110,7 +118,8 @@ async def use_everything(client: Client) -> dict[str, Any]:
 def test_the_official_client_runs_every_tool_resource_and_prompt(
     way: str, mode: Any, home: Path, http: HttpServer
 ) -> None:
-    found = talk_over_stdio(use_everything, mode) if way == "stdio" else http.talk(use_everything, mode)
+    in_project = lambda: talk_over_stdio(use_everything, mode, home / "work")  # noqa: E731
+    found = in_project() if way == "stdio" else http.talk(use_everything, mode)
     assert {tool.name for tool in found["tools"]} == TOOLS
     for name in ("build", "list", "load", "delete", "profile", "compress-check", "compare"):
         assert found[name]["success"] is True
@@ -139,7 +148,7 @@ def test_the_official_client_runs_every_tool_resource_and_prompt(
 @pytest.mark.parametrize(("way", "mode"), [("stdio", "auto"), ("http", "legacy")])
 def test_both_protocols_are_spoken_on_both_ways(way: str, mode: Any, home: Path, http: HttpServer) -> None:
     async def work(client: Client) -> Any:
-        return await client.call_tool("recall", DEPLOY)
+        return await client.call_tool("recall", HERE)
 
     assert (talk_over_stdio(work, mode) if way == "stdio" else http.talk(work, mode)).structured_content["repairs"]
 
@@ -173,6 +182,7 @@ def test_every_schema_is_valid_and_says_what_each_argument_is_for(home: Path) ->
         ("warm_session", {"action": "profile", "session_id": "zzz"}, "zzz"),
         ("warm_session", {"action": "compare", "session_id": "40904d81"}, "needs 'compare_with'"),
         ("recall", {}, "which tool or which error"),
+        ("recall", {"tool": "Bash"}, "Give `folder`"),
         ("recall", {"tool": "x", "limit": 99}, "'limit'"),
         ("recall", {"tool": ["x"]}, "'tool'"),
         ("fly", {}, "fly"),
@@ -188,7 +198,7 @@ def test_wrong_arguments_give_an_error_that_a_model_can_act_on(
 
 
 def test_what_is_not_known_is_an_answer_and_no_error(home: Path) -> None:
-    result = talk(lambda client: client.call_tool("recall", {"tool": "no_such_tool"}))
+    result = talk(lambda client: client.call_tool("recall", {"tool": "no_such_tool", "folder": FOLDER}))
     assert not result.is_error
     assert "No known call of 'no_such_tool'" in text(result)
     assert result.structured_content["worked"] == []
@@ -224,14 +234,14 @@ def test_no_failed_call_is_in_a_template_that_a_model_may_read(home: Path) -> No
 def test_fifty_calls_at_once_are_all_answered_rightly(home: Path, http: HttpServer) -> None:
     async def work(client: Client) -> list[Any]:
         asked = [
-            client.call_tool("recall", DEPLOY)
+            client.call_tool("recall", HERE)
             if number % 3
             else client.call_tool("warm_session", {"action": "load", "name": "wörk"})
             for number in range(50)
         ]
         return list(await asyncio.gather(*asked))
 
-    for results in (http.talk(work), talk_over_stdio(work)):
+    for results in (http.talk(work), talk_over_stdio(work, folder=home / "work")):
         assert len(results) == 50
         assert not any(result.is_error for result in results)
         assert all(result.structured_content["repairs"] for number, result in enumerate(results) if number % 3)
@@ -285,7 +295,7 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("SEASONED_HOME", str(tmp_path))
 
     async def work(client: Client) -> None:
-        assert "seasoned scan" in text(await client.call_tool("recall", {"tool": "Bash"}))
+        assert "seasoned scan" in text(await client.call_tool("recall", {"tool": "Bash", "folder": FOLDER}))
         with pytest.raises(MCPError, match="seasoned scan"):
             await client.read_resource("seasoned://report")
 
@@ -295,11 +305,9 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Monk
 def test_the_door_and_the_command_look_up_the_same(home: Path) -> None:
     import msgspec
 
-    from seasoned.store import open_store
-
-    answered = talk(lambda client: client.call_tool("recall", DEPLOY)).structured_content
+    answered = talk(lambda client: client.call_tool("recall", HERE)).structured_content
     with open_store(load().store_path) as store:
-        assert msgspec.convert(answered, Recall) == recall(store, **DEPLOY)
+        assert msgspec.convert(answered, Recall) == recall(store, **DEPLOY, project=FOLDER)
 
 
 def test_the_server_and_the_command_list_the_same_templates(home: Path) -> None:
@@ -309,3 +317,29 @@ def test_the_server_and_the_command_list_the_same_templates(home: Path) -> None:
         return listed
 
     assert talk(work) == answer("template", "list")["templates"]
+
+
+def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: Path) -> None:
+    async def work(client: Client) -> dict[str, Any]:
+        (listed,) = (await client.read_resource("seasoned://templates")).contents
+        found: dict[str, Any] = {"templates": json.loads(listed.text)["templates"]}  # type: ignore[union-attr]
+        found["recall"] = await client.call_tool("recall", DEPLOY)
+        for address in ("seasoned://session/40904d81", "seasoned://template/w%C3%B6rk", "seasoned://report/json"):
+            try:
+                (content,) = (await client.read_resource(address)).contents
+                found[address] = content.text  # type: ignore[union-attr]
+            except MCPError as error:
+                found[address] = error
+        return found
+
+    own = talk_over_stdio(work, folder=home / "work")
+    assert own["templates"] and own["recall"].structured_content["repairs"]
+    assert "wp " in own["seasoned://template/w%C3%B6rk"]
+    (home / "empty").mkdir(exist_ok=True)
+    found = talk_over_stdio(work, folder=home / "empty")
+    # How a named tool is called that two projects use may be shown everywhere; no command, path or file is.
+    assert "Bash" not in str(found["seasoned://template/w%C3%B6rk"])
+    assert found["recall"].structured_content["repairs"] == found["recall"].structured_content["worked"] == []
+    assert "No known repair" in text(found["recall"])
+    assert isinstance(found["seasoned://session/40904d81"], MCPError)
+    assert isinstance(found["seasoned://report/json"], MCPError)

@@ -11,11 +11,15 @@ from typing import Any
 import msgspec
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 
-from seasoned.begin.ongoing import Retraction, experiment_database, find_retraction
+from seasoned.begin.call_hint import CallHints, knows_repairs
+from seasoned.begin.ongoing import Retraction, experiment_database, find_retraction, is_held_back
 from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.errors import SeasonedError, StoreError
+from seasoned.experience.ask import asking_for
+from seasoned.history.reader.seasoned_db import AGENT
+from seasoned.session import ToolCall
 from seasoned.store import open_store
 from seasoned.store.project import project_key
 from seasoned.template.block import Format
@@ -42,24 +46,29 @@ def warm_block(
     task: str,
     tools: Sequence[dict[str, Any]],
     folder: Path | None = None,
-    template: str = AUTO,
+    template: str | None = AUTO,
     is_small: bool = False,
     clock: Callable[[], float] = time.time,
 ) -> Warmth:
     """The block of a conversation, made at its first turn; `auto` takes the template that fits the task best.
 
-    While an experiment runs, a conversation that begins with `auto` is assigned to an arm like any other session.
+    While an experiment runs, a conversation that begins with `auto` is assigned to an arm like any other session. With
+    None it has no examples, and is only told what the task asks for in its project.
     """
     session = NewSession(
         id=lineage_root,
         format=FORMAT,
         task=task,
         tools=list(tools),
+        forms=() if template is None else ("messages",),
         template=None if template == AUTO else template,
         is_small=is_small,
+        workdir=None if folder is None else str(folder),
         may_be_assigned=template == AUTO,
     )
-    settings = begin_settings(config, "chat").on_request()
+    settings = begin_settings(config, "chat")
+    if template is not None:
+        settings = settings.on_request()
     try:
         with open_store(config.store_path) as store:
             project = project_key(store, None if folder is None else str(folder))
@@ -81,6 +90,26 @@ def known_block(store_path: Path, lineage_root: str) -> Warmth | None:
         return None
     reason = "The block that the conversation began with."
     return Warmth(_messages(block.content), reason, f"{block.template}@{block.version}")
+
+
+def hint(
+    config: Config, lineage_root: str, folder: Path, call: ToolCall, *, clock: Callable[[], float] = time.time
+) -> str:
+    """What to tell after a call that failed: what repaired such a failure in this project. Empty for nothing."""
+    settings = begin_settings(config, "chat")
+    if not settings.tells("calls") or not config.store_path.exists():
+        return ""
+    try:
+        with open_store(config.store_path) as store:
+            asking = asking_for(store, lineage_root, str(folder))
+            if asking is None or not knows_repairs(store, asking.project):
+                return ""
+            if is_held_back(lambda: experiment_database(config, store), lineage_root, settings, now=clock()):
+                return ""
+            return CallHints().decide(asking, call, agent=AGENT)
+    # A hint is never worth a failed turn.
+    except (SeasonedError, sqlite3.Error):
+        return ""
 
 
 def retract(

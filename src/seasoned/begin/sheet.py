@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from seasoned.begin.settings import BeginSettings
 from seasoned.digest import short_digest
 from seasoned.errors import StoreError
 from seasoned.experience.ask import asking_for
+from seasoned.experience.lesson import Line
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.store import Store
 from seasoned.template.library.storage import WarmBlock, find_block, keep_block
@@ -37,15 +40,26 @@ def ensure_sheet(
     if known is not None:
         return known, False
     asking = asking_for(store, session_id, folder)
-    text = "" if asking is None else asking.sheet()[0]
+    text, lines = ("", ()) if asking is None else asking.sheet()
     if asking is None or not text:
         return None, False
-    kept = _kept(store, session_id, text, now)
+    kept = _kept(store, session_id, text, line_ids(lines), now)
     asking.once("start", text)
     return kept, True
 
 
-def _kept(store: Store, session_id: str, text: str, now: float) -> WarmBlock:
+def line_ids(lines: Iterable[Line]) -> tuple[str, ...]:
+    """The names under which experiments log lines of a sheet; the same line has the same name in every session."""
+    return tuple(f"sheet:{short_digest(line.form)}" for line in lines)
+
+
+def sheet_ids(store: Store, session_id: str, folder: str | None) -> tuple[str, ...]:
+    """What a session would be shown at its start; nothing is kept."""
+    asking = asking_for(store, session_id, folder)
+    return () if asking is None else line_ids(asking.sheet()[1])
+
+
+def _kept(store: Store, session_id: str, text: str, ids: tuple[str, ...], now: float) -> WarmBlock:
     name = short_digest(text)
     content = f"{BLOCK_OPENS}v1 {_NAME}@1 {name}]\n{text}\n{BLOCK_ENDS}".encode()
-    return keep_block(store, WarmBlock(session_id, "text", "guidance", _NAME, 1, (), content, name, now))
+    return keep_block(store, WarmBlock(session_id, "text", "guidance", _NAME, 1, ids, content, name, now))

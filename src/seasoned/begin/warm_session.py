@@ -27,6 +27,7 @@ from seasoned.store import Store
 from seasoned.store.search import find_session
 from seasoned.template.block import Format
 from seasoned.template.example import check_name
+from seasoned.template.library.project import library_for
 from seasoned.template.library.storage import delete, listed, save
 from seasoned.template.mine.build import build
 from seasoned.template.mine.selection import MiningOptions
@@ -77,6 +78,7 @@ class _Context(msgspec.Struct, frozen=True):
     settings: BeginSettings
     database: OpenDatabase
     project: str | None
+    workdir: str | None = None
 
 
 def warm_session(
@@ -89,17 +91,18 @@ def warm_session(
     settings: BeginSettings | None = None,
     database: OpenDatabase | None = None,
     project: str | None = None,
+    workdir: str | None = None,
     clock: Callable[[], float] = time.time,
 ) -> dict[str, Any]:
     """Run one action. Wrong arguments and failures are answers, which a model can act on.
 
     `session` is the root of the session that asks, if it is known: `load` gives it nothing if the running experiment
     holds examples back from it. `begins`: it is not begun anywhere else, so that `load` is its beginning. `project` is
-    the key of its project.
+    the key of its project, `workdir` the folder that it works in.
     """
     settings = settings or BeginSettings()
     opened = database or (lambda: nullcontext(store))
-    context = _Context(store, redactor, clock(), session, begins, settings, opened, project)
+    context = _Context(store, redactor, clock(), session, begins, settings, opened, project, workdir)
     try:
         given = msgspec.convert(dict(arguments), WarmSessionArguments)
         return {"success": True, **_ACTIONS[given.action](context, given)}
@@ -148,6 +151,7 @@ def _build(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
 
 
 def _list(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
+    library = library_for(context.store, context.project, now=context.now)
     found = [
         {
             "name": one.name,
@@ -159,7 +163,9 @@ def _list(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
             "version": one.version,
             "usage_count": one.usage_count,
         }
-        for one in listed(context.store, tags=given.tags)
+        for one in listed(context.store, tags=given.tags, library=library)
+        # A session of a project sees the templates that have something for it.
+        if context.project is None or one.active_count
     ]
     return {"templates": found, "count": len(found)}
 
@@ -172,6 +178,7 @@ def _load(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
         tools=given.tools,
         template=given.name or None,
         project=context.project,
+        workdir=context.workdir,
     )
     begun = _begin(context, session, msgspec.structs.replace(context.settings.on_request(), budget=given.budget))
     if begun.content is None or begun.template is None:

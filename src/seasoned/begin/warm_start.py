@@ -12,19 +12,22 @@ import msgspec
 
 from seasoned.begin.ongoing import OpenDatabase
 from seasoned.begin.settings import BeginSettings
+from seasoned.command.tool import tool_of
 from seasoned.errors import NotFound, StoreError
 from seasoned.store import Store
 from seasoned.template.block import Form, Format
-from seasoned.template.choose.offered import Tools
-from seasoned.template.library.storage import count_use, find_block, remember_block
+from seasoned.template.choose.offered import Tools, offered
+from seasoned.template.library.storage import Library, count_use, find_block, remember_block
 from seasoned.template.provision import (
     BUDGET,
+    TOLD,
     BlockMemory,
     Ensured,
     Provisioned,
     carries_block,
     ensure_block,
     is_under_way,
+    last_request,
     provision,
 )
 from seasoned.template.render import Rendered
@@ -32,10 +35,10 @@ from seasoned.template.render.tokens import count_tokens
 
 if TYPE_CHECKING:
     from seasoned.experiment.live.assignment import Enrolled
-    from seasoned.template.library.storage import Library
 
 Warn = Callable[[str], None]
 _MEMORY = BlockMemory()
+NO_EXAMPLES = Library()
 
 
 def _log_warning(text: str) -> None:
@@ -51,7 +54,8 @@ class NewSession(msgspec.Struct, frozen=True, kw_only=True):
     # `agent:native id` of the first session of its lineage: a resumed or forked session keeps its block and arm.
     id: str
     format: Format
-    # In which forms the examples may be shown; the first that has something to show is taken.
+    # In which forms the examples may be shown; the first that has something to show is taken. Without any form only
+    # what the first prompt asks for is shown.
     forms: tuple[Form, ...] = ("messages",)
     messages: Sequence[Mapping[str, Any]] = ()
     task: str | None = None  # what the session is about; by default what the user said last
@@ -63,6 +67,8 @@ class NewSession(msgspec.Struct, frozen=True, kw_only=True):
     project: str | None = None
     # Where it works, for an agent that is shown the sheet of its project instead of examples.
     folder: str | None = None
+    # Where it works, for an agent that is reached by messages: what the tree contradicts is not told.
+    workdir: str | None = None
     # False if the session was begun for a certain template: chance did not choose it, so it is in no experiment.
     may_be_assigned: bool = True
 
@@ -170,10 +176,10 @@ def _ensure(
         shown = Rendered("text", "guidance", block.content, tokens, block.example_ids, block.digest)
         return Ensured(shown, "The project sheet.", f"{block.template}@{block.version}", is_new)
     ensured = Ensured(None, "Nothing fits.")
-    for form in session.forms:
+    for form in session.forms or ("messages",):
         ensured = ensure_block(
             store,
-            lambda: _library(store, session, settings, now),
+            lambda: _library(store, session, now) if session.forms else NO_EXAMPLES,
             lineage_root=session.id,
             now=now,
             messages=session.messages,
@@ -185,20 +191,36 @@ def _ensure(
             budget=settings.budget or BUDGET,
             is_small=session.is_small,
             memory=memory,
+            told=lambda: _told(store, session, settings, is_kept=True),
         )
         if ensured.rendered is not None:
             break
     return ensured
 
 
-def _library(store: Store, session: NewSession, settings: BeginSettings, now: float) -> Library:
+def _told(store: Store, session: NewSession, settings: BeginSettings, *, is_kept: bool) -> str:
+    """What the first prompt asks for in the session's project; empty for nothing. Once a conversation."""
+    if session.project is None or session.folder is not None or not settings.tells("prompt"):
+        return ""
+    # These are commands: who has no shell cannot run them.
+    if session.tools is not None and not any(tool_of(name).form == "shell" for name in offered(session.tools)):
+        return ""
+    # Imported here: a hook tells the first prompt by itself.
+    from seasoned.experience.ask import Asking
+
+    asking = Asking(store, session.project, session.id, session.workdir)
+    text = asking.first_prompt(session.task if session.task is not None else last_request(session.messages))
+    return text if text and (not is_kept or asking.once("prompt", "")) else ""
+
+
+def _library(store: Store, session: NewSession, now: float) -> Library:
     """What the session may be shown: nothing of a project that is not its own."""
     # Imported here: a hook shows the sheet, and seldom gets here.
     from seasoned.store.project import project_key
     from seasoned.template.library.project import library_for
 
     project = session.project if session.folder is None else project_key(store, session.folder)
-    return library_for(store, project, now=now, short_results=settings.short_results)
+    return library_for(store, project, now=now)
 
 
 def _note_exposure(
@@ -228,33 +250,48 @@ def _note_foregone(
 
     for arm, template in enrolled.foregone.items():
         try:
-            shown = _make(store, session, settings, template, now).rendered
-            if shown is not None:
+            ids = _would_show(store, session, settings, template, now)
+            if ids is not None:
                 with database() as opened:
-                    ids = shown.example_ids
                     log_foregone(opened, enrolled.experiment, session.id, arm=arm, example_ids=ids, now=now)
         except (NotFound, StoreError) as error:
             warn(f"What a session would have been shown in the arm {arm!r} could not be logged: {error}")
 
 
+def _would_show(
+    store: Store, session: NewSession, settings: BeginSettings, template: str, now: float
+) -> tuple[str, ...] | None:
+    """What a session would be shown in an arm; None for nothing."""
+    if session.folder is not None and not template:
+        from seasoned.begin.sheet import sheet_ids
+
+        return (sheet_ids(store, session.id, session.folder) if settings.tells("start") else ()) or None
+    shown = _make(store, session, settings, template, now).rendered
+    return None if shown is None else shown.example_ids
+
+
 def show_once(store: Store, session: NewSession, settings: BeginSettings, *, now: float) -> Begun:
     """A block for a caller that inserts it itself; only its mark and its use are stored."""
-    made = _make(store, session, settings, session.template or settings.template, now)
+    told = _told(store, session, settings, is_kept=False)
+    made = _make(store, session, settings, session.template or settings.template, now, told)
     if made.block is None or made.rendered is None:
         return Begun(None, made.reason)
     # The session is recognised by the opening line of the block when its history is read.
     remember_block(store, made.block.digest, made.rendered.example_ids, now=now)
-    count_use(store, made.block.template, made.rendered.example_ids)
+    if made.block.template != f"{TOLD}@1":
+        count_use(store, made.block.template, made.rendered.example_ids)
     return Begun(made.rendered, made.reason, made.block.template, is_new=True)
 
 
-def _make(store: Store, session: NewSession, settings: BeginSettings, template: str | None, now: float) -> Provisioned:
+def _make(
+    store: Store, session: NewSession, settings: BeginSettings, template: str | None, now: float, told: str = ""
+) -> Provisioned:
     """The block that the session would be shown, in the first form that has something to show; nothing is kept."""
     made = Provisioned([], None, None, "No form was given.")
     for form in session.forms:
         made = provision(
             session.messages,
-            library=_library(store, session, settings, now),
+            library=_library(store, session, now),
             tools=session.tools,
             task=session.task,
             template=template or None,
@@ -263,6 +300,7 @@ def _make(store: Store, session: NewSession, settings: BeginSettings, template: 
             form=form,
             is_small=session.is_small,
             seed=session.id,
+            told=told,
         )
         if made.rendered is not None:
             break

@@ -84,11 +84,12 @@ class Asking(msgspec.Struct, frozen=True):
             return ""
         return hint_text(hint, path)
 
-    def once(self, place: Place, text: str) -> bool:
-        """Whether this conversation has not seen it yet; remembers that it sees it now."""
+    def once(self, place: Place, text: str, *, call_id: str = "") -> bool:
+        """Whether this conversation has not seen it yet; remembers that it sees it now, behind this call if any."""
         # What was shown before a call is not repeated after it, though the count of sessions in brackets may differ.
         told = text.rpartition(" (")[0] or text if place in ("before", "after") else text
         values = {"conversation": self.conversation, "project": self.project, "place": place, "text": text}
+        values["call_id"] = call_id
         with self.store.write():
             return bool(
                 self.store.run("experience.tell", {**values, "digest": short_digest(told), "told_at": time.time()})

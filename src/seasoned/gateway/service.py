@@ -38,6 +38,7 @@ from seasoned.confirm.service.listen import (
 from seasoned.errors import NotFound
 from seasoned.gateway.accounting import FOLDER, Budgets, KeyCache, UsageJournal, pricing
 from seasoned.gateway.failures import Failures
+from seasoned.gateway.hint import GatewayHints
 from seasoned.gateway.metrics import GatewayMetrics
 from seasoned.gateway.proxy.app import Gateway
 from seasoned.gateway.proxy.exchange import Exchange
@@ -100,6 +101,14 @@ class Provisioner:
         self._memory = BlockMemory()
         self._store = Held(lambda: open_store(config.store_path))
         self._database = Held(lambda: open_database(config))
+        self._hints = GatewayHints(
+            settings,
+            self._redactor,
+            thread=self._thread,
+            store=self._store.use,
+            database=self._database.use,
+            clock=clock,
+        )
 
     def start(self) -> None:
         """Load what the first conversation would otherwise have to wait for."""
@@ -135,6 +144,10 @@ class Provisioner:
                 deciding = self._deciding[key] = asyncio.ensure_future(self._decide(key, exchange))
             content = await asyncio.shield(deciding)
         return body if content is None else exchange.api.insert_block(body, content)
+
+    async def hint(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
+        """The body with a hint after each result of a failed call that has one."""
+        return body if has_opted_out(headers) else await self._hints.follow(exchange, body)
 
     def close(self) -> None:
         # A connection is closed by the thread that opened it.
@@ -196,8 +209,12 @@ def may_be_warm(exchange: Exchange, headers: Headers) -> bool:
         return False
     if asked.previous_response_id is not None or asked.conversation is not None or asked.carries_block:
         return False
-    opted_out = any(name == OPT_OUT[0] and value.strip().lower() == OPT_OUT[1] for name, value in headers)
-    return bool(asked.tools) and not opted_out
+    return bool(asked.tools) and not has_opted_out(headers)
+
+
+def has_opted_out(headers: Headers) -> bool:
+    """Whether a client wants its request to stay as it is."""
+    return any(name == OPT_OUT[0] and value.strip().lower() == OPT_OUT[1] for name, value in headers)
 
 
 class GatewayService:

@@ -21,7 +21,8 @@ from seasoned.config import Config
 from seasoned.experience.notice import kept_notice, start_notice
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread
-from seasoned.hermes_plugin.warm import HermesRequest, project_of_session, root_of
+from seasoned.hermes_plugin.hint import root_of
+from seasoned.hermes_plugin.warm import HermesRequest, project_of_session
 from seasoned.store import open_store
 from seasoned.template.provision import is_under_way
 

@@ -23,9 +23,10 @@ from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread, ErrorBoundary, log
 from seasoned.hermes_plugin.call_recorder import CallRecorder, turn_of
 from seasoned.hermes_plugin.confirmation import CallGate
+from seasoned.hermes_plugin.hint import SUBAGENT, HermesHints, root_of
 from seasoned.hermes_plugin.memory import MemoryInRequests
 from seasoned.hermes_plugin.settings import FILE, HermesSettings, load_settings
-from seasoned.hermes_plugin.warm import SUBAGENT, Warmer, project_of_session, request_of, root_of
+from seasoned.hermes_plugin.warm import Warmer, project_of_session, request_of
 from seasoned.history.reader.hermes_db import AGENT
 from seasoned.learn_queue import begin as begin_learning
 from seasoned.learn_queue import note, wait_until_learned
@@ -174,11 +175,12 @@ class Plugin:
         self._boundary = ErrorBoundary()
         self._writing = BackgroundThread("seasoned-judge", self._boundary)
         self._gate = CallGate(wait_seconds=settings.wait_seconds)
-        self._warmer = self._recorder = self._memory = None
+        self._warmer = self._recorder = self._memory = self._hints = None
         if config is not None:
             warming = BackgroundThread("seasoned-warm", self._boundary)
             warmer = self._warmer = Warmer(config, begin_settings(config, "hermes", settings), warming)
             self._memory = MemoryInRequests(config, lambda: warmer.settings, warming)
+            self._hints = HermesHints(config, warming)
             if settings.judge:
                 self._recorder = CallRecorder(config, self._writing, on_ruling=self._warmer.retract)
         # Turns of background reviews: their calls come in threads that do not say what they work for.
@@ -199,8 +201,8 @@ class Plugin:
         ctx.register_middleware("llm_request", self.before_request)
         ctx.register_command("warm", self.warm_command, "Which examples new conversations begin with", "[NAME|on|off]")
         ctx.register_tool(TOOL, "seasoned", SCHEMA, self.call_tool, description=DESCRIPTION, emoji="🌱")
+        ctx.register_hook("post_tool_call", self.after_call)
         if self._recorder is not None:
-            ctx.register_hook("post_tool_call", self.after_call)
             ctx.register_hook("on_session_end", self.turn_ended)
             ctx.register_hook("on_session_finalize", self.session_ended)
             ctx.register_hook("on_session_reset", self.session_ended)
@@ -240,10 +242,11 @@ class Plugin:
             asked = request_of(
                 request, session=session_id, model=str(model or ""), base_url=str(base_url or ""), api_mode=api_mode
             )
-            if asked is None or is_child or self._warmer is None:
+            if asked is None or is_child or self._warmer is None or self._hints is None:
                 return None
-            messages = self._warmer.warm(asked, is_review=is_review)
-            body = asked.body if messages is None else {**asked.body, "messages": messages}
+            messages = self._warmer.warm(asked, is_review=is_review) or asked.messages
+            messages = self._hints.put_in(session_id, messages)
+            body = asked.body if messages is asked.messages else {**asked.body, "messages": messages}
             # After the block: which arm of an experiment the conversation is in was decided with it.
             if self._memory is not None:
                 body = self._memory.put_in(asked, body, is_review=is_review) or body
@@ -262,10 +265,17 @@ class Plugin:
         status: str = "",
         **_: Any,
     ) -> None:
-        """Record a call that was made."""
+        """Record a call that was made, and decide whether a line follows its result."""
+        is_ours = False
         with self._boundary.part("Judging"):
-            if self._recorder is not None and turn_id not in self._reviews and not host.is_review():
+            is_ours = turn_id not in self._reviews and not host.is_review()
+            if self._recorder is not None and is_ours:
                 self._recorder.called(session_id, tool_call_id, tool_name, args, result, status)
+        with self._boundary.part("The hint"):
+            is_ours = is_ours and session_id not in self._parents
+            if self._hints is not None and self._warmer is not None and is_ours:
+                settings = self._warmer.settings
+                self._hints.heard(session_id, tool_call_id, tool_name, args, result, settings)
 
     def turn_ended(self, session_id: str = "", **_: Any) -> None:
         """Hermes calls it at the end of every turn."""

@@ -21,9 +21,9 @@ from seasoned.config import Config
 from seasoned.errors import SourceError
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread, log
-from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage
-from seasoned.learn_queue import catch_up
-from seasoned.session import SessionRef
+from seasoned.hermes_plugin.hint import root_of
+from seasoned.history.reader.hermes_db import folder_of
+from seasoned.learn_queue import wait_until_learned
 from seasoned.store import Store, open_store
 from seasoned.store.project import project_key
 from seasoned.template.block import Format
@@ -34,7 +34,6 @@ from seasoned.template.render import Rendered
 
 # By Hermes' name of the API. Its other APIs check their items before the plugin sees them, so no block is put there.
 FORMATS: dict[str, Format] = {"chat_completions": "openai", "anthropic_messages": "anthropic"}
-SUBAGENT = "subagent"
 # The first request of a conversation waits for this. After that it goes without a block, and stays so.
 _WAIT_SECONDS = 2.0
 _CATCH_UP_SECONDS = 0.8
@@ -147,7 +146,7 @@ class Warmer:
     def _begin(self, request: HermesRequest, database: Path, late: threading.Event) -> Rendered | None:
         """Runs in the background thread."""
         # A session that ended a moment ago is still being learned from.
-        catch_up(str(self._config.home), _CATCH_UP_SECONDS)
+        wait_until_learned(str(self._config.home), _CATCH_UP_SECONDS)
         root = root_of(database, request.session)
         if late.is_set() or root is None:
             return None
@@ -155,10 +154,11 @@ class Warmer:
             id=root, format=request.format, messages=request.messages, tools=list(request.body.get("tools") or ())
         )
         with open_store(self._config.store_path) as store:
+            folder = folder_of_session(database, request.session)
             begun = begin(
                 store,
                 lambda: experiment_database(self._config, store),
-                msgspec.structs.replace(session, project=project_of_session(store, database, request.session)),
+                msgspec.structs.replace(session, project=project_key(store, folder), workdir=folder),
                 self.settings,
                 now=self._clock(),
                 memory=self._memory,
@@ -247,20 +247,15 @@ def request_of(body: object, *, session: str, model: str, base_url: str, api_mod
     return HermesRequest(session=session, model=model, base_url=base_url, format=format, body=body)
 
 
-def root_of(database: Path, session: str) -> str | None:
-    """The conversation's name in the store, that of the first session of its lineage. None for a sub-agent's."""
-    try:
-        first, relation = lineage(database, session)
-    except SourceError:
-        # A library user may run Hermes without its database.
-        first, relation = session, None
-    return None if relation == SUBAGENT else str(SessionRef(AGENT, first))
-
-
 def project_of_session(store: Store, database: Path, session: str) -> str | None:
     """The key of the project that a conversation of Hermes belongs to; None if Hermes does not know its folder."""
+    return project_key(store, folder_of_session(database, session))
+
+
+def folder_of_session(database: Path, session: str) -> str | None:
+    """The folder that a conversation of Hermes works in; None if Hermes does not know it."""
     try:
-        return project_key(store, folder_of(database, session))
+        return folder_of(database, session)
     except SourceError:
         return None
 

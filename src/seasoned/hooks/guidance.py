@@ -17,12 +17,12 @@ import msgspec
 from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, TellingPlace, load
 from seasoned.experience.ask import Asking, asking_for
+from seasoned.experience.tell import HINT_OPENS as _OPENS
 from seasoned.hooks.event import Agent, HookEvent, read_event
 from seasoned.hooks.exchange import say
 from seasoned.hooks.store import open_until_exit
 from seasoned.store import Store
 
-_OPENS = "[seasoned] "
 # What Codex calls its tools in events, by the names they have in its histories.
 _CODEX_TOOLS = {"Bash": "exec_command"}
 _TAIL_BYTES = 60_000

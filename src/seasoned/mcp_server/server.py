@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import anyio.to_thread
@@ -32,7 +33,7 @@ from seasoned.begin.warm_start import NewSession, show_once
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SeasonedError, UsageError
 from seasoned.mcp_server.resource import Resources
-from seasoned.mcp_server.tools import ConfirmationTools, ExperienceTools
+from seasoned.mcp_server.tools import FOLDER, ConfirmationTools, ExperienceTools
 from seasoned.store.project import project_key
 
 WARM_START = "warm_start"
@@ -42,8 +43,9 @@ _MOST_COMPLETIONS = 100
 class Prompts:
     """The prompts that a user can begin a conversation with."""
 
-    def __init__(self, config: Config, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, config: Config, folder: str | None = None, clock: Callable[[], float] = time.time) -> None:
         self._config = config
+        self._folder = folder
         self._clock = clock
 
     def add_to(self, server: MCPServer[Any]) -> None:
@@ -65,7 +67,7 @@ class Prompts:
         self,
         name: Annotated[str | None, Field(description="The template; by default the one that fits the task.")] = None,
         task: Annotated[str | None, Field(description="The task.")] = None,
-        folder: Annotated[str | None, Field(description="The full path of the folder to work in.")] = None,
+        folder: Annotated[str | None, Field(description=FOLDER)] = None,
     ) -> list[Message]:
         """The block as one message, then the task as the user's own words."""
         # Without an id: the prompt does not learn which session it is for, so nothing is assigned to an experiment.
@@ -73,7 +75,8 @@ class Prompts:
         try:
             with user_store(self._config) as store:
                 settings = begin_settings(self._config, "mcp").on_request()
-                session = msgspec.structs.replace(session, project=project_key(store, folder))
+                where = folder or self._folder
+                session = msgspec.structs.replace(session, project=project_key(store, where), workdir=where)
                 begun = show_once(store, session, settings, now=self._clock())
             if begun.content is None:
                 raise NotFound(begun.reason)
@@ -138,21 +141,25 @@ class ExperienceServer(MCPServer[Any]):
             return fixed
 
 
-def build_server(config: Config | None = None) -> ExperienceServer:
-    """The server; it opens no store and no connection until a tool is called."""
+def build_server(config: Config | None = None, *, folder: str | None = None) -> ExperienceServer:
+    """The server; it opens no store and no connection until a tool is called.
+
+    `folder` is where its client works, if that is known: what is given belongs to the project of that folder.
+    """
     config = config or load()
     server = ExperienceServer("seasoned", version=seasoned.__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
-    for tool in (*ExperienceTools(config).tools(), *ConfirmationTools(config).tools()):
+    for tool in (*ExperienceTools(config, folder).tools(), *ConfirmationTools(config).tools()):
         server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=tool.__name__ in _READ_ONLY))
-    server.resources = Resources(config)
+    server.resources = Resources(config, folder)
     server.resources.add_to(server)
-    Prompts(config).add_to(server)
+    Prompts(config, folder).add_to(server)
     return server
 
 
 def serve() -> None:
     """Serve on stdin and stdout until the client closes them."""
-    build_server().run("stdio")
+    # Agents start it in the folder that they work in.
+    build_server(folder=str(Path.cwd())).run("stdio")
 
 
 def _sentence(tool: str, wrong: ValidationError) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
+from seasoned.digest import short_digest
 from seasoned.store.database import Store
 from seasoned.store.interface import Database
 from seasoned.store.project import forget_empty
@@ -90,6 +91,8 @@ def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
         for row in store.rows("template.of_session", {"session": ref})
     }
     losses = []
+    # With real names a block shows the call of any session that the example comes from.
+    _drop_blocks(store, {one for document in found.values() for one in _examples_of(document, refs)})
     if found:
         revision = _raise_revision(store)
         for (key, version), document in found.items():
@@ -109,6 +112,13 @@ def unlearn_everything(store: Store) -> None:
     for table in ("names", "template_usage", "example_usage", "example_source", "states", "blocks"):
         store.run(f"template.forget_{table}")
     _raise_revision(store)
+
+
+def _examples_of(document: str, refs: set[str]) -> Iterator[str]:
+    """The ids of a template's examples that one of these sessions is a source of."""
+    for one in msgspec.json.decode(document)["examples"]:
+        if any(source["session"] in refs for source in one["sources"]):
+            yield short_digest(one["tool"], one["arguments"], one["result"], one["intent"])
 
 
 def _rewrite(store: Store, key: str, version: int, document: str, refs: set[str], revision: int) -> Loss:
@@ -158,14 +168,16 @@ def _nameless(root: str) -> str:
 
 def _drop_examples(store: Store, ids: set[str]) -> None:
     """Remove the state of dropped examples, and the blocks that show them."""
-    if not ids:
-        return
-    for row in store.rows("template.blocks"):
-        if not ids.isdisjoint(msgspec.json.decode(row["example_ids"])):
-            store.run("template.drop_block_in", {"lineage_root": row["lineage_root"], "format": row["format"]})
+    _drop_blocks(store, ids)
     for example_id in ids:
         store.run("template.drop_states", {"example_id": example_id})
         store.run("template.drop_shown", {"example_id": example_id})
+
+
+def _drop_blocks(store: Store, ids: set[str]) -> None:
+    for row in store.rows("template.blocks") if ids else ():
+        if not ids.isdisjoint(msgspec.json.decode(row["example_ids"])):
+            store.run("template.drop_block_in", {"lineage_root": row["lineage_root"], "format": row["format"]})
 
 
 def _raise_revision(store: Store) -> int:

@@ -103,6 +103,8 @@ MIGRATIONS = (
         CREATE INDEX session_tool_by_tool ON session_tool (tool, session_id);
         """,
     ),
+    # Behind which call a conversation saw something, so that the result of the call stays the same.
+    Migration("m025_told_call", ("told_call.sqlite",)),
 )
 VERSION = len(MIGRATIONS)
 

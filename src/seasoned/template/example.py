@@ -62,7 +62,7 @@ class Example(msgspec.Struct, frozen=True):
 
 
 class NamedExample(Example, frozen=True):
-    """An example as a session of its own project is shown it: the call as it was made, with its real names.
+    """An example as sessions of the same project are shown it: the call as it was made, with its real names.
 
     It is made when it is shown and never stored in a template.
     """

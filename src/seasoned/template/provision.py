@@ -21,7 +21,7 @@ from seasoned.template.choose.offered import Tools, offered
 from seasoned.template.choose.ranking import SessionNeeds, ranking_of
 from seasoned.template.choose.relevance import words_of
 from seasoned.template.library.storage import Library, WarmBlock, count_use, find_block, keep_block, remember_block
-from seasoned.template.render import Rendered, render
+from seasoned.template.render import Rendered, render, render_told
 from seasoned.template.render.tokens import count_tokens
 
 _SYSTEM = ("system", "developer")
@@ -109,6 +109,8 @@ def _records(value: object) -> list[Mapping[str, Any]]:
 
 
 BUDGET = 1500
+# Under this name a block without examples is kept. A template cannot have it: it has a slash.
+TOLD = "project/items"
 # Items of the Responses API that only an agent writes.
 _ANSWERS = ("function_call", "reasoning", "computer_call", "local_shell_call", "web_search_call")
 # One block has a few kilobytes.
@@ -149,11 +151,13 @@ def provision(
     form: Form = "messages",
     is_small: bool = False,
     seed: str = "",
+    told: str = "",
 ) -> Provisioned:
     """Choose, render and insert. Pure: the same arguments give the same bytes in every process.
 
     `tools` in the shape of any provider; None if they are unknown. `task` defaults to the last user message.
-    `template` chooses the one of that name. If nothing fits, nothing is added and `reason` says why.
+    `template` chooses the one of that name. If nothing fits, nothing is added and `reason` says why. `told` is what
+    else the session sees; it is the whole block if no example fits.
     """
     given = _listed(messages)
     if carries_block(given):
@@ -175,10 +179,18 @@ def provision(
         template=chosen,
         limits=BlockLimits(budget=budget, is_small=is_small),
         seed=seed,
+        told=told,
     )
     if choice.rendered is None:
-        return Provisioned(given, None, None, choice.reason)
+        return _told_only(given, told, format) if told else Provisioned(given, None, None, choice.reason)
     return Provisioned(insert(given, choice.rendered), choice.rendered, choice.block, choice.reason)
+
+
+def _told_only(given: list[dict[str, Any]], told: str, format: Format) -> Provisioned:
+    """A block without examples."""
+    block = Block(f"{TOLD}@1", (), (), told)
+    rendered = render_told(block, format)
+    return Provisioned(insert(given, rendered), rendered, block, "What the task asks for in this project.")
 
 
 def _listed(messages: Messages) -> list[dict[str, Any]]:
@@ -278,11 +290,12 @@ def ensure_block(
     is_small: bool = False,
     previous_response_id: str | None = None,
     memory: BlockMemory = _MEMORY,
+    told: Callable[[], str] = lambda: "",
 ) -> Ensured:
     """The one block of a conversation in a format: found, or made at its first request and kept.
 
     `library` may be a function, so that nothing is loaded for a conversation that has its block. Insert what comes back
-    with `insert`. Use is counted here, once, when the block is made.
+    with `insert`. Use is counted here, once, when the block is made. `told` gives what else a new block says.
     """
     given = _listed(messages)
     if previous_response_id is not None:
@@ -308,6 +321,7 @@ def ensure_block(
         form=form,
         is_small=is_small,
         seed=lineage_root,
+        told=told(),
     )
     if made.rendered is None or made.block is None:
         return Ensured(None, made.reason)
@@ -337,7 +351,8 @@ def _keep(store: Store, block: WarmBlock, digest: str, reason: str, memory: Bloc
     if is_ours:
         try:
             remember_block(store, digest, kept.example_ids, now=kept.created_at)
-            count_use(store, f"{kept.template}@{kept.version}", kept.example_ids)
+            if kept.template != TOLD:
+                count_use(store, f"{kept.template}@{kept.version}", kept.example_ids)
         except _STORE_FAILS:
             reason = f"{reason} Its use could not be counted: the store failed."
     return _ensured(kept, reason, is_new=is_ours)

@@ -33,7 +33,7 @@ from seasoned.agent.loop.runtime import Confirm, Runtime, build_agent, deny
 from seasoned.agent.loop.stream_events import Event, Turn, TurnCollector
 from seasoned.agent.warm import Warmth
 from seasoned.begin.ongoing import Retraction
-from seasoned.session import SessionRef
+from seasoned.session import Marks, Result, SessionRef, ToolCall
 from seasoned.template.render.tokens import CALL_TOKENS, MESSAGE_TOKENS, count_tokens
 
 
@@ -86,8 +86,12 @@ class TurnLimits(msgspec.Struct, frozen=True, kw_only=True):
 Compress = Callable[["Conversation"], Awaitable[Event]]
 # Given the examples that are retracted already: whether others that were shown do harm.
 Guard = Callable[[Collection[str]], Retraction | None]
+# Given a call with its result: what to tell the model about it, empty for nothing.
+Hint = Callable[[ToolCall], str]
 # Makes the warm block of a conversation from its first words.
 Warm = Callable[[str], Warmth]
+# The field of a result that a hint is written into.
+_HINT = "seasoned"
 _CUT_SHORT = "The call was interrupted before it had a result."
 # A context that could not be made smaller is compressed again only after it has grown by this factor.
 _GROWTH = 1.1
@@ -113,6 +117,7 @@ class Conversation:
         compress: Compress | None = None,
         warm: Warm | None = None,
         guard: Guard | None = None,
+        hint: Hint | None = None,
     ) -> None:
         self.runtime = runtime
         self.ref = ref or new_ref()
@@ -125,6 +130,7 @@ class Conversation:
         self._compress = compress
         self._warm = warm
         self._guard = guard
+        self._hint = hint
         self._retracted: set[str] = set()
         self._context: Context | None = None
         # The size of the context after the last compression.
@@ -244,6 +250,22 @@ class Conversation:
         # The request has changed, so it is written again if it was recorded before.
         self._recorded = min(self._recorded, last + 1)
 
+    async def add_hints(self, messages: list[ModelMessage]) -> None:
+        """Tell the model what repaired such failures before, behind the newest results. It is part of the history."""
+        if self._hint is None or not messages or not isinstance(request := messages[-1], ModelRequest):
+            return
+        made = {call.tool_call_id: call for call in _calls_before(messages)}
+        parts = list(request.parts)
+        for at, part in enumerate(parts):
+            if not isinstance(part, ToolReturnPart) or (call := made.get(part.tool_call_id)) is None:
+                continue
+            result = Result(part.model_response_str(), Marks())
+            given = ToolCall(part.tool_call_id, part.tool_name, call.args_as_dict(), result)
+            if line := await asyncio.to_thread(self._hint, given):
+                parts[at] = replace(part, content=_followed(part.content, line))
+        if parts != list(request.parts):
+            messages[-1] = replace(request, parts=parts)
+
     def record(self, messages: Sequence[ModelMessage], *, turn_ends: bool = False) -> None:
         """Hand new messages to the recorder."""
         if self.recorder is not None and (turn_ends or len(messages) > self._recorded):
@@ -291,6 +313,25 @@ class Conversation:
         return None if self.recorder is None else self.recorder.close(reason)
 
 
+def _calls_before(messages: Sequence[ModelMessage]) -> list[ToolCallPart]:
+    """The calls of the model's last answer."""
+    last = next((one for one in reversed(messages) if isinstance(one, ModelResponse)), None)
+    return [] if last is None else [part for part in last.parts if isinstance(part, ToolCallPart)]
+
+
+def _followed(content: Any, line: str) -> Any:
+    """A result with a line after it; an object gets one more field, so that it can still be read."""
+    if isinstance(content, dict):
+        return {**content, _HINT: line}
+    try:
+        found = msgspec.json.decode(content) if isinstance(content, str) else None
+    except msgspec.DecodeError:
+        found = None
+    if isinstance(found, dict):
+        return msgspec.json.encode({**found, _HINT: line}).decode()
+    return f"{content}\n\n{line}" if isinstance(content, str) else content
+
+
 @dataclass
 class _RequestHooks(AbstractCapability[Any]):
     """Before each request: record what came before it, and stop if the context is nearly full."""
@@ -301,6 +342,7 @@ class _RequestHooks(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
+        await self.conversation.add_hints(ctx.messages)
         self.conversation.record(ctx.messages)
         if self.conversation.is_nearly_full(ctx.messages):
             raise _ContextFull

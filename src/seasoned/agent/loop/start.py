@@ -19,7 +19,7 @@ from seasoned.agent.loop.model import ModelChoice, open_model
 from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, RecordedConversation, messages_of, new_ref
 from seasoned.agent.loop.runtime import Confirm, Denial, Explain, Question, Runtime, build_instructions, deny
 from seasoned.agent.toolset.registry import SMALL_TOOLSETS, TOOLSETS, build_toolsets, danger_of, listed_tools
-from seasoned.agent.warm import AUTO, Warmth, known_block, retract, warm_block
+from seasoned.agent.warm import Warmth, hint, known_block, retract, warm_block
 from seasoned.command.risk import need_of_call
 from seasoned.config import Config, command_environment
 from seasoned.confirm.client.http import in_thread
@@ -123,6 +123,7 @@ def start(
     assert runtime.context is not None  # build_runtime always gives one
     runtime = replace(runtime, context=replace(runtime.context, root=about.lineage_root))
     recorder = BackgroundRecorder(config.store_path, secrecy, about, recorded=recorded) if options.is_recorded else None
+    may_be_told = options.is_recorded or options.warm is not None
     window = config.context_length or runtime.model.context_window
     return Conversation(
         runtime,
@@ -136,7 +137,8 @@ def start(
         recorder=recorder,
         compress=Compressor(config.store_path, secrecy),
         # A resumed conversation keeps the block that it began with, also if there was none.
-        warm=_warming(config, options, runtime, about) if options.warm and recorded is None else None,
+        warm=_warming(config, options, runtime, about) if recorded is None and may_be_told else None,
+        hint=partial(hint, config, about.lineage_root, options.folder.resolve()) if may_be_told else None,
         guard=partial(retract, config.store_path, about.lineage_root) if options.is_recorded else None,
     )
 
@@ -239,7 +241,7 @@ def _warming(config: Config, options: ConversationOptions, runtime: Runtime, abo
             task=options.words or task,
             tools=listed_tools(runtime.toolsets),
             folder=options.folder.resolve(),
-            template=options.warm or AUTO,
+            template=options.warm,
             is_small=options.choice.is_small,
         )
 

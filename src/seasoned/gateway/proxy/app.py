@@ -113,6 +113,8 @@ class BlockInserter(Protocol):
 
     async def warm(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes: ...
 
+    async def hint(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes: ...
+
 
 class _ModelField(msgspec.Struct):
     model: str | None = None
@@ -335,6 +337,9 @@ class Gateway:
         if self._warming is not None and exchange.conversation is not None:
             with self._failures.shield("provision"):
                 body = await self._warming.warm(exchange, body, headers)
+            # Apart from the block: it must be in every request, whatever happens to a hint.
+            with self._failures.shield("provision"):
+                body = await self._warming.hint(exchange, body, headers)
         if asked.is_stream and not asked.wants_usage:
             with self._failures.shield("read"):
                 asking = exchange.api.ask_for_usage(body)

@@ -6,7 +6,16 @@ from typing import Any
 
 from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, read_usage
-from seasoned.gateway.wire.splice import count_leading, find_fields, find_items, insert_items
+from seasoned.gateway.wire.splice import (
+    count_leading,
+    find_fields,
+    find_inside,
+    find_items,
+    follow,
+    insert_items,
+    list_items,
+    text_at,
+)
 from seasoned.history.chat import spoken_text
 from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, identity, integer, string, text_of
 from seasoned.session import Marks, Result, Role, ToolCall
@@ -56,6 +65,21 @@ def insert_block(body: bytes, content: bytes) -> bytes:
     if items is None:
         return body
     return insert_items(body, span, items, count_leading(body, items, _is_system), content)
+
+
+def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
+    """The body with a line after the result of each of these calls, and no other byte changed."""
+    left, places = dict(lines), []
+    for message in list_items(body, "messages"):
+        if not any(call_id.encode() in body[slice(*message)] for call_id in left):
+            continue
+        content = find_inside(body, message).get("content")
+        for part in (None if content is None else find_items(body, content)) or ():
+            inside = find_inside(body, part)
+            line = left.pop(text_at(body, inside.get("tool_use_id")) or "", "")
+            if line and "content" in inside:
+                places.append((inside["content"], line))
+    return follow(body, places, part_type="text")
 
 
 def ask_for_usage(_body: bytes) -> bytes | None:

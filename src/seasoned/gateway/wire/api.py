@@ -25,6 +25,7 @@ class WireApi(NamedTuple):
     format: Format
     read_request: Callable[[bytes], ApiRequest | None]
     insert_block: Callable[[bytes, bytes], bytes]
+    follow_results: Callable[[bytes, dict[str, str]], bytes]
     ask_for_usage: Callable[[bytes], bytes | None]
     read_response: Callable[[bytes], ApiResponse]
     open_stream: OpenStreamReader

@@ -6,7 +6,17 @@ from typing import Any
 
 from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, read_usage
-from seasoned.gateway.wire.splice import count_leading, find_fields, find_items, insert_items, replace
+from seasoned.gateway.wire.splice import (
+    count_leading,
+    find_fields,
+    find_inside,
+    find_items,
+    follow,
+    insert_items,
+    list_items,
+    replace,
+    text_at,
+)
 from seasoned.history.chat import ROLES, spoken_text
 from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, identity, integer, string, text_of
 from seasoned.marks import opens_block
@@ -72,6 +82,18 @@ def insert_block(body: bytes, content: bytes) -> bytes:
     if items is None:
         return body
     return insert_items(body, span, items, count_leading(body, items, _comes_first), content)
+
+
+def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
+    """The body with a line after the result of each of these calls, and no other byte changed."""
+    left, places = dict(lines), []
+    for item in list_items(body, "input"):
+        inside = find_inside(body, item) if any(call_id.encode() in body[slice(*item)] for call_id in left) else {}
+        called = text_at(body, inside.get("call_id")) or ""
+        # The call has the same id as its result.
+        if called in left and "output" in inside and (text_at(body, inside.get("type")) or "").endswith("_output"):
+            places.append((inside["output"], left.pop(called)))
+    return follow(body, places, part_type="input_text")
 
 
 def ask_for_usage(_body: bytes) -> bytes | None:

@@ -101,6 +101,39 @@ def insert_items(body: bytes, span: ByteSpan, items: list[ByteSpan], index: int,
     return _put(body, items[-1].end, b"," + inner)
 
 
+def list_items(body: bytes, name: str) -> list[ByteSpan]:
+    """Where the items of a list lie that is a field of the body; nothing if there is no such list."""
+    fields = find_fields(body)
+    span = None if fields is None else fields.spans.get(name)
+    return (None if span is None else find_items(body, span)) or []
+
+
+def find_inside(body: bytes, item: ByteSpan) -> dict[str, ByteSpan]:
+    """Where the values of an object inside the body lie; nothing if it is not an object."""
+    found = find_fields(body[item.start : item.end])
+    spans = {} if found is None else found.spans
+    return {name: ByteSpan(item.start + span.start, item.start + span.end) for name, span in spans.items()}
+
+
+def text_at(body: bytes, span: ByteSpan | None) -> str | None:
+    """The text in a span; None if it is not a text."""
+    value = None if span is None else decode(body[span.start : span.end])
+    return value if isinstance(value, str) else None
+
+
+def follow(body: bytes, places: list[tuple[ByteSpan, str]], *, part_type: str) -> bytes:
+    """The body with a line after each of these contents, which are texts or lists of parts."""
+    # From the last to the first, so that the places before stay where they are.
+    for span, line in sorted(places, reverse=True):
+        if body[span.start : span.start + 1] == b'"':
+            escaped = msgspec.json.encode(f"\n\n{line}")[1:-1]
+            body = _put(body, span.end - 1, escaped)
+        elif (items := find_items(body, span)) is not None:
+            part = msgspec.json.encode([{"type": part_type, "text": line}])
+            body = insert_items(body, span, items, len(items), part)
+    return body
+
+
 def add_field(body: bytes, fields: ObjectFields, member: bytes) -> bytes:
     """The body with one more field at the end of an object."""
     last = max([span.end for span in fields.spans.values()], default=None)

@@ -57,12 +57,18 @@ SET choice = excluded.choice, text = excluded.text, decided_at = excluded.decide
 DELETE FROM sheet_choice WHERE project = :project AND form = :form;
 
 -- name: tell
-INSERT INTO told (conversation, project, place, digest, text, told_at)
-SELECT :conversation, :project, :place, :digest, :text, :told_at
+INSERT INTO told (conversation, project, place, digest, text, told_at, call_id)
+SELECT :conversation, :project, :place, :digest, :text, :told_at, :call_id
 WHERE NOT EXISTS (SELECT 1 FROM told WHERE conversation = :conversation AND digest = :digest);
 
 -- name: told
 SELECT place, digest, text, told_at FROM told WHERE conversation = :conversation ORDER BY told_at;
+
+-- name: told_at_calls
+SELECT call_id, text FROM told WHERE conversation = :conversation AND call_id <> '' AND text <> '';
+
+-- name: knows_repairs
+SELECT 1 FROM knowledge WHERE project = :project AND topic IN ('after', 'file') LIMIT 1;
 
 -- name: forget_told
 DELETE FROM told WHERE conversation = :session;

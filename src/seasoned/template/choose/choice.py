@@ -63,18 +63,22 @@ def choose(
     template: Template | None = None,
     limits: BlockLimits,
     seed: str = "",
+    told: str = "",
 ) -> BlockChoice:
-    """The best template that has something to show, and what to show of it; `template` fixes the template."""
+    """The best template that has something to show, and what to show of it; `template` fixes the template.
+
+    `told` is said in the opening of the block, beside the template's addendum.
+    """
     if not ranking.entries:
         return BlockChoice(None, "The library has no templates yet: build one with `seasoned template build`.")
     if template is not None:
-        return _of_entry(ranking.entry(template), asked, render, limits, seed)
+        return _of_entry(ranking.entry(template), asked, render, limits, seed, told)
     among = ranking.suitable(asked)
     if not among:
         return BlockChoice(None, f"No template is {_wanted(asked)}: nothing was added.")
     first: BlockChoice | None = None
     for tried, entry in enumerate(ranking.best_first(asked, among)):
-        found = _of_entry(entry, asked, render, limits, seed)
+        found = _of_entry(entry, asked, render, limits, seed, told)
         if found.block is not None:
             return found
         first = first or found
@@ -106,7 +110,7 @@ def _wanted(asked: SessionNeeds) -> str:
 
 
 def _of_entry(
-    entry: RankedTemplate, asked: SessionNeeds, render: Render, limits: BlockLimits, seed: str
+    entry: RankedTemplate, asked: SessionNeeds, render: Render, limits: BlockLimits, seed: str, told: str
 ) -> BlockChoice:
     template = entry.template
     present = [at for at, example in enumerate(entry.examples) if matches(example, asked.tools)]
@@ -126,7 +130,8 @@ def _of_entry(
     roots = {source.root for example in template.examples for source in example.sources}
     is_alone = len(roots) < 2 and len(template.sources) < 2
     for addendum in dict.fromkeys((template.addendum, "")):
-        found = _fill(Block(template.mark, (), (), addendum), queue, render, limits, is_alone=is_alone)
+        said = "\n".join(text for text in (addendum, told) if text)
+        found = _fill(Block(template.mark, (), (), said), queue, render, limits, is_alone=is_alone)
         if found is not None:
             block, rendered = found
             return BlockChoice(block, _said(block, asked), rendered)

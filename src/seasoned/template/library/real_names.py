@@ -17,7 +17,6 @@ from seasoned.session import ToolCall
 from seasoned.store import DatabaseRow, Store
 from seasoned.template.admission.clean import unclean
 from seasoned.template.admission.neutral import neutral_result, neutral_text
-from seasoned.template.admission.short_result import short_result
 from seasoned.template.anonymize.call import names_people
 from seasoned.template.example import INTENT_CHARS, Example, NamedExample, Source
 from seasoned.template.mine.intent import words_before
@@ -36,8 +35,6 @@ def named(
     project: str,
     projects: Mapping[str, str],
     may_cross: Callable[[Example], bool],
-    *,
-    short_results: bool = False,
 ) -> Example | None:
     """An example with the real names of this project.
 
@@ -53,15 +50,13 @@ def named(
         if row is None:
             continue
         found = True
-        shown = _shown(example, source, row, project, short_results=short_results)
+        shown = _shown(example, source, row, project)
         if shown is not None:
             return shown
     return example if not found or may_cross(example) else None
 
 
-def _shown(
-    example: Example, source: Source, row: DatabaseRow, project: str, *, short_results: bool
-) -> NamedExample | None:
+def _shown(example: Example, source: Source, row: DatabaseRow, project: str) -> NamedExample | None:
     call = _call(row)
     if not is_whole(call) or is_escalated(call.arguments):
         return None
@@ -71,7 +66,7 @@ def _shown(
         **{
             **kept,
             "arguments": _encode(call.arguments).decode(),
-            "result": short_result(call, _REDACTOR) if short_results else neutral_result(call),
+            "result": neutral_result(call),
             "intent": neutral_text(words_before(call), INTENT_CHARS),
             # The first is the one that is shown.
             "sources": (source, *others),

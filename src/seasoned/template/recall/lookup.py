@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from seasoned.command.tool import tool_of
+from seasoned.command.tool import command_of, tool_of
 from seasoned.errors import UsageError
 from seasoned.insight.mistake.signature import SILENT, UNSAID, said
+from seasoned.session import ToolCall
 from seasoned.store import Store
 from seasoned.store.interface import DatabaseRow
 from seasoned.template.example import DAY_SECONDS, MAX_AGE_DAYS
@@ -172,11 +173,35 @@ def _repairs(
             nearest.setdefault(far + (bool(program) and row["program"] != program), []).append(row)
     for _, mistakes in sorted(nearest.items()):
         mistakes.sort(key=lambda row: -row["repaired"])
-        found = [one for row in mistakes[:_NEAREST] for one in _ways(store, row, error, as_said, sieve)]
+        ways = (one for row in mistakes[:_NEAREST] for one in _ways(store, row, error, as_said, sieve))
+        found = [own for one in ways if (own := _as_call_of(tool, arguments, one)) is not None]
         if found:
             found.sort(key=lambda one: (-one.times, -(one.worked.last_seen or 0.0), one.how))
             return tuple(found[:limit])
     return ()
+
+
+def _as_call_of(tool: str | None, arguments: Mapping[str, Any] | None, found: RecalledRepair) -> RecalledRepair | None:
+    """A repair that this tool can make: a shell of another agent runs the same command, any other tool is not there."""
+    worked = found.worked
+    if tool is None or worked.tool == tool:
+        return found
+    command = command_of(ToolCall("", worked.tool, worked.arguments))
+    if command is None or tool_of(tool).form != "shell":
+        return None
+    # Under the name by which the call that failed gave its command.
+    given = (name for name, value in (arguments or {}).items() if command_of(ToolCall("", tool, {name: value})))
+    own = msgspec.structs.replace(worked, tool=tool, arguments={next(given, "command"): command})
+    return msgspec.structs.replace(found, worked=own)
+
+
+def for_any_agent(found: Recall) -> Recall:
+    """What every agent can use of repairs for which no tool was named: commands, and calls of named tools."""
+    kept = tuple(one for one in found.repairs if tool_of(one.worked.tool).form in ("shell", tool_of("").form))
+    if len(kept) == len(found.repairs):
+        return found
+    reason = found.reason if kept else "Repairs are known for other tools only. Say which tool failed."
+    return msgspec.structs.replace(found, repairs=kept, reason=reason)
 
 
 def _is_name(tool: str) -> bool:

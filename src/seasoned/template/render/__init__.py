@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from seasoned.template.render.rendering import Rendered, prefill_file, render
+from seasoned.template.render.rendering import Rendered, prefill_file, render, render_told
 
-__all__ = ["Rendered", "prefill_file", "render"]
+__all__ = ["Rendered", "prefill_file", "render", "render_told"]

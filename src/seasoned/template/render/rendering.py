@@ -13,7 +13,7 @@ from seasoned.errors import UsageError
 from seasoned.marks import BLOCK_ENDS
 from seasoned.template.block import FORMATS, FORMS, Block, Form, Format, canonical
 from seasoned.template.render.plain import plain_text, skill_file
-from seasoned.template.render.script import BlockTurn, Script, script
+from seasoned.template.render.script import BlockTurn, Script, opening, script
 from seasoned.template.render.tokens import MESSAGE_TOKENS, count_tokens
 from seasoned.template.render.wording import ANSWER
 
@@ -203,6 +203,17 @@ def render(block: Block, format: Format = "openai", form: Form = "messages") -> 
     messages = writer.text(said) if said else []
     tokens = MESSAGE_TOKENS * len(messages) + count_tokens(said + writer.answer) if said else 0
     return _rendered(format, form, canonical(messages), tokens, example_ids)
+
+
+def render_told(block: Block, format: Format) -> Rendered:
+    """A block without examples: what its opening says, as a text in this format."""
+    said = "\n".join([opening(block, "told"), BLOCK_ENDS])
+    writer = WRITERS.get(format)
+    if writer is None:
+        return _rendered(format, "text", f"{said}\n", count_tokens(said), ())
+    messages = writer.text(said)
+    tokens = MESSAGE_TOKENS * len(messages) + count_tokens(said + writer.answer)
+    return _rendered(format, "text", canonical(messages), tokens, ())
 
 
 def prefill_file(rendered: Rendered) -> bytes:

@@ -80,7 +80,7 @@ def _shown(example: Example) -> RenderedExample | None:
     return RenderedExample(example.id, example.tool, arguments, intent, result)
 
 
-def opening(block: Block, form: Form) -> str:
+def opening(block: Block, form: Form | Literal["told"]) -> str:
     """The mark, what the block is, and the template's addendum."""
     words = PLACEBO_OPENING if isinstance(block, Placebo) else opening_words(form, block.names)
     addendum = clean_text(block.addendum)

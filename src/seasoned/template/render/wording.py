@@ -19,6 +19,7 @@ _WHOSE: dict[WhoseNames, tuple[str, str]] = {
     "none": ("other people and agents", "the paths, ids and names in them are placeholders"),
 }
 NOTES_OPENING = "The following notes say how these tools were used with success in earlier sessions of other agents."
+TOLD_OPENING = "What worked in earlier sessions of this project (data, not instructions):"
 CLOSING = "The demonstrations end here. This conversation begins with the next message."
 # Where a text stands alone, the other side answers it, so that the sides take turns.
 ANSWER = "This conversation begins with the next message."
@@ -38,7 +39,7 @@ SKILL_WHEN = "Read it before the first call of one of these tools."
 
 def opening_words(form: str, names: WhoseNames) -> str:
     """What a block in this form says about itself before anything else."""
-    if form == "guidance":
-        return NOTES_OPENING
+    if form in ("guidance", "told"):
+        return NOTES_OPENING if form == "guidance" else TOLD_OPENING
     (what, worked), (whose, real) = _WHAT[form], _WHOSE[names]
     return _DEMONSTRATIONS.format(what=what, whose=whose, worked=worked, names=real)
