@@ -1,0 +1,133 @@
+"""The short benchmark: a few ratios, compared with those of the last recorded run. Under a minute, for every change.
+
+CPU time of whole processes, each beside a fixed piece of work in the same rounds, the fastest of all rounds: that
+hardly depends on the machine or on what else runs on it. A ratio that grew by more than a tenth is an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bench.scan import JSON_ALONE, ROOT, SAMPLES, SEASONED, environment
+from bench.web_store import make_store
+from seasoned.resident import VARIABLE
+from seasoned.scan.aggregates import update_aggregates
+from seasoned.store import open_store
+
+RECORDED = ROOT / "docs" / "measurements" / "guard.json"
+ROUNDS = 5
+WORSE = 1.10
+# Small enough to be read often, large enough that reading outweighs the start of the program.
+CORPUS_BYTES = 12_000_000
+_HOOK = "import sys; from seasoned.hooks.main import main; sys.exit(main())"
+Measured = dict[str, tuple[float, float]]  # seconds of CPU and of the clock
+
+
+def figures() -> Iterator[str]:
+    """The lines that the benchmark prints; raises SystemExit if something got slower."""
+    found = dict(_ratios())
+    known: dict[str, float] = json.loads(RECORDED.read_text("utf-8")) if RECORDED.exists() else {}
+    worse = []
+    for name, ratio in found.items():
+        before = known.get(name)
+        text = f"{name}: {ratio:.3f}"
+        yield text if before is None else f"{text} (recorded {before:.3f}, {100 * (ratio / before - 1):+.0f} %)"
+        if before is not None and ratio > before * WORSE:
+            worse.append(name)
+    if os.environ.get("SEASONED_BENCH_RECORD"):
+        RECORDED.write_text(json.dumps({name: round(ratio, 4) for name, ratio in found.items()}, indent=2) + "\n")
+        yield f"recorded in {RECORDED.relative_to(ROOT)}"
+    elif worse:
+        raise SystemExit(
+            f"Slower by more than {100 * (WORSE - 1):.0f} %: {', '.join(worse)}. Find out why, or record the new "
+            "figures with SEASONED_BENCH_RECORD=1 python -m bench guard."
+        )
+
+
+def _ratios() -> Iterator[tuple[str, float]]:
+    with tempfile.TemporaryDirectory(prefix="seasoned-guard-") as name:
+        folder = Path(name)
+        best = _fastest(_work(folder))
+        yield "cold scan / json.loads, CPU", best["cold scan"][0] / best["json"][0]
+        yield "cold scan / json.loads, wall time", best["cold scan"][1] / best["json"][1]
+        yield "scan again / bare interpreter, CPU", best["scan again"][0] / best["bare"][0]
+        yield "hook at a start / bare interpreter, CPU", best["hook"][0] / best["bare"][0]
+        yield "template build / json.loads, CPU", best["build"][0] / best["json"][0]
+        small, large = (_steps(folder / str(sessions), sessions) for sessions in (200, 2000))
+        # What the gateway does whenever a turn ends, in steps of SQLite: the same on every machine.
+        yield "totals of a session in a store ten times as large, steps", large / small
+
+
+def _work(folder: Path) -> dict[str, Callable[[], None]]:
+    corpus, home = folder / "in", folder / "home"
+    size = sum(path.stat().st_size for path in SAMPLES.rglob("*.jsonl"))
+    for number in range(CORPUS_BYTES // size + 1):
+        for path in SAMPLES.rglob("*.jsonl"):
+            target = corpus / str(number) / path.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # New ids, or all but the first would be copies.
+            data = path.read_bytes().replace(b'"toolu_01', b'"toolu_%02d' % number)
+            target.write_bytes(data.replace(b'"sessionId":"', b'"sessionId":"%02d' % number))
+    # Without the process that stays in memory, which would outlive the benchmark.
+    environ = environment(home, folder) | {VARIABLE: "0"}
+    event = json.dumps(
+        {"hook_event_name": "SessionStart", "session_id": "guard", "cwd": str(folder), "source": "startup"}
+    )
+
+    def run(*command: str, stdin: str = "") -> None:
+        subprocess.run(command, env=environ, input=stdin.encode(), check=True, capture_output=True)
+
+    def cold() -> None:
+        shutil.rmtree(home, ignore_errors=True)
+        run(str(SEASONED), "scan", str(corpus))
+
+    return {
+        "bare": lambda: run(sys.executable, "-c", "pass"),
+        "json": lambda: run(sys.executable, "-c", JSON_ALONE, str(corpus)),
+        "cold scan": cold,
+        "scan again": lambda: run(str(SEASONED), "scan", str(corpus)),
+        "build": lambda: run(str(SEASONED), "template", "build", "guard", "--store", "--min-messages", "5"),
+        "hook": lambda: run(sys.executable, "-c", _HOOK, "claude-code", "session-start", stdin=event),
+    }
+
+
+def _fastest(work: dict[str, Callable[[], None]]) -> Measured:
+    best: Measured = {}
+    for _ in range(ROUNDS):  # interleaved, so that a slow moment of the machine meets all of them
+        for name, run in work.items():
+            cpu, clock = _children_cpu(), time.perf_counter()
+            run()
+            now = (_children_cpu() - cpu, time.perf_counter() - clock)
+            before = best.get(name, now)
+            best[name] = (min(before[0], now[0]), min(before[1], now[1]))
+    return best
+
+
+def _children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _steps(home: Path, sessions: int) -> int:
+    """How many steps SQLite takes to bring the totals of one session up to date."""
+    count = 0
+
+    def step() -> int:
+        nonlocal count
+        count += 1
+        return 0
+
+    with open_store(make_store(home, sessions)) as store:
+        update_aggregates(store, [77])
+        store.connection.set_progress_handler(step, 100)
+        update_aggregates(store, [77])
+    return count
