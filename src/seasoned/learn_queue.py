@@ -99,6 +99,15 @@ def wait_until_learned(home: str, seconds: float) -> bool:
     return True
 
 
+def catch_up(home: str, seconds: float) -> bool:
+    """Have learned from what waits before something begins, and wait for that; returns whether nothing is left."""
+    if not is_running(home):
+        if not waiting(home):
+            return True
+        begin(home)
+    return wait_until_learned(home, seconds)
+
+
 def take(path: str) -> str:
     """Rename a file that another note could replace while it is worked on; returns its path."""
     if os.path.basename(path)[0].isdigit():

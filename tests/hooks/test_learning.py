@@ -18,15 +18,20 @@ import pytest
 from seasoned.app.learn import learn
 from seasoned.background import start
 from seasoned.config import Config, load
+from seasoned.doctor import quick_checks
 from seasoned.experience.storage import last_learned
 from seasoned.file_lock import locked
 from seasoned.hooks.learner import learn_all
 from seasoned.hooks.review_trigger import review_folder
 from seasoned.learn_queue import begin, is_running, lock_path, note, wait_until_learned, waiting
 from seasoned.store import open_store
+from seasoned.template.library.storage import save, snapshot
 from tests.history.claude_lines import ClaudeFile
 from tests.hooks.test_events import ERROR, RIGHT, WRONG, context, hook
 from tests.scan.test_scan import content
+from tests.template.examples import template
+from tests.template.guard_worlds import EXAMPLE
+from tests.template.library.test_upkeep import Place, order, shown_to
 
 KILLS = 20 if os.environ.get("SEASONED_TORTURE") else 4
 FOLDER = "/home/mira/w"
@@ -86,6 +91,39 @@ def test_a_turn_is_learned_from_but_does_not_end_the_session(projects: Path) -> 
     with open_store(config.store_path) as store:
         assert last_learned(store)[0].sessions == 1
         assert store.connection.execute("SELECT count(*) FROM session_end").fetchone()[0] == 0
+
+
+def test_templates_and_the_guard_follow_when_a_session_ends(home: Path) -> None:
+    config = load()
+    place = Place(home / ".claude")
+    for number in range(3):
+        place.session(f"good{number}", 1, *(order(f"#W00{number}{at}123") for at in range(16)))
+    for number in range(3):
+        place.session(f"warm{number}", 1, order("#W0012345", fails=True), order("#W0012346", fails=True))
+    with open_store(config.store_path) as store:
+        save(store, template("orders", EXAMPLE))
+        for number in range(3):
+            shown_to(store, f"warm{number}", EXAMPLE)
+    for path in sorted(place.folder.glob("*.jsonl")):
+        # Two minutes ago, and not in February: what is too old is not learned.
+        minute = time.strftime("%Y-%m-%dT%H:%M:", time.gmtime(time.time() - 120)).encode()
+        path.write_bytes(path.read_bytes().replace(b"2026-02-01T10:00:", minute))
+        note(str(config.home), "session", agent="claude-code", session=path.stem, path=str(path), reason="exit")
+    assert learn_all(config) == 6
+    with open_store(config.store_path) as store:
+        library = snapshot(store)
+        assert "auto-mixed" in [one.name for one in library.templates], "although nothing was quiet for an hour"
+        assert library.state_of(EXAMPLE.id) == "suspended"
+
+
+def test_doctor_says_when_ends_of_sessions_wait_for_too_long(home: Path) -> None:
+    config = load()
+    note(str(config.home), "turn", agent="claude-code", session="x")
+    assert [one for one in quick_checks(config) if one.name == "learning"] == []
+    for path in waiting(str(config.home)):
+        os.utime(path, (time.time() - 3600, time.time() - 3600))
+    (said,) = [one for one in quick_checks(config) if one.name == "learning"]
+    assert not said.ok and said.finding.startswith("1 session waiting for more than 10 minutes. Run `seasoned scan`")
 
 
 def test_an_end_that_comes_while_another_is_learned_from_is_not_lost(projects: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +14,16 @@ from seasoned.app.scheduler import agent_jobs, close_and_learn
 from seasoned.app.stores import kept_secrecy, own_store
 from seasoned.begin.settings import takes_part
 from seasoned.config import Config
+from seasoned.learn_queue import catch_up
 from seasoned.redact.key import Secrecy
 from seasoned.template.library.storage import load as load_template
 
 if TYPE_CHECKING:
     from seasoned.agent.loop.conversation import Conversation
     from seasoned.agent.loop.runtime import Confirm
+
+
+_CATCH_UP_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,9 @@ class ChatPlan:
         from seasoned.agent.loop.runtime import deny
         from seasoned.agent.loop.start import ConversationOptions, start
 
+        # What an agent was taught a moment ago is still being learned.
+        with suppress(OSError):
+            catch_up(str(self.config.home), _CATCH_UP_SECONDS)
         options = ConversationOptions(choice=self.choice, folder=self.folder, toolsets=self.toolsets, warm=self.warm)
         return start(
             self.config,

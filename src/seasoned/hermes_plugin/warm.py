@@ -23,7 +23,7 @@ from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread, log
 from seasoned.hermes_plugin.hint import root_of
 from seasoned.history.reader.hermes_db import folder_of
-from seasoned.learn_queue import wait_until_learned
+from seasoned.learn_queue import catch_up
 from seasoned.store import Store, open_store
 from seasoned.store.project import project_key
 from seasoned.template.block import Format
@@ -146,7 +146,7 @@ class Warmer:
     def _begin(self, request: HermesRequest, database: Path, late: threading.Event) -> Rendered | None:
         """Runs in the background thread."""
         # A session that ended a moment ago is still being learned from.
-        wait_until_learned(str(self._config.home), _CATCH_UP_SECONDS)
+        catch_up(str(self._config.home), _CATCH_UP_SECONDS)
         root = root_of(database, request.session)
         if late.is_set() or root is None:
             return None

@@ -11,6 +11,7 @@ import time
 
 from seasoned.digest import short_digest
 from seasoned.learn_queue import begin, folder, is_running, note, wait_until_learned, waiting
+from seasoned.learn_queue import catch_up as finish_waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +37,7 @@ def catch_up(home: str, agent: str, event: bytes) -> None:
         return
     transcript = str(begun.get("transcript_path") or "")
     if is_running(home) or waiting(home):
-        begin(home)
-        wait_until_learned(home, LIMIT_SECONDS)
+        finish_waiting(home, LIMIT_SECONDS)
         return
     now = time.time()
     changed = _changed_at(agent, transcript, _read_at(home, root_of(agent, transcript))) if transcript else 0.0

@@ -43,7 +43,9 @@ def main() -> None:
     # Not in the project: nothing may be written there, and its folder may be deleted meanwhile.
     os.chdir(os.path.sep)
     lower_priority()
-    config = load({**command_environment(), "SEASONED_HOME": sys.argv[1]})
+    found = load({**command_environment(), "SEASONED_HOME": sys.argv[1]})
+    # One process reads: it may take longer, and should not be noticed.
+    config = msgspec.structs.replace(found, workers=1)
     # No one sees what this process prints. What was not learned from waits for the next end of a session.
     sys.excepthook = lambda kind, error, trace: log(config.home, f"learning failed: {error!r}")
     learn_all(config)
