@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from seasoned.hooks.review_trigger import review_folder
 from seasoned.learn_queue import begin, is_running, lock_path, note, wait_until_learned, waiting
 from seasoned.store import open_store
 from seasoned.template.library.storage import save, snapshot
+from tests.cli.run import seasoned
 from tests.history.claude_lines import ClaudeFile
 from tests.hooks.test_events import ERROR, RIGHT, WRONG, context, hook
 from tests.scan.test_scan import content
@@ -124,6 +126,30 @@ def test_doctor_says_when_ends_of_sessions_wait_for_too_long(home: Path) -> None
         os.utime(path, (time.time() - 3600, time.time() - 3600))
     (said,) = [one for one in quick_checks(config) if one.name == "learning"]
     assert not said.ok and said.finding.startswith("1 session waiting for more than 10 minutes. Run `seasoned scan`")
+
+
+def test_what_was_forgotten_does_not_come_back_by_itself(projects: Path) -> None:
+    config = load()
+    end(write_session(projects, 1))
+    assert wait_until_learned(str(config.home), 60)
+    seasoned("forget", "--all", "--yes")
+    later = write_session(projects, 2)
+    # It ends after that.
+    moment = time.strftime("%Y-%m-%dT%H:%M:", time.gmtime(time.time() + 3600)).encode()
+    minute = time.strftime("%Y-%m-%dT%H:", time.gmtime(time.time() - 90)).encode()
+    later.write_bytes(re.sub(re.escape(minute) + rb"\d\d:", moment, later.read_bytes()))
+    end(later)
+    note(str(config.home), "everything")
+    begin(str(config.home))
+    assert wait_until_learned(str(config.home), 60)
+    assert [row["native_id"] for row in session_rows(config)] == [later.stem]
+    seasoned("scan")
+    assert len(session_rows(config)) == 2, "a person may have it read again"
+
+
+def session_rows(config: Config) -> list[Any]:
+    with open_store(config.store_path) as store:
+        return store.connection.execute("SELECT native_id FROM session").fetchall()
 
 
 def test_an_end_that_comes_while_another_is_learned_from_is_not_lost(projects: Path) -> None:

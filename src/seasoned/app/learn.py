@@ -68,7 +68,7 @@ def learn(
 
 def _read(config: Config, paths: Sequence[Path] | None) -> int:
     try:
-        report, store = scan_into_store(config, paths or ())
+        report, store = scan_into_store(config, paths or (), by_person=False)
     except NotFound:
         # Nowhere is a history yet, or the file is gone since.
         return 0

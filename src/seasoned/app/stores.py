@@ -109,12 +109,25 @@ def scanned_files(config: Config) -> list[Path]:
 
 
 def scan_into_store(
-    config: Config, paths: Sequence[Path], *, verbose: bool = False, progress: Progress = no_progress
+    config: Config,
+    paths: Sequence[Path],
+    *,
+    verbose: bool = False,
+    progress: Progress = no_progress,
+    by_person: bool = True,
 ) -> tuple[ScanReport, Store | None]:
-    """Read the paths into the user's store and index what is new for recall; no store where nothing was found."""
+    """Read the paths into the user's store and index what is new for recall; no store where nothing was found.
+
+    `by_person`: after everything was forgotten, sessions that had ended by then are read again.
+    """
     key, keep = redaction_key(config)
     # The store appears with the first session: a scan that finds nothing leaves no file.
     target = ScanTarget(config.store_path, before_first_write=keep)
+    known = target.existing() if by_person else None
+    if known is not None and known.row("session.forgot_ended") is not None:
+        with known.write():
+            known.run("session.read_ended")
+            known.run("source.read_again")
     report = _scan(config, target, paths, key, "full", progress, make_learner)
     store = target.existing()
     if store is not None and (report.sessions or _waiting(store)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -246,7 +247,10 @@ def forget_source(store: Store, source_id: int, *, now: float) -> set[int]:
 
 
 def forget_everything(store: Store) -> int:
-    """Remove everything, including the list of forgotten sessions: the next scan starts from scratch."""
+    """Remove everything, including the list of forgotten sessions.
+
+    The next scan by a person starts from scratch. What is read when sessions end leaves out those that ended before.
+    """
     session_ids = [int(row["id"]) for row in store.rows("session.all_ids")]
     with store.write():
         for session_id in session_ids:
@@ -254,6 +258,7 @@ def forget_everything(store: Store) -> int:
         for row in store.rows("source.all"):
             store.run("source.delete", {"id": row["id"]})
         store.run("session.unforget_all")
+        store.run("session.forget_ended", {"at": time.time()})
         unlearn_everything(store)
         for statement in _EVERYTHING:
             store.run(statement)

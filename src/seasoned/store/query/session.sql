@@ -9,6 +9,11 @@ SELECT
     :end_reason, :succeeded, :messages, :compactions,
     :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd
 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE forgotten.agent = :agent AND forgotten.native_id = :native_id)
+  -- After everything was forgotten, what had ended by then is left out until a person has it read again.
+  AND NOT EXISTS (
+      SELECT 1 FROM forgotten
+      WHERE forgotten.agent = '*' AND forgotten.native_id = '*'
+        AND forgotten.forgotten_at > COALESCE(:ended, :started, 0.0))
 ON CONFLICT (agent, native_id) DO UPDATE SET
     source_id = CASE WHEN excluded.messages >= session.messages THEN excluded.source_id ELSE session.source_id END,
     title = COALESCE(excluded.title, session.title),
@@ -180,6 +185,16 @@ DELETE FROM forgotten WHERE native_id = :native_id;
 
 -- name: unforget_all
 DELETE FROM forgotten;
+
+-- name: forget_ended
+INSERT INTO forgotten (agent, native_id, forgotten_at) VALUES ('*', '*', :at)
+ON CONFLICT (agent, native_id) DO UPDATE SET forgotten_at = excluded.forgotten_at;
+
+-- name: forgot_ended
+SELECT forgotten_at FROM forgotten WHERE agent = '*' AND native_id = '*';
+
+-- name: read_ended
+DELETE FROM forgotten WHERE agent = '*' AND native_id = '*';
 
 -- name: set_aggregates
 UPDATE session SET
