@@ -204,7 +204,7 @@ def test_the_agent_names_the_row_that_made_it_ask() -> None:
     found = {
         command: danger_in(command, folder=FOLDER) for command in ("rm -rf build", "sudo -i", "echo x >> ~/.bashrc")
     }
-    assert [each.pattern if each else None for each in found.values()] == ["rm -r", "sudo", "write outside"]
+    assert [each.pattern if each else None for each in found.values()] == ["rm -r", "sudo", "start-up file"]
 
 
 def test_code_that_destroys_is_asked_about() -> None:

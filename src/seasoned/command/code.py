@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from seasoned.command import sql
-from seasoned.command.parse import names
+from seasoned.command import guard, sql
+from seasoned.command.parse import is_python, names
 from seasoned.command.path import WorkingFolder, written
 from seasoned.command.rows import Finding, regex, table
 from seasoned.lazy_regex import LazyRegex
@@ -14,15 +14,25 @@ from seasoned.lazy_regex import LazyRegex
 _REQUEST = names("post put patch delete request urlopen Request")
 _SQL_CALLS = names("execute executescript executemany exec_driver_sql text raw query run_sql sql read_sql")
 _WRITING = names("write_text write_bytes")
-_DELETING = names("rmtree removedirs remove unlink rmdir")
+_DELETING = names("rmtree removedirs remove unlink rmdir move rename truncate remove_tree")
 _DELETING_TREES = names("rmtree removedirs rimraf")
 _WIPING_CALLS = names(
     "drop_all drop_database flushall flushdb dropDatabase delete_db_instance delete_db_cluster drop_collection"
 )
 _CLOUD_CALLS = names("delete_bucket terminate_instances delete_objects delete_table delete_volume delete_stack")
-_DELETED_PATH = LazyRegex(
-    r"\b(?:rmSync|rmdirSync|rm_rf|rm_r|rmtree|unlinkSync|unlink|remove_dir_all)\s*\(?\s*['\"]([^'\"]+)['\"]"
+# Words by which other languages than Python delete, and texts in them that are paths elsewhere.
+_DELETES = LazyRegex(
+    r"(?i)\b(?:rm(?:Sync|dirSync|dir|_rf?|_r|tree)?|unlink(?:Sync|_all)?|rimraf|erase|truncate(?:Sync)?"
+    r"|remove(?:All|Sync|Dir\w*|_dir\w*|_tree|_file|_entry\w*)?|delete(?:-directory|-file|Directory|File|_dir\w*)?|emptyDir\w*)\b"
 )
+_ELSEWHERE = LazyRegex(r"""['"`{ ]((?:/|~/|\.\./)[\w.@*~/+-]+)(?=['"`}\s]|\Z)""")
+_EVALUATES = LazyRegex(r"\b(?:exec|eval|Function|instance_eval|loadstring|load|do)\b")
+_FETCHES = LazyRegex(
+    r"\b(?:urlopen|urlretrieve|fetch|requests\.get|httpx\.get|https?\.get|Net::HTTP|file_get_contents|LWP|open-uri)\b"
+)
+_REMOTE = LazyRegex(r"https?://(?!localhost|127\.|\[::1\])")
+_DOWNLOADED = Finding("exec_remote", "runs what it downloads from another machine", "code from elsewhere")
+_MOST_DEPTH = 3
 _ON_THIS_MACHINE = LazyRegex(r"sandbox|//(?:localhost|127\.0\.0\.1|\[::1\])")
 # What code deletes, sends, or hands to a shell, in any language: enough to keep it out of examples.
 _CHANGES = LazyRegex(
@@ -49,26 +59,32 @@ def held_texts(code: str) -> list[str]:
     return [found[2] for found in _LITERAL.compiled.finditer(code) if " " in found[2]][:_MOST_LITERALS]
 
 
-def findings(code: str, place: WorkingFolder) -> Iterator[Finding]:
-    """What the calls in a piece of code do, as far as their arguments are written out."""
+def findings(code: str, place: WorkingFolder, program: str = "", depth: int = 0) -> Iterator[Finding]:
+    """What the calls in a piece of code do, as far as their arguments are written out; `program` is who reads it."""
     from seasoned.command.python_tree import calls, parse_code
 
     # Python's own parser is not deceived by spacing and line breaks, as an expression would be.
-    tree = parse_code(code)
+    tree = parse_code(code) if is_python(program) else None
     if tree is None:
         yield from _of_text(code, place)
     else:
         for name, texts in calls(tree):
             yield from _of_call(name, texts, place)
+            if name in ("exec", "eval", "compile") and depth < _MOST_DEPTH:
+                yield from (found for text in texts for found in findings(text, place, depth=depth + 1))
+    yield from guard.in_code(code)
+    if _EVALUATES.compiled.search(code) and _FETCHES.compiled.search(code) and _REMOTE.compiled.search(code):
+        yield _DOWNLOADED
     if _CHANGES.compiled.search(code) or sql.changes_data(code):
         yield Finding("", "runs code that deletes, sends or runs commands", "code that changes", asks_locally=False)
 
 
 def _of_text(code: str, place: WorkingFolder) -> Iterator[Finding]:
     """Findings in code that is not Python, by patterns only."""
-    for path in _DELETED_PATH.compiled.findall(code):
-        if not place.holds(path):
-            yield _deletes(path, "delete")
+    if _DELETES.compiled.search(code):
+        for path in _ELSEWHERE.compiled.findall(code):
+            if not place.holds(path):
+                yield _deletes(path, "delete")
     if re.search(r"\.(?:query|execute|exec|run)\s*\(", code):
         yield from sql.findings(code)
 

@@ -7,13 +7,14 @@ language.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal
 
 import msgspec
 
-from seasoned.command.parse import PATCH, Step, names, parse
+from seasoned.command import inner
+from seasoned.command.parse import PATCH, Step, parse, segments, without_bodies
 from seasoned.command.rows import group
 from seasoned.lazy_regex import LazyRegex
 
@@ -21,10 +22,7 @@ MOST_CHARACTERS = 20_000
 MOST_STEPS = 500
 # Limits against commands that are built to exhaust the reader; beyond them a layer is marked as unread.
 _MOST_LAYERS = 60
-_MOST_GUESSES = 8
 _MOST_SUM = 3 * MOST_CHARACTERS
-_RUNNING = names("run exec ssh rsh debug")
-_SSH_VALUES = names("-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w")
 HEREDOC = LazyRegex(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _LITERAL_DOCUMENT = LazyRegex(
     r"<<-?[ \t]*(['\"])([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
@@ -41,19 +39,24 @@ _VARIABLE = LazyRegex(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _ESCAPED_QUOTE = LazyRegex(r"'(?:\\.|[^'\\])*'", re.DOTALL)
 # The end of a pattern in `case … in a) cmd;;`: what follows is a command.
 _ARM = LazyRegex(r"(?<=[\w*\"'])\)(?=\s)")
-_RUNNERS = names(
-    "system popen run call check_call check_output Popen getoutput getstatusoutput create_subprocess_shell"
-    " execSync spawn spawnSync execFileSync shell_exec passthru"
+_MOVED = LazyRegex(r"\benv\s+(?:-\w\s+)*(?:-C\s*|--chdir[= ])(?P<folder>\S+)\s+")
+_HEREDOC_FILE = LazyRegex(
+    r"(?m)^(?P<before>[^\n]*?)<<-?[ \t]*(?P<quote>['\"]?)(?P<mark>[A-Za-z_]\w*)(?P=quote)(?P<after>[^\n]*)\n"
+    r"(?P<body>(?s:.*?))^[ \t]*(?P=mark)[ \t]*$"
 )
-# Calls by which code of other languages than Python starts a shell.
-_CODE_RUNS = LazyRegex(
-    r"(?:\b(?:system|exec|execSync|spawn|spawnSync|popen|shell_exec|passthru|qx"
-    r"|execFileSync)\s*[({]?\s*\[?\s*|%x[({]|`)"
-    r"(?:'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|([^`)}]*))"
-)
-# Options of find and fd behind which a command follows.
-FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+_TARGET = LazyRegex(r"(?:>{1,2}\s*|\btee\s+(?:-a\s+)?)['\"]?(?P<file>[^\s'\"<>|&;()]+)")
+_QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+_ESCAPE = LazyRegex(r"\\(?:0?(?P<octal>[0-7]{3})|x(?P<hex>[0-9a-fA-F]{1,2})|(?P<plain>[nt]))")
 _CODE_OPTION = LazyRegex(r"-[A-Za-z]*[cerE]|--eval|--print|--command|eval")
+
+
+class WrittenFile(msgspec.Struct, frozen=True):
+    """A file that a command writes or downloads, and then runs."""
+
+    text: str | None
+    """None if it comes from elsewhere."""
+    program: str
+    """The interpreter that runs it; empty for a shell."""
 
 
 class Layer(msgspec.Struct, frozen=True):
@@ -64,6 +67,7 @@ class Layer(msgspec.Struct, frozen=True):
     given: tuple[str, ...] = ()
     """What stands in here-documents and here-strings."""
     substitutions: tuple[str, ...] = ()
+    files: tuple[WrittenFile, ...] = ()
     unread: Literal["", "steps", "layers"] = ""
     """Why it was not looked through to its end: too many steps, or too many commands in each other."""
 
@@ -99,7 +103,7 @@ def _layer(text: str) -> Layer:
     # The text of a quoted here-document is not expanded: backticks in it run nothing.
     expanded = _LITERAL_DOCUMENT.compiled.sub("\n", readable) if "<<" in readable else readable
     expanded = PATCH.compiled.sub("", expanded) if "*** Begin Patch" in expanded else expanded
-    return Layer(readable, steps, given, tuple(substitutions(expanded)))
+    return Layer(readable, steps, given, tuple(substitutions(expanded)), tuple(_files_run(readable, steps)))
 
 
 def _expanded(text: str) -> str:
@@ -130,7 +134,7 @@ def piped_into(steps: tuple[Step, ...], at: int) -> tuple[Step, ...]:
 
 def texts_given(layer: Layer, before: tuple[Step, ...]) -> tuple[str, ...]:
     """Texts written in the command that this step reads as input."""
-    return (*(" ".join(each.words) for each in before if each.program in ("echo", "printf")), *layer.given)
+    return (*(spoken(each) for each in before if each.program in ("echo", "printf")), *layer.given)
 
 
 def is_script(step: Step) -> bool:
@@ -152,87 +156,106 @@ def code_in(step: Step) -> str | None:
     """The code that an interpreter is given as an argument: `python -c …`."""
     if step.program not in group("code_programs"):
         return None
+    if step.program in ("awk", "gawk", "mawk", "nawk") and "-f" not in step.words:
+        return step.sub or None
     found = [step.words[at + 1] for at, word in enumerate(step.words[:-1]) if _CODE_OPTION.compiled.fullmatch(word)]
     return found[0] if found else None
-
-
-def commands_in_code(code: str) -> Iterator[str]:
-    """Shell commands that a piece of code runs, as far as they stand in it as text."""
-    from seasoned.command import python_tree
-
-    tree = python_tree.parse_code(code)
-    if tree is None:
-        for one, two, bare in _CODE_RUNS.compiled.findall(code[:MOST_CHARACTERS]):
-            yield one or two or bare
-    else:
-        yield from python_tree.commands(tree, _RUNNERS)
 
 
 def _inside(layer: Layer) -> Iterator[str]:
     """Commands that run because this one does."""
     for at, step in enumerate(layer.steps):
-        if step.program in group("shells") and not is_script(step):
-            before = piped_into(layer.steps, at)
-            yield from (text.replace("\\n", "\n") for text in texts_given(layer, before))
-        yield from _arguments(step)
+        before = piped_into(layer.steps, at)
+        texts = texts_given(layer, before)
+        if step.program in group("shells") and (not is_script(step) or "xargs" in step.behind):
+            yield from (text.replace("\\n", "\n") for text in texts)
+        elif step.program in group("input_runners"):
+            yield from (found for text in texts for found in inner.in_text(text))
+        if step.program in group("input_runners") or step.program in group("shells"):
+            yield from _fed(layer.substitutions)
+        yield from inner.in_arguments(step)
         code = code_in(step)
         if code is not None:
-            yield from commands_in_code(code)
-        elif step.program in group("code_programs") and not step.sub:
+            yield from inner.in_code(code, step.program)
+        elif step.program in group("code_programs") and (not step.sub or "-" in step.words):
             for text in layer.given:
-                yield from commands_in_code(text)
+                yield from inner.in_code(text, step.program)
     yield from layer.substitutions
+    yield from inner.in_variables(layer.text)
+    yield from inner.by_alias(layer.text, layer.steps)
+    for written in layer.files:
+        if written.text and not written.program:
+            yield written.text
+        elif written.text:
+            yield from inner.in_code(written.text, written.program)
+    moved = _MOVED.compiled.search(layer.text)
+    if moved is not None:
+        # `env -C /srv rm -rf data`: where it runs decides what it deletes.
+        yield f"cd {moved['folder']} && {layer.text[moved.end() :]}"
     if "case " in layer.text and _ARM.compiled.search(layer.text):
         yield _ARM.compiled.sub(" ;", layer.text)
 
 
-def _arguments(step: Step) -> Iterator[str]:
-    """Commands that stand in the arguments of another."""
-    words = step.words
-    program = step.program
-    if program in group("shells") or program in (
-        "su",
-        "script",
-        "runuser",
-        "flock",
-        "watch",
-        "wsl",
-        "cmd",
-        "powershell",
-        "pwsh",
-    ):
-        for at, word in enumerate(words[:-1]):
-            if re.fullmatch(r"-[a-zA-Z]*c|--command|/[cC]|-[cC]ommand", word):
-                yield words[at + 1] if program != "cmd" else " ".join(words[at + 1 :])
-    if program in ("eval", "watch", "trap", "coproc"):
-        yield " ".join(words)
-    elif program == "ssh":
-        yield " ".join(_behind_host(words))
-    elif program == "command" and words[:1] in (("-v",), ("-V",)):
+def _fed(texts: tuple[str, ...]) -> Iterator[str]:
+    """What `<(printf …)` gives to a program that runs it."""
+    for text in texts:
+        for step in parse(text):
+            if step.program in ("echo", "printf"):
+                yield from inner.in_text(spoken(step).replace("\t", " "))
+
+
+def _files_run(text: str, steps: tuple[Step, ...]) -> Iterator[WrittenFile]:
+    """Files that are written and run by one command."""
+    runs = [(name, program) for step in steps for name, program in _run_file(step)]
+    if not runs or not (">" in text or "tee" in text or any(one.program in group("downloads") for one in steps)):
         return
-    elif program in group("wrappers") and (program not in group("containers") or not _RUNNING.isdisjoint(words[:6])):
-        # Which word begins the inner command depends on options that differ from program to program.
-        yield from (
-            shlex.join(words[at:]) for at in range(min(len(words), _MOST_GUESSES)) if not words[at].startswith("-")
-        )
-        if "--" in words:
-            yield shlex.join(words[words.index("--") + 1 :])
-    if program in ("find", "fd", "fdfind"):
-        starts = [at for at, word in enumerate(words) if word in FIND_RUNS]
-        for at in starts[:_MOST_GUESSES]:
-            yield shlex.join(each for each in words[at + 1 :] if each not in (";", "+"))
+    written = {name: body for name, body in _written(text) if name}
+    yield from (WrittenFile(written[name], program) for name, program in runs if name in written)
 
 
-def _behind_host(words: tuple[str, ...]) -> tuple[str, ...]:
-    skip = False
-    for at, word in enumerate(words):
-        if skip:
-            skip = False
-        elif word.startswith("-"):
-            skip = word in _SSH_VALUES
-        else:
-            return words[at + 1 :]
-    return ()
+def _run_file(step: Step) -> Iterator[tuple[str, str]]:
+    """The name of the file that a step runs, and the interpreter that reads it."""
+    if step.program in group("shells") or step.program in ("source", "."):
+        yield step.sub.rsplit("/", 1)[-1], ""
+    elif step.program in group("code_programs"):
+        yield step.sub.rsplit("/", 1)[-1], step.program
+    elif step.prefix and step.prefix[-1].endswith("/"):
+        yield step.program, ""
+
+
+def _written(text: str) -> Iterator[tuple[str, str | None]]:
+    for found in _HEREDOC_FILE.compiled.finditer(text):
+        target = _TARGET.compiled.search(f"{found['before']} {found['after']}")
+        if target is not None:
+            yield target["file"].rsplit("/", 1)[-1], found["body"]
+    bare = without_bodies(text)
+    for words, start, end, _ in segments(bare):
+        if not words:
+            continue
+        program = words[0].rsplit("/", 1)[-1]
+        raw = bare[start:end]
+        if program in ("echo", "printf") and (target := _TARGET.compiled.search(_QUOTED.compiled.sub("", raw))):
+            yield target["file"].rsplit("/", 1)[-1], spoken(Step("", program, tuple(words[1:])))
+        elif program in group("downloads"):
+            pairs = pairwise(words)
+            named = [value for option, value in pairs if re.fullmatch(r"-\w*[oO]|--output\S*", option)]
+            addresses = [word for word in words if "://" in word]
+            yield from ((name.rsplit("/", 1)[-1], None) for name in (*named, *addresses) if name)
+
+
+def spoken(step: Step) -> str:
+    """What `echo` or `printf` prints, with its escapes resolved."""
+    text = " ".join(step.words)
+    if "\\" not in text:
+        return text
+    return _ESCAPE.compiled.sub(_unescaped, text)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code = found["octal"] or ""
+    if code:
+        return chr(int(code, 8) & 0xFF)
+    return chr(int(found["hex"], 16)) if found["hex"] else {"n": "\n", "t": "\t"}[found["plain"]]
 
 
 def substitutions(command: str) -> Iterator[str]:

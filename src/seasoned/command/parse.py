@@ -19,6 +19,11 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def is_python(program: str) -> bool:
+    """Whether an interpreter reads Python; code for others happens to parse as Python at times."""
+    return program in ("", "pypy", "pypy3", "ipython", "uv") or program.startswith("python")
+
+
 class Step(msgspec.Struct, frozen=True):
     """One program of a command and how it is joined to the one before."""
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from seasoned.command.layers import FIND_RUNS
+from seasoned.command.inner import FIND_RUNS
 from seasoned.command.parse import Step, names
 from seasoned.command.rows import Finding, group
 from seasoned.lazy_regex import LazyRegex
@@ -42,12 +42,16 @@ _ALL = names("* ./* . ./ .* .git ./.git .git/ ** ./** ./.* {*,.*} {.,}* .[!.]* .
 _DEVICE = LazyRegex(
     r"/dev/(?!null\b|zero\b|std(?:in|out|err)\b|tty\b|fd/|shm/|random\b|urandom\b|full\b|tcp/|udp/|ptmx\b|pts/)\w"
 )
-# Files that say who may do what, and what agents must ask about: ours and those of other agents.
+# Files that say who may do what. Those about agents are the business of `guard`.
 _GUARDED = LazyRegex(
-    r"(?:\A|/)(?:authorized_keys2?|\.claude/settings(?:\.local)?\.json"
-    r"|\.hermes/config\.yaml|\.codex/(?:hooks\.json|config\.toml)"
-    r"|\.seasoned/(?:policy\.toml|confirm\.key|(?:config|hermes)\.toml|seasoned\.db(?:-wal|-shm)?|secrets/[^/]+))\Z"
+    r"(?:\A|/)authorized_keys2?\Z"
     r"|\A/etc/(?:sudoers|passwd|shadow|group|gshadow|ssh/|pam\.d/|security/|doas\.conf)"
+)
+# What every shell, login or remote session of the user runs or obeys.
+_START_UP = LazyRegex(
+    r"(?:~|/root|/(?:home|Users)/[^/]+)/(?:\.(?:bashrc|bash_profile|bash_login|bash_aliases|profile|zshrc|zshenv|zprofile"
+    r"|zlogin|kshrc|inputrc|netrc|npmrc|pypirc)|\.ssh/(?:config|rc|environment)|\.config/fish/config\.fish"
+    r"|\.config/(?:autostart|systemd/user)/.*|Library/LaunchAgents/.*)\Z"
 )
 # Modes that let everyone write, or run as another user.
 _OPEN_MODE = LazyRegex(
@@ -59,6 +63,9 @@ _TIGHT_MODE = LazyRegex(r"0?[0-7]00|[ugoa]*-\w+|go=|go-\w+(?:,\S+)?|u=\w*,go=")
 _ASKING_KEYGEN = LazyRegex(r"-[RFlyeiBHYDKLrM]\w*|-\w*[lyFR]|--help")
 _NOT_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
 _SYSTEM = LazyRegex(r"/(?:etc|usr|bin|sbin|boot|dev|sys|proc|lib)(?:/|\Z)")
+# Without these a machine does not start, or not as it did.
+_OF_SYSTEM = LazyRegex(r"/(?:etc|bin|sbin|boot|lib\w*|sys|proc|usr/(?!local/|share/)[^/]+)/|/usr/bin/")
+_KEPT_BY_SYSTEM = LazyRegex(r"/(?:etc|bin|sbin|boot|lib\w*|usr|srv|var|opt)/")
 # `sed` without this option prints, and changes no file.
 _IN_PLACE = LazyRegex(r"-[a-zA-Z]*i|--in-place")
 _CREATES = names("tee cp mv install ln rsync touch mkdir")
@@ -139,7 +146,13 @@ def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iter
         yield from rule(_PathRule(step, _targets(step.words), before, place))
     writes = step.program != "sed" or any(_IN_PLACE.compiled.match(word) for word in step.words)
     if step.program in group("writers") and writes:
-        yield from (found for word in step.words for found in guarded(word.removeprefix("of="), place))
+        found = [each for word in step.words for each in guarded(word.removeprefix("of="), place)]
+        # Who may read a start-up file is another question than what it runs.
+        yield from (each for each in found if each.row != "start-up file" or step.program not in ("chmod", "chown"))
+    if step.program == "sed" and writes:
+        yield from (
+            found for word in step.words if word.startswith("/") for found in outside(word, place) if found.action
+        )
     if step.program in _CREATES:
         targets = [word for word in step.words if not word.startswith("-")]
         for target in targets if step.program in ("tee", "touch", "mkdir") else targets[-1:]:
@@ -157,6 +170,8 @@ def guarded(target: str, place: WorkingFolder) -> Iterator[Finding]:
     path = place.resolve(target)
     if _GUARDED.compiled.search(path):
         yield Finding("modify_permissions", f"changes {target!r}, which says who may do what", "guarded file")
+    elif _START_UP.compiled.search(path) and not path.startswith((place.folder + "/", *_TEMPORARY)):
+        yield Finding("modify_permissions", f"changes {target!r}, which every new shell runs", "start-up file")
     elif _DEVICE.compiled.match(path):
         yield Finding("delete_data", f"writes over the device {target!r}", "device")
 
@@ -169,6 +184,9 @@ def outside(target: str, place: WorkingFolder) -> Iterator[Finding]:
     if path.startswith(("~", "$HOME", "${HOME")) or not (
         path.startswith((place.folder + "/", *_TEMPORARY)) or path == place.folder or path[:1] != "/"
     ):
+        if _OF_SYSTEM.compiled.match(path) and not _GUARDED.compiled.search(path):
+            yield Finding("delete_data", f"writes over {target!r}, which is a file of the system", "system file")
+            return
         is_system = bool(_SYSTEM.compiled.match(path))
         yield Finding("", "writes outside the working folder", "write outside", never_example=is_system)
 
@@ -182,7 +200,7 @@ def _targets(words: tuple[str, ...]) -> list[str]:
 
 def _remove(given: _PathRule) -> Iterator[Finding]:
     step, targets, before, place = given
-    recursive = step.program in ("rimraf", "del-cli", "trash") or any(
+    recursive = step.program in ("rimraf", "del-cli", "trash", "trash-put", "srm", "wipe") or any(
         re.fullmatch(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive", word) for word in step.words
     )
     if not targets:  # `ls /srv | xargs rm`: what is deleted stands in the program before
@@ -213,6 +231,41 @@ def _find(given: _PathRule) -> Iterator[Finding]:
     for start in starts or ["."]:
         if not (place.holds(start) or (place.resolve(start) == place.folder and chosen)):
             yield Finding("delete_data", f"deletes what it finds in {start!r}", "find -delete")
+
+
+def _move(given: _PathRule) -> Iterator[Finding]:
+    """Moves away what others rely on; a file that is fetched from elsewhere is not missed there."""
+    *sources, target = given.targets or [""]
+    place = given.place
+    gone = place.resolve(target).startswith(("/tmp", "/var/tmp")) or target == "/dev/null"
+    for source in sources:
+        path = place.resolve(source)
+        kept = _KEPT_BY_SYSTEM.compiled.match(path) and not place.holds(source)
+        if kept or (gone and _is_elsewhere(source, place)):
+            yield Finding("delete_data", f"moves {source!r} away, which is not inside the working folder", "mv outside")
+            return
+
+
+def _pack(given: _PathRule) -> Iterator[Finding]:
+    """Archives that delete what they have packed."""
+    deletes = "--remove-files" in given.step.words or (
+        given.step.program == "zip" and any(re.fullmatch(r"-[a-zA-Z]*m[a-zA-Z]*", word) for word in given.step.words)
+    )
+    for target in given.targets if deletes else ():
+        if _is_elsewhere(target, given.place):
+            yield Finding("delete_data", f"deletes {target!r} after packing it", "packed and deleted")
+            return
+
+
+def _clean(given: _PathRule) -> Iterator[Finding]:
+    """`git clean` in a folder that is not the project's."""
+    words = given.step.words
+    forced = any(re.fullmatch(r"-[a-zA-Z]*f[a-zA-Z]*|--force", word) for word in words)
+    if given.step.sub == "clean" and forced and "-n" not in words:
+        for word in words:
+            if word.startswith(("/", "~", "..")) and _is_elsewhere(word, given.place):
+                yield Finding("delete_data", f"deletes files in {word!r}", "git clean outside")
+                return
 
 
 def _mode(given: _PathRule) -> Iterator[Finding]:
@@ -275,7 +328,10 @@ def _make_secret(given: _PathRule) -> Iterator[Finding]:
 
 
 _RULES = {
-    **dict.fromkeys(("rm", "unlink", "rimraf", "del-cli"), _remove),
+    **dict.fromkeys(("rm", "unlink", "rimraf", "del-cli", "trash", "trash-put", "srm", "wipe", "rmdir"), _remove),
+    **dict.fromkeys(("tar", "bsdtar", "zip"), _pack),
+    "mv": _move,
+    "git": _clean,
     **dict.fromkeys(("find", "fd", "fdfind"), _find),
     **dict.fromkeys(("chown", "chgrp"), _owner),
     **dict.fromkeys(("dd", "dcfldd"), _copy),

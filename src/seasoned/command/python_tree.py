@@ -9,6 +9,9 @@ import ast
 import shlex
 from collections.abc import Iterator
 
+# A value put together from many texts would grow without end.
+_MOST_TEXTS = 20
+
 
 def parse_code(code: str) -> ast.Module | None:
     """The tree of a piece of Python; None if it is not valid Python."""
@@ -19,36 +22,99 @@ def parse_code(code: str) -> ast.Module | None:
 
 
 def calls(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
-    """The last name of each function called (`run` in `subprocess.run(…)`) and the texts it is given."""
+    """The last name of each function called (`run` in `subprocess.run(…)`) and the texts it is given.
+
+    Texts are followed through variables, loops, `+` and `Path(…) / …`, as far as they are written out.
+    """
+    known = _KnownTexts(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            texts = _texts(node)
-            if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-                texts += _texts(node.func.value)  # `Path("/srv/data").unlink()`
-            yield _name(node), texts
+            texts = [text for each in node.args for text in known.of(each)]
+            if isinstance(node.func, ast.Attribute):
+                texts += known.of(node.func.value)  # `Path("/srv/data").unlink()`
+            yield known.name(node), texts
 
 
 def commands(tree: ast.Module, runners: frozenset[str]) -> Iterator[str]:
     """The shell commands handed to functions that run one, as far as they are written out."""
+    known = _KnownTexts(tree)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _name(node) in runners and node.args:
-            yield _command(node.args[0])
+        if isinstance(node, ast.Call) and known.name(node) in runners:
+            for each in node.args[:2]:
+                words = known.list_of(each)
+                yield shlex.join(words) if words else " ".join(known.of(each))
 
 
-def _name(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+class _KnownTexts:
+    """What variables of a piece of code hold, and which names stand for which."""
 
+    def __init__(self, tree: ast.Module) -> None:
+        self._values: dict[str, list[str]] = {}
+        self._lists: dict[str, list[str]] = {}
+        self._original: dict[str, str] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom | ast.Import):
+                self._original |= {one.asname: one.name for one in node.names if one.asname}
+            elif isinstance(node, ast.Assign):
+                for target in node.targets:
+                    self._keep(target, node.value)
+            elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+                self._keep(node.target, node.value)
+            elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+                self._keep(node.target, node.iter)
+            elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+                self._keep(node.optional_vars, node.context_expr)
 
-def _texts(node: ast.Call) -> list[str]:
-    return [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    def _keep(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            self._lists[target.id] = self.list_of(value)
+            self._values[target.id] = [*self._values.get(target.id, []), *self.of(value)][:_MOST_TEXTS]
 
+    def name(self, node: ast.Call) -> str:
+        """The last name of a called function, as it was defined."""
+        if isinstance(node.func, ast.Attribute):
+            return node.func.attr
+        own = getattr(node.func, "id", "")
+        return self._original.get(own, own)
 
-def _command(node: ast.expr) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else "$?" for part in node.values)
-    if isinstance(node, ast.List | ast.Tuple):
-        words = [each.value for each in node.elts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-        return shlex.join(words)
-    return ""
+    def list_of(self, node: ast.expr) -> list[str]:
+        """The words of a list of texts."""
+        if isinstance(node, ast.Name):
+            return self._lists.get(node.id, [])
+        if isinstance(node, ast.List | ast.Tuple):
+            return [" ".join(self.of(each)) for each in node.elts]
+        return []
+
+    def of(self, node: ast.expr) -> list[str]:
+        """The texts that a value may be, or be made of."""
+        found: list[str] = []
+        if isinstance(node, ast.Constant):
+            found = [node.value] if isinstance(node.value, str) else []
+        elif isinstance(node, ast.Name):
+            found = self._values.get(node.id, [])
+        elif isinstance(node, ast.JoinedStr):
+            parts = [
+                self.of(part.value) if isinstance(part, ast.FormattedValue) else self.of(part) for part in node.values
+            ]
+            found = ["".join(part[0] if part else "$?" for part in parts)]
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
+            left, right = self.of(node.left), self.of(node.right)
+            middle = "/" if isinstance(node.op, ast.Div) else ""
+            found = [f"{one}{middle}{two}" for one in left for two in right] if left and right else left + right
+        elif isinstance(node, ast.Call):
+            found = self._of_call(node)
+        elif isinstance(node, ast.List | ast.Tuple | ast.Set):
+            found = [text for each in node.elts for text in self.of(each)]
+        elif isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Await):
+            found = self.of(node.value)
+        return found[:_MOST_TEXTS]
+
+    def _of_call(self, node: ast.Call) -> list[str]:
+        name = self.name(node)
+        if name == "home" and not node.args:
+            return ["~"]
+        held = [self.of(each) for each in node.args]
+        if name == "join" and len(held) > 1 and all(held):
+            return ["/".join(part[0] for part in held)]
+        own = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else []
+        return [*own, *(text for part in held for text in part)]

@@ -18,13 +18,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.command import code, path, sql, tool_call
+from seasoned.command import code, guard, inner, path, sql, tool_call
 from seasoned.command.layers import (
     HEREDOC,
     MOST_CHARACTERS,
     Layer,
     code_in,
-    commands_in_code,
     is_script,
     layers,
     piped_into,
@@ -45,7 +44,8 @@ _TOO_LONG = Finding("delete_data", "is too long to be read, so it may do anythin
 _TOO_MANY = Finding("delete_data", "holds more commands than can be read", "length")
 _DOWNLOADED = Finding("exec_remote", "runs what it downloads from another machine", "curl | sh")
 _DECODED = Finding("delete_data", "runs what it decodes, which cannot be read here", "decoded")
-_UNSEEN = Finding("", "runs commands that cannot be seen here", "| sh")
+_UNSEEN = Finding("delete_data", "runs commands that cannot be seen here", "| sh")
+_UNSEEN_FILE = Finding("", "runs commands that cannot be seen here", "file | sh")
 _PIPED = Finding("", "runs what it is piped", "| sh", asks_locally=False)
 _UNSEEN_SQL = Finding("migrate_database", "runs SQL that was not read", "unseen SQL")
 _CHANGING_SQL = Finding("", "changes data in a database", "SQL", asks_locally=False)
@@ -83,6 +83,7 @@ _SQL_SERVERS = names("psql mysql mariadb sqlcmd cockroach")
 # `yarn prisma migrate` runs prisma.
 _MODULE_RUNNERS = names("npm pnpm yarn bun corepack")
 _RUN_WORDS = names("exec dlx x")
+_SPEAKING = names("echo printf tee")
 _EVALUATES = names("eval source .")
 _DECODERS = names("base64 base32 xxd uudecode")
 _DECODING = LazyRegex(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
@@ -108,7 +109,7 @@ def assess_code(text: str, place: WorkingFolder, question: Question, *, limit: i
     """Everything found in a piece of code, and in the commands that it hands to a shell."""
     if len(text) > limit:
         return [_TOO_LONG]
-    commands = [*commands_in_code(text), *code.shell_lines(text)]
+    commands = [*inner.in_code(text), *code.shell_lines(text)]
     found = [each for command in commands for each in assess_command(command, place, question)]
     return [*found, *code.findings(text, place), *_of_held_texts(text, question)]
 
@@ -153,9 +154,15 @@ def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterato
         for each in _readings(step):
             yield from _of_rows(each, question)
             yield from path.findings(each, before, place)
+            yield from guard.findings(each, place)
         yield from _of_input(step, before, layer, place, question, fetches=fetches)
         # A `cd` changes where the paths of the following steps lie.
         place = place.after(step)
+    for file in layer.files:
+        if file.text is None:
+            yield _DOWNLOADED
+        elif file.program:
+            yield from code.findings(file.text, place, file.program)
     if any(step.program in group("databases") for step in layer.steps) and sql.changes_data(layer.text):
         yield _CHANGING_SQL
     for word, text_rule, finding in _TEXT_RULES:
@@ -165,6 +172,7 @@ def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterato
     if ">" in layer.text:
         for found in _REDIRECT.compiled.finditer(_without_quotes(HEREDOC.compiled.sub("\n", layer.text))):
             yield from path.written(found["target"], place)
+            yield from guard.changed(found["target"], place)
 
 
 def _of_input(
@@ -174,18 +182,24 @@ def _of_input(
     given = texts_given(layer, before)
     if step.program in group("databases"):
         yield from _of_database(step, before, given, layer.text)
-    if step.program in group("interpreters"):
+    if step.program in group("interpreters") or step.program in group("code_programs"):
         inline = code_in(step)
         downloads = any(each.program in group("downloads") for each in before)
         if (downloads and _runs_input(step, inline)) or (fetches and _runs_substitution(step, inline)):
             yield _DOWNLOADED
         for text in [inline] if inline is not None else given:
-            yield from code.findings(text, place)
+            yield from code.findings(text, place, step.program)
             yield from _of_held_texts(text, question)
     if _runs_decoded(step, before, layer):
         yield _DECODED
     if step.program in group("shells") and before and not is_script(step):
-        yield _PIPED if given else _UNSEEN
+        yield _PIPED if all(each.program in _SPEAKING for each in before) else _unseen(before)
+
+
+def _unseen(before: tuple[Step, ...]) -> Finding:
+    """`cat setup.sh | sh` runs a file, as `sh setup.sh` does; what another program makes up cannot be known at all."""
+    known = (*_SPEAKING, "cat", *group("downloads"))  # what is downloaded has its own rule
+    return _UNSEEN_FILE if all(each.program in known for each in before) else _UNSEEN
 
 
 def _runs_input(step: Step, inline: str | None) -> bool:
@@ -239,10 +253,13 @@ def _readings(step: Step) -> Iterator[Step]:
         program = program.lower()
     yield step if program == step.program else msgspec.structs.replace(step, program=program)
     words = step.words
+    if "@" in program[1:]:  # `npx rimraf@5`
+        yield msgspec.structs.replace(step, program=program[: program.index("@", 1)])
     if step.program in group("interpreters") or program.startswith("python"):
         if "-m" in words[:-1]:
             at = words.index("-m") + 1
-            yield Step(step.join, words[at], words[at + 1 :])
+            own = "seasoned" if words[at].startswith("seasoned.") else words[at]
+            yield Step(step.join, own, words[at + 1 :])
         elif step.sub and code_in(step) is None and "-c" not in words:
             yield _as_program(step, words.index(step.sub))
     elif program in _MODULE_RUNNERS and step.sub:

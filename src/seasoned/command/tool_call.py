@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
+from seasoned.command import guard
 from seasoned.command.action import HIGH_RISK, check_action
 from seasoned.command.parse import names
 from seasoned.command.path import WorkingFolder, guarded
@@ -83,6 +84,8 @@ def findings(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> I
     if not words:
         return
     yield from _of_files(words, arguments, place)
+    if words[0] not in group("looking") and tool_of(tool).form not in ("file_read", "search", "web", "meta"):
+        yield from (found for packed in _packed(arguments) for found in guard.in_arguments(packed, place))
     try:
         exact = check_action("_".join(words))
     except UsageError:
@@ -122,12 +125,13 @@ def _of_files(words: tuple[str, ...], arguments: Mapping[str, Any], place: Worki
     if not frozenset(words) & _WRITING or arguments.get("command") == "view":
         return
     paths = [str(arguments[key]) for key in _PATH_KEYS if isinstance(arguments.get(key), str)]
-    for key in ("patch", "input", "diff"):
+    for key in ("patch", "input", "diff", "command"):
         text = arguments.get(key)
         if isinstance(text, str):
             paths += _PATCHED.compiled.findall(text[:100_000])
     for path in paths:
         yield from guarded(path, place)
+        yield from guard.changed(path, place)
         if words[0] in ("delete", "remove") and not place.holds(path) and path.startswith(("/", "~", "..")):
             why = f"deletes {path!r}, which is not inside the working folder"
             yield Finding("delete_data", why, "delete outside")

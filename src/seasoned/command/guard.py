@@ -1,0 +1,160 @@
+"""Places that decide what agents may do: their settings, our home, our programs. Only known readers name them unasked.
+
+A list of ways to change a file is never complete, so this is the other way round: what is not known to read asks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from seasoned.command.inner import FIND_RUNS
+from seasoned.command.parse import Step, names
+from seasoned.command.path import WorkingFolder
+from seasoned.command.rows import Finding, group
+from seasoned.lazy_regex import LazyRegex
+
+_IN_CLAUDE = r"(?:settings[^/]*\.json|managed-settings\.json|hooks(?:/.*)?|plugins(?:/.*)?)"
+_IN_CODEX = r"(?:hooks\.json|config\.toml|requirements\.toml|rules(?:/.*)?)"
+# Where agents keep their settings, and we our own; a whole folder counts as what is in it.
+_PLACE = LazyRegex(
+    rf"(?:\A|/)(?:\.claude(?:\.json|/{_IN_CLAUDE})?|\.codex(?:/{_IN_CODEX})?"
+    r"|\.hermes(?:/(?:config\.yaml|plugins(?:/.*)?))?|\.seasoned(?:/(?!logs/|skills/|models/|memory/).*)?)/?\Z"
+    r"|(?:/bin/|\A)seasoned(?:-hook)?\Z|/site-packages/seasoned(?:[-/].*)?\Z"
+    r"|\A\$\{?(?:CLAUDE_CONFIG_DIR|CODEX_HOME|SEASONED_HOME|HERMES_HOME)\}?(?:/.*)?\Z"
+)
+_WHOLE = LazyRegex(r"(?:\A|/)\.(?:claude|codex|hermes|seasoned)/?\Z")
+# With these an agent could say yes in a person's place, so they are not read either.
+_SECRET = LazyRegex(r"(?:\A|/)\.seasoned/(?:confirm\.key|secrets(?:/.*)?)\Z")
+# The same anywhere in a piece of code, where a path may be put together.
+_IN_CODE = LazyRegex(
+    rf"\.claude(?:\.json|/{_IN_CLAUDE[:-1]}))|\.codex(?:/{_IN_CODEX[:-1]}))|\.hermes/(?:config\.yaml|plugins)"
+    r"|\.seasoned(?:/|\b)|\bseasoned-hook\b|\.claude['\"]?\s*[/,+]\s*['\"]settings"
+)
+_CODE_CHANGES = LazyRegex(
+    r"(?i)write|\bopen\([^)]{0,200}['\"][rb]*[wax+][b+]?['\"]|rename|replace\(\s*[\w.'\"/]+\s*\)|remove|unlink|rmtree"
+    r"|\brm\w*\(|copy|move|link\(|chmod|truncate|execute|\bdump\(|system|subprocess|\bexec|spawn|save|>\s*['\"]?~?/"
+)
+_NOT_PATH = LazyRegex(r"[\s()'\"<>|;]")
+_NAMES = LazyRegex(r"claude|codex|hermes|seasoned|[*?\[$]|CLAUDE|CODEX|HERMES|SEASONED")
+_GLOB = LazyRegex(r"(?:\A|/)\.[^/]*[*?\[]")
+_HOMES = names(
+    "~/.claude ~/.claude/settings.json ~/.codex ~/.codex/hooks.json ~/.codex/config.toml ~/.seasoned"
+    " ~/.seasoned/seasoned.db ~/.hermes/config.yaml"
+)
+_GIT_KEEPS = names("add commit ls-files check-ignore rev-list shortlog grep fetch push whatchanged annotate archive")
+# Programs that take these places as sources and write to their last argument.
+_COPIES = names("cp rsync scp install")
+_MAKES = names("mkdir cd pushd")
+_LOOKS_AT_NAMES = names("ls stat test [ [[ find du file")
+_QUERY = LazyRegex(r"(?is)\A\s*(?:select|pragma(?![^;]*=)|explain|\.(?:tables|schema|dump|headers|mode)|with\b)")
+_AGENTS = names("claude claude-code codex hermes seasoned seasoned-hook")
+_MOVED_SETTINGS = names("HOME= CLAUDE_CONFIG_DIR= CODEX_HOME= SEASONED_HOME= HERMES_HOME= SEASONED_CONFIRM_URL=")
+_MOST_CHARACTERS = 400
+_MOVED = Finding("modify_permissions", "starts an agent or Seasoned with other settings", "other settings")
+
+
+def is_place(word: str, place: WorkingFolder) -> bool:
+    """Whether a path is one of these places, also where it is written with `..`, `~` or a pattern."""
+    # What holds these characters is code or a sentence, and read as such elsewhere.
+    if len(word) > _MOST_CHARACTERS or _NOT_PATH.compiled.search(word):
+        return False
+    # Most words name nothing of the kind, and need not be resolved.
+    if not _NAMES.compiled.search(word) and not _NAMES.compiled.search(place.here):
+        return False
+    path = place.resolve(word)
+    if _PLACE.compiled.search(path):
+        return True
+    return bool(_GLOB.compiled.search(path)) and any(fnmatchcase(one, _at_home(path)) for one in _HOMES)
+
+
+def _at_home(path: str) -> str:
+    """A path with its home folder as `~`, and a project's own as if it were at home: both have these files."""
+    return re.sub(r"\A(?:/(?:home|Users)/[^/]+|/root|.*(?=/\.))(?=/)", "~", path, count=1)
+
+
+def changed(target: str, place: WorkingFolder) -> Iterator[Finding]:
+    """A place that is written to."""
+    if is_place(target, place):
+        yield _guarded(target)
+
+
+def _guarded(target: str) -> Finding:
+    return Finding("modify_permissions", f"may change {target!r}, which says what agents may do", "guarded place")
+
+
+def findings(step: Step, place: WorkingFolder) -> Iterator[Finding]:
+    """A program that names such a place and is not known to read only."""
+    if step.program in _AGENTS and not _MOVED_SETTINGS.isdisjoint(step.prefix):
+        yield _MOVED
+    for target in _named(step):
+        if is_place(target, place) and _SECRET.compiled.search(place.resolve(target)):
+            if step.program not in _LOOKS_AT_NAMES:
+                yield Finding(
+                    "modify_permissions", f"reads {target!r}, with which anyone can confirm", "guarded secret"
+                )
+                return
+        elif is_place(target, place) and not _only_reads(step, target, place):
+            yield _guarded(target)
+            return
+
+
+def _named(step: Step) -> Iterator[str]:
+    for word in step.words:
+        yield word
+        if "=" in word:
+            yield word.partition("=")[2]
+        elif re.match(r"-[A-Za-z][/~.]", word):
+            yield word[2:]
+
+
+def _only_reads(step: Step, target: str, place: WorkingFolder) -> bool:
+    program, words = step.program, step.words
+    if program in ("find", "fd"):
+        runs = [words[at + 1 :] for at, word in enumerate(words[:-1]) if word in FIND_RUNS]
+        behind = [Step("", inner[0], (*inner[1:], target)) for inner in runs if inner]
+        writes = any(word.startswith(("-delete", "-fprint", "-fls")) for word in words)
+        return not writes and all(_only_reads(each, target, place) for each in behind)
+    if program in ("sed", "yq", "perl"):
+        return program != "perl" and not any(re.match(r"-[a-zA-Z]*i|--in-?place", word) for word in words)
+    if program in ("awk", "gawk", "mawk"):
+        return not any(word == "inplace" or ">" in word for word in words)
+    if program == "sort":
+        return "-o" not in words
+    if program == "git":
+        is_staged = step.sub == "restore" and not {"--staged", "-S"}.isdisjoint(words) and "--worktree" not in words
+        return is_staged or step.sub in group("git_looks") or step.sub in _GIT_KEEPS
+    if program in _COPIES:
+        return "-t" not in words and words[-1] != target
+    if program in _MAKES:
+        return program != "mkdir" or bool(_WHOLE.compiled.search(place.resolve(target)))
+    if program in ("tar", "bsdtar"):
+        return bool(words) and re.match(r"-?[a-zA-Z]*[ct]", words[0]) is not None and "-C" not in words
+    if program.startswith(("sqlite", "duckdb")):
+        spoken = [word for word in words if word != target and not word.startswith("-")]
+        return bool(spoken) and all(_QUERY.compiled.match(word) and not _changes(word) for word in spoken)
+    if program.startswith("python") and "-m" in words:
+        return words[words.index("-m") + 1 : words.index("-m") + 2] == ("json.tool",)
+    if program in group("interpreters") and target == step.sub:
+        return True  # a script of a plugin that is run, not changed
+    return program in group("readers") - {"mv", "touch", "cp"} or program in group("reading")
+
+
+def _changes(text: str) -> bool:
+    return re.search(r"(?i)\b(?:update|delete|insert|drop|alter|attach|replace)\b", text) is not None
+
+
+def in_code(code: str) -> Iterator[Finding]:
+    """Code that names such a place and may change something."""
+    found = _IN_CODE.compiled.search(code)
+    if found is not None and _CODE_CHANGES.compiled.search(code):
+        yield _guarded(found[0])
+
+
+def in_arguments(arguments: Mapping[str, Any], place: WorkingFolder) -> Iterator[Finding]:
+    """Such a place among the arguments of a tool that does more than read."""
+    for value in arguments.values():
+        if isinstance(value, str) and is_place(value, place):
+            yield _guarded(value)
