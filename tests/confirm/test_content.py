@@ -27,12 +27,18 @@ HIDDEN: list[tuple[dict[str, Any], str]] = [
     ({"commands": ["ls"] * 90 + ["rm -rf /srv/data"]}, "delete_data"),
     ({"folder": "/srv", "command": "rm -rf /srv/data"}, "delete_data"),
     ({"cwd": "/srv", "command": "ls; rm -rf /srv/data"}, "delete_data"),
+    ({"shell": "rm -rf /srv/data"}, "delete_data"),
+    ({"step": {"Input": "dropdb shop"}}, "wipe_database"),
+    ({"javascript": "require('fs').rmSync('/srv/data', {recursive: true})"}, "delete_data"),
+    ({"query": "DROP TABLE orders"}, "wipe_database"),
+    ({"statement": "DELETE FROM orders"}, "delete_data"),
     ({"rows": [{"a": 1}] * 600, "note": "more than is searched"}, "delete_data"),
 ]
 HARMLESS: list[dict[str, Any]] = [
     {},
     {"to": "team@example.org", "text": "rm -rf /srv/data is what he typed"},
     {"command": "ls -l"},
+    {"subject": "Rename", "body": "Remove the table, then drop me a line: /srv/data is full", "query": "select 1"},
     {"tool": "terminal", "arguments": {"command": "rm -rf build"}, "folder": "/srv/app"},
 ]
 

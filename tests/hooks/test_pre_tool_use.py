@@ -189,9 +189,11 @@ def test_what_a_session_may_delete_is_its_project_wherever_its_shell_is(tmp_path
         return None if said is None else said["permissionDecision"]
 
     here = {"CLAUDE_PROJECT_DIR": str(project)}
-    # A temporary folder is anyone's, so these tests speak of places that are not.
     assert decided("rm -rf src", project, **here) is None
     assert decided("cd .. && rm -rf src", project / "src", **here) is None
+    (project / "link").symlink_to("/srv")
+    assert decided("rm -rf link/data", project, **here) == decided("rm -rf link/", project, **here) == "ask"
+    assert decided("rm link", project, **here) is None, "only the link itself"
     assert decided("rm -rf ./data", Path("/srv"), **here) == "ask", "the shell has left the project"
     assert decided("rm -rf ./data", Path("/"), CLAUDE_PROJECT_DIR="/") == "ask", "the root folder is nobody's project"
     assert decided("rm -rf mira", Path("/home"), CLAUDE_PROJECT_DIR="/home") == "ask"

@@ -26,6 +26,7 @@ _DELETES = LazyRegex(
     r"|remove(?:All|Sync|Dir\w*|_dir\w*|_tree|_file|_entry\w*)?|delete(?:-directory|-file|Directory|File|_dir\w*)?|emptyDir\w*)\b"
 )
 _ELSEWHERE = LazyRegex(r"""['"`{ ]((?:/|~/|\.\./)[\w.@*~/+-]+)(?=['"`}\s]|\Z)""")
+_LOOKS_PYTHON = LazyRegex(r"(?m)^\s*(?:import|from|def|with|for|class|if|try|while)\b|\bprint\(|^\s*\w+ = ")
 _EVALUATES = LazyRegex(r"\b(?:exec|eval|Function|instance_eval|loadstring|load|do)\b")
 _FETCHES = LazyRegex(
     r"\b(?:urlopen|urlretrieve|fetch|requests\.get|httpx\.get|https?\.get|Net::HTTP|file_get_contents|LWP|open-uri)\b"
@@ -65,9 +66,10 @@ def findings(code: str, place: WorkingFolder, program: str = "", depth: int = 0)
 
     # Python's own parser is not deceived by spacing and line breaks, as an expression would be.
     tree = parse_code(code) if is_python(program) else None
-    if tree is None:
+    # Where no one says which language it is, what merely parses as Python may be another one.
+    if tree is None or (not program and not depth and not _LOOKS_PYTHON.compiled.search(code)):
         yield from _of_text(code, place)
-    else:
+    if tree is not None:
         for name, texts in calls(tree):
             yield from _of_call(name, texts, place)
             if name in ("exec", "eval", "compile") and depth < _MOST_DEPTH:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from posixpath import join, normpath
+from posixpath import basename, dirname, join, normpath
 from typing import NamedTuple
 
 import msgspec
@@ -78,6 +78,8 @@ class WorkingFolder(msgspec.Struct, frozen=True):
 
     folder: str = _UNKNOWN_FOLDER
     here: str = _UNKNOWN_FOLDER
+    follows_links: bool = False
+    """Whether the folder is on this machine, so that links in it can be followed to where they lead."""
 
     def after(self, step: Step) -> WorkingFolder:
         """Where a `cd` leads; one that cannot be followed changes nothing."""
@@ -105,19 +107,28 @@ class WorkingFolder(msgspec.Struct, frozen=True):
     def holds(self, target: str) -> bool:
         """Whether a target is in the working folder or a temporary one, and is not all of it."""
         path = self.resolve(target)
+        return self._holds(path) and not (self.follows_links and self._leads_out(path, target))
+
+    def _holds(self, path: str) -> bool:
         if path.startswith(_CACHES) and "*" not in path[: path.index("/", 3) + 2]:
             return True
         if path.startswith("/private/tmp") or any(path.startswith(each) for each in _TEMPORARY):
             return not re.fullmatch(r"/(?:private/|var/|dev/)?(?:tmp|folders|shm|private/var/folders)/?[*.]*", path)
         if _TEMPORARY_VARIABLE.compiled.match(path):
             return True
-        if not path.startswith(self.folder + "/"):
+        return path.startswith(self.folder + "/") and path[len(self.folder) + 1 :] not in _ALL
+
+    def _leads_out(self, path: str, target: str) -> bool:
+        """Whether a path lies elsewhere because of a link. The last part of a path is only followed by `link/`."""
+        from os.path import realpath
+
+        if not path.startswith("/") or "\0" in path:
             return False
-        rest = path[len(self.folder) + 1 :]
-        return rest not in _ALL
+        real = realpath(path) if target.endswith("/") else join(realpath(dirname(path)), basename(path))
+        return real != path and not WorkingFolder(realpath(self.folder))._holds(real)
 
 
-def working_folder(folder: object, here: object = None) -> WorkingFolder:
+def working_folder(folder: object, here: object = None, *, follows_links: bool = False) -> WorkingFolder:
     """A working folder by its path, and where the shell is now.
 
     The root folder, a home folder and those of the system count as unknown: no project is all of them.
@@ -125,7 +136,7 @@ def working_folder(folder: object, here: object = None) -> WorkingFolder:
     path, now = (normpath(str(one)) if str(one or "").startswith("/") else "" for one in (folder, here))
     is_project = bool(path.strip("/")) and not _NO_PROJECT.compiled.fullmatch(path)
     if is_project:
-        return WorkingFolder(path, now or path)
+        return WorkingFolder(path, now or path, follows_links)
     # What is relative lies in a folder of the system then, or in one that is not known.
     return WorkingFolder(here=now or path) if now or path else WorkingFolder()
 

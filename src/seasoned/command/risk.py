@@ -363,15 +363,21 @@ def need_of_command(command: str, *, folder: object = None) -> Need | None:
 
 
 def need_of_call(
-    tool: str, arguments: Mapping[str, Any], *, agent: str = "", folder: object = None, here: object = None
+    tool: str,
+    arguments: Mapping[str, Any],
+    *,
+    agent: str = "",
+    folder: object = None,
+    here: object = None,
+    follows_links: bool = False,
 ) -> Need | None:
     """The action that a tool call needs, by the commands, code and SQL in it and by its name. It never raises.
 
-    `folder` is the project, and `here` where its shell is now, if that is elsewhere.
+    `folder` is the project, and `here` where its shell is now, if that is elsewhere; `follows_links`: on this machine.
     """
     given = arguments if isinstance(arguments, Mapping) else {}
     own = tool_call.folder_in(given)
-    place = working_folder(own if folder is None else folder, own or here)
+    place = working_folder(own if folder is None else folder, own or here, follows_links=follows_links)
     details: dict[str, Any] = {"tool": tool, "arguments": dict(given)}
     if agent:
         details["agent"] = agent

@@ -22,8 +22,6 @@ _COMMAND_KEYS = names("command cmd commands script shell_command bash_command ar
 _TYPED_KEYS = names("chars input data text keys stdin line")
 _CODE_KEYS = names("code source python python_code cell snippet")
 _SQL_KEYS = names("sql query statement statements queries")
-# Names of values that are read as commands, code or SQL.
-READ_KEYS = _COMMAND_KEYS | _CODE_KEYS | _SQL_KEYS
 _FOLDER_KEYS = ("cwd", "workdir", "working_directory", "working_dir", "folder", "directory")
 # Under these names file tools of all agents take the path they write to.
 _PATH_KEYS = ("file_path", "path", "filename", "target_file", "notebook_path", "file", "destination", "target")
@@ -63,8 +61,12 @@ _ANSWERS = names(
 _NO = names("false no 0 none off n") | {""}
 _TARGET_KEYS = names("env environment stage target cluster deployment tier")
 _LIVE = LazyRegex(r"(?i)(?:--?[\w-]+=)?(?:prod|production|live)\Z")
-_ANY_COMMAND_KEYS = _COMMAND_KEYS | names("shell bash chars input exec")
-_ANY_CODE_KEYS = _CODE_KEYS | names("script program expression javascript js")
+_ANY_COMMAND_KEYS = _COMMAND_KEYS | names(
+    "shell bash chars input exec run args arguments argument entrypoint command_string shell_script powershell"
+)
+_ANY_CODE_KEYS = _CODE_KEYS | names(
+    "script program expression javascript js typescript ts function ruby perl php lua eval notebook"
+)
 
 
 @lru_cache(maxsize=256)
@@ -232,6 +234,15 @@ def answers_for_person(name: str) -> bool:
 
 def _not_example(why: str) -> Finding:
     return Finding("", why, "tool call", asks_locally=False)
+
+
+def read_as(name: str) -> list[str]:
+    """As what a value of this name may run: `command(s)`, `code` or `sql`; empty for one that runs nothing."""
+    key = _snake(name)
+    if key == "commands":
+        return [key]  # each of a list, not all of it as words of one
+    kinds = (("command", _ANY_COMMAND_KEYS | names("stdin")), ("code", _ANY_CODE_KEYS), ("sql", _SQL_KEYS))
+    return [kind for kind, keys in kinds if key in keys]
 
 
 def example_texts(arguments: Mapping[str, Any]) -> Iterator[tuple[TextKind, str]]:

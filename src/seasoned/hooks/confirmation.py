@@ -57,7 +57,8 @@ def pre_tool_use(agent: Agent, arguments: list[str], pending: PendingAnswer | No
             _say("deny", f"the call looks like {need.action} but cannot be read ({error}), so no person can be asked.")
         return 0
     folder = project_folder(agent, call.cwd)
-    need = need_of_call(call.tool_name, _meant(call), agent=agent, folder=folder, here=call.cwd)
+    given = _meant(call)
+    need = need_of_call(call.tool_name, given, agent=agent, folder=folder, here=call.cwd, follows_links=True)
     if need is not None:
         if pending is not None:
             pending.drop()

@@ -11,7 +11,7 @@ import msgspec
 from seasoned.command.path import WorkingFolder
 from seasoned.command.risk import findings_in_call, gravity
 from seasoned.command.rows import Finding
-from seasoned.command.tool_call import READ_KEYS
+from seasoned.command.tool_call import read_as
 from seasoned.confirm.request.canonical_json import digest_of
 from seasoned.confirm.request.request import Request, Vote
 from seasoned.confirm.request.seal import Seal
@@ -74,8 +74,8 @@ def _calls(one: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from ((tool, given) for key in _ARGUMENT_KEYS if isinstance(given := one.get(key), dict))
     # One value at a time: only the first values of a call are read, and a command could hide behind many others.
     for key, value in one.items():
-        if isinstance(value, str | list) and key.lower() in READ_KEYS:
-            yield from (("", {key: piece}) for piece in _pieces(value))
+        if isinstance(value, str | list):
+            yield from (("", {kind: piece}) for kind in read_as(key) for piece in _pieces(value))
 
 
 def _pieces(value: str | list[Any]) -> list[Any]:
