@@ -37,6 +37,12 @@ class Usage(msgspec.Struct, frozen=True):
         parts = [part for part in (self.input, self.cache_read, self.cache_write) if part is not None]
         return sum(parts) if parts else None
 
+    @property
+    def total(self) -> int | None:
+        """All tokens: whole prompts and answers."""
+        parts = [part for part in (self.prompt, self.output) if part is not None]
+        return sum(parts) if parts else None
+
     def negated(self) -> Usage:
         """The negated figures, to subtract what was counted."""
         return Usage(
@@ -163,6 +169,9 @@ class Session(msgspec.Struct, frozen=True):
     unreadable: tuple[Unreadable, ...] = ()
     # Digests of the warm blocks in the session, from their opening lines.
     warm: tuple[str, ...] = ()
+    # The same usage by the UTC day (days since 1970) on which it was recorded, and the size of the last prompt.
+    daily_usage: tuple[tuple[int, Usage], ...] = ()
+    last_prompt: int | None = None
     platform: str | None = None  # where the agent was talked to, as it recorded it: cli, telegram, cron …
 
     def calls(self) -> Iterator[ToolCall]:

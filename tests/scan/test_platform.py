@@ -11,7 +11,7 @@ from seasoned.begin.warm_session import warm_session
 from seasoned.config import load
 from seasoned.redact import Redactor
 from seasoned.store import open_store
-from seasoned.store.migration import MIGRATIONS
+from seasoned.store.migration import MIGRATIONS, statements
 from tests.cli.run import answer, seasoned
 from tests.history.hermes_rows import HermesDb
 
@@ -56,10 +56,12 @@ def test_source_filter_of_the_tool_means_the_platform(history: Path) -> None:
 
 def test_an_older_store_is_filled_again_from_the_files(history: Path) -> None:
     seasoned("scan", history)
-    before = next(number for number, one in enumerate(MIGRATIONS) if one.name == "m023_platform")
+    # What the migration does to a store whose sessions were read without it.
+    (step,) = (one for one in MIGRATIONS if one.name == "m023_platform")
+    *_, read_again = statements(step.sql)
     with sqlite3.connect(load().store_path) as database:
-        database.execute("ALTER TABLE session DROP COLUMN platform")
-        database.execute(f"PRAGMA user_version = {before}")
+        database.execute("UPDATE session SET platform = NULL")
+        assert database.execute(read_again).rowcount == 1
     database.close()
     assert set(_places().values()) == {None}
     seasoned("scan", history)

@@ -11,7 +11,8 @@ import msgspec
 
 from seasoned.app.stores import shared_database, user_store
 from seasoned.config import Config, command_environment
-from seasoned.gateway.accounting import GroupBy, HistoryTotal, UsageTotal, history_totals, totals
+from seasoned.gateway.accounting import GroupBy, UsageTotal, totals
+from seasoned.gateway.history_usage import HistoryTotal, history_totals
 from seasoned.gateway.settings import FILE, load_settings
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
 from seasoned.confirm.policy import Listen
 from seasoned.gateway import accounting
-from seasoned.gateway.accounting import GatewayKey, HistoryTotal, UsageTotal
-from seasoned.session import Usage
+from seasoned.gateway.accounting import GatewayKey, UsageTotal, one_source
+from seasoned.gateway.history_usage import HistoryTotal
+from seasoned.session import Usage, sum_usage
 from seasoned.store.project import refs_in
 
 # Only rows from histories have these: what went through the gateway has its real price.
@@ -207,6 +208,8 @@ def usage(by: Any, days: int | None, limit: int, project: str | None, everything
         # `count` is of all rows, so that a program sees whether the limit cut any off.
         answer |= {"rows": [_row(one, "requests") for one in through[:limit]]}
         answer |= {"history_count": len(read), "histories": [_row(one, "sessions") for one in read[:limit]]}
+        # Of all rows, whatever the limit.
+        answer["totals"] = {"gateway": _sums(through, "requests"), "histories": _sums(read, "sessions")}
         print_json("usage", answer)
         return
     if through:
@@ -225,11 +228,31 @@ def _row(one: UsageTotal | HistoryTotal, counted: str) -> dict[str, Any]:
         "name": one.name,
         counted: getattr(one, counted),
         **{f"{name}_tokens": getattr(one.usage, name) for name in Usage.__struct_fields__},
+        "total_tokens": one.usage.total,
+        "last_prompt_tokens": one.last_prompt,
         "cost_usd": one.cost_usd,
+        "cost_source": one.cost_source,
         "unpriced": one.unpriced,
         "unrecorded": one.unrecorded,
         "last_at": one.last_at,
         **({name: getattr(one, name) for name in _ESTIMATE if hasattr(one, name)}),
+    }
+
+
+def _sums(rows: Sequence[UsageTotal | HistoryTotal], counted: str) -> dict[str, Any]:
+    """Everything together. A session that lasted several days is in several rows by day, and counts in each."""
+    usage = sum_usage(one.usage for one in rows)
+    costs = [one.cost_usd for one in rows if one.cost_usd is not None]
+    sources: str | None = None
+    for one in rows:
+        sources = one_source(sources, one.cost_source)
+    return {
+        counted: sum(getattr(one, counted) for one in rows),
+        **{f"{name}_tokens": getattr(usage, name) for name in Usage.__struct_fields__},
+        "total_tokens": usage.total,
+        "cost_usd": sum(costs) if costs else None,
+        "cost_source": sources,
+        "unpriced": sum(one.unpriced for one in rows),
     }
 
 
@@ -250,7 +273,8 @@ def _print_estimates(read: Sequence[HistoryTotal]) -> None:
 
 
 def _print(by: str, counted: str, rows: Sequence[UsageTotal | HistoryTotal]) -> None:
-    figures = [counted, "input", "output", "cache read", "cache write", "reasoning", "cost $", "no price"]
+    figures = [counted, "input", "output", "cache read", "cache write", "reasoning", "total", "cost $", "no price"]
+    sums = _sums(rows, counted)
     # Most rows are recorded completely, and the table is wide enough without that column.
     has_gaps = any(one.unrecorded for one in rows)
     figures += ["not recorded"] if has_gaps else []
@@ -261,12 +285,25 @@ def _print(by: str, counted: str, rows: Sequence[UsageTotal | HistoryTotal]) -> 
                 one.name,
                 getattr(one, counted),
                 *[getattr(one.usage, name) for name in Usage.__struct_fields__],
+                one.usage.total,
                 None if one.cost_usd is None else f"{'~' if getattr(one, 'estimated', 0) else ''}{one.cost_usd:.4f}",
                 one.unpriced,
                 *([one.unrecorded] if has_gaps else []),
                 when(one.last_at),
             )
             for one in rows
+        ]
+        + [
+            (
+                "total",
+                sums[counted],
+                *[sums[f"{name}_tokens"] for name in Usage.__struct_fields__],
+                sums["total_tokens"],
+                None if sums["cost_usd"] is None else f"{sums['cost_usd']:.4f}",
+                sums["unpriced"],
+                *([sum(one.unrecorded for one in rows)] if has_gaps else []),
+                None,
+            )
         ],
         whole=[by],
         right=figures,

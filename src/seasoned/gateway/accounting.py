@@ -23,9 +23,9 @@ import msgspec
 from seasoned.atomic_write import make_private_folder
 from seasoned.errors import Conflict, NotFound, UsageError
 from seasoned.gateway.settings import GatewaySettings
-from seasoned.price import estimate_session, find_cost
+from seasoned.price import find_cost
 from seasoned.session import Usage
-from seasoned.store import Database, DatabaseRow, Store
+from seasoned.store import Database, DatabaseRow
 
 try:
     import fcntl
@@ -217,26 +217,10 @@ class UsageTotal(msgspec.Struct, frozen=True, kw_only=True):
     # Turns whose words and calls may be missing from their sessions.
     unrecorded: int
     last_at: float
-
-
-class HistoryTotal(msgspec.Struct, frozen=True, kw_only=True):
-    """What the sessions of one model or day used, or one session, as read from histories."""
-
-    # None: the history names no model, or no time.
-    name: str | None
-    sessions: int
-    usage: Usage
-    # What agents recorded, and for sessions where they recorded no cost an estimate; None if neither is known.
-    cost_usd: float | None
-    # The part of the cost that is an estimate, the sessions it is for, and where the prices come from.
-    estimated_usd: float | None = None
-    estimated: int = 0
-    price_source: str | None = None
-    # Sessions with neither; they are not in the cost.
-    unpriced: int
-    last_at: float | None
-    # Nothing that is read from a history is missing.
-    unrecorded: int = 0
+    # Where the prices come from; `several` if not all from one place.
+    cost_source: str | None = None
+    # The size of the last prompt, with what came from a cache; only for a session.
+    last_prompt: int | None = None
 
 
 def pricing(settings: GatewaySettings) -> Pricing:
@@ -298,16 +282,23 @@ def totals(
     if only is not None:
         return _totals_of(database, by, since, only)
     rows = database.rows(f"gateway.usage_by_{by}", {"since": since})
-    return [_total(row, row["name"]) for row in rows]
+    prompts = _last_prompts(database) if by == "session" else {}
+    return [_total(row, row["name"], prompts.get(row["name"])) for row in rows]
+
+
+def _last_prompts(database: Database) -> dict[str, int]:
+    return {row["session"]: int(row["tokens"]) for row in database.rows("gateway.last_prompts")}
 
 
 def _totals_of(database: Database, by: GroupBy, since: float, only: Collection[str]) -> list[UsageTotal]:
     found: dict[str | None, UsageTotal] = {}
+    prompts = _last_prompts(database) if by == "session" else {}
     for row in database.rows("gateway.usage_parts", {"since": since}):
         if row["session"] in only:
             one = _total(row, row["key_name" if by == "key" else by])
             known = found.get(one.name)
-            found[one.name] = one if known is None else _added(known, one)
+            one = one if known is None else _added(known, one)
+            found[one.name] = msgspec.structs.replace(one, last_prompt=prompts.get(one.name or ""))
     if by in ("model", "key"):
         return sorted(found.values(), key=lambda one: (-one.requests, one.name or ""))
     if by == "day":
@@ -320,14 +311,20 @@ def _added(one: UsageTotal, other: UsageTotal) -> UsageTotal:
         name=one.name,
         requests=one.requests + other.requests,
         usage=one.usage + other.usage,
-        cost_usd=_sum(one.cost_usd, other.cost_usd),
+        cost_usd=sum_known(one.cost_usd, other.cost_usd),
         unpriced=one.unpriced + other.unpriced,
         unrecorded=one.unrecorded + other.unrecorded,
         last_at=max(one.last_at, other.last_at),
+        cost_source=one_source(one.cost_source, other.cost_source),
     )
 
 
-def _total(row: DatabaseRow, name: str) -> UsageTotal:
+def one_source(one: str | None, other: str | None) -> str | None:
+    """Where two costs come from together."""
+    return one or other if one == other or None in (one, other) else "several"
+
+
+def _total(row: DatabaseRow, name: str, last_prompt: int | None = None) -> UsageTotal:
     return UsageTotal(
         name=name or None,
         requests=int(row["requests"]),
@@ -336,69 +333,12 @@ def _total(row: DatabaseRow, name: str) -> UsageTotal:
         unpriced=int(row["unpriced"]),
         unrecorded=int(row["unrecorded"]),
         last_at=float(row["last_at"]),
+        cost_source=row["cost_source"],
+        last_prompt=last_prompt,
     )
 
 
-def history_totals(
-    store: Store,
-    by: GroupBy,
-    *,
-    since: float = 0.0,
-    without: Collection[str] = frozenset(),
-    project: str | None = None,
-) -> list[HistoryTotal]:
-    """What histories report since a time, newest first. `without`: sessions that went through the gateway.
-
-    Histories know nothing of gateway keys, so there is nothing by key. Estimates are made here and not while scanning:
-    that costs a scan nothing, covers stores that were filled earlier, and follows the prices that are installed.
-    """
-    if by == "key":
-        return []
-    found: dict[str | None, HistoryTotal] = {}
-    for row in store.each("session.used", {"since": since, "project": project}):
-        session = f"{row['agent']}:{row['native_id']}"
-        if session in without:
-            continue
-        names = {"session": session, "model": row["model"], "day": None if row["at"] is None else day_of(row["at"])}
-        usage = Usage(*[row[f"{name}_tokens"] for name in _FIGURES])
-        cost, estimate = row["cost_usd"], None
-        if cost is None:
-            estimate = estimate_session(row["agent"], row["model"], usage, at=row["at"])
-            cost = None if estimate is None else float(estimate.usd)
-        one = HistoryTotal(
-            name=names[by],
-            sessions=1,
-            usage=usage,
-            cost_usd=cost,
-            estimated_usd=None if estimate is None else cost,
-            estimated=int(estimate is not None),
-            price_source=None if estimate is None else estimate.full_source,
-            unpriced=int(cost is None),
-            last_at=row["at"],
-        )
-        known = found.get(one.name)
-        found[one.name] = one if known is None else _joined(known, one)
-    if by == "day":
-        return sorted(found.values(), key=lambda one: one.name or "", reverse=True)
-    return list(found.values())
-
-
-def _joined(one: HistoryTotal, other: HistoryTotal) -> HistoryTotal:
-    times = [at for at in (one.last_at, other.last_at) if at is not None]
-    return HistoryTotal(
-        name=one.name,
-        sessions=one.sessions + other.sessions,
-        usage=one.usage + other.usage,
-        cost_usd=_sum(one.cost_usd, other.cost_usd),
-        estimated_usd=_sum(one.estimated_usd, other.estimated_usd),
-        estimated=one.estimated + other.estimated,
-        price_source=one.price_source or other.price_source,
-        unpriced=one.unpriced + other.unpriced,
-        last_at=max(times, default=None),
-    )
-
-
-def _sum(one: float | None, other: float | None) -> float | None:
+def sum_known(one: float | None, other: float | None) -> float | None:
     """The sum of what is known; None if nothing is."""
     known = [figure for figure in (one, other) if figure is not None]
     return sum(known) if known else None

@@ -116,10 +116,21 @@ class ReadState(msgspec.Struct, frozen=True):
     usage: Usage | None = None
     total_usage: Usage | None = None
     compactions: tuple[int, ...] = ()
+    daily: dict[int, Usage] = {}
+    daily_total: dict[int, Usage] = {}
+    last_prompt: int | None = None
 
 
+_DAY_SECONDS = 86_400
 # A message is continued within a few lines, so older keys need not be stored.
 _KEYS_CARRIED = 8
+
+
+def _grow(daily: dict[int, Usage], time: float | None, usage: Usage, before: Usage | None) -> None:
+    """Add to a day what usage has grown by since it was last known."""
+    day = -1 if time is None else int(time // _DAY_SECONDS)
+    grown = usage if before is None else usage + before.negated()
+    daily[day] = daily[day] + grown if day in daily else grown
 
 
 class SessionBuilder:
@@ -142,8 +153,12 @@ class SessionBuilder:
         self.end_reason: str | None = None
         self.succeeded: bool | None = None
         # The source's own total, where it keeps one; it outranks the sum over messages.
-        self.total_usage = carry.total_usage
+        self._total_usage = carry.total_usage
         self._usage = carry.usage
+        # Both by the day on which they grew; -1 where no time is known.
+        self._daily = dict(carry.daily)
+        self._daily_total = dict(carry.daily_total)
+        self.last_prompt = carry.last_prompt
         self._started: float | None = None
         self._ended: float | None = None
         self._messages: list[MessageDraft] = []
@@ -164,6 +179,17 @@ class SessionBuilder:
         self._seen = self._facts()
         # While lines of an earlier stretch are read again: open calls come back, nothing is counted.
         self.replaying = False
+
+    @property
+    def total_usage(self) -> Usage | None:
+        """The source's own total so far. Set it whenever the source tells it: what it grew by counts for that day."""
+        return self._total_usage
+
+    @total_usage.setter
+    def total_usage(self, usage: Usage | None) -> None:
+        if usage is not None:
+            _grow(self._daily_total, self._ended, usage, self._total_usage)
+        self._total_usage = usage
 
     # Called by readers, in file order.
 
@@ -200,6 +226,8 @@ class SessionBuilder:
         if text:
             draft.texts.append(text)
         if usage is not None and not draft.synthetic:
+            _grow(self._daily, draft.time or time or self._ended, usage, draft.usage)
+            self.last_prompt = usage.prompt
             # The message began in an earlier stretch, whose sum already holds its old usage: replace it.
             if draft.index < self._first_message and draft.usage is not None:
                 self._usage = (self._usage or Usage()) + draft.usage.negated()
@@ -351,6 +379,8 @@ class SessionBuilder:
             parent=self.parent,
             relation=self.relation,
             usage=self.total_usage or usage,
+            daily_usage=tuple(sorted((self._daily_total if self.total_usage else self._daily).items())),
+            last_prompt=self.last_prompt,
             cost_usd=self.cost_usd,
             compactions=tuple(self._compactions),
             end_reason=self.end_reason,
@@ -397,6 +427,9 @@ class SessionBuilder:
             usage=self._usage,
             total_usage=self.total_usage,
             compactions=tuple(self._compactions),
+            daily=self._daily,
+            daily_total=self._daily_total,
+            last_prompt=self.last_prompt,
         )
 
     def _note_mark(self, role: Role, text: str) -> None:

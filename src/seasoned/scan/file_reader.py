@@ -265,6 +265,8 @@ class FileReader:
             cache_write_tokens=usage.cache_write,
             reasoning_tokens=usage.reasoning,
             cost_usd=session.cost_usd,
+            last_prompt_tokens=session.last_prompt,
+            daily_usage=_encode(session.daily_usage).decode() if session.daily_usage else None,
             calls=[
                 *[self._call_row(call, agent, words) for call, words in intents(session) if not call.synthetic],
                 *[self._call_row(call, agent, None) for call in session.late if not call.synthetic],

@@ -78,6 +78,8 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     cache_write_tokens: int | None
     reasoning_tokens: int | None
     cost_usd: float | None
+    last_prompt_tokens: int | None
+    daily_usage: str | None
     calls: list[CallRow]
     # Indexes of messages in which the user corrects what was just done.
     corrections: list[int] = []

@@ -105,6 +105,16 @@ MIGRATIONS = (
     ),
     # Behind which call a conversation saw something, so that the result of the call stays the same.
     Migration("m025_told_call", ("told_call.sqlite",)),
+    # Usage by day, and the size of the last prompt. Sources that tell usage are read again to fill them.
+    Migration(
+        "m026_daily_usage",
+        sql="""
+        ALTER TABLE session ADD COLUMN last_prompt_tokens INTEGER;
+        ALTER TABLE session ADD COLUMN daily_usage TEXT;
+        UPDATE source SET size = -1, resume = NULL, stamps = NULL WHERE id IN (
+            SELECT source_id FROM session WHERE input_tokens IS NOT NULL OR output_tokens IS NOT NULL);
+        """,
+    ),
 )
 VERSION = len(MIGRATIONS)
 

@@ -218,8 +218,11 @@ class _CodexReader:
 
     def _count(self, info: object) -> None:
         total = info.get("total_token_usage") if isinstance(info, dict) else None
-        if not isinstance(total, dict):
+        if not isinstance(info, dict) or not isinstance(total, dict):
             return
+        last = info.get("last_token_usage")
+        # Codex counts what came from the cache as part of the prompt.
+        self.builder.last_prompt = integer(last.get("input_tokens")) if isinstance(last, dict) else None
         cached = integer(total.get("cached_input_tokens"))
         given = integer(total.get("input_tokens"))
         self.builder.total_usage = Usage(

@@ -75,7 +75,9 @@ SELECT session AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens,
     SUM(cache_read_tokens) AS cache_read_tokens, SUM(cache_write_tokens) AS cache_write_tokens,
     SUM(reasoning_tokens) AS reasoning_tokens, SUM(cost_usd) AS cost_usd,
     SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
-    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at
+    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at,
+    CASE WHEN MIN(cost_source) = MAX(cost_source) THEN MIN(cost_source)
+        WHEN MIN(cost_source) IS NOT NULL THEN 'several' END AS cost_source
 FROM gateway_request WHERE at >= :since GROUP BY session ORDER BY MAX(at) DESC, session;
 
 -- name: usage_parts
@@ -83,7 +85,9 @@ SELECT session, model, day, key_name, COUNT(*) AS requests, SUM(input_tokens) AS
     SUM(output_tokens) AS output_tokens, SUM(cache_read_tokens) AS cache_read_tokens,
     SUM(cache_write_tokens) AS cache_write_tokens, SUM(reasoning_tokens) AS reasoning_tokens,
     SUM(cost_usd) AS cost_usd, SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
-    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at
+    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at,
+    CASE WHEN MIN(cost_source) = MAX(cost_source) THEN MIN(cost_source)
+        WHEN MIN(cost_source) IS NOT NULL THEN 'several' END AS cost_source
 FROM gateway_request WHERE at >= :since GROUP BY session, model, day, key_name;
 
 -- name: usage_by_model
@@ -91,7 +95,9 @@ SELECT model AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, S
     SUM(cache_read_tokens) AS cache_read_tokens, SUM(cache_write_tokens) AS cache_write_tokens,
     SUM(reasoning_tokens) AS reasoning_tokens, SUM(cost_usd) AS cost_usd,
     SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
-    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at
+    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at,
+    CASE WHEN MIN(cost_source) = MAX(cost_source) THEN MIN(cost_source)
+        WHEN MIN(cost_source) IS NOT NULL THEN 'several' END AS cost_source
 FROM gateway_request WHERE at >= :since GROUP BY model ORDER BY COUNT(*) DESC, model;
 
 -- name: usage_by_day
@@ -99,7 +105,9 @@ SELECT day AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM
     SUM(cache_read_tokens) AS cache_read_tokens, SUM(cache_write_tokens) AS cache_write_tokens,
     SUM(reasoning_tokens) AS reasoning_tokens, SUM(cost_usd) AS cost_usd,
     SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
-    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at
+    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at,
+    CASE WHEN MIN(cost_source) = MAX(cost_source) THEN MIN(cost_source)
+        WHEN MIN(cost_source) IS NOT NULL THEN 'several' END AS cost_source
 FROM gateway_request WHERE at >= :since GROUP BY day ORDER BY day DESC;
 
 -- name: usage_by_key
@@ -107,7 +115,9 @@ SELECT key_name AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens
     SUM(output_tokens) AS output_tokens, SUM(cache_read_tokens) AS cache_read_tokens,
     SUM(cache_write_tokens) AS cache_write_tokens, SUM(reasoning_tokens) AS reasoning_tokens,
     SUM(cost_usd) AS cost_usd, SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
-    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at
+    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at,
+    CASE WHEN MIN(cost_source) = MAX(cost_source) THEN MIN(cost_source)
+        WHEN MIN(cost_source) IS NOT NULL THEN 'several' END AS cost_source
 FROM gateway_request WHERE at >= :since GROUP BY key_name ORDER BY COUNT(*) DESC, key_name;
 
 -- name: forget_view
@@ -127,3 +137,11 @@ DELETE FROM gateway_chain;
 
 -- name: forget_requests
 DELETE FROM gateway_request;
+
+-- name: last_prompts
+SELECT session, MAX(COALESCE(input_tokens, 0) + COALESCE(cache_read_tokens, 0) + COALESCE(cache_write_tokens, 0)) AS tokens
+FROM gateway_request
+WHERE input_tokens IS NOT NULL AND at = (
+    SELECT MAX(newest.at) FROM gateway_request AS newest
+    WHERE newest.session = gateway_request.session AND newest.input_tokens IS NOT NULL AND newest.purpose = 'turn')
+GROUP BY session;

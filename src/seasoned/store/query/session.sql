@@ -2,12 +2,14 @@
 INSERT INTO session (
     agent, native_id, source_id, title, cwd, remote, application, platform, model, started, ended, parent_agent, parent_native_id, relation,
     end_reason, succeeded, messages, compactions,
-    input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd
+    input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd,
+    last_prompt_tokens, daily_usage
 )
 SELECT
     :agent, :native_id, :source_id, :title, :cwd, :remote, :application, :platform, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
     :end_reason, :succeeded, :messages, :compactions,
-    :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd
+    :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd,
+    :last_prompt_tokens, :daily_usage
 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE forgotten.agent = :agent AND forgotten.native_id = :native_id)
   -- After everything was forgotten, what had ended by then is left out until a person has it read again.
   AND NOT EXISTS (
@@ -45,6 +47,10 @@ ON CONFLICT (agent, native_id) DO UPDATE SET
         THEN COALESCE(excluded.reasoning_tokens, session.reasoning_tokens) ELSE session.reasoning_tokens END,
     cost_usd = CASE WHEN excluded.messages >= session.messages
         THEN COALESCE(excluded.cost_usd, session.cost_usd) ELSE session.cost_usd END,
+    last_prompt_tokens = CASE WHEN excluded.messages >= session.messages
+        THEN COALESCE(excluded.last_prompt_tokens, session.last_prompt_tokens) ELSE session.last_prompt_tokens END,
+    daily_usage = CASE WHEN excluded.messages >= session.messages
+        THEN COALESCE(excluded.daily_usage, session.daily_usage) ELSE session.daily_usage END,
     messages = CASE WHEN excluded.messages > session.messages THEN excluded.messages ELSE session.messages END
 RETURNING id;
 
@@ -157,7 +163,7 @@ SELECT agent, native_id FROM session ORDER BY ended DESC LIMIT :limit;
 
 -- name: used
 SELECT agent, native_id, model, COALESCE(ended, started) AS at, input_tokens, output_tokens, cache_read_tokens,
-    cache_write_tokens, reasoning_tokens, cost_usd
+    cache_write_tokens, reasoning_tokens, cost_usd, last_prompt_tokens, daily_usage
 FROM session
 WHERE (input_tokens IS NOT NULL OR output_tokens IS NOT NULL OR cost_usd IS NOT NULL)
   AND COALESCE(ended, started, 0) >= :since AND (:project IS NULL OR project = :project)
