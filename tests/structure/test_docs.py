@@ -51,6 +51,7 @@ ANSWERS = {
     "example": ["template build demo {samples} --json", "template retire --reason old --json {example}"],
     "warm": ["template build demo {samples}", "warm --all --json"],
     "recall": ["scan {samples}", 'recall --any-age --json --tool Bash --error "wp: missing --env"'],
+    "receipt": ["receipt --json"],
     "sheet": ["scan {samples}", "sheet --project /home/mira/waypost --json"],
     "backtest": ["backtest {samples} --fewest 2 --shown --json"],
     "memory": ["memory list --json"],

@@ -21,17 +21,17 @@ PLACE = "memory"
 MEMORY_OPENS = "[seasoned:memory]"
 
 
-class ShownMemory(msgspec.Struct, frozen=True):
+class BegunMemory(msgspec.Struct, frozen=True):
     """The text that a session begins with, and what it holds if it was made just now."""
 
     text: str
     made: Remembered | None = None
 
 
-def find_memory(store: Store, session_id: str) -> ShownMemory | None:
+def find_memory(store: Store, session_id: str) -> BegunMemory | None:
     """What a conversation was shown when it began; None for nothing."""
     row = store.row("receipt.shown", {"conversation": session_id, "place": PLACE})
-    return None if row is None else ShownMemory(_marked(row["text"]))
+    return None if row is None else BegunMemory(_marked(row["text"]))
 
 
 def begin_with_memory(
@@ -43,7 +43,7 @@ def begin_with_memory(
     folder: str | None = None,
     project: str | None = None,
     now: float,
-) -> ShownMemory | None:
+) -> BegunMemory | None:
     """What a session begins with, made and kept at its start; None for nothing.
 
     A session in a folder belongs to the project of that folder; `project` is for those that know only its key. One
@@ -60,7 +60,7 @@ def begin_with_memory(
     row = {"conversation": session_id, "project": key or "", "place": PLACE, "text": made.text, "told_at": now}
     with store.write():
         store.run("receipt.tell", {**row, "digest": short_digest(made.text)})
-    return ShownMemory(_marked(made.text), made)
+    return BegunMemory(_marked(made.text), made)
 
 
 def _marked(text: str) -> str:

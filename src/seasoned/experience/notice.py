@@ -10,7 +10,7 @@ from seasoned.store import Store
 from seasoned.text import plural
 
 _MOST_CHARS = 160
-# What was kept longer ago is no news.
+# What was kept longer ago has been seen elsewhere.
 _NEWS_SECONDS = 7 * 24 * 3600.0
 # Ids of Codex begin with the time, so their beginnings are alike.
 _ID_CHARS = {"claude-code": 8, "codex": 13}

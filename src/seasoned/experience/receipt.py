@@ -172,7 +172,7 @@ def _forms(text: str) -> Iterator[str]:
     """The forms of the commands that a line quotes."""
     for quoted in _CODE.compiled.findall(text):
         parts = [one for one in written(quoted.removesuffix(" …")) if one.form]
-        # A path alone is no command.
+        # A path alone is not a command.
         if parts and not (len(parts) == 1 and re.fullmatch(r"[\w./-]+\.\w{1,5}", quoted)):
             yield " && ".join(one.form for one in parts)
 

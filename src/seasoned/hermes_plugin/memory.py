@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.begin.memory import ShownMemory, begin_with_memory, find_memory
+from seasoned.begin.memory import BegunMemory, begin_with_memory, find_memory
 from seasoned.begin.ongoing import experiment_database, is_held_back
 from seasoned.begin.settings import BeginSettings
 from seasoned.config import Config
@@ -101,7 +101,7 @@ class MemoryInRequests:
             news = kept_notice(store, "hermes") if settings.is_visible else ""
         return shown.text if shown else "", " ".join(filter(None, (notice, news)))
 
-    def _notice(self, root: str, shown: ShownMemory | None) -> str:
+    def _notice(self, root: str, shown: BegunMemory | None) -> str:
         return start_notice(root, 0, None if shown is None else shown.made)
 
 

@@ -47,14 +47,14 @@ def user_prompt_submit(agent: Agent, arguments: list[str]) -> int:
 
 
 def _say(name: str, told: str, notice: str) -> None:
-    """Tell the agent something, and its user that it was told; say nothing if both are empty."""
+    """Tell the agent something, and its user about it; say nothing if both are empty."""
     fields = {"additionalContext": _OPENS + told if told else "", "systemMessage": notice}
     if told or notice:
         say(name, **{key: text for key, text in fields.items() if text})
 
 
 def _notice(agent: Agent, event: HookEvent, told: str) -> str:
-    """The line for the user about what the agent was told; empty for nothing, or where the user wants none."""
+    """The line for the user about what the agent sees; empty for nothing, or where the user wants none."""
     if not told or not begin_settings(load(), agent).is_visible:
         return ""
     from seasoned.experience.notice import hint_notice

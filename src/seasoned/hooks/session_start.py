@@ -16,7 +16,7 @@ from seasoned.hooks.store import open_until_exit
 from seasoned.marks import BLOCK_OPENS
 
 if TYPE_CHECKING:
-    from seasoned.begin.memory import ShownMemory
+    from seasoned.begin.memory import BegunMemory
 
 _BEGINS = ("startup", "clear")
 # What every session of the agent has. A hook is not told more, and an example of an absent tool would mislead.
@@ -45,7 +45,7 @@ def session_start(agent: Agent, arguments: list[str]) -> int:
     return 0
 
 
-def _memory(agent: Agent, event: HookEvent, config: Config, settings: BeginSettings) -> ShownMemory | None:
+def _memory(agent: Agent, event: HookEvent, config: Config, settings: BeginSettings) -> BegunMemory | None:
     """Memory and skills: shown when a session begins, and again where a compaction or another process lost them."""
     # A fork has the history of its origin, and with it what that was shown.
     if event.source not in (*_BEGINS, "resume", "compact"):
@@ -65,7 +65,7 @@ def _memory(agent: Agent, event: HookEvent, config: Config, settings: BeginSetti
     return begin_with_memory(store, config, id, settings, folder=event.cwd, now=time.time())
 
 
-def _notice(agent: Agent, event: HookEvent, config: Config, block: bytes | None, memory: ShownMemory | None) -> str:
+def _notice(agent: Agent, event: HookEvent, config: Config, block: bytes | None, memory: BegunMemory | None) -> str:
     """The line for the user: what the session was shown, and what reviews kept since the last time."""
     if event.source not in _BEGINS:
         return ""
