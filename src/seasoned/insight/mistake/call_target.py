@@ -427,6 +427,9 @@ def same_words(run: ProgramRun, other: ProgramRun) -> bool:
 
 def _replaces(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
     """Whether another program or subcommand stands in for one that does not exist."""
+    # The words are compared first: that is quicker than reading the complaint, and hardly any are equal.
+    if run.words != other.words and run.program != other.program:
+        return False
     if NO_PROGRAM.compiled.search(failed.complaint):
         return run.words == other.words and closeness(run.program, other.program) >= 0.5
     if NO_COMMAND.compiled.search(failed.complaint):
