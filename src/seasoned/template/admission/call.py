@@ -111,8 +111,8 @@ _HOST_OPTION = LazyRegex(
 _DOMAIN = LazyRegex(r"(?:[a-z0-9_$(){}-]+\.)+[a-z]{2,24}\.?\Z", re.IGNORECASE)
 _ADDRESS = LazyRegex(r"\d{1,3}(?:\.\d{1,3}){3}\Z|\[?[0-9a-f:]*:[0-9a-f:]+\]?\Z")
 _LOCAL = ("localhost", "host.docker.internal", "0.0.0.0", "::1", "[::1]")
-# Names that nobody can own (RFC 2606, 6761): placeholders are made of them.
-_NOBODYS = (".localhost", ".example", ".test", ".invalid", "example.com", "example.org", "example.net")
+# Names that cannot be registered (RFC 2606, 6761): placeholders are made of them.
+_RESERVED = (".localhost", ".example", ".test", ".invalid", "example.com", "example.org", "example.net")
 _HERE = ("file", "unix", "sqlite", "data")
 
 
@@ -215,12 +215,12 @@ def _place(url: str) -> str:
 def _is_own(place: str, own: str) -> bool:
     """Whether a host is this machine, a name without a domain (a service beside the program), or the project's own."""
     host = place.partition("/")[0].partition(":")[0] if not place.startswith(("[", ":")) else place
-    if not host or host in _LOCAL or host.startswith("127.") or host.endswith(_NOBODYS) or host in _NOBODYS:
+    if not host or host in _LOCAL or host.startswith("127.") or host.endswith(_RESERVED) or host in _RESERVED:
         return True
-    # Variables name hosts of whoever runs the command.
+    # A variable names a host of the machine that runs the command.
     if "$" in host or "{" in host or ("." not in host and ":" not in host):
         return "$(" not in host and "`" not in host
-    # A forge is shared by everybody: only the project's own repository there is its own.
+    # Many projects share a forge: only the project's own repository there is its own.
     return bool(own) and (place.removesuffix(".git") + "/").startswith(own + "/")
 
 

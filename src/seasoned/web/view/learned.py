@@ -86,7 +86,7 @@ class ShownEntry(msgspec.Struct, frozen=True):
     change: Change | None
 
 
-class ShownMemory(msgspec.Struct, frozen=True):
+class MemoryEntry(msgspec.Struct, frozen=True):
     """One file of memory."""
 
     name: str
@@ -97,7 +97,7 @@ class ShownMemory(msgspec.Struct, frozen=True):
 class LearnedPage(msgspec.Struct, frozen=True):
     """What the page shows."""
 
-    notes: tuple[ShownMemory, ...]
+    notes: tuple[MemoryEntry, ...]
     waiting: list[Change]
     counts: dict[str, int]
     tables: tuple[Table, ...]
@@ -229,10 +229,10 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, 
     )
 
 
-def _noted(config: Config, which: MemoryName, wrote: dict[str, Change], redactor: Redactor) -> ShownMemory:
+def _noted(config: Config, which: MemoryName, wrote: dict[str, Change], redactor: Redactor) -> MemoryEntry:
     memory = read(config.home / config.memory_folder, which, limit=LIMITS[which])
     entries = tuple(ShownEntry(redactor.text(text), wrote.get(text)) for text in memory.entries)
-    return ShownMemory(_NAMES[which], memory, entries)
+    return MemoryEntry(_NAMES[which], memory, entries)
 
 
 def _journal(store: Store, config: Config, redactor: Redactor) -> ChangeJournal:
@@ -354,7 +354,7 @@ def _review_row(one: Review) -> tuple[TableCell, ...]:
     )
 
 
-def _entries_table(notes: tuple[ShownMemory, ...]) -> Table:
+def _entries_table(notes: tuple[MemoryEntry, ...]) -> Table:
     rows = [
         (
             TableCell(one.memory.which),
