@@ -11,13 +11,13 @@ _ASKS: tuple[tuple[Purpose, LazyRegex], ...] = (
     (
         "test",
         LazyRegex(
-            r"(?<![\w./-])(?:unit |integration |e2e |failing |broken )?tests?(?![\w./-]|ing framework)"
+            r"(?<![\w./-])(?:unit |integration |e2e |failing |broken )?tests?(?![\w/-]|\.\w|ing framework)"
             r"(?! (?:data|value|file|key|account|secret))"
         ),
     ),
-    ("check", LazyRegex(r"(?<![\w./-])(?:lint\w*|type[- ]?check\w*|type errors?|ci)(?![\w./-])")),
-    ("format", LazyRegex(r"(?<![\w./-])(?:fmt|gofmt|formatting|reformat)(?![\w./-])")),
-    ("build", LazyRegex(r"(?<![\w./-])(?:build|compile|compiler|compilation|bundle)(?:s|d|ing)?(?![\w./-])")),
+    ("check", LazyRegex(r"(?<![\w./-])(?:lint\w*|type[- ]?check\w*|type errors?|ci)(?![\w/-]|\.\w)")),
+    ("format", LazyRegex(r"(?<![\w./-])(?:fmt|gofmt|formatting|reformat)(?![\w/-]|\.\w)")),
+    ("build", LazyRegex(r"(?<![\w./-])(?:build|compile|compiler|compilation|bundle)(?:s|d|ing)?(?![\w/-]|\.\w)")),
 )
 
 

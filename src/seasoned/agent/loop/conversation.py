@@ -342,7 +342,11 @@ class _RequestHooks(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
+        last = ctx.messages[-1] if ctx.messages else None
         await self.conversation.add_hints(ctx.messages)
+        if last is not None and ctx.messages[-1] is not last:
+            # What is sent is another list than the history.
+            request_context.messages[-1] = ctx.messages[-1]
         self.conversation.record(ctx.messages)
         if self.conversation.is_nearly_full(ctx.messages):
             raise _ContextFull

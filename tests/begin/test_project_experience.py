@@ -1,0 +1,223 @@
+"""What sessions of a project learned reaches agents that speak by messages, and never another project's session.
+
+Two projects in one home and a folder without sessions, through the gateway, the Hermes plugin, the chat and MCP.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+pytest.importorskip("mcp", reason="the MCP library is not installed")
+
+from mcp import Client
+from seasoned.agent.loop.model import ModelChoice
+from seasoned.agent.loop.record import load_recorded
+from seasoned.agent.loop.start import ConversationOptions, start
+from seasoned.config import load
+from seasoned.experience.kind import kind_of_failure
+from seasoned.experience.lesson import Hint, Line, Way
+from seasoned.experience.lookup import kind_key
+from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
+from seasoned.gateway.accounting import make_key
+from seasoned.hermes_plugin.plugin import open_plugin
+from seasoned.store import Store, open_store
+from seasoned.store.project import project_key
+from seasoned.testing import call, serve_script
+from tests.agent.scripted import SECRECY, say
+from tests.begin.entry_points import ASK, TOOLS, ChatEntry, GatewayEntry, HermesEntry, place_of
+from tests.gateway.running import run_gateway, settings_for
+from tests.gateway.upstream_server import chat, serve_upstream
+from tests.history.hermes_rows import HermesDb
+from tests.mcp.clients import talk
+
+FAILS, ERROR = "sh render.sh", "wp: missing --env"
+RESULT = json.dumps({"output": ERROR, "exit_code": 2, "error": None})
+every_way = pytest.mark.parametrize(
+    "entry", [GatewayEntry(), HermesEntry(), ChatEntry()], ids=lambda one: type(one).__name__
+)
+
+
+def _know(store: Store, project: str, name: str) -> None:
+    """What the store knows of a project after its sessions: how it is tested, and what repairs a failed rendering."""
+    line = Line(f"python -m {name}_tests", f"python -m {name}_tests", "test", 0.9, 3, 0.0)
+    hint = Hint(Way("option", "+--env"), f"sh render.sh --env {name}", 2, 0.0)
+    after = kind_key(kind_of_failure("terminal", FAILS, ERROR))
+    rows = [("purpose", "test", line), ("after", after, hint)]
+    with store.write():
+        for topic, key, content in rows:
+            row = {"project": project, "topic": topic, "key": key, "content": msgspec.json.encode(content)}
+            store.run("experience.add_knowledge", row)
+
+
+def _two_projects(entry: Any) -> None:
+    with open_store(load().store_path) as store:
+        for name in ("shop", "bank"):
+            place = place_of(entry, name)
+            key = project_key(store, place.get("folder"), application=place.get("application"))
+            assert key is not None
+            _know(store, key, name)
+
+
+@every_way
+def test_a_first_prompt_gets_the_command_of_its_own_project(entry: Any) -> None:
+    _two_projects(entry)
+    shop = entry.begin("in-shop", "shop")
+    assert shop is not None and "In this project: Test: `python -m shop_tests`." in shop and "bank" not in shop
+    assert "python -m bank_tests" in entry.begin("in-bank", "bank")
+    assert entry.begin("elsewhere", "garden") is None
+    assert entry.begin("nowhere") is None
+
+
+@pytest.mark.parametrize("entry", [HermesEntry(), ChatEntry()], ids=lambda one: type(one).__name__)
+def test_it_stays_the_same_when_the_conversation_is_taken_up_again(entry: Any) -> None:
+    _two_projects(entry)
+    begun = entry.begin("s1", "shop")
+    with open_store(load().store_path) as store, store.write():
+        store.connection.execute("DELETE FROM knowledge")
+    assert entry.resume("s1") == begun
+
+
+@every_way
+def test_it_can_be_switched_off(entry: Any) -> None:
+    _two_projects(entry)
+    settings = load().home / "config.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text('[warm]\nsilent = ["prompt"]\n')
+    assert entry.begin("s1", "shop") is None
+
+
+def test_mcp_gives_the_command_of_the_folder_with_the_task() -> None:
+    _two_projects(HermesEntry())
+
+    def loaded(**more: Any) -> str:
+        async def work(client: Client) -> Any:
+            return await client.call_tool("warm_session", {"action": "load", "task": "Run the tests.", **more})
+
+        return json.dumps(talk(work).structured_content)
+
+    assert "python -m shop_tests" in loaded(folder=str(Path.home() / "shop"))
+    assert "bank_tests" not in loaded(folder=str(Path.home() / "shop"))
+    for nothing in ({}, {"folder": str(Path.home() / "garden")}):
+        assert "_tests" not in loaded(**nothing)
+
+
+def _turns(more: int = 0) -> list[dict[str, Any]]:
+    made = {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": "terminal", "arguments": f'{{"command": "{FAILS}"}}'},
+    }
+    asked = [
+        *ASK,
+        {"role": "assistant", "content": None, "tool_calls": [made]},
+        {"role": "tool", "tool_call_id": "call_1", "content": RESULT},
+    ]
+    return [*asked, {"role": "assistant", "content": "It failed."}, {"role": "user", "content": "Go on."}][: 4 + more]
+
+
+def _through_gateway(project: str | None, session: str, *requests: list[dict[str, Any]]) -> list[str]:
+    """What the provider is sent as the result of the call, in each request; every request to another gateway."""
+    import httpx2
+
+    config, headers, found = load(), {"x-session-id": session}, []
+    if project is not None:
+        token = Path.home() / f"{project}.token"
+        with open_store(config.store_path) as store:
+            token.exists() or token.write_text(make_key(store, project, now=1.0)[1])
+        headers["authorization"] = f"Bearer {token.read_text()}"
+    for messages in requests:
+        with serve_upstream(chat()) as upstream, run_gateway(config, settings_for(config, upstream.url)) as gateway:
+            body = {"model": "m", "messages": messages, "tools": TOOLS}
+            with httpx2.Client(trust_env=False, timeout=30) as client:
+                client.post(f"{gateway.url}/v1/chat/completions", json=body, headers=headers)
+            sent = upstream.heard[-1].json["messages"]
+        found.append(next(one["content"] for one in sent if one.get("tool_call_id") == "call_1"))
+    return found
+
+
+def _through_hermes(project: str | None, session: str, *requests: list[dict[str, Any]]) -> list[str]:
+    path = load().hermes_home / "state.db"
+    path.parent.mkdir(exist_ok=True)
+    if path not in _DATABASES:
+        _DATABASES[path] = HermesDb(path)
+    database = _DATABASES[path].db
+    if project is not None and not database.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone():
+        folder = Path.home() / project
+        folder.mkdir(exist_ok=True)
+        _DATABASES[path].session(session, cwd=str(folder))
+    given = {"platform": "cli", "model": "m", "base_url": "http://x", "api_mode": "chat_completions"}
+    found = []
+    for number, messages in enumerate(requests):
+        plugin = open_plugin()  # as after a restart
+        if not number and any(one.get("tool_calls") for one in messages):
+            plugin.after_call("terminal", {"command": FAILS}, RESULT, session, "call_1")
+        body = {"model": "m", "messages": messages, "tools": TOOLS}
+        answer = plugin.before_request(request=body, session_id=session, **given)
+        sent = (body if answer is None else answer["request"])["messages"]
+        found.append(next(one["content"] for one in sent if one.get("tool_call_id") == "call_1"))
+    return found
+
+
+_DATABASES: dict[Path, HermesDb] = {}
+Send = Callable[..., list[str]]
+both_ways = pytest.mark.parametrize(
+    ("send", "entry"), [(_through_gateway, GatewayEntry()), (_through_hermes, HermesEntry())], ids=["gateway", "hermes"]
+)
+
+
+@both_ways
+def test_a_failed_call_is_answered_with_what_repaired_it_in_this_project(send: Send, entry: Any) -> None:
+    _two_projects(entry)
+    first, later = send("shop", "s1", _turns(), _turns(2))
+    assert first == f"{RESULT}\n\n[seasoned] `sh render.sh --env shop` works here (2 sessions)."
+    assert later == first, "the provider has cached it"
+    assert send("bank", "s2", _turns())[0].endswith("`sh render.sh --env bank` works here (2 sessions).")
+    assert send("garden", "s3", _turns()) == send(None, "s4", _turns()) == [RESULT]
+
+
+@both_ways
+def test_a_conversation_whose_arm_shows_nothing_gets_no_hint(send: Send, entry: Any) -> None:
+    _two_projects(entry)
+    settings = load().home / "config.toml"
+    settings.write_text('[warm]\nexperiment = "autumn"\n')
+    with open_store(load().store_path) as store:
+        split = new_split("autumn", [ArmShare("cold", 1e9), ArmShare("warm", 1e-9)], salt="s")
+        keep_split(store, split, now=1.0)
+    send("shop", "s1", [*ASK, {"role": "tool", "tool_call_id": "call_1", "content": "x"}])  # it begins
+    assert send("shop", "s1", _turns()) == [RESULT]
+
+
+def test_the_chat_answers_a_failed_call_and_keeps_the_answer() -> None:
+    _two_projects(ChatEntry())
+    for project, hint in (("shop", "--env shop"), ("bank", "--env bank"), ("garden", None)):
+        folder = Path.home() / project
+        folder.mkdir(exist_ok=True)
+        (folder / "render.sh").write_text(f'echo "{ERROR}"\nexit 2\n')
+        with serve_script(call("terminal", command=FAILS), "It failed.", "Once more.") as server:
+            options = ConversationOptions(
+                choice=ModelChoice("m", server.base_url), folder=folder, toolsets=("terminal",), session_id=project
+            )
+            say(start(load(), SECRECY, options), "Render it.")
+            with open_store(load().store_path) as store:
+                recorded = load_recorded(store, project)
+            say(start(load(), SECRECY, options, recorded=recorded), "Go on.")
+            sent = [json.dumps(one.json["messages"]) for one in server.heard[1:]]
+        for messages in sent:
+            assert messages.count("works here") == (hint is not None)
+            assert hint is None or hint in messages
+
+
+def test_without_examples_a_chat_still_gets_what_its_first_prompt_asks_for() -> None:
+    _two_projects(ChatEntry())
+    with serve_script("It is done.") as server:
+        options = ConversationOptions(
+            choice=ModelChoice("m", server.base_url), folder=Path.home() / "shop", toolsets=("terminal",)
+        )
+        say(start(load(), SECRECY, options), "Run the tests.")
+        assert "python -m shop_tests" in json.dumps(server.heard[0].json["messages"])
