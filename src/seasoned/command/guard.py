@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 from seasoned.command.inner import FIND_RUNS
@@ -67,7 +66,12 @@ def is_place(word: str, place: WorkingFolder) -> bool:
     path = place.resolve(word)
     if _PLACE.compiled.search(path):
         return True
-    return bool(_GLOB.compiled.search(path)) and any(fnmatchcase(one, _at_home(path)) for one in _HOMES)
+    if not _GLOB.compiled.search(path):
+        return False
+    # Imported here: hooks start often, and few commands hold such a pattern.
+    from fnmatch import fnmatchcase
+
+    return any(fnmatchcase(one, _at_home(path)) for one in _HOMES)
 
 
 def _at_home(path: str) -> str:
@@ -106,7 +110,7 @@ def _named(step: Step) -> Iterator[str]:
         yield word
         if "=" in word:
             yield word.partition("=")[2]
-        elif re.match(r"-[A-Za-z][/~.]", word):
+        elif word[:1] == "-" and word[2:3] in ("/", "~", "."):
             yield word[2:]
 
 

@@ -114,12 +114,12 @@ def _in_git(step: Step) -> Iterator[str]:
     words = step.words
     for at, word in enumerate(words):
         key, _, value = word.partition("=")
-        if _GIT_RUNS.compiled.fullmatch(key):
+        if "." in key and _GIT_RUNS.compiled.fullmatch(key):
             given = value or " ".join(words[at + 1 : at + 2])
             yield given[1:] if given.startswith("!") else f"git {given}" if key.startswith("alias.") else given
-        if word in ("-x", "--exec", "--upload-pack", "--receive-pack") or re.fullmatch(r"--[\w-]+-filter", word):
+        if word in ("-x", "--exec", "--upload-pack", "--receive-pack") or word.endswith("-filter"):
             yield " ".join(words[at + 1 : at + 2])
-        elif re.match(r"--(?:exec|[\w-]+-filter)=", word):
+        elif key == "--exec" or key.endswith("-filter"):
             yield value
     if step.sub in ("bisect", "submodule"):
         runs = next((at for at, word in enumerate(words) if word in ("run", "foreach")), len(words))

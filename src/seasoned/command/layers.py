@@ -188,7 +188,7 @@ def _inside(layer: Layer) -> Iterator[str]:
             yield written.text
         elif written.text:
             yield from inner.in_code(written.text, written.program)
-    moved = _MOVED.compiled.search(layer.text)
+    moved = _MOVED.compiled.search(layer.text) if "env" in layer.text else None
     if moved is not None:
         # `env -C /srv rm -rf data`: where it runs decides what it deletes.
         yield f"cd {moved['folder']} && {layer.text[moved.end() :]}"
