@@ -16,9 +16,10 @@ _NEWS_SECONDS = 7 * 24 * 3600.0
 _ID_CHARS = {"claude-code": 8, "codex": 13}
 
 
-def start_notice(conversation: str, commands: int, memory: Remembered | None) -> str:
+def start_notice(conversation: str, commands: int, memory: Remembered | None, *, examples: int = 0) -> str:
     """The line after a session began; empty if it was shown nothing."""
     shown = [plural(commands, "command") + " of this project"] if commands else []
+    shown += [plural(examples, "example")] if examples else []
     if memory is not None:
         shown += [plural(memory.notes, "note")] if memory.notes else []
         shown += ["what is known about you"] if memory.user else []

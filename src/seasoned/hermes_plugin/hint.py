@@ -20,6 +20,8 @@ from seasoned.begin.settings import BeginSettings
 from seasoned.config import Config
 from seasoned.errors import SourceError
 from seasoned.experience.ask import Asking, asking_for
+from seasoned.experience.notice import hint_notice
+from seasoned.experience.tell import HINT_OPENS
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread
 from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage
@@ -53,12 +55,16 @@ class HermesHints:
         given = dict(arguments) if isinstance(arguments, dict) else {}
         call = ToolCall(call_id, tool, given, Result(text, Marks()))
         database, late = host.database_path(self._config.hermes_home), threading.Event()
+        told: str | None = ""
         try:
-            self._background.ask(
+            told = self._background.ask(
                 "The hint", lambda: self._decide(session, call, database, late, settings), seconds=_WAIT_SECONDS
             )
         finally:
             late.set()
+        root = self._roots.get(session)
+        if told and root is not None and settings.is_visible:
+            host.tell_user(hint_notice(root, told.removeprefix(HINT_OPENS)))
 
     def put_in(self, session: str, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The messages with the lines of their conversation; the same list if there are none."""
@@ -83,16 +89,18 @@ class HermesHints:
 
     def _decide(
         self, session: str, call: ToolCall, database: Path, late: threading.Event, settings: BeginSettings
-    ) -> None:
+    ) -> str:
+        """The line behind the result; empty for none."""
         root = self._load(session, database)
         if root is None:
-            return
+            return ""
         with open_store(self._config.store_path) as store:
             asking = self._asking(store, root, session, database, settings)
             if late.is_set():
                 self._hints.pass_over(root, call.id)
             elif asking is not None:
-                self._hints.decide(asking, call, agent=AGENT)
+                return self._hints.decide(asking, call, agent=AGENT)
+        return ""
 
     def _asking(self, store: Store, root: str, session: str, database: Path, settings: BeginSettings) -> Asking | None:
         try:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.begin.memory import BegunMemory, begin_with_memory, find_memory
+from seasoned.begin.memory import begin_with_memory, find_memory
 from seasoned.begin.ongoing import experiment_database, is_held_back
 from seasoned.begin.settings import BeginSettings
 from seasoned.config import Config
@@ -97,12 +97,12 @@ class MemoryInRequests:
                 return "", ""
             project = project_of_session(store, database, request.session)
             shown = begin_with_memory(store, self._config, root, settings, project=project, now=self._clock())
-            notice = self._notice(root, shown) if settings.is_visible else ""
+            blocks = store.rows("receipt.examples", {"conversation": root})
+            examples = sum(len(msgspec.json.decode(row["example_ids"])) for row in blocks)
+            made = None if shown is None else shown.made
+            notice = start_notice(root, 0, made, examples=examples) if settings.is_visible else ""
             news = kept_notice(store, "hermes") if settings.is_visible else ""
         return shown.text if shown else "", " ".join(filter(None, (notice, news)))
-
-    def _notice(self, root: str, shown: BegunMemory | None) -> str:
-        return start_notice(root, 0, None if shown is None else shown.made)
 
 
 def with_memory(body: dict[str, Any], format: str, text: str) -> dict[str, Any]:
