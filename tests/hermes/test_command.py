@@ -49,7 +49,8 @@ def test_everything_is_registered(config: Config, monkeypatch: pytest.MonkeyPatc
     taken = Taken()
     register(taken)
     hooks = ["pre_tool_call", "seasoned", "subagent_start", "llm_request", "warm", "warm_session"]
-    assert taken.names == [*hooks, "post_tool_call", "on_session_end"]
+    ends = ["on_session_end", "on_session_finalize", "on_session_reset"]
+    assert taken.names == [*hooks, "post_tool_call", *ends]
 
 
 @pytest.mark.parametrize("file", ["config.toml", "hermes.toml"])
