@@ -1,0 +1,44 @@
+"""In an experiment it is logged which lines of a sheet a session was shown, or which were held back from it."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+
+import msgspec
+
+from seasoned.begin.settings import BeginSettings
+from seasoned.begin.sheet import line_ids
+from seasoned.begin.warm_start import Begun, NewSession, begin
+from seasoned.experience.lesson import Line
+from seasoned.experience.lookup import StoredSheet
+from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
+from seasoned.store import Store, open_store
+from seasoned.store.project import project_key
+
+LINE = Line("python -m checks", "python -m checks", "test", 0.9, 3, 0.0)
+
+
+def _begun(store: Store, folder: Path, experiment: str, cold: float) -> Begun:
+    keep_split(store, new_split(experiment, [ArmShare("cold", cold), ArmShare("sheet")], salt="s"), now=1.0)
+    session = NewSession(id=f"claude-code:{experiment}", format="text", forms=("text",), folder=str(folder))
+    return begin(store, lambda: nullcontext(store), session, BeginSettings(experiment=experiment), now=1.0)
+
+
+def test_what_an_arm_shows_and_what_the_control_does_without_are_logged(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    with open_store(tmp_path / "s.db") as store:
+        sheet = msgspec.json.encode(StoredSheet((LINE,), 3))
+        row = {"project": project_key(store, str(folder)), "topic": "sheet", "key": "", "content": sheet}
+        with store.write():
+            store.run("experience.add_knowledge", row)
+        shown = _begun(store, folder, "mostly-sheet", 1e-9)
+        assert shown.content is not None and b"python -m checks" in shown.content
+        held_back = _begun(store, folder, "mostly-cold", 1e9)
+        assert held_back.content is None and held_back.arm == "cold"
+        ids = msgspec.json.encode(line_ids([LINE])).decode()
+        exposed = store.connection.execute("SELECT session, example_ids FROM exposure").fetchall()
+        foregone = store.connection.execute("SELECT session, arm, example_ids FROM foregone").fetchall()
+    assert [tuple(one) for one in exposed] == [("claude-code:mostly-sheet", ids)]
+    assert [tuple(one) for one in foregone] == [("claude-code:mostly-cold", "sheet", ids)]
