@@ -26,8 +26,8 @@ from seasoned.text import plural
 
 ABOUT = "about.json"
 _SLACK_SECONDS = 600.0  # for the run that was under way, and for the histories before the first
-_MEASURES: tuple[Measure, ...] = ("success", "first_call", "errors", "tokens", "latency_seconds")
-_SECONDARY: tuple[Measure, ...] = ("first_call", "errors", "tokens")
+_MEASURES: tuple[Measure, ...] = ("success", "first_call", "errors", "calls_to_success", "tokens")
+_SECONDARY: tuple[Measure, ...] = ("first_call", "errors", "calls_to_success", "tokens")
 _HEAD = f"""# Evidence: does experience help a model?
 
 Written by `make evidence` from recorded runs; not by hand. What it says holds for the models and the tasks that are
@@ -54,7 +54,8 @@ for the others it is *plain*, so that a model may guess it, and only the former 
 what a cold start has.
 
 **What decides** was named before the first run and is stored with the runs: the *call that was asked for* was made, in
-its exact form, within two requests to the model (tasks done). After a change, warm must not be below cold."""
+its exact form, within two requests to the model (tasks done). After a change, warm must not be below cold. Intervals
+take the task as the unit; tasks of one tool or project are alike, so for new tools and projects they would be wider."""
 _TAIL = """## Again, or with another model
 
 ```text
@@ -140,7 +141,7 @@ def _registered(design: Design, registered: Registration) -> list[str]:
         f"- primary measure: {KINDS[design.plan.primary].label}, the call that was asked for",
         f"- contrasts: {contrasts}; exact McNemar test, Holm",
         f"- power: {smallest} are found in {100 * design.plan.power:g} of 100 experiments, if all changes go one way",
-        f"- {below} must not be below: a difference that is not negative, and a loss of {margin:.0f} points excluded",
+        f"- not below: {below}; the difference is not negative, and a loss of {margin:.0f} points is excluded",
         f"- end: {registered.stopping}",
     ]
 
