@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tools.evidence import desk, project
+from tools.evidence import project, service
 from tools.evidence.page import ABOUT, ModelRuns, below_sentence, evidence_page
 from tools.evidence.study import STUDIES, Learned, StudyArm, design_of, planned_runs, task_set
 
@@ -25,7 +25,7 @@ from seasoned.store import open_store
 from tests.experiment.scripted import Scripted
 
 MODEL = "scripted"
-TOOLS = {tool.name: tool for one in desk.DESKS for tool in one.tools}
+TOOLS = {tool.name: tool for one in service.SERVICES for tool in one.tools}
 STEADY, CHANGED = StudyArm("warm", "steady"), StudyArm("warm-changed", "changed")
 
 
@@ -35,7 +35,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Learned]:
     return home, Learned(load(), home, is_small=True)
 
 
-def shown_calls(warm: bytes) -> Iterator[tuple[desk.DeskTool, str]]:
+def shown_calls(warm: bytes) -> Iterator[tuple[service.ServiceTool, str]]:
     """The calls of a block: each tool with what its argument was given."""
     for message in json.loads(warm or b"[]"):
         for part in message["parts"]:

@@ -1,8 +1,8 @@
 """Writes the histories that new sessions learn from: a steady one, and one in which every convention changed.
 
 Both have the same number of sessions. In the steady one the ways that hold now have always held. In the changed one
-twenty sessions of every desk and project used the former way; in the few after them it fails and the way that holds now
-works. Desks are logged in the OpenAI form, projects as Claude Code logs them.
+twenty sessions of every service and project used the former way; in the few after them it fails, and the way that
+holds now works. Services are logged in the OpenAI form, projects as Claude Code logs them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
-from tools.evidence.desk import DESKS, Desk, DeskTool, draw
 from tools.evidence.project import PROJECTS, CodeProject
+from tools.evidence.service import SERVICES, Service, ServiceTool, draw
 
 History = Literal["steady", "changed"]
 BEFORE, AFTER = 20, 6  # sessions before and since the change
@@ -26,23 +26,23 @@ _USED = 0.9  # how often a session of a project uses each of its commands
 
 
 def write_histories(folder: Path, history: History, *, end: float, seed: int = 5) -> None:
-    """Write every session, one a day for each desk and project, the last a day before `end`."""
+    """Write every session, one a day for each service and project, the last a day before `end`."""
     rng = random.Random(f"{seed} {history}")
     for day in range(BEFORE + AFTER):
         time = end - (BEFORE + AFTER - day) * _DAY
         is_former = history == "changed" and day < BEFORE
         is_new = history == "changed" and day >= BEFORE
-        for desk in DESKS:
-            _write_desk(folder, desk, day, time, rng, is_former=is_former, is_new=is_new)
+        for service in SERVICES:
+            _write_service(folder, service, day, time, rng, is_former=is_former, is_new=is_new)
         for project in PROJECTS:
             _write_project(folder, project, day, time, rng, is_former=is_former, is_new=is_new)
 
 
-def _write_desk(
-    folder: Path, desk: Desk, day: int, time: float, rng: random.Random, *, is_former: bool, is_new: bool
+def _write_service(
+    folder: Path, service: Service, day: int, time: float, rng: random.Random, *, is_former: bool, is_new: bool
 ) -> None:
-    messages: list[dict[str, Any]] = [{"role": "system", "content": f"You work at {desk.about}."}]
-    wanted = [tool for tool in desk.tools for _ in range(2)]
+    messages: list[dict[str, Any]] = [{"role": "system", "content": f"You work at {service.about}."}]
+    wanted = [tool for tool in service.tools for _ in range(2)]
     rng.shuffle(wanted)
     for at, tool in enumerate(wanted):
         drawn = draw(rng)
@@ -51,14 +51,14 @@ def _write_desk(
         slips = [tool.formerly(drawn)] if is_new else [str(drawn.n)] if rng.random() < _SLIPS else []
         done = tool.formerly(drawn) if is_former else tool.now(drawn)
         for value in slips:
-            messages += _desk_call(f"call_{day:03}_{at}_x", tool, value, {"success": False, "error": tool.error})
-        messages += _desk_call(f"call_{day:03}_{at}", tool, done, {"success": True, "result": f"done: {done}"})
+            messages += _service_call(f"call_{day:03}_{at}_x", tool, value, {"success": False, "error": tool.error})
+        messages += _service_call(f"call_{day:03}_{at}", tool, done, {"success": True, "result": f"done: {done}"})
         messages.append({"role": "assistant", "content": "That is done now."})
-    record = {"id": f"{desk.name}-{day:03}", "created": time, "messages": messages}
-    _put(folder / "logs" / f"{desk.name}-{day:03}.jsonl", [record], time)
+    record = {"id": f"{service.name}-{day:03}", "created": time, "messages": messages}
+    _put(folder / "logs" / f"{service.name}-{day:03}.jsonl", [record], time)
 
 
-def _desk_call(call_id: str, tool: DeskTool, value: str, result: dict[str, Any]) -> list[dict[str, Any]]:
+def _service_call(call_id: str, tool: ServiceTool, value: str, result: dict[str, Any]) -> list[dict[str, Any]]:
     function = {"name": tool.name, "arguments": json.dumps({tool.argument: value})}
     return [
         {

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
-from tools.evidence.desk import ODD, PLAIN
 from tools.evidence.history import AFTER, BEFORE
+from tools.evidence.service import ODD, PLAIN
 from tools.evidence.study import STUDIES, Study, session_id, task_set
 
 from seasoned.errors import CannotDo, NotFound
@@ -42,16 +42,16 @@ tools, before anything is asked.
 | arm | what a session begins with |
 |---|---|
 | cold | nothing |
-| warm | a block of examples; in all {BEFORE + AFTER} sessions of its desk, arguments were written as they are now |
+| warm | a block of examples; in all {BEFORE + AFTER} sessions of its service, arguments were written as they are now |
 | warm-changed | the same after {BEFORE} sessions with another way of writing, and {AFTER} since it changed |
 | placebo | as many turns as in warm, of the same length, that say nothing of the tools |
 | sheet | the sheet of the project; in all {BEFORE + AFTER} sessions of it, the commands were those of now |
 | sheet-changed | the same after {BEFORE} sessions with other commands, and {AFTER} since they changed |
 
-**tools** are four desks with five tools each, whose descriptions do not say how arguments are written. **projects** are
-ten projects with their own commands to test, lint, format and build. For half of them the way that holds now is *odd*;
-for the others it is *plain*, so that a model may guess it, and only the former way was odd: there a stale example costs
-what a cold start has.
+**tools** are four services with five tools each, whose descriptions do not say how arguments are written. **projects**
+are ten projects with their own commands to test, lint, format and build. For half of them the way that holds now is
+*odd*; for the others it is *plain*, so that a model may guess it, and only the former way was odd: there a stale
+example costs what a cold start has.
 
 **What decides** was named before the first run and is stored with the runs: the *call that was asked for* was made, in
 its exact form, within two requests to the model (tasks done). After a change, warm must not be below cold. Intervals
@@ -142,7 +142,7 @@ def _registered(design: Design, registered: Registration) -> list[str]:
         f"- contrasts: {contrasts}; exact McNemar test, Holm",
         f"- power: {smallest} are found in {100 * design.plan.power:g} of 100 experiments, if all changes go one way",
         f"- not below: {below}; the difference is not negative, and a loss of {margin:.0f} points is excluded",
-        f"- end: {registered.stopping}",
+        f"- end: {registered.stopping.partition(';')[0]}",
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import msgspec
-from tools.evidence.desk import ODD, PLAIN, STEPS
+from tools.evidence.service import ODD, PLAIN, STEPS
 
 from seasoned.experiment.task.check import Condition, ExpectedValue
 from seasoned.experiment.task.environment import Action, Argument, Environment, EnvironmentTool, Expectation

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tools.evidence import desk, project
+from tools.evidence import project, service
 from tools.evidence.history import AFTER, BEFORE, History, write_histories
 
 from seasoned.app.stores import make_redactor, scan_into_store
@@ -72,7 +72,7 @@ STUDIES = {
             ),
             contrasts=(Contrast("warm", "cold"), Contrast("warm-changed", "cold"), Contrast("warm", "placebo")),
             not_below=Contrast("warm-changed", "cold"),
-            tasks=desk.tasks,
+            tasks=service.tasks,
             is_in_project=False,
         ),
         Study(
@@ -131,7 +131,7 @@ class Learned:
     def _words(self, task: Task) -> str | None:
         """What a block is chosen by beside the tools. A small model needs examples of the one tool that it is to call.
 
-        A larger one can tell examples of several tools apart; one block for a desk is read once for all its tasks.
+        A larger one can tell examples of several tools apart; one block for a service is read once for all its tasks.
         """
         return task.prompt if self._is_small else None
 
@@ -174,7 +174,7 @@ def _offered(task: Task) -> list[dict[str, Any]]:
 
 
 def session_id(study: Study, task: Task, *, is_for_task: bool) -> str:
-    """Under which what a session begins with is kept, once for each history: for one task, or for all of its desk."""
+    """The name under which what a session begins with is kept in a history: for one task, or for all of a service."""
     return f"seasoned:{study.name}-{task.id if is_for_task else task.environment.name}"
 
 
@@ -203,8 +203,8 @@ def design_of(study: Study, tasks: TaskSet, arms: Sequence[StudyArm], *, minutes
             tasks=len(tasks.tasks),
             runs=len(tasks.tasks) * len(names),
             stopping=(
-                f"all runs are made, or {minutes:.0f} minutes are over; desks and projects come in a fixed order, all "
-                "arms of one before the next, so that an early end leaves tasks out and no arm"
+                f"all runs are made, or {minutes:.0f} minutes are over; services and projects come in a fixed order, "
+                "all arms of one before the next, so that an early end leaves tasks out and no arm"
             ),
             detectable=smallest_by_sign(len(tasks.tasks), level=level, wanted=plan.power),
             not_below=(study.not_below,),

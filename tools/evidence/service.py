@@ -1,4 +1,4 @@
-"""Four desks with five tools each, whose arguments are written in ways that no description tells.
+"""Four services with five tools each, whose arguments are written in ways that no description tells.
 
 For half of the tools the way that holds now is the plain one, which a model may guess without any experience; the
 former way is never plain. So a history whose examples are stale costs something that a cold start has.
@@ -83,7 +83,7 @@ def draw(rng: random.Random) -> Drawn:
 Write = Callable[[Drawn], str]
 
 
-class DeskTool(msgspec.Struct, frozen=True, kw_only=True):
+class ServiceTool(msgspec.Struct, frozen=True, kw_only=True):
     """A tool with one argument: how it is written now, how it was written formerly, and what users ask for."""
 
     name: str
@@ -108,23 +108,23 @@ class DeskTool(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Desk(msgspec.Struct, frozen=True):
+class Service(msgspec.Struct, frozen=True):
     """Where an agent works, and its tools."""
 
     name: str
     about: str
-    tools: tuple[DeskTool, ...]
+    tools: tuple[ServiceTool, ...]
 
     def environment(self) -> Environment:
         return Environment(name=self.name, about=self.about, tools=tuple(tool.offered() for tool in self.tools))
 
 
-DESKS = (
-    Desk(
+SERVICES = (
+    Service(
         "depot",
         "the desk of a parcel depot",
         (
-            DeskTool(
+            ServiceTool(
                 name="parcel_find",
                 description="Find a parcel.",
                 argument="parcel",
@@ -140,7 +140,7 @@ DESKS = (
                     "Trace {n} of GX, please.",
                 ),
             ),
-            DeskTool(
+            ServiceTool(
                 name="parcel_weigh",
                 description="Note a weight.",
                 argument="weight",
@@ -156,7 +156,7 @@ DESKS = (
                     "Enter {n} grams for this one.",
                 ),
             ),
-            DeskTool(
+            ServiceTool(
                 name="parcel_hold",
                 description="Hold the next parcel back until a day.",
                 argument="until",
@@ -172,7 +172,7 @@ DESKS = (
                 ),
                 asked=("Do not send it before {date}.", "It must stay here up to {date}.", "Delay delivery to {date}."),
             ),
-            DeskTool(
+            ServiceTool(
                 name="shelf_assign",
                 description="Assign a shelf to the parcel on the desk.",
                 argument="shelf",
@@ -184,7 +184,7 @@ DESKS = (
                 said=("Put this one on shelf {few} in hall B.", "It goes to hall B, shelf {few}.", "Shelf B {few}."),
                 asked=("Hall B has space on shelf {few}, use it.", "Store it in B at {few}.", "Take shelf {few} of B."),
             ),
-            DeskTool(
+            ServiceTool(
                 name="courier_call",
                 description="Order a courier for a time of today.",
                 argument="time",
@@ -202,11 +202,11 @@ DESKS = (
             ),
         ),
     ),
-    Desk(
+    Service(
         "bus",
         "the information desk of a bus company",
         (
-            DeskTool(
+            ServiceTool(
                 name="departures",
                 description="Show the departures from a stop.",
                 argument="stop",
@@ -226,7 +226,7 @@ DESKS = (
                     "Which buses go at {stop}?",
                 ),
             ),
-            DeskTool(
+            ServiceTool(
                 name="next_bus",
                 description="The next bus after a time.",
                 argument="time",
@@ -242,7 +242,7 @@ DESKS = (
                     "It is {time}, what now?",
                 ),
             ),
-            DeskTool(
+            ServiceTool(
                 name="line_plan",
                 description="The stops of a line.",
                 argument="line",
@@ -254,7 +254,7 @@ DESKS = (
                 said=("Where does line {n} stop?", "Show me the plan of the {n}.", "The stops of line {n}, please."),
                 asked=("Give the route of the {n}.", "Does line {n} stop at the lake?", "I take line {n}: where to?"),
             ),
-            DeskTool(
+            ServiceTool(
                 name="fare",
                 description="The fare for a number of zones.",
                 argument="zones",
@@ -270,7 +270,7 @@ DESKS = (
                     "How much is it for {few} zones?",
                 ),
             ),
-            DeskTool(
+            ServiceTool(
                 name="service_day",
                 description="Whether the summer timetable holds on a day.",
                 argument="day",
@@ -292,11 +292,11 @@ DESKS = (
             ),
         ),
     ),
-    Desk(
+    Service(
         "library",
         "the desk of a public library",
         (
-            DeskTool(
+            ServiceTool(
                 name="member_card",
                 description="Show the card of a member.",
                 argument="member",
@@ -312,7 +312,7 @@ DESKS = (
                     "Member {n} stands here, check the card.",
                 ),
             ),
-            DeskTool(
+            ServiceTool(
                 name="loan_extend",
                 description="Extend the loan by a term.",
                 argument="term",
@@ -328,7 +328,7 @@ DESKS = (
                 ),
                 asked=("Can I keep it {few} weeks more?", "Prolong for {few} weeks.", "Add {few} weeks to the loan."),
             ),
-            DeskTool(
+            ServiceTool(
                 name="book_find",
                 description="Find a book by its title.",
                 argument="title",
@@ -340,7 +340,7 @@ DESKS = (
                 said=("Do we have {title}?", "Find the book {title}.", "A reader wants {title}."),
                 asked=("Is {title} on the shelf?", "Look for {title}.", "Someone asks for the novel {title}."),
             ),
-            DeskTool(
+            ServiceTool(
                 name="fee_note",
                 description="Note a fee in euros.",
                 argument="amount",
@@ -352,7 +352,7 @@ DESKS = (
                 said=("A fee of {euros}.", "Note {euros} for the late return.", "Charge {euros}."),
                 asked=("The reader owes {euros}.", "Write down a fee of {euros}.", "It is {euros} for the lost book."),
             ),
-            DeskTool(
+            ServiceTool(
                 name="room_hold",
                 description="Reserve a reading room.",
                 argument="room",
@@ -370,11 +370,11 @@ DESKS = (
             ),
         ),
     ),
-    Desk(
+    Service(
         "workshop",
         "the counter of a lamp workshop",
         (
-            DeskTool(
+            ServiceTool(
                 name="price_set",
                 description="Set the price of the lamp on the counter.",
                 argument="price",
@@ -386,7 +386,7 @@ DESKS = (
                 said=("Set the price to {euros}.", "This lamp costs {euros} now.", "New price: {euros}."),
                 asked=("From today it is {euros}.", "Make it {euros}.", "Reduce this one to {euros}."),
             ),
-            DeskTool(
+            ServiceTool(
                 name="order_print",
                 description="Print an order.",
                 argument="order",
@@ -402,7 +402,7 @@ DESKS = (
                     "The customer wants order {n} printed.",
                 ),
             ),
-            DeskTool(
+            ServiceTool(
                 name="shade_pick",
                 description="Pick a shade by its colour.",
                 argument="colour",
@@ -414,7 +414,7 @@ DESKS = (
                 said=("Take a {colour} shade.", "The shade should be {colour}.", "A shade in {colour}."),
                 asked=("They want it {colour}.", "Choose the {colour} one.", "Find me a shade that is {colour}."),
             ),
-            DeskTool(
+            ServiceTool(
                 name="lamp_dim",
                 description="Dim the lamp to a percentage.",
                 argument="level",
@@ -430,7 +430,7 @@ DESKS = (
                     "Bring the light to {few}0 percent.",
                 ),
             ),
-            DeskTool(
+            ServiceTool(
                 name="repair_due",
                 description="Set the day by which a repair is done.",
                 argument="day",
@@ -453,9 +453,9 @@ def tasks(each: int, seed: int = 11) -> tuple[Task, ...]:
 
 
 def _tasks(each: int, rng: random.Random) -> Iterator[Task]:
-    for desk in DESKS:
-        environment = desk.environment()
-        for tool in desk.tools:
+    for service in SERVICES:
+        environment = service.environment()
+        for tool in service.tools:
             for number in range(each):
                 drawn = draw(rng)
                 wanted = ((tool.argument, ExpectedValue(is_=tool.now(drawn))),)
