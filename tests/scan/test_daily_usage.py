@@ -23,7 +23,7 @@ DAYS = ("2026-03-01", "2026-03-02", "2026-03-03")
 
 def _claude(day: str, number: int, tokens: int) -> list[dict[str, Any]]:
     """A turn of Claude Code, whose answer is told twice: the second time with the final figures."""
-    said = {"sessionId": "s1", "timestamp": f"{day}T23:00:00.000Z", "cwd": "/work/shop"}
+    said = {"sessionId": "s1", "timestamp": f"{day}T23:00:00.000Z", "cwd": "/home/ann/shop"}
     asked = {"type": "user", "uuid": f"u{number}", "message": {"role": "user", "content": "Go on."}, **said}
     answers = [
         {
@@ -62,7 +62,11 @@ def _claude_file(home: Path, turns: int) -> Path:
 
 def _codex_file(home: Path, turns: int) -> Path:
     file = home / ".codex" / "sessions" / "2026" / "03" / "01" / "rollout-2026-03-01T23-00-00-s1.jsonl"
-    meta = {"timestamp": f"{DAYS[0]}T23:00:00Z", "type": "session_meta", "payload": {"id": "s1", "cwd": "/work/shop"}}
+    meta = {
+        "timestamp": f"{DAYS[0]}T23:00:00Z",
+        "type": "session_meta",
+        "payload": {"id": "s1", "cwd": "/home/ann/shop"},
+    }
     totals = (100, 300, 600)
     return _write(file, [meta, *[line for at in range(turns) for line in _codex(DAYS[at], at + 1, totals[at])]])
 
