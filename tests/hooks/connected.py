@@ -37,6 +37,7 @@ KEEPS = {
         "name": "parcel-reports",
         "description": "How reports of parcels are made.",
         "content": "# Reports of parcels\n\nWeeks are written like 2026-W09.",
+        "scope": "everywhere",
     },
 }
 WAIT = """\
