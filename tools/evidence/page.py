@@ -229,12 +229,14 @@ def _arms_table(found: Analysis, shown: dict[str, tuple[int, int]]) -> list[str]
 def _ways_table(found: Analysis, tasks: TaskSet, records: Sequence[TaskRun], design: Design) -> list[str]:
     """The primary measure where the way that holds now is odd, and where it is plain; describes only."""
     arms = [arm.arm for arm in found.arms]
+    whole = set.intersection(*({one.task for one in records if one.arm == arm} for arm in arms))
     lines = [
         f"| {KINDS[found.plan.primary].label} where the way is | tasks | " + " | ".join(arms) + " |",
         "|---|--:|" + "--:|" * len(arms),
     ]
     for way in (ODD, PLAIN):
-        ids = {task.id for task in tasks.tasks if way in task.tags}
+        # Of the tasks that every arm ran: others would compare one arm's tasks with those of another.
+        ids = {task.id for task in tasks.tasks if way in task.tags and task.id in whole}
         some = [one for one in records if one.task in ids]
         if some:
             values = {arm.arm: arm.measures[found.plan.primary].value for arm in analyse(some, design.plan).arms}
