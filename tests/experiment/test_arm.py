@@ -33,7 +33,10 @@ GOOD = Template(
 )
 FAILED = Template("failed-calls", examples=(_example("parcel_find", "parcel", "7", "Find the parcel seven.", 5),))
 STALE = Template("former-depot", examples=(_example("parcel_find", "parcel", "7/QT", "Find parcel seven.", 6),))
-MATERIAL = Material({"good": GOOD, "failed": FAILED, "stale": STALE}, Library((GOOD,)))
+RESULTS = msgspec.structs.replace(
+    GOOD, examples=tuple(msgspec.structs.replace(one, result='{"found":"on shelf 4"}') for one in GOOD.examples)
+)
+MATERIAL = Material({"good": GOOD, "failed": FAILED, "stale": STALE, "results": RESULTS}, Library((GOOD,)))
 
 
 @pytest.fixture
@@ -58,6 +61,7 @@ def task(tmp_path: Path) -> Task:
         ("one-failed", ['{\\"parcel\\":\\"7\\"}', "QT-"], []),
         ("stale", ["7/QT"], ["QT-7"]),
         ("irrelevant", ["50g"], ["QT-"]),
+        ("results", ["QT-7", "tool-call", "on shelf 4"], ["GX-1"]),
         ("template:train-depot", ["QT-7"], []),
     ],
 )

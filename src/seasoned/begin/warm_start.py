@@ -179,7 +179,7 @@ def _ensure(
     for form in session.forms or ("messages",):
         ensured = ensure_block(
             store,
-            lambda: _library(store, session, now) if session.forms else NO_EXAMPLES,
+            lambda: _library(store, session, settings, now) if session.forms else NO_EXAMPLES,
             lineage_root=session.id,
             now=now,
             messages=session.messages,
@@ -213,14 +213,14 @@ def _told(store: Store, session: NewSession, settings: BeginSettings, *, is_kept
     return text if text and (not is_kept or asking.once("prompt", "")) else ""
 
 
-def _library(store: Store, session: NewSession, now: float) -> Library:
+def _library(store: Store, session: NewSession, settings: BeginSettings, now: float) -> Library:
     """What the session may be shown: nothing of a project that is not its own."""
     # Imported here: a hook shows the sheet, and seldom gets here.
     from seasoned.store.project import project_key
     from seasoned.template.library.project import library_for
 
     project = session.project if session.folder is None else project_key(store, session.folder)
-    return library_for(store, project, now=now)
+    return library_for(store, project, now=now, short_results=settings.short_results)
 
 
 def _note_exposure(
@@ -291,7 +291,7 @@ def _make(
     for form in session.forms:
         made = provision(
             session.messages,
-            library=_library(store, session, now),
+            library=_library(store, session, settings, now),
             tools=session.tools,
             task=session.task,
             template=template or None,

@@ -28,8 +28,9 @@ INSTRUCTIONS = (
     "You work at {about}. Do what the user asks with your tools, then say in one sentence what came of it. "
     "When a call fails, change it and try again."
 )
-Role = Literal["good", "failed", "stale"]
-# What is learned on the train part: calls that worked, calls that failed, and what worked by the former rules.
+Role = Literal["good", "failed", "stale", "results"]
+# What is learned on the train part: calls that worked, calls that failed, what worked by the former rules, and the
+# calls that worked with what they answered.
 ROLES: tuple[Role, ...] = get_args(Role)
 Way = Literal["relevant", "per_tool", "other_tools", "one_failed"]
 _TEMPLATE = "template:"
@@ -56,7 +57,7 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_meant(self) -> bool:
         """Whether it is a start that a user could want, or the placebo of one."""
-        return (self.role == "good" or self.template is not None) and self.way in ("relevant", "per_tool")
+        return (self.role in ("good", "results") or self.template is not None) and self.way in ("relevant", "per_tool")
 
     @property
     def has_order(self) -> bool:
@@ -83,6 +84,7 @@ BUILT_IN: dict[str, Arm] = {
         Arm(name="irrelevant", role="good", way="other_tools"),
         Arm(name="warm-1", role="good", most=1),
         Arm(name="rules", rules="all"),
+        Arm(name="results", role="results"),
     )
 }
 

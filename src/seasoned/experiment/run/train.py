@@ -28,6 +28,7 @@ from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
 from seasoned.template.admission.clean import unclean
 from seasoned.template.admission.neutral import neutral_text
+from seasoned.template.admission.short_result import short_result
 from seasoned.template.anonymize.call import anonymize
 from seasoned.template.anonymize.vocabulary import Vocabulary, vocabulary_of
 from seasoned.template.example import INTENT_CHARS, Example, Source, Template
@@ -165,6 +166,7 @@ def learn(store: Store, tasks: TaskSet, secrecy: Secrecy, *, model: str, now: fl
     failed = _failures(store, records, tasks.of("train"), redactor, now=now)
     if good is not None:
         found["good"] = good
+        found["results"] = _with_results(store, records, good, redactor)
     if failed.examples:
         found["failed"] = failed
     if stale is not None:
@@ -182,6 +184,17 @@ def _mined(
     failing = {call.tool for one in records if one.task in by_id for call in one.calls if call.counts_as == "failed"}
     tracks = map(_until_done, _tracks(store, good))
     return mine(tracks, name=name, now=now, redactor=redactor, options=_OPTIONS, failing=failing)
+
+
+def _with_results(store: Store, records: Sequence[TaskRun], good: Template, redactor: Redactor) -> Template:
+    """The same examples, each with what its call answered."""
+    calls = {(str(track.ref), call.call_id): call for track in _tracks(store, records) for call in track.calls}
+    examples = []
+    for one in good.examples:
+        own = next((calls[key] for key in ((each.session, each.call) for each in one.sources) if key in calls), None)
+        answered = one if own is None else msgspec.structs.replace(one, result=short_result(own, redactor))
+        examples.append(answered)
+    return msgspec.structs.replace(good, name=f"{good.name}-results", examples=tuple(examples))
 
 
 def _until_done(track: Track) -> Track:

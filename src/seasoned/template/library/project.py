@@ -81,11 +81,16 @@ def _is_convention(example: Example) -> bool:
     return next(tool_call.texts(example.tool, arguments), None) is None
 
 
-def with_real_names(store: Store, library: Library, project: str, projects: Projects) -> Library:
+def with_real_names(
+    store: Store, library: Library, project: str, projects: Projects, *, short_results: bool = False
+) -> Library:
     """What a session of this project may be shown, with the real names of the project where its own calls are known."""
     templates = []
     for template in library.templates:
-        made = [named(store, one, project, projects, _is_convention) for one in template.examples]
+        made = [
+            named(store, one, project, projects, _is_convention, short_results=short_results)
+            for one in template.examples
+        ]
         examples = tuple(one for one in made if one is not None)
         is_same = all(one is other for one, other in zip(made, template.examples, strict=True))
         templates.append(template if is_same else msgspec.structs.replace(template, examples=examples))
@@ -98,15 +103,18 @@ class _Scopes:
     def __init__(self, projects: Projects) -> None:
         self.projects = projects
         # None where it is the library itself: held here, that would never be let go.
-        self.made: dict[str | None, Library | None] = {}
+        self.made: dict[tuple[str | None, bool], Library | None] = {}
 
 
 _known: WeakKeyDictionary[Library, _Scopes] = WeakKeyDictionary()
 _lock = Lock()
 
 
-def library_for(store: Store, project: str | None, *, now: float) -> Library:
-    """The library of a store as a session of this project may be shown it, held as long as nothing changes."""
+def library_for(store: Store, project: str | None, *, now: float, short_results: bool = False) -> Library:
+    """The library of a store as a session of this project may be shown it, held as long as nothing changes.
+
+    `short_results`: examples of the project also show what named tools answered.
+    """
     settle_due(store)
     library = current(store, now=now)
     with _lock:
@@ -115,11 +123,12 @@ def library_for(store: Store, project: str | None, *, now: float) -> Library:
             # A change of a project raises the revision, so a library never has the projects of another time.
             rows = store.rows("template.projects")
             scopes = _known[library] = _Scopes({row["session"]: row["project"] for row in rows})
-        if project not in scopes.made:
+        key = (project, short_results)
+        if key not in scopes.made:
             found = scoped(library, project, scopes.projects)
             if project is not None:
-                found = with_real_names(store, found, project, scopes.projects)
-            scopes.made[project] = None if found is library else found
+                found = with_real_names(store, found, project, scopes.projects, short_results=short_results)
+            scopes.made[key] = None if found is library else found
             for oldest in list(scopes.made)[:-_MOST_SCOPES]:
                 del scopes.made[oldest]
-        return scopes.made[project] or library
+        return scopes.made[key] or library

@@ -17,6 +17,7 @@ from seasoned.session import ToolCall
 from seasoned.store import DatabaseRow, Store
 from seasoned.template.admission.clean import unclean
 from seasoned.template.admission.neutral import neutral_result, neutral_text
+from seasoned.template.admission.short_result import short_result
 from seasoned.template.anonymize.call import names_people
 from seasoned.template.example import INTENT_CHARS, Example, NamedExample, Source
 from seasoned.template.mine.intent import words_before
@@ -35,6 +36,8 @@ def named(
     project: str,
     projects: Mapping[str, str],
     may_cross: Callable[[Example], bool],
+    *,
+    short_results: bool = False,
 ) -> Example | None:
     """An example with the real names of this project.
 
@@ -50,13 +53,15 @@ def named(
         if row is None:
             continue
         found = True
-        shown = _shown(example, source, row, project)
+        shown = _shown(example, source, row, project, short_results=short_results)
         if shown is not None:
             return shown
     return example if not found or may_cross(example) else None
 
 
-def _shown(example: Example, source: Source, row: DatabaseRow, project: str) -> NamedExample | None:
+def _shown(
+    example: Example, source: Source, row: DatabaseRow, project: str, *, short_results: bool
+) -> NamedExample | None:
     call = _call(row)
     if not is_whole(call) or is_escalated(call.arguments):
         return None
@@ -66,7 +71,7 @@ def _shown(example: Example, source: Source, row: DatabaseRow, project: str) -> 
         **{
             **kept,
             "arguments": _encode(call.arguments).decode(),
-            "result": neutral_result(call),
+            "result": short_result(call, _REDACTOR) if short_results else neutral_result(call),
             "intent": neutral_text(words_before(call), INTENT_CHARS),
             # The first is the one that is shown.
             "sources": (source, *others),
