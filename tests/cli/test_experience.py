@@ -36,7 +36,7 @@ def test_the_sheet_shows_lines_and_hints_with_their_evidence() -> None:
 @pytest.mark.parametrize(
     ("option", "command", "code", "said"),
     [
-        ("--pin", "rm -rf /", 2, "needs a person"),
+        ("--pin", "rm -rf /", 2, "No session may be shown"),
         ("--pin", f"deploy --token {SECRET}", 2, "contains a secret"),
         ("--pin", "make test; make lint", 2, "not a single command"),
         ("--drop", "make nothing", 1, "has no line"),

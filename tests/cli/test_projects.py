@@ -66,8 +66,8 @@ def test_commands_speak_about_the_named_project_only() -> None:
     assert {one["project"] for one in answer("sessions", "--project", MIRA)["sessions"]} == {MIRA}
     report = answer("report", "--project", JONAS)
     assert (report["sessions"], report["project"]) == (5, JONAS)
-    assert sum(row["sessions"] for row in answer("usage", "--project", JONAS)["histories"]) <= 5
-    assert sum(row["sessions"] for row in answer("usage")["histories"]) > 5
+    assert sum(row["sessions"] for row in answer("usage", "--by", "model", "--project", JONAS)["histories"]) <= 5
+    assert sum(row["sessions"] for row in answer("usage", "--by", "model")["histories"]) > 5
     made = answer("template", "build", "theirs", "--store", "--min-messages", 2, "--project", JONAS)
     sources = {source["session"] for example in made["examples"] for source in example["sources"]}
     assert sources

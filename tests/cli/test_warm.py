@@ -138,7 +138,7 @@ def test_up_says_why_a_new_session_would_be_given_nothing(samples: Path, store_p
 def test_a_template_is_chosen_by_type_and_tags(store_path: Path) -> None:
     with open_store(store_path) as store:
         save(store, template("papers", example("find_papers"), task_type="research", tags=("Science",)))
-    assert answer("warm", "--type", "research")["template"] == "papers@1"
-    assert answer("warm", "--tags", "science, other")["template"] == "papers@1"
-    assert seasoned("warm", "--tags", "nobody", expect=1).stdout == ""
+    assert answer("warm", "--all", "--type", "research")["template"] == "papers@1"
+    assert answer("warm", "--all", "--tags", "science, other")["template"] == "papers@1"
+    assert seasoned("warm", "--all", "--tags", "nobody", expect=1).stdout == ""
     assert "'cooking' is not one of" in seasoned("warm", "--type", "cooking", expect=2).stderr

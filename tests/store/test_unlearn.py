@@ -121,14 +121,15 @@ def _block(conversation: str, *shown: str) -> WarmBlock:
 
 def test_its_blocks_go_and_those_that_show_its_calls(store: Store) -> None:
     alone, shared = example(sessions=("codex:a",)), example("read_file", sessions=("codex:b", "codex:a"))
-    save(store, template("t", alone, shared))
+    other = example("grep", sessions=("codex:b",))
+    save(store, template("t", alone, shared, other))
     root = find_session(store, "codex:b")["id"]
     store.run("session.set_root", {"id": root, "root_id": root})
     blocks = [
-        _block("codex:b", shared.id),
-        _block(f"#{root}", shared.id),
-        _block("codex:z", shared.id, alone.id),
-        _block("codex:c", shared.id),
+        _block("codex:b", other.id),
+        _block(f"#{root}", other.id),
+        _block("codex:z", shared.id),  # with real names it may show the call of any of its sessions
+        _block("codex:c", other.id),
     ]
     for block in blocks:
         keep_block(store, block)

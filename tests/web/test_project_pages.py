@@ -108,7 +108,7 @@ def test_a_line_is_pinned_dropped_and_undone_by_a_reader_too(filled: Site, shop:
 def test_what_no_session_may_see_cannot_be_pinned(filled: Site, shop: Path) -> None:
     with filled.visitor() as alice:
         for command, said in (
-            ("rm -rf /", "needs a person"),
+            ("rm -rf /", "No session may be shown"),
             (f"curl -H 'x-api-key: {SECRET}' localhost", "contains a secret"),
             ("make test && make lint", "not a single command"),
             ("make " + 200 * "x", "at most 160"),

@@ -207,7 +207,7 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
     conversation = start(limited, secrecy, wish)
     try:
         with asyncio.Runner() as runner:
-            return runner.run(_turn(conversation, task.prompt, beat))
+            return runner.run(_turn(conversation, task.prompt, beat, is_asked_for=task.warm is not None))
     finally:
         close_and_learn(config, conversation)
 
@@ -224,7 +224,9 @@ def close_and_learn(config: Config, conversation: Conversation) -> str | None:
     return problem
 
 
-async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool]) -> AgentAnswer:
+async def _turn(
+    conversation: Conversation, prompt: str, beat: Callable[[], bool], *, is_asked_for: bool
+) -> AgentAnswer:
     async def watch() -> None:
         # `beat` also shows the scheduler that this run is alive. False: it lost its claim, or all is stopping.
         while beat():
@@ -245,7 +247,9 @@ async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool
         # The model did answer, but with nothing, however often the library asked again. That is not a failed run.
         turn = msgspec.structs.replace(turn, stopped=None, reason=None)
     warmth = conversation.warmth
-    warm = () if warmth is None else (f"Warm start: {warmth.template or warmth.reason}.",)
+    # A job that asked for no examples may still be shown what its task asks for; where it was not, nothing is said.
+    is_said = warmth is not None and (bool(warmth.template) or is_asked_for)
+    warm = (f"Warm start: {warmth.template or warmth.reason}.",) if warmth is not None and is_said else ()
     return AgentAnswer(
         text=turn.text,
         session=conversation.ref.native_id,
