@@ -53,6 +53,8 @@ def helps(
     settings = dict(command.context_settings)
     settings |= {"terminal_width": WIDTH, "max_content_width": WIDTH, "color": False}
     context = click.Context(command, info_name=name, parent=parent, **settings)
+    # click keeps the help option of the first context that asked, which need not have been ours.
+    command._help_option = None
     yield context.command_path, command, "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
