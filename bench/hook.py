@@ -163,7 +163,7 @@ def _timed(
     ours, bare = [], []
     for number in range(ROUNDS):
         said = json.dumps(
-            {"session_id": f"{event}-{speaks}-{number}{env.get(VARIABLE, '')}", "transcript_path": None, **fields}
+            {"session_id": f"{event}-{speaks}-{number}-{env.get(VARIABLE, '')}", "transcript_path": None, **fields}
         )
         taken, output = _run([str(_BIN / "seasoned-hook"), agent, event], said, env)
         if bool(output) != speaks:
