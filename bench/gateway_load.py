@@ -152,7 +152,7 @@ class Conversation:
             tail,
         )
         head = (
-            f"POST /v1/chat/completions HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
+            f"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nContent-Type: application/json\r\n"
             f"Authorization: Bearer {self._token}\r\nX-Session-Id: {self._name}-{self._count}\r\n"
             f"User-Agent: OpenAI/Python 2.0\r\nAccept: application/json\r\nAccept-Encoding: gzip, deflate\r\n"
             f"X-Stainless-Lang: python\r\nContent-Length: {len(body)}\r\n\r\n"
