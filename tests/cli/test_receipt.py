@@ -8,29 +8,18 @@ from pathlib import Path
 import pytest
 
 from seasoned.config import Config
-from seasoned.experience.memory_file import project_folder
 from tests.cli.run import answer, seasoned
 from tests.history.claude_lines import ClaudeFile
-from tests.hooks.test_events import ERROR, FOLDER, RIGHT, WRONG, write_sessions
+from tests.hooks.test_events import ERROR, FOLDER, RIGHT, WRONG
 from tests.hooks.test_notices import answer as hook_answer
-from tests.hooks.test_notices import start
+from tests.hooks.test_notices import known_project, start
 
 SESSION = "77777777-2222-4333-8444-555555555555"
 
 
 @pytest.fixture
 def config(home: Path) -> Config:
-    """Four sessions that repaired a mistake, with a note and a skill of their project."""
-    write_sessions(home / "history")
-    seasoned("scan", home / "history")
-    found = Config(home=home / ".seasoned")
-    own = project_folder(found.home, FOLDER)
-    (own / "skills" / "late-parcels").mkdir(parents=True)
-    (own / "skills" / "late-parcels" / "SKILL.md").write_text(
-        "---\nname: late-parcels\ndescription: How reports of late parcels are made.\n---\nWeeks are ISO weeks.\n"
-    )
-    (own / "MEMORY.md").write_text("The depot listens on 5433.")
-    return found
+    return known_project(home)
 
 
 def shown(config: Config) -> None:

@@ -36,9 +36,8 @@ def start(agent: str = "claude-code", source: str = "startup", **fields: Any) ->
     return said.get("hookSpecificOutput", {}).get("additionalContext", ""), said.get("systemMessage", "")
 
 
-@pytest.fixture
-def config(home: Path) -> Config:
-    """A store in which a project is known, with notes, a skill, and something about the user."""
+def known_project(home: Path) -> Config:
+    """Four sessions that repaired a mistake, with a note and a skill of their project."""
     write_sessions(home / "history")
     seasoned("scan", home / "history")
     found = Config(home=home / ".seasoned")
@@ -48,6 +47,13 @@ def config(home: Path) -> Config:
         "---\nname: late-parcels\ndescription: How reports of late parcels are made.\n---\nWeeks are ISO weeks.\n"
     )
     (own / "MEMORY.md").write_text("The depot listens on 5433.")
+    return found
+
+
+@pytest.fixture
+def config(home: Path) -> Config:
+    """A store in which a project is known, with notes, a skill, and something about the user."""
+    found = known_project(home)
     (found.home / "memory").mkdir()
     (found.home / "memory" / "USER.md").write_text("Mira likes short answers.")
     return found

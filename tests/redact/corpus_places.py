@@ -15,6 +15,7 @@ from random import Random
 from typing import NamedTuple
 from urllib.parse import quote
 
+from seasoned.redact.name import vocabulary
 from tests.redact.corpus_secret import ALNUM, BASE64, HEX, b64, draw, password
 
 Write = Callable[[Random, str], str]
@@ -37,105 +38,16 @@ class Leak(NamedTuple):
     secret: str
 
 
-BIP39 = [
-    "abandon",
-    "ability",
-    "able",
-    "about",
-    "above",
-    "absent",
-    "absorb",
-    "abstract",
-    "absurd",
-    "abuse",
-    "access",
-    "accident",
-    "account",
-    "accuse",
-    "achieve",
-    "acid",
-    "acoustic",
-    "acquire",
-    "across",
-    "act",
-    "action",
-    "actor",
-    "actress",
-    "actual",
-    "adapt",
-    "add",
-    "addict",
-    "address",
-    "adjust",
-    "admit",
-    "adult",
-    "advance",
-    "advice",
-    "aerobic",
-    "affair",
-    "afford",
-    "afraid",
-    "again",
-    "age",
-    "agent",
-    "agree",
-    "ahead",
-    "aim",
-    "air",
-    "airport",
-    "aisle",
-    "alarm",
-    "album",
-    "alcohol",
-    "alert",
-    "alien",
-    "all",
-    "alley",
-    "allow",
-    "almost",
-    "alone",
-    "alpha",
-    "already",
-    "also",
-    "alter",
-    "always",
-    "amateur",
-    "amazing",
-    "among",
-    "amount",
-    "amused",
-    "analyst",
-    "anchor",
-    "ancient",
-    "anger",
-    "zebra",
-    "zero",
-    "zone",
-    "zoo",
-    "wrong",
-    "wrist",
-    "write",
-    "wrap",
-    "worth",
-    "world",
-    "work",
-    "word",
-    "wood",
-    "wonder",
-    "woman",
-    "wolf",
-    "witness",
-    "wise",
-    "winter",
-    "wine",
-    "window",
-    "wild",
-    "wife",
-    "wide",
-    "whisper",
-    "wheel",
-    "wheat",
-]
+BIP39 = sorted(
+    vocabulary(
+        "abandon ability able about above absent absorb abstract absurd abuse access accident account accuse achieve "
+        "acid acoustic acquire across act action actor actress actual adapt add addict address adjust admit adult "
+        "advance advice aerobic affair afford afraid again age agent agree ahead aim air airport aisle alarm album "
+        "alcohol alert alien all alley allow almost alone alpha already also alter always amateur amazing among "
+        "amount amused analyst anchor ancient anger zebra zero zone zoo wrong wrist write wrap worth world work word "
+        "wood wonder woman wolf witness wise winter wine window wild wife wide whisper wheel wheat"
+    )
+)
 CRYPT = "./" + ALNUM
 
 

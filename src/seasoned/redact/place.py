@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_secret
-from seasoned.redact.name import kind_of, promise
+from seasoned.redact.name import kind_of, promise, vocabulary
 
 # What crypt(3) and its relatives write: `$6$salt$...`, `$2b$12$...`, `$argon2id$...`.
 HASH = LazyRegex(
@@ -70,52 +70,9 @@ PSK = LazyRegex(r"""psk(?:\s{0,2}=\s{0,2}|\s)["']?([^\s"']{8,64})""")
 PHRASE = LazyRegex(r"(?<![a-z])(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8}(?![a-z])")
 PHRASE_LABEL = LazyRegex(r"(?:phrase|words|seed|mnemonic)\b")
 # None of these is in the list that wallets draw from (BIP 39), and hardly any sentence does without them.
-JOINING = frozenset(
-    [
-        "the",
-        "and",
-        "for",
-        "from",
-        "are",
-        "was",
-        "were",
-        "not",
-        "your",
-        "has",
-        "had",
-        "but",
-        "its",
-        "than",
-        "them",
-        "their",
-        "who",
-        "how",
-        "our",
-        "his",
-        "her",
-        "been",
-        "being",
-        "some",
-        "such",
-        "each",
-        "per",
-        "via",
-        "with",
-        "should",
-        "would",
-        "could",
-        "may",
-        "might",
-        "does",
-        "did",
-        "let",
-        "get",
-        "got",
-        "see",
-        "now",
-        "which",
-        "those",
-    ]
+JOINING = vocabulary(
+    "the and for from are was were not your has had but its than them their who how our his her been being some "
+    "such each per via with should would could may might does did let get got see now which those"
 )
 PHRASE_MARKS = ("phrase", "words", "seed", "mnemo")
 PHRASE_REACH = 300

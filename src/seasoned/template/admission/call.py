@@ -81,18 +81,14 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             r"(?:^|[;&|(]\s*)(?:alias\s|function\s|\w+\s*\(\)\s*\{|trap\s|complete\s|enable\s|hash\s+-p)",
         ),
         ("it evaluates what it reads", r"(?:^|[;&|(]\s*)eval\s"),
-        (
-            "it names settings of a shell, of ssh or of an agent",
-            (
-                r"\.(?:bashrc|zshrc|profile|bash_profile|zprofile|npmrc|yarnrc\S*|pypirc|netrc|gitconfig|curlrc|wgetrc)\b"
-                r"|\.ssh/|\.gnupg/|\.aws/|\.kube/|\.docker/|\.config/|/etc/|\.claude/|\.codex/|\.gemini/|\.hermes/|\.seasoned"
-                r"|pip\.conf\b|\.pth\b|sitecustomize|authorized_keys|known_hosts"
-            ),
-        ),
     )
 )
-# A file that is only read may lie in such a folder; a shell that names it may change it.
-_SETTINGS = len(_REDIRECTS) - 1
+# Settings of shells, of ssh and of agents: a file that is only read may be one; a shell that names it may change it.
+_SETTINGS = LazyRegex(
+    r"\.(?:bashrc|zshrc|profile|bash_profile|zprofile|npmrc|yarnrc\S*|pypirc|netrc|gitconfig|curlrc|wgetrc)\b"
+    r"|\.ssh/|\.gnupg/|\.aws/|\.kube/|\.docker/|\.config/|/etc/|\.claude/|\.codex/|\.gemini/|\.hermes/|\.seasoned"
+    r"|pip\.conf\b|\.pth\b|sitecustomize|authorized_keys|known_hosts"
+)
 
 # -- hosts --------------------------------------------------------------------------------------------------------
 
@@ -124,7 +120,7 @@ def admit_call(tool: str, arguments: Mapping[str, Any], *, project: str = "") ->
 
 def _unfit(tool: str, arguments: Mapping[str, Any]) -> str | None:
     """Why a call cannot be shown anywhere: incomplete, dangerous, or a carrier of words to the reader."""
-    texts = list(_texts(arguments))
+    texts = list(texts_in(arguments))
     if any(mark in text for text in texts for mark in _INCOMPLETE):
         return "a part of it was redacted or cut"
     if not _NAME.compiled.match(tool) or speaks_to_reader(_words(tool)):
@@ -153,31 +149,32 @@ def _names(value: Any) -> Iterator[str]:
             yield from _names(inner)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> Iterator[str]:
     """Every text in a value, however deep."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for inner in value.values():
-            yield from _texts(inner)
+            yield from texts_in(inner)
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from _texts(inner)
+            yield from texts_in(inner)
 
 
 def _redirects(tool: str, arguments: Mapping[str, Any]) -> str | None:
-    form = tool_of(tool).form
-    reads = form in ("file_read", "search")
-    for text in _texts(arguments):
-        for at, (why, pattern) in enumerate(_REDIRECTS):
-            if not (reads and at == _SETTINGS) and pattern.compiled.search(text):
+    only_reads = tool_of(tool).form in ("file_read", "search")
+    for text in texts_in(arguments):
+        for why, pattern in _REDIRECTS:
+            if pattern.compiled.search(text):
                 return why
+        if not only_reads and _SETTINGS.compiled.search(text):
+            return "it names settings of a shell, of ssh or of an agent"
     return None
 
 
 def _foreign(tool: str, arguments: Mapping[str, Any], project: str) -> str | None:
     own = project.lower()
-    for text in _texts(arguments):
+    for text in texts_in(arguments):
         for place in _places(tool, text):
             if not _is_own(place, own):
                 return "it names a host that is not the project's"

@@ -11,6 +11,7 @@ import msgspec
 
 from seasoned.command.parse import Step, parse
 from seasoned.lazy_regex import LazyRegex
+from seasoned.template.admission.call import texts_in
 from seasoned.template.admission.hostile import arguments_speak
 from seasoned.template.admission.neutral import shortened
 from seasoned.template.anonymize.people import is_name, pair_of_names, people_in
@@ -95,7 +96,7 @@ class CallAnonymizer(TextAnonymizer):
     def _stands_elsewhere(self, bound: dict[str, Any], before: tuple[int, int]) -> bool:
         """Whether a value that was found late still occurs in the arguments."""
         late = {*list(self.words)[before[0] :], *list(self.ids)[before[1] :]}
-        return any(piece.lower() in late for leaf in leaves_of(bound) for piece in PIECES.compiled.findall(leaf))
+        return any(piece.lower() in late for leaf in texts_in(bound) for piece in PIECES.compiled.findall(leaf))
 
     def _introduce(self, value: Any, name: str = "") -> None:
         """Note the people and firms named in the arguments."""
@@ -340,18 +341,6 @@ def _holds_code(name: str, value: str) -> bool:
 def _ends_as_host(text: str, ending: str) -> bool:
     """Whether a name with dots is a host: names in code end with words, too."""
     return ending in ENDINGS and (ending not in VAGUE_ENDINGS or text.count(".") > 1 or is_public(text))
-
-
-def leaves_of(value: Any) -> Iterator[str]:
-    """Every text in a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from leaves_of(inner)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from leaves_of(item)
 
 
 def names_people(arguments: dict[str, Any], *said: str) -> bool:
