@@ -166,6 +166,12 @@ def test_an_option_that_calls_fail_with_since_is_no_longer_told() -> None:
     assert known(*old, *new).after(kind) == before, "it works again"
 
 
+def test_a_repair_whose_command_is_too_long_to_be_kept_tells_nothing() -> None:
+    long = "wp render " + "a" * 300
+    found = known(session(0, ran(long, MISSING), ran(f"{long} --env=test")))
+    assert found.after(kind_of_failure("Bash", long, MISSING)) is None
+
+
 def test_a_way_of_writing_a_value_that_fails_since_is_no_longer_told() -> None:
     wrong = "wp: bad week: 11"
     old = [

@@ -357,7 +357,8 @@ def _manners(text: str) -> set[str]:
     """How a command was called: each option and variable by its name, and with its value; figures count as one."""
     found = set()
     words = text.split()
-    for word, following in zip(words, (*words[1:], ""), strict=True):
+    # A text that was too long to be kept has no words.
+    for word, following in zip(words, [*words[1:], ""][: len(words)], strict=True):
         name, joined, value = word.partition("=")
         if word.startswith("-"):
             value = value if joined else "" if following.startswith("-") else following
