@@ -63,6 +63,7 @@ def figures() -> Iterator[str]:
         spent = time.perf_counter() - begun
         yield f"{name} ({found.all.conversations} conversations replayed in {spent:.1f} s)"
         yield from _table(found)
+        yield f"used in conversations that ran any command of the project: {_share(found.all.used_where_run)}"
         yield ""
     yield "used: of the lines shown at start and first prompt, those whose command the session then ran with success"
     yield "frequent, newest, random: the same number of lines chosen so; five: the five most frequent, always"

@@ -32,6 +32,16 @@ def test_a_line_that_the_session_does_not_run_is_not_used() -> None:
     assert [(line.text, line.used) for line in shown] == [("make test", False)]
 
 
+def test_lines_in_conversations_that_ran_no_command_are_told_apart() -> None:
+    some = [session(day, ran("make test")) for day in range(6)]
+    reading = session(6, made("Read", {"file_path": "/home/mira/shop/a.md"}))
+    other = session(7, ran("make docs"))
+    found = figures(replay(conversations([*some, reading, other]))).all
+    used = found.used.n - 2
+    assert found.used.value == used / (used + 2)
+    assert found.used_where_run.value == used / (used + 1)
+
+
 def test_ahead_counts_what_a_line_would_have_saved() -> None:
     some = [session(day, ran("make test")) for day in range(6)]
     looks = [made("Read", {"file_path": f"/home/mira/shop/{n}.md"}) for n in range(3)]

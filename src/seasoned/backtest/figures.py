@@ -23,6 +23,7 @@ class Figures(msgspec.Struct, frozen=True):
     told: int  # conversations that saw anything
     lines: int
     used: Estimate
+    used_where_run: Estimate  # the same in conversations that ran any command of the project with success
     ahead: Estimate
     wrong: Estimate
     foreign: int
@@ -82,6 +83,7 @@ def _figures(project: str, replayed: Sequence[Replayed]) -> Figures:
         len(told),
         sum(len(one.lines["chosen"]) for one in replayed),
         share.of(lambda one: [line.used for line in one.lines["chosen"]]),
+        share.of(lambda one: [line.used for line in one.lines["chosen"] if one.ran]),
         share.of(lambda one: [line.ahead for line in one.lines["chosen"] if line.used]),
         share.of(lambda one: [line.wrong for line in one.lines["chosen"]]),
         sum(one.foreign for one in replayed),

@@ -65,6 +65,7 @@ class Replayed(msgspec.Struct, frozen=True):
     tokens: int
     milliseconds: float
     started: float | None = None
+    ran: bool = True  # any command of the project with success: a conversation that only talks can use no line
 
 
 def replay(conversations: Sequence[ReplayConversation], *, seed: int = 0) -> list[Replayed]:
@@ -124,6 +125,7 @@ def _replayed(one: ReplayConversation, known: ProjectKnowledge, sources: dict[st
         sum(count_tokens(said) for said in (text, *[line_text(line) for line in items], *hints.texts) if said),
         spent * 1000,
         one.started,
+        any(outcome.first is not None for outcome in outcomes[0].values()),
     )
 
 

@@ -90,6 +90,7 @@ def headline(found: Figures) -> list[tuple[str, str, str]]:
     null = found.used_by["random"]
     return [
         ("Used", rate(found.used), _basis(found.used, "line")),
+        ("Used where run", rate(found.used_where_run), "in sessions that ran any command of the project"),
         ("At random", rate(null), "as many lines without any choice"),
         ("Wrong", rate(found.wrong), _basis(found.wrong, "line")),
         ("Answered", rate(found.answered), _basis(found.answered, "mistake")),

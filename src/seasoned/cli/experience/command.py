@@ -207,6 +207,8 @@ def _print_backtest(found: Backtest) -> None:
         "chosen by plain frequency, by chance.\nanswered: known mistakes that the session repaired, for which the same "
         f"repair was shown.\n{LIMIT}"
     )
+    if found.all.used_where_run.n < found.all.used.n:
+        click.echo(f"In sessions that ran any command of the project {_share(found.all.used_where_run)} were used.")
     if found.left_out:
         click.echo(f"Left out: {plural(found.left_out, 'session')} without a time, a project or enough company.")
 
