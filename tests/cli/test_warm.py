@@ -121,7 +121,13 @@ def test_up_on_old_histories_learns_nothing_by_itself_and_a_person_still_can(sam
     listed = answer("template", "list")["templates"][0]
     assert listed["active_count"] == listed["example_count"] > 0
     assert f"{listed['active_count']} / {listed['example_count']}" in seasoned("template", "list").stdout
-    assert "A new session would begin with:\n" in seasoned("up", samples).stdout
+    out = seasoned("up", samples).stdout
+    assert "A new session would begin with:\n" in out
+    assert "A new session in /home/mira/waypost sees at its start:" in out and "- Check: `make check`" in out
+    # The flag has another name since April, which two sessions found out.
+    sheet = answer("sheet", "--project", "/home/mira/waypost")
+    deploys = [hint for hint in sheet["hints"] if "wp deploy" in hint]
+    assert len(deploys) == 1 and "--stage staging" in deploys[0]
 
 
 def test_up_says_why_a_new_session_would_be_given_nothing(samples: Path, store_path: Path) -> None:

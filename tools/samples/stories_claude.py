@@ -260,6 +260,7 @@ A_DEPLOY = Story(
     (
         User("Put main on staging and tell me how late we were last week.", 0),
         do(status(), log("wpscan: ignore an empty last field", "Say on the page how sure the day is, and its week")),
+        do(check("", 49)),
         do(wp_deploy(None)),
         do(wp_deploy("--env")),
         do(wp_late(9, "2026-02-23")),

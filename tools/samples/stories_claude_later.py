@@ -319,6 +319,7 @@ KNOWN_GROUND = Story(
         do(wp_show(460)),
         do(Plan(("Backend", "Page", "Scanner tool", "Staging"), 3)),
         do(lint(), check("", 61)),
+        do(wp_deploy("--env", renamed=True)),
         do(wp_deploy("--stage", renamed=True)),
         do(wp_late(18)),
         do(commit("Show parcels that wait for customs", 3, 6, 2)),
@@ -332,11 +333,11 @@ SHORT_AND_WELL = Story(
     "short and well",
     "2026-05-12T16:02:40",
     (
-        User("How late was Tarn in week 19?", 0),
+        User("How late was Tarn in week 19? And does main still pass?", 0),
         ApiError(),
         User("Again, please.", 15),
-        do(wp_late(19)),
-        Say("The row of Tarn is the last one of the report."),
+        do(wp_late(19), check("", 61)),
+        Say("The row of Tarn is the last one of the report. All 61 tests pass."),
     ),
     NEW,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 import time
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seasoned.app.confirm import ListenOptions, open_book
+from seasoned.app.experience import sheet_view
 from seasoned.app.extras import BOOK, NUMBERS, SERVER, missing
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
 from seasoned.cli.confirm.prompt import ask_passphrase
@@ -27,6 +29,7 @@ from seasoned.history.discover import discover
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.scan import ScanReport
 from seasoned.store import Store
+from seasoned.store.project import list_projects
 from seasoned.template.library.storage import snapshot
 from seasoned.template.library.upkeep import refresh, too_old
 from seasoned.template.provision import provision
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from seasoned.confirm.request.book import Book
 
 _TOOLS_SHOWN = 8
+_PROJECTS_SHOWN = 3
 # A real session gets more; this is meant to fit on a screen.
 _PREVIEW_TOKENS = 400
 _DAY = 86400.0
@@ -93,6 +97,7 @@ def _show(
             click.echo("No histories of your own were found. These are the samples that come with Seasoned.\n")
         _print_summary(store, report)
         _print_insight(store)
+        _print_sheets(store)
         # The samples are old: seen from today, everything they teach would be too old to show.
         now = max(row["last"] for row in store.rows("session.totals")) + _DAY if is_sample else time.time()
         _print_templates(store, make_redactor(config), now)
@@ -171,6 +176,19 @@ def _print_insight(store: Store) -> None:
     print_verdict(made)
     print_recurrences(made)
     click.echo("\nAll of it with plots: `seasoned report`.")
+
+
+def _print_sheets(store: Store) -> None:
+    """What sessions of the newest projects see at their start, where there is something to see."""
+    newest = sorted(list_projects(store), key=lambda one: -(one.last or 0.0))
+    # A scan leaves the sheets ready.
+    views = (sheet_view(store, one.key, None, refreshed=False) for one in newest)
+    shown = list(islice((view for view in views if view.text), _PROJECTS_SHOWN))
+    for view in shown:
+        click.echo(f"\nA new session in {printable(view.project)} sees at its start:\n")
+        click.echo("\n".join(f"  {printable(line)}" for line in view.text.splitlines()))
+    if shown:
+        click.echo("\nWhy, and what else a session sees: `seasoned sheet --project P`.")
 
 
 def _print_templates(store: Store, redactor: Redactor, now: float) -> None:

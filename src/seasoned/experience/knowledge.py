@@ -151,8 +151,7 @@ class ProjectKnowledge:
 
     def folders(self) -> list[str]:
         """The checkouts in which sessions have worked, the newest first."""
-        newest = sorted((one for one in self._lineages.values() if one.is_active), key=lambda one: -one.end)
-        return list(dict.fromkeys(folder for one in newest for folder in sorted(one.folders)))
+        return list(dict.fromkeys(folder for one in self._newest() for folder in sorted(one.folders)))
 
     def mistakes(self) -> Iterator[tuple[tuple[str, str, str], Hint]]:
         """Every kind of failure that has an answer, with the answer."""
@@ -178,8 +177,7 @@ class ProjectKnowledge:
         """For each form the estimated share of sessions that use it; newer and nearer lineages count more."""
         total, used = 0.0, Counter[str]()
         by_root = self._worked_by_root()
-        active = sorted((one for one in self._lineages.values() if one.is_active), key=lambda one: -one.end)
-        for age, lineage in enumerate(active):
+        for age, lineage in enumerate(self._newest()):
             weight = 0.5 ** (age / HALF_LIFE)
             if folder is not None and folder in lineage.folders:
                 weight *= SAME_FOLDER
@@ -188,6 +186,11 @@ class ProjectKnowledge:
                 used[form] += weight
         # One more session that used nothing: two of two are not certainty.
         return {form: weight / (total + 1.0) for form, weight in used.items()}
+
+    def _newest(self) -> list[_Lineage]:
+        """The lineages that did something, the newest first; the order in which they were read never decides."""
+        active = (one for one in self._lineages.values() if one.is_active)
+        return sorted(active, key=lambda one: (-one.end, one.root))
 
     def _worked_by_root(self) -> dict[str, set[str]]:
         """The forms that worked in each lineage; one that no longer holds counts for the one that took its place."""
@@ -218,7 +221,7 @@ class ProjectKnowledge:
             return None
         if not is_correction and (purpose == "other" or form.rpartition("&& ")[2].split()[0] in _COMMON):
             return None
-        newest = sorted(worked.values(), key=lambda one: -(one.worked_at or 0.0))
+        newest = sorted(worked.values(), key=lambda one: (-(one.worked_at or 0.0), one.session))
         text = _text(form, newest, self._project)
         if text is None:
             return None

@@ -312,7 +312,7 @@ def test_every_recovery_of_the_sample_histories_is_a_repair_that_was_planted(sam
 
 # Looked at one by one: the failed call broke a habit of the project, and this call kept it.
 _TRUE_REPAIRS = {
-    "toolu_01ZqrF6c6nYROiEQ1Xg1v0sn": "wp-stage",  # wp deploy preview --stage staging
+    "toolu_01UCpEKJehkqPWuTsF6EJJE9": "wp-stage",  # wp deploy preview --stage staging
     "toolu_01n9856edgltqiNkIw6zYUm2": "src-root",  # Read of src/waypost/tracking/eta.py
     "toolu_01gGV3bEg4SfoiAQNUWXss7a": "src-root",  # Grep below src
     "toolu_01E7RWADGb9ObDRJ1EOzHtks": "ws-path",  # search of ws/depots
