@@ -64,6 +64,8 @@ class Config(msgspec.Struct, frozen=True):
     codex_home: Path = Path("~/.codex")
     gemini_home: Path = Path("~/.gemini")
     copilot_home: Path = Path("~/.copilot")
+    opencode_home: Path = Path("~/.local/share/opencode")
+    pi_home: Path = Path("~/.pi/agent")
     # Further files and folders with histories, read when no path is given.
     sources: tuple[str, ...] = ()
     # Words, or regular expressions between slashes, that are always redacted.
@@ -137,6 +139,7 @@ _ENVIRONMENT = {
     "claude_config_dir": "CLAUDE_CONFIG_DIR",
     "codex_home": "CODEX_HOME",
     "copilot_home": "COPILOT_HOME",
+    "pi_home": "PI_CODING_AGENT_DIR",
     "workers": "SEASONED_WORKERS",
     "model": "SEASONED_MODEL",
     "base_url": "SEASONED_BASE_URL",
@@ -147,6 +150,7 @@ _ENVIRONMENT = {
 }
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _PATHS = {"home", "hermes_home", "claude_config_dir", "codex_home", "gemini_home", "copilot_home"}
+_PATHS |= {"opencode_home", "pi_home"}
 _PATHS |= {"local_model", "memory_folder", "skill_folder"}
 _AT_HOME = ("memory_folder", "skill_folder")
 _LISTS = {"sources", "redact", "toolsets"}

@@ -51,6 +51,24 @@ def test_operands_of_the_day_are_left_out() -> None:
     assert [line.text for line in known(*some).sheet()] == ["go test …"]
 
 
+def test_two_sessions_that_ran_the_same_test_do_not_make_it_the_way_to_test() -> None:
+    twice = [session(day, ran("npm test -- tests/till.test.ts")) for day in range(2)]
+    other = [session(day, ran(f"npm test -- tests/unit{day}.test.ts")) for day in range(2, 6)]
+    assert [line.text for line in known(*twice, *other).sheet()] == ["npm test …"]
+    always = [session(day, ran("docker compose -f test.yml up --build")) for day in range(6)]
+    assert all("test.yml" in line.text for line in known(*always).sheet())
+
+
+def test_a_line_without_the_operands_of_the_day_can_still_be_run() -> None:
+    some = [session(day, ran(f"mise exec -- go test ./pkg{day}")) for day in range(6)]
+    assert [line.text for line in known(*some).sheet()] == ["mise exec -- go test …"]
+
+
+def test_a_command_that_was_only_a_part_of_calls_is_never_an_empty_line() -> None:
+    some = [session(day, ran(f"for f in a{day}; do mise exec -- go test $f; done")) for day in range(6)]
+    assert all(line.text.strip() for line in known(*some).sheet())
+
+
 def test_the_newest_form_takes_the_place_of_one_that_fails_now() -> None:
     old = [session(day, ran("npm test")) for day in range(20)]
     new = [session(20 + day, ran("npm test", "npm error Missing script: test"), ran("pnpm test")) for day in range(6)]

@@ -10,6 +10,7 @@ from typing import Any
 
 from seasoned.history.formats import Format, named
 from seasoned.session import Session
+from tests.history.terminal_agents import OPENCODE, PI
 
 
 def document(value: Any) -> bytes:
@@ -624,6 +625,8 @@ FIXTURES: dict[str, tuple[str, str, bytes]] = {
     "managed": ("managed_agent", "events.jsonl", lines(*MANAGED)),
     "managed wrapped": ("managed_agent", "events.json", document(MANAGED_WRAPPED)),
     "copilot": ("copilot", "events.jsonl", lines(*COPILOT)),
+    "opencode": ("opencode", "ses_1.json", document(OPENCODE)),
+    "pi": ("pi", "2026-04-23T02-13-15-937Z_019db81c.jsonl", lines(*PI)),
     "openhands": ("openhands", "trajectory.json", document(OPENHANDS)),
     "openhands lines": ("openhands", "events.jsonl", lines(*OPENHANDS)),
     "openhands record": ("openhands", "output.jsonl", lines(OPENHANDS_RECORD)),

@@ -219,7 +219,7 @@ class _HintReplay:
         if text in self._told:
             return
         self._told[text] = hint.way
-        right = None if failure is None or failure.way is None else is_same(hint.way, failure)
+        right = None if failure is None or failure.way is None else is_same(hint, failure)
         self.shown.append(ShownHint(text, is_before, hint.way, right, false))
 
     def _count(self, failure: FailedCall, hint: Hint | None) -> None:
@@ -227,14 +227,15 @@ class _HintReplay:
         self.told += hint is not None
         if failure.way is not None:
             self.repaired += 1
-            self.answered += hint is not None and is_same(hint.way, failure)
+            self.answered += hint is not None and is_same(hint, failure)
 
 
-def is_same(way: Way, failure: FailedCall) -> bool:
+def is_same(hint: Hint, failure: FailedCall) -> bool:
     """Whether the session's own repair has the form that was shown."""
-    own = failure.way
+    way, own = hint.way, failure.way
     assert own is not None
     if {way.kind, own.kind} <= {"read", "exact"}:
         # Both are the same edit with the file's own text, whether the session looked at it again or not.
         return True
-    return way == own
+    # Whatever was wrong with the call, the same command is the same repair.
+    return way == own or (bool(hint.text) and hint.text == failure.text)

@@ -31,6 +31,8 @@ FEWEST_LINEAGES = 2
 AGREEMENT = 0.6
 _MOST_TEXTS = 40
 _FIGURES = LazyRegex(r"\d+")
+# An operand that names one file or one test, rather than `./...` or a folder.
+_FILE = LazyRegex(r"[\w-]\.[A-Za-z]\w{0,5}(?=$|[\s\"':])|::|\s-(?:k|run|t|-grep|-filter)[ =]")
 # These ways can be shown without a call that worked.
 _WITHOUT_TEXT = frozenset({"read", "exact", "argument"})
 # Programs that every engineer uses in every project the same way: a line about them tells nothing.
@@ -372,13 +374,33 @@ def _manners(text: str) -> set[str]:
 
 
 def _text(form: str, outcomes: Iterable[_Outcome], project: str) -> str | None:
-    """How the form is written most often; where it differs every time, the form itself. None if it may not be shown."""
+    """How most lineages write the form; where they differ, the form itself. None if it may not be shown."""
     texts = Counter(
-        one.text for one in list(outcomes)[:_MOST_TEXTS] if admit_written("shell", one.text or form, project)
+        one.text for one in list(outcomes)[:_MOST_TEXTS] if one.text and admit_written("shell", one.text, project)
     )
-    if not texts or (len(texts) == 1 and not next(iter(texts))):
+    if not texts:
         return None
     text, times = texts.most_common(1)[0]
-    if times >= FEWEST_LINEAGES or text == form:
+    is_one_file = _FILE.compiled.search(text[len(form) :]) is not None
+    # Two sessions that worked on the same test do not make it the way to test.
+    if text == form or (
+        times > FEWEST_LINEAGES and 2 * times > texts.total() if is_one_file else times >= FEWEST_LINEAGES
+    ):
         return text
-    return f"{form} …" if any(len(one) > len(form) + 1 for one in texts) else form
+    heads = Counter[str]()
+    for one, times in texts.items():
+        heads[_head(form, one)] += times
+    head = heads.most_common(1)[0][0]
+    return f"{head} …" if any(len(one) > len(_head(form, one)) for one in texts) else head
+
+
+def _head(form: str, text: str) -> str:
+    """A command up to the last word of its form, with the options before it: `mise exec -- go test`."""
+    waiting = form.split()
+    words = text.split()
+    for at, word in enumerate(words):
+        if waiting and word == waiting[0]:
+            del waiting[0]
+        if not waiting:
+            return " ".join(words[: at + 1])
+    return form

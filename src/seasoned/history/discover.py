@@ -35,6 +35,8 @@ def homes(config: Config) -> list[tuple[str, Path]]:
         ("codex", config.codex_home / "sessions"),
         ("gemini", config.gemini_home / "tmp"),
         ("copilot", config.copilot_home / "session-state"),
+        ("opencode", config.opencode_home),
+        ("pi", config.pi_home / "sessions"),
         *[("configured", Path(source).expanduser()) for source in config.sources],
     ]
 
@@ -110,7 +112,7 @@ def _walk(folder: str) -> Iterator[Candidate | tuple[str, SourceError]]:
     for entry in entries:
         # Links to folders are not followed: they may form a loop.
         if entry.is_dir(follow_symlinks=False):
-            if entry.name not in _SKIPPED_FOLDERS:
+            if entry.name not in _SKIPPED_FOLDERS and not _is_part_of_session(folder, entry.name):
                 yield from _walk(entry.path)
         elif entry.name.endswith(_SUFFIXES):
             try:
@@ -121,6 +123,11 @@ def _walk(folder: str) -> Iterator[Candidate | tuple[str, SourceError]]:
                 yield entry.path, _not_a_file(entry.path)
                 continue
             yield Candidate(entry.path, status.st_size, _changed_ns(entry.path, status), named=False)
+
+
+def _is_part_of_session(folder: str, name: str) -> bool:
+    """OpenCode's older storage: one small file for each message and part, read with the file of their session."""
+    return name in ("message", "part") and os.path.isdir(f"{folder}/session")  # noqa: PTH112
 
 
 def _changed_ns(path: str, status: os.stat_result) -> int:

@@ -131,6 +131,9 @@ ORDER = (
     "codex",
     "hermes_db",
     "seasoned_db",
+    "opencode_db",
+    "opencode",
+    "pi",
     "copilot",
     "managed_agent",
     "otel",
@@ -189,7 +192,7 @@ def read_file(path: Path) -> Iterator[Session]:
     if module is None:
         raise SourceError(
             f"{str(path)!r} is not a history that Seasoned can read. It reads "
-            "Claude Code, Codex, Hermes, Gemini, Copilot, OpenAI- and Anthropic-style logs and others: "
+            "Claude Code, Codex, Hermes, OpenCode, Pi, Gemini, Copilot, OpenAI- and Anthropic-style logs and others: "
             "see docs/reference/formats.md."
         )
     yield from named(module).read(path)

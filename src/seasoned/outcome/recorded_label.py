@@ -70,6 +70,7 @@ _TRAILER = LazyRegex(
     r"\s*(?:<exited with (?:exit )?code -?\d+>|<(?:command|shell)[^>\n]*(?:completed|exited) with exit code -?\d+>"
     r"|\[(?:The c|C)ommand (?:completed|finished|exited) with exit code -?\d+\.?\])\s*\Z"
 )
+_PI_LAST = LazyRegex(r"\n\nCommand exited with code -?\d+\s*\Z")
 # Marks that Claude Code leaves in the text itself; `strict` takes them away as well.
 _STRICT_LINE = LazyRegex(r"\A(?:Error: )?Exit code:? -?\d+[^\n]*\n?")
 _STRICT_TAG = LazyRegex(r"</?tool_use_error>")
@@ -86,6 +87,8 @@ def blind(call: ToolCall, *, agent: str, strict: bool = False) -> ToolCall:
         text = _hermes(text)
     elif agent in ("openhands", "mini-swe-agent"):
         text = _TRAILER.compiled.sub("", _RETURN_CODE.compiled.sub("", text))
+    elif agent == "pi":
+        text = _PI_LAST.compiled.sub("", text)
     if strict:
         text = _STRICT_TAG.compiled.sub("", _TRAILER.compiled.sub("", _STRICT_LINE.compiled.sub("", text)))
     return ToolCall(

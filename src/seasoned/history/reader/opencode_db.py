@@ -1,0 +1,86 @@
+"""OpenCode's database: `opencode.db`, which holds messages and their parts as JSON."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.errors import SourceError
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.coerce import as_object
+from seasoned.history.formats import Sample
+from seasoned.history.json_file import decode, noting_unreadable
+from seasoned.history.reader.opencode import NAME, OpenCodeReader
+from seasoned.history.readonly import columns_of, open_readonly
+from seasoned.session import Session
+
+__all__ = ["NAME", "read", "recognises", "stamps"]
+
+_NEEDED = {
+    "session": {"id", "directory", "time_updated"},
+    "message": {"id", "session_id", "data"},
+    "part": {"id", "message_id", "time_updated", "data"},
+}
+
+
+def recognises(sample: Sample) -> bool:
+    """A database that has OpenCode's three tables."""
+    if sample.kind != "sqlite":
+        return False
+    with open_readonly(sample.path) as connection:
+        return _has_tables(connection)
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    return all(needed <= columns_of(connection, table) for table, needed in _NEEDED.items())
+
+
+def stamps(path: Path) -> dict[str, str]:
+    """A stamp for each session that changes with it, so that a rescan reads only what is new."""
+    with open_readonly(path) as connection:
+        rows = connection.execute(
+            "SELECT s.id, s.time_updated, count(p.id), coalesce(max(p.time_updated), 0) FROM session s "
+            "LEFT JOIN message m ON m.session_id = s.id LEFT JOIN part p ON p.message_id = m.id GROUP BY s.id"
+        )
+        return {str(row[0]): ".".join(map(str, row[1:])) for row in rows}
+
+
+def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
+    """Every session of the database, oldest first; `only` selects sessions by id."""
+    with open_readonly(path) as connection:
+        if not _has_tables(connection):
+            raise SourceError(f"{str(path)!r} is not a database of OpenCode: its tables are missing.")
+        rows = [dict(row) for row in connection.execute("SELECT * FROM session ORDER BY time_updated, id")]
+        for row in rows:
+            if only is None or str(row["id"]) in only:
+                yield _session(connection, path, row)
+
+
+def _session(connection: sqlite3.Connection, path: Path, row: dict[str, Any]) -> Session:
+    time = {"created": row.get("time_created"), "updated": row.get("time_updated")}
+    reader = OpenCodeReader(path, {**row, "parentID": row.get("parent_id"), "time": time})
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for part_id, message_id, data in connection.execute(
+        "SELECT p.id, p.message_id, p.data FROM message m JOIN part p ON p.message_id = m.id "
+        "WHERE m.session_id = ? ORDER BY p.id",
+        (row["id"],),
+    ):
+        parts.setdefault(str(message_id), []).append(_document(reader.builder, f"part {part_id}", data))
+    messages = connection.execute("SELECT id, data FROM message WHERE session_id = ? ORDER BY id", (row["id"],))
+    for position, (message_id, data) in enumerate(messages):
+        where = f"message {message_id}"
+        with noting_unreadable(reader.builder, where):
+            reader.add(_document(reader.builder, where, data), parts.get(str(message_id), []), where, position)
+    return reader.builder.take()
+
+
+def _document(builder: SessionBuilder, where: str, data: object) -> dict[str, Any]:
+    try:
+        return as_object(decode(str(data).encode("utf-8", "replace")))
+    except msgspec.DecodeError as error:
+        builder.unreadable(where, str(error))
+        return {}
