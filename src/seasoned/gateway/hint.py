@@ -9,46 +9,80 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
+from typing import Generic, TypeVar
 
 from seasoned.begin.call_hint import CallHints, knows_repairs
-from seasoned.begin.ongoing import OpenDatabase, is_held_back
+from seasoned.begin.ongoing import is_held_back
 from seasoned.begin.settings import BeginSettings
+from seasoned.config import Config
 from seasoned.experience.ask import Asking
 from seasoned.gateway.proxy.exchange import Exchange
 from seasoned.gateway.wire.request import ApiRequest
 from seasoned.redact.redactor import Redactor
 from seasoned.session import SessionRef, ToolCall
-from seasoned.store import Store
+from seasoned.store import Database, Store, open_database, open_store
 from seasoned.store.project import project_key
 
 # A request waits for this; then its results go as they are, and stay so.
 _WAIT_SECONDS = 0.5
-OpenStore = Callable[[], AbstractContextManager[Store]]
+# For so long it holds that nothing is known of an application: asking for each request would let all of them wait for
+# one thread, which shares the interpreter with the recorder.
+_SILENT_SECONDS = 1.0
+Connected = TypeVar("Connected", bound=Database)
+
+
+class Held(Generic[Connected]):
+    """A connection that stays open for the one thread that uses it, until it fails."""
+
+    def __init__(self, connect: Callable[[], Connected]) -> None:
+        self._connect = connect
+        self._connection: Connected | None = None
+
+    @contextmanager
+    def use(self) -> Iterator[Connected]:
+        if self._connection is None:
+            self._connection = self._connect()
+        try:
+            yield self._connection
+        except BaseException:
+            self.let_go()
+            raise
+
+    def let_go(self) -> None:
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            connection.close()
 
 
 class GatewayHints:
     """Puts lines behind results of failed calls, the same bytes in every request of a conversation."""
 
     def __init__(
-        self,
-        settings: BeginSettings,
-        redactor: Redactor,
-        *,
-        thread: ThreadPoolExecutor,
-        store: OpenStore,
-        database: OpenDatabase,
-        clock: Callable[[], float] = time.time,
+        self, config: Config, settings: BeginSettings, redactor: Redactor, *, clock: Callable[[], float] = time.time
     ) -> None:
         self._settings = settings
         self._redactor = redactor
-        self._thread = thread
-        self._store = store
-        self._database = database
+        # Not the thread of beginnings: those write, and wait for other writers.
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seasoned-hint")
+        self._store = Held(lambda: open_store(config.store_path))
+        self._database = Held(lambda: open_database(config))
         self._clock = clock
         self._hints = CallHints()
+        # Applications of which nothing is known, and until when that holds.
+        self._silent: dict[str, float] = {}
+
+    def load(self, store: Store, conversation: str) -> None:
+        """Read what a conversation was told before this process, while its beginning is decided anyway."""
+        self._hints.lines(store, conversation)
+
+    def close(self) -> None:
+        # A connection is closed by the thread that opened it.
+        for held in (self._store, self._database):
+            self._thread.submit(held.let_go)
+        self._thread.shutdown(wait=False)
 
     async def follow(self, exchange: Exchange, body: bytes) -> bytes:
         """The body with the lines of its conversation; unchanged if there are none."""
@@ -60,7 +94,7 @@ class GatewayHints:
             return body
         name, known = str(conversation.ref), self._hints.known(str(conversation.ref))
         new = [call for call in newest_calls(asked) if known is None or call.id not in known]
-        if new or known is None:
+        if known is None or (new and time.monotonic() >= self._silent.get(exchange.key_name, 0.0)):
             await self._decide(conversation.ref, exchange.key_name, new)
             known = self._hints.known(name) or {}
         lines = {call_id: line for call_id, line in (known or {}).items() if line and call_id in asked.results}
@@ -81,13 +115,17 @@ class GatewayHints:
     def _decide_in_thread(
         self, ref: SessionRef, key_name: str, calls: Sequence[ToolCall], late: threading.Event
     ) -> None:
-        with self._store() as store:
+        with self._store.use() as store:
             self._hints.lines(store, str(ref))
             # Recorded sessions have the name of their key without secrets: people use e-mail addresses as names.
             project = project_key(store, None, application=self._redactor.text(key_name))
-            if project is None or not calls or not knows_repairs(store, project):
+            if project is None or not knows_repairs(store, project):
+                self._silent[key_name] = time.monotonic() + _SILENT_SECONDS
                 return
-            if is_held_back(self._database, str(ref), self._settings, now=self._clock()):
+            self._silent.pop(key_name, None)
+            if not calls:
+                return
+            if is_held_back(self._database.use, str(ref), self._settings, now=self._clock()):
                 return
             asking = Asking(store, project, str(ref))
             for call in calls:

@@ -12,10 +12,9 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from typing import Generic, TypeVar
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -38,7 +37,7 @@ from seasoned.confirm.service.listen import (
 from seasoned.errors import NotFound
 from seasoned.gateway.accounting import FOLDER, Budgets, KeyCache, UsageJournal, pricing
 from seasoned.gateway.failures import Failures
-from seasoned.gateway.hint import GatewayHints
+from seasoned.gateway.hint import GatewayHints, Held
 from seasoned.gateway.metrics import GatewayMetrics
 from seasoned.gateway.proxy.app import Gateway
 from seasoned.gateway.proxy.exchange import Exchange
@@ -50,7 +49,7 @@ from seasoned.gateway.record.recorder import GatewayRecorder, StoreCache
 from seasoned.gateway.settings import GatewaySettings
 from seasoned.gateway.telemetry import Telemetry, find_collector
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.store import Database, open_database, open_store
+from seasoned.store import open_database, open_store
 from seasoned.store.project import project_key
 from seasoned.template.library.storage import current
 from seasoned.template.provision import BlockMemory, provision
@@ -58,31 +57,7 @@ from seasoned.template.provision import BlockMemory, provision
 OPT_OUT = (b"x-seasoned-warm", b"off")
 _WAIT_SECONDS = 1.0
 _MOST = 20_000
-Connected = TypeVar("Connected", bound=Database)
 _log = logging.getLogger("seasoned.gateway")
-
-
-class Held(Generic[Connected]):
-    """A connection that stays open for the thread that uses it, until it fails."""
-
-    def __init__(self, connect: Callable[[], Connected]) -> None:
-        self._connect = connect
-        self._connection: Connected | None = None
-
-    @contextmanager
-    def use(self) -> Iterator[Connected]:
-        if self._connection is None:
-            self._connection = self._connect()
-        try:
-            yield self._connection
-        except BaseException:
-            self.let_go()
-            raise
-
-    def let_go(self) -> None:
-        if self._connection is not None:
-            connection, self._connection = self._connection, None
-            connection.close()
 
 
 class Provisioner:
@@ -101,14 +76,7 @@ class Provisioner:
         self._memory = BlockMemory()
         self._store = Held(lambda: open_store(config.store_path))
         self._database = Held(lambda: open_database(config))
-        self._hints = GatewayHints(
-            settings,
-            self._redactor,
-            thread=self._thread,
-            store=self._store.use,
-            database=self._database.use,
-            clock=clock,
-        )
+        self._hints = GatewayHints(config, settings, self._redactor, clock=clock)
 
     def start(self) -> None:
         """Load what the first conversation would otherwise have to wait for."""
@@ -154,6 +122,7 @@ class Provisioner:
         for held in (self._store, self._database):
             self._thread.submit(held.let_go)
         self._thread.shutdown(wait=False)
+        self._hints.close()
 
     def _keep(self, key: tuple[str, str], content: bytes | None) -> None:
         self._decided[key] = content
@@ -188,6 +157,7 @@ class Provisioner:
         if late.is_set():
             return None
         with self._store.use() as store:
+            self._hints.load(store, session.id)
             # Recorded sessions have the name of their key without secrets: people use e-mail addresses as names.
             project = project_key(store, None, application=self._redactor.text(key_name))
             return begin(
