@@ -190,6 +190,8 @@ class Recorder:
         self._carry = ReadState()
         self._costs: list[float | None] = []
         self._turn: list[tuple[int, Body]] = []
+        # What the requests of the turn cost, by position: a price is looked up once.
+        self._turn_costs: dict[int, float | None] = {}
         # Has read the turn so far; what is appended is read with the same builder.
         self._builder: SessionBuilder | None = None
         # How many messages of the turn it has read.
@@ -214,8 +216,10 @@ class Recorder:
         # Messages are written again when an open call was answered later; the builder has read the old ones.
         if self._turn and self._turn[-1][0] >= position:
             self._turn = [one for one in self._turn if one[0] < position]
+            self._turn_costs = {at: cost for at, cost in self._turn_costs.items() if at < position}
             self._builder = None
         self._turn += new
+        self._turn_costs |= {at: cost_of(body) for at, body in new if "usage" in body}
         if new:
             self._save(new)
         if turn_ends:
@@ -281,16 +285,15 @@ class Recorder:
             read_message(builder, body, place=position, summary=position in self._summaries)
         self._builder, self._read = builder, len(self._turn)
         builder.title = self.title
-        costs = [cost_of(body) for _, body in self._turn if "usage" in body]
-        builder.cost_usd = total_cost([*self._costs, *costs])
+        builder.cost_usd = total_cost([*self._costs, *self._turn_costs.values()])
         return builder
 
     def _end_turn(self) -> None:
         builder = self._stretch()
         builder.take()
         self._carry = builder.carry()
-        self._costs += [cost_of(body) for _, body in self._turn if "usage" in body]
-        self._turn = []
+        self._costs += self._turn_costs.values()
+        self._turn, self._turn_costs = [], {}
         self._builder = None
         self._saved.clear()
         self._reader.forget()
