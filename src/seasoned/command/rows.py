@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from seasoned.errors import UsageError
+from seasoned.lazy_regex import compile_or_load
 
 FOLDER = os.path.join(os.path.dirname(__file__), "table")
 COMPILED = os.path.join(FOLDER, "compiled.json")
@@ -99,7 +100,7 @@ def group(name: str) -> frozenset[str]:
 @cache
 def regex(pattern: str) -> re.Pattern[str]:
     """A pattern of the table, compiled when it is first needed."""
-    return re.compile(pattern)
+    return compile_or_load(pattern)
 
 
 @cache

@@ -54,6 +54,9 @@ def main() -> None:
     code = run(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
+    # The next event need not compile again what this one did, if it did.
+    if (expressions := sys.modules.get("seasoned.lazy_regex")) is not None:
+        expressions.save_compiled()
     os._exit(code)
 
 
