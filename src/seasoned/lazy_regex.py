@@ -1,7 +1,7 @@
 """Regular expressions that are compiled when they are first used, and kept compiled beside Python's bytecode.
 
 Compiling is written in Python and takes a tenth of a command. Python keeps no result of it, so this does, in the same
-folder and under the same conditions as the bytecode of the package: for one version of Python, and not if it is told to
+folder and under the same conditions as the bytecode of the package: for one version of Python, and not if it is set to
 write none. What cannot be kept is compiled as usual.
 """
 

@@ -75,7 +75,7 @@ class GatewayHints:
         self._silent: dict[str, float] = {}
 
     def load(self, store: Store, conversation: str) -> None:
-        """Read what a conversation was told before this process, while its beginning is decided anyway."""
+        """Read what a conversation was shown before this process, while its beginning is decided anyway."""
         self._hints.lines(store, conversation)
 
     def close(self) -> None:
