@@ -93,6 +93,7 @@ class Config(msgspec.Struct, frozen=True):
     review_tokens_per_day: int = 2_000_000  # tokens that all reviews of a day may use, in and out
     review_usd_per_day: float = 2.0
     review_staging: bool = False  # whether what a review writes waits until a person accepts it
+    review_stage_pages: bool = True  # whether that is so if the reviewed session read pages of others
     # Whether a review may change skills that a person wrote.
     review_allow_person_skills: bool = False
     review_model: str | None = None  # another, cheaper model for reviews; it is given a digest
@@ -159,7 +160,7 @@ _NUMBERS |= {"review_iterations", "review_seconds", "schedule_min_context", "scr
 # Numbers that may be 0, which switches something off.
 _COUNTS = {"review_memory_turns", "review_skill_calls", "review_tokens_per_day"}
 _AMOUNTS = {"review_usd_per_day"}
-_SWITCHES = {"review_staging", "review_allow_person_skills", "hook_resident"}
+_SWITCHES = {"review_staging", "review_stage_pages", "review_allow_person_skills", "hook_resident"}
 _SWITCH_WORDS = {
     "1": True,
     "on": True,

@@ -221,6 +221,7 @@ def test_a_lock_is_held_by_one_at_a_time_and_not_waited_for_without_end(tmp_path
 WRITER = """
     import sys, time
     from pathlib import Path
+    import msgspec
     from seasoned.agent.memory import memory_file
     from seasoned.agent.skill import edit
     from tests.agent.journals import REVIEW, journal_at
@@ -229,9 +230,11 @@ WRITER = """
     journal = journal_at(home, notes_limit=1_000_000)
     print("ready", flush=True)
     for number in range(writes):
+        # A review writes only a few entries: each time another one.
+        by = msgspec.structs.replace(REVIEW, session=f"seasoned:{mark}-{number}")
         for reply in (
-            memory_file.add(journal, "notes", f"fact {mark} {number}", by=REVIEW),
-            edit.patch(journal, "shared", "<!-- end -->", f"step {mark} {number}\\n<!-- end -->", by=REVIEW),
+            memory_file.add(journal, "notes", f"fact {mark} {number}", by=by),
+            edit.patch(journal, "shared", "<!-- end -->", f"step {mark} {number}\\n<!-- end -->", by=by),
         ):
             assert reply.state == "kept", reply
 """

@@ -66,6 +66,28 @@ def test_writes_wait_where_that_is_asked(home: Path, samples: Path) -> None:
     assert [one["state"] for one in answer("memory", "history", "--waiting")["changes"]] == ["staged"]
 
 
+def test_what_repeats_a_result_is_listed_with_its_source_and_decided(home: Path, samples: Path) -> None:
+    plan = answer("review", CLAUDE, samples, "--dry-run", "--model", "m", "--base-url", "http://127.0.0.1:9")
+    assert plan["page"] is None
+    copied = next(line for line in plan["text"].splitlines() if line.startswith("|foreign| ") and line.count(" ") > 9)
+    texts = (copied.removeprefix("|foreign| ").strip(), "Mira wants tests first.")
+    keep = [call("memory", action="add", text=text) for text in texts]
+    with serve_script(keep, "Proposed.") as server:
+        done = answer("review", CLAUDE, samples, "--model", "m", "--base-url", server.base_url)
+    assert (done["kept"], done["staged"]) == (1, 1)
+    (one,) = answer("review", "--staged")["changes"]
+    assert (one["reason"], one["parent"]) == ("foreign", done["session"]) and one["foreign_call"]
+    shown = seasoned("review", "--staged").stdout
+    assert f"session: {done['session']}" in shown and "staged because it repeats a result or a page" in shown
+    assert f"call: {one['foreign_tool']} ({one['foreign_call']})" in shown and "foreign text: " in shown
+    both = seasoned("review", "--accept", one["id"], "--drop", one["id"], expect=2)
+    assert "choose one" in both.stderr
+    (decided,) = answer("review", "--accept", one["id"])["changes"]
+    assert decided["ok"] and decided["state"] == "kept"
+    assert seasoned("review", "--staged").stdout == "No staged changes.\n"
+    assert "does not wait for a decision" in seasoned("review", "--drop", one["id"], expect=1).stderr
+
+
 def test_without_a_model_it_says_in_one_sentence_what_to_do(home: Path, samples: Path) -> None:
     said = seasoned("review", CLAUDE, samples, expect=3).stderr
     assert said.startswith("seasoned: No model is configured: ") and said.count("\n") == 1

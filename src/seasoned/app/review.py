@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from seasoned.agent.loop.context import Context
 from seasoned.agent.loop.model import ModelChoice, choose_model
+from seasoned.agent.memory import undo
+from seasoned.agent.memory.journal import Change, WriteReply, changes
 from seasoned.agent.review.due import ReviewSettings, settings_of
 from seasoned.agent.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_today
 from seasoned.agent.review.prompt import make_ready
-from seasoned.app.stores import kept_secrecy, redaction_key, store_or_empty
+from seasoned.app.stores import kept_secrecy, memory_and_skills, redaction_key, store_or_empty
 from seasoned.config import Config
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
@@ -43,6 +46,8 @@ class ReviewPreview(msgspec.Struct, frozen=True, kw_only=True):
     # The session's project, and where its notes and skills are kept; the folders above are for all projects.
     project: str | None = None
     project_folder: str | None = None
+    # The tool that read a page of others, if everything is staged because of it.
+    page: str | None = None
 
 
 def choose_reviewer(config: Config, model: str | None = None, base_url: str | None = None) -> ModelChoice:
@@ -73,6 +78,7 @@ def plan(
     # Not kept_secrecy: that would write a new key, and a dry run must leave no file behind.
     context = _context(config, Secrecy(redaction_key(config)[0], config.redact), session, staging=staging)
     ready = make_ready(session, context, topic=topic, own=config.home / "review", window=config.context_length)
+    page = ready.foreign.page
     with store_or_empty(config) as store:
         spent = spent_today(store, now=time.time())
     return ReviewPreview(
@@ -89,6 +95,7 @@ def plan(
         project=context.project,
         project_folder=None if context.project_folder is None else str(context.project_folder),
         staging=staging or settings.staging,
+        page=None if page is None or not settings.stage_pages else page.tool,
         text=ready.text,
     )
 
@@ -105,6 +112,20 @@ def past_reviews(
             session = f"{row['agent']}:{row['native_id']}"
         found = reviews(store, session=session, limit=limit, now=now)
         return found, spent_today(store, now=now), settings_of(config)
+
+
+def staged(config: Config, limit: int) -> list[Change]:
+    """Changes of memory and skills that wait for a person, newest first."""
+    with store_or_empty(config) as store:
+        return changes(store, state="staged", limit=limit)
+
+
+def decide(config: Config, accepted: Sequence[int], dropped: Sequence[int]) -> list[WriteReply]:
+    """Keep or drop changes that wait; the replies say what was not possible."""
+    with memory_and_skills(config) as journal:
+        # In the order in which they were proposed: a later change may build on an earlier one.
+        kept = [undo.accept(journal, number) for number in sorted(set(accepted))]
+        return [*kept, *(undo.reject(journal, number) for number in sorted(set(dropped)))]
 
 
 def _context(config: Config, secrecy: Secrecy, session: Session, *, staging: bool) -> Context:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from seasoned.cli.histories import histories
 from seasoned.cli.options import json_option, paths_argument
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.config import Config, load
+from seasoned.errors import UsageError
 from seasoned.text import plural
 
 
@@ -33,7 +35,10 @@ from seasoned.text import plural
 @click.option("--staging", is_flag=True, help="Stage what it writes until you accept it.")
 @click.option("--dry-run", is_flag=True, help="Show what would be sent and written; ask no model.")
 @click.option("--ledger", is_flag=True, help="List past reviews and today's usage.")
-@click.option("--limit", default=20, show_default=True, help="With --ledger, list at most this many.")
+@click.option("--staged", "shows_staged", is_flag=True, help="List what waits for you, with its source.")
+@click.option("--accept", "accepted", type=int, multiple=True, metavar="N", help="Keep a staged change.")
+@click.option("--drop", "dropped", type=int, multiple=True, metavar="N", help="Drop a staged change.")
+@click.option("--limit", default=20, show_default=True, help="With --ledger or --staged, list at most this many.")
 @json_option
 def review(
     session: str | None,
@@ -44,18 +49,30 @@ def review(
     staging: bool,
     dry_run: bool,
     ledger: bool,
+    shows_staged: bool,
+    accepted: tuple[int, ...],
+    dropped: tuple[int, ...],
     limit: int,
     as_json: bool,
 ) -> None:
     """Keep what a session taught.
 
     A model looks back on it and writes memory and skills. SESSION is the id of any agent's session, or its beginning;
-    without one, the newest in the store. PATH: look for it there instead. Only a redacted digest is sent.
+    without one, the newest in the store. PATH: look for it there instead. Only a redacted digest is sent. What repeats
+    a result or a page, and all that a session with pages taught, is staged: no session sees it until you accept it.
 
     \b
     Example: seasoned review --ledger
+    Example: seasoned review --staged
+    Example: seasoned review --accept 12 --drop 13
     """
     config = load()
+    if accepted or dropped:
+        _decide(config, accepted, dropped, as_json=as_json)
+        return
+    if shows_staged:
+        _print_staged(config, limit, as_json=as_json)
+        return
     if ledger:
         _print_ledger(config, session, limit, as_json=as_json)
         return
@@ -82,14 +99,61 @@ def review(
         raise click.exceptions.Exit(3)
 
 
+def _decide(config: Config, accepted: Sequence[int], dropped: Sequence[int], *, as_json: bool) -> None:
+    if twice := sorted({*accepted} & {*dropped}):
+        raise UsageError(f"Change {twice[0]} is to be accepted and dropped: choose one.")
+    replies = reviewing.decide(config, accepted, dropped)
+    if as_json:
+        answers = [{"ok": one.ok, "state": one.state, "change": one.change, "said": one.said} for one in replies]
+        print_json("decisions", {"changes": answers})
+    else:
+        for one in replies:
+            click.echo(printable(one.said), err=not one.ok)
+    if not all(one.ok for one in replies):
+        raise click.exceptions.Exit(1)
+
+
+_REASONS = {
+    "setting": "reviews are staged (review_staging)",
+    "foreign": "it repeats a result or a page",
+    "page": "the session read pages of others",
+}
+
+
+def _print_staged(config: Config, limit: int, *, as_json: bool) -> None:
+    found = reviewing.staged(config, limit)
+    if as_json:
+        print_json("changes", {"changes": [msgspec.structs.asdict(one) for one in found]})
+        return
+    if not found:
+        click.echo("No staged changes.")
+        return
+    for one in found:
+        what = f"{one.kind} {one.target}" + (f"/{one.file}" if one.kind == "skill" else "")
+        click.echo(f"change {one.id}: {one.action.replace('_', ' ')} {printable(what)} ({when(one.at)})")
+        for line in (one.after or one.before or "").splitlines():
+            click.echo(f"  | {printable(line)}")
+        session = one.parent or one.session
+        click.echo(f"  session: {printable(session or 'unknown')}")
+        click.echo(f"  staged because {_REASONS.get(one.reason or 'setting', 'it must be decided by a person')}")
+        if one.foreign_tool:
+            call = f" ({printable(one.foreign_call)})" if one.foreign_call else ""
+            click.echo(f"  call: {printable(one.foreign_tool)}{call}")
+        if one.foreign_text:
+            click.echo(f"  foreign text: {printable(one.foreign_text)}")
+    click.echo("\nKeep one with `seasoned review --accept N`, or drop it with `seasoned review --drop N`.")
+
+
 def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:
     if as_json:
         print_json("review-plan", msgspec.structs.asdict(plan))
         return
-    waits = ", staged until you accept it" if plan.staging else ""
+    waits = ", staged until you accept it" if plan.staging or plan.page else ""
     click.echo(f"{plan.session}: {plural(plan.messages, 'message')}, the last {plan.whole_messages} in full")
     click.echo(f"to {plan.model or 'no model'}: {plan.bytes:,} bytes, about {plan.tokens:,} tokens (--json shows them)")
     click.echo(f"writes: memory in {plan.memory_folder}, skills in {plan.skill_folder}{waits}")
+    if plan.page and not plan.staging:
+        click.echo(f"staged because the session read a page of others ({printable(plan.page)})")
     if plan.project_folder is not None:
         click.echo(f"what is about the project {printable(plan.project or '')}: in {plan.project_folder}")
     if plan.problem:

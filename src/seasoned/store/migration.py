@@ -115,6 +115,16 @@ MIGRATIONS = (
             SELECT source_id FROM session WHERE input_tokens IS NOT NULL OR output_tokens IS NOT NULL);
         """,
     ),
+    # Why a change of memory or skills waits, and the foreign sentence that it repeats.
+    Migration(
+        "m027_foreign",
+        sql="""
+        ALTER TABLE learned ADD COLUMN reason TEXT;
+        ALTER TABLE learned ADD COLUMN foreign_call TEXT;
+        ALTER TABLE learned ADD COLUMN foreign_tool TEXT;
+        ALTER TABLE learned ADD COLUMN foreign_text TEXT;
+        """,
+    ),
 )
 VERSION = len(MIGRATIONS)
 

@@ -15,7 +15,8 @@ from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, new
 from seasoned.agent.loop.runtime import Runtime
 from seasoned.agent.review.background import Reviewer
 from seasoned.agent.review.due import ReviewSettings, Topic
-from seasoned.agent.review.fork import task_of, whole_fork
+from seasoned.agent.review.foreign_text import foreign_texts
+from seasoned.agent.review.fork import session_of, task_of, whole_fork
 from seasoned.agent.review.ledger import Review, reviews
 from seasoned.agent.review.run import ReviewPlan, carry_out, review_prompt
 from seasoned.agent.toolset.registry import build_toolsets
@@ -89,6 +90,7 @@ async def review_now(
         topic=topic,
         fork=whole_fork(conversation.runtime, history, review_prompt(topic, context)),
         context=context,
+        foreign=foreign_texts(session_of(conversation.ref, history, folder=context.folder), project=context.project),
         task=task_of(history),
         settings=settings or ReviewSettings(),
     )

@@ -204,10 +204,7 @@ def test_writes_wait_for_a_person_in_staging_mode(tmp_path: Path) -> None:
     )
     review = one.review("Make a table.", settings=ReviewSettings(staging=True))
     assert (review.state, review.kept, review.staged) == ("kept", 0, 2)
-    assert review.said == (
-        "Waiting for you (`seasoned memory history` and `seasoned skill history`): "
-        "memory +1; skill `make-tables` created"
-    )
+    assert review.said == ("Waiting for you (`seasoned review --staged`): memory +1; skill `make-tables` created")
     assert notes_of(one.home) == [] and not (one.home / "skills/make-tables").exists()
     with context_at(one.home).journal() as journal:
         for change in changes(journal.store, state="staged"):

@@ -10,6 +10,7 @@ from threading import Event
 from typing import Any, Protocol
 
 from seasoned.agent.memory.journal import Actor, ChangeJournal, Origin, Provenance
+from seasoned.agent.memory.overlap import ForeignTexts
 from seasoned.config import Config
 from seasoned.confirm.request.request import NewRequest
 from seasoned.experience.memory_file import project_folder
@@ -62,6 +63,9 @@ class Context:
     task: str | None = None
     # Writes of memory and skills wait until a person accepts them.
     staging: bool = False
+    # For a review: the texts of the session, and whether everything waits if it read pages of others.
+    foreign: ForeignTexts | None = None
+    stage_pages: bool = True
     allow_person_skills: bool = False
     # For tools that ask the confirmation service.
     config: Config | None = None
@@ -105,5 +109,7 @@ class Context:
                 skill_folder=skill_folder or self.skill_folder,
                 notes_folder=self.project_folder,
                 staging=self.staging,
+                foreign=self.foreign,
+                stage_pages=self.stage_pages,
                 allow_person_skills=self.allow_person_skills,
             )

@@ -20,6 +20,7 @@ from typing import Literal, ParamSpec
 
 import msgspec
 
+from seasoned.agent.memory.overlap import ForeignSource, ForeignTexts
 from seasoned.atomic_write import digest, write_atomic
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.experience.memory_file import FILES, NOTES_LIMIT, USER_LIMIT, MemoryName
@@ -33,11 +34,18 @@ ChangeKind = Literal["memory", "skill"]
 ChangeAction = Literal["add", "replace", "remove", "create", "patch", "write_file", "remove_file", "delete"]
 ChangeState = Literal["writing", "kept", "staged", "rejected", "undone", "failed"]
 WriteState = Literal["kept", "staged", "unchanged", "refused"]
+# Why a change waits: everything does, its words come from a result, or the session read pages of others.
+StagingReason = Literal["setting", "foreign", "page"]
 # These actions move a file or folder aside instead of writing one.
 REMOVALS = ("delete", "remove_file")
 _ASIDE = "aside"
 _TASK_LENGTH = 200
 _PREVIEW_LENGTH = 80
+_FOREIGN_LENGTH = 300
+# What one review may write. Each of its entries and skills is shown to many sessions.
+MOST_NOTES = 5
+MOST_SKILLS = 2
+_MOST_CHANGES = 1_000
 Arguments = ParamSpec("Arguments")
 
 
@@ -104,6 +112,11 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     aside: str | None
     decided_at: float | None
     decided_by: str | None
+    # Why it had to wait, and the foreign sentence with the call that returned it.
+    reason: StagingReason | None = None
+    foreign_call: str | None = None
+    foreign_tool: str | None = None
+    foreign_text: str | None = None
 
     @property
     def edit(self) -> Edit:
@@ -136,6 +149,14 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
                 f"The text of change {self.id} was not kept (a secret, or a forgotten session). Edit the file yourself."
             )
         return text.encode()
+
+
+class _Staging(msgspec.Struct, frozen=True):
+    """Why a change waits for a person."""
+
+    reason: StagingReason
+    source: ForeignSource | None = None
+    sentence: str | None = None
 
 
 class WriteReply(msgspec.Struct, frozen=True):
@@ -180,6 +201,10 @@ class ChangeJournal:
     user_limit: int = USER_LIMIT
     # Writes by agents and reviews wait until a person accepts them.
     staging: bool = False
+    # The session's texts: what repeats its results or pages waits for a person.
+    foreign: ForeignTexts | None = None
+    # Whether everything waits if the session read pages of others.
+    stage_pages: bool = True
     # Whether a review may change skills that a person wrote.
     allow_person_skills: bool = False
     clock: Callable[[], float] = time.time
@@ -206,10 +231,49 @@ class ChangeJournal:
 
         `make` is given the path that a removal moves to, and returns the sentence of the reply.
         """
-        if self.staging and by.actor != "person":
-            return self._stage(edit, by)
+        if by.actor == "review":
+            # Tools of one review run in several threads, and together they may not write more than it may.
+            with locked(self.home / "locks" / "review.lock"):
+                return self._commit(edit, by, make)
+        return self._commit(edit, by, make)
+
+    def _commit(self, edit: Edit, by: Provenance, make: Callable[[Path | None], str]) -> WriteReply:
+        if by.actor == "review" and (why := self._too_many(edit, by)) is not None:
+            return WriteReply("refused", why)
+        staging = self._staging(edit, by)
+        if staging is not None:
+            return self._stage(edit, by, staging)
         aside = self._aside_for(edit)
         return self._carry_out(self.record(edit, by, "writing", aside=aside), edit, make, aside)
+
+    def _too_many(self, edit: Edit, by: Provenance) -> str | None:
+        """Why a review may not make one more change, in one sentence."""
+        written = changes(self.store, kind=edit.kind, session=by.session, limit=_MOST_CHANGES)
+        done = [one for one in written if one.state in ("writing", "kept", "staged")]
+        if edit.kind == "memory":
+            is_removal = edit.action == "remove"
+            if sum((one.action == "remove") is is_removal for one in done) >= MOST_NOTES:
+                verb = "removed" if is_removal else "written"
+                return f"This review has {verb} {MOST_NOTES} entries already, the most that one review may. End here."
+            return None
+        skills = {(one.folder, one.target) for one in done}
+        if (folder_key(edit.folder), edit.target) not in skills and len(skills) >= MOST_SKILLS:
+            return f"This review has changed {MOST_SKILLS} skills already, the most that one review may. End here."
+        return None
+
+    def _staging(self, edit: Edit, by: Provenance) -> _Staging | None:
+        """Why an edit must wait for a person; None if it need not."""
+        if by.actor == "person":
+            return None
+        if self.foreign is not None and edit.after is not None:
+            before = "" if edit.before is None else edit.before.decode("utf-8", "replace")
+            found = self.foreign.find(edit.after.decode("utf-8", "replace"), before=before)
+            if found is not None:
+                return _Staging("foreign", found.source, found.sentence)
+        if self.staging:
+            return _Staging("setting")
+        page = None if self.foreign is None or not self.stage_pages else self.foreign.page
+        return None if page is None else _Staging("page", page)
 
     def accept(self, change: Change, edit: Edit, make: Callable[[Path | None], str]) -> WriteReply:
         """Carry out an edit that is in the journal already; if it fails, the change keeps its state."""
@@ -240,7 +304,7 @@ class ChangeJournal:
             self.mark(change, state)
         return WriteReply("kept", said, change)
 
-    def _stage(self, edit: Edit, by: Provenance) -> WriteReply:
+    def _stage(self, edit: Edit, by: Provenance, staging: _Staging) -> WriteReply:
         digests = {
             "before_digest": "" if edit.before is None else digest(edit.before),
             "after_digest": "" if edit.after is None else digest(edit.after),
@@ -248,10 +312,18 @@ class ChangeJournal:
         # Without this, every review would propose the same change again until a person decides.
         if self.store.row("learned.waiting_like", {**_place(edit), **digests}) is not None:
             return WriteReply("unchanged", "The same change already waits for a person.")
-        change = self.record(edit, by, "staged")
+        change = self.record(edit, by, "staged", staging=staging)
         return WriteReply("staged", f"Waits for a person to accept it (change {change}).", change)
 
-    def record(self, edit: Edit, by: Provenance, state: ChangeState, *, aside: Path | None = None) -> int:
+    def record(
+        self,
+        edit: Edit,
+        by: Provenance,
+        state: ChangeState,
+        *,
+        aside: Path | None = None,
+        staging: _Staging | None = None,
+    ) -> int:
         """Write an edit into the journal before it is made; the id of the change."""
         before = None if edit.before is None or aside is not None else self._redacted(edit.before)
         if aside is None and edit.before is not None and (before or "").encode() != edit.before:
@@ -274,11 +346,22 @@ class ChangeJournal:
             "after": after,
             "after_digest": None if edit.after is None else digest(edit.after),
             "aside": None if aside is None else str(aside),
+            **self._reasons(staging),
         }
         with self.store.write():
             row = self.store.row("learned.add", values)
         assert row is not None, "an insert that returns its id has a row"
         return int(row["id"])
+
+    def _reasons(self, staging: _Staging | None) -> dict[str, str | None]:
+        source = None if staging is None else staging.source
+        sentence = None if staging is None else staging.sentence
+        return {
+            "reason": None if staging is None else staging.reason,
+            "foreign_call": None if source is None else source.call_id or None,
+            "foreign_tool": None if source is None else self.redactor.head(source.tool, _PREVIEW_LENGTH),
+            "foreign_text": None if sentence is None else self.redactor.head(sentence, _FOREIGN_LENGTH),
+        }
 
     def mark(self, change: int, state: ChangeState, *, decided_by: str | None = None) -> None:
         """Give a change its new state, and who decided it if a person did."""

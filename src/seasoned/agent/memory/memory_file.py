@@ -122,8 +122,8 @@ def _write(
 ) -> WriteReply:
     if which not in FILES:
         raise UsageError(f"There is no memory {which!r}: use 'notes' or 'user'.")
-    if entry is not None and not (found := admit(journal.redactor, entry, personal=which == "user")):
-        return WriteReply("refused", f"Not kept. {found.why}")
+    if entry is not None:
+        _check(journal, which, entry)
     folder = _folder(journal, which, piece)
     with journal.memory_lock(folder, which):
         # Read under the lock: another agent may be writing the same file.
@@ -144,6 +144,12 @@ def _write(
         return journal.commit(edit, by, lambda _: _save(journal, memory, entries))
 
 
+def _check(journal: ChangeJournal, which: MemoryName, entry: str) -> None:
+    """Raise UsageError if this entry may not be kept."""
+    if not (found := admit(journal.redactor, entry, personal=which == "user")):
+        raise UsageError(f"Not kept. {found.why}")
+
+
 def _folder(journal: ChangeJournal, which: MemoryName, piece: str | None) -> Path:
     """The folder whose file is meant: that of the project for its notes, unless only the general notes hold `piece`."""
     own = journal.notes_folder
@@ -159,6 +165,9 @@ def _folder(journal: ChangeJournal, which: MemoryName, piece: str | None) -> Pat
 def apply_edit(journal: ChangeJournal, change: Change, edit: Edit) -> WriteReply:
     """Make an edit that was recorded before: one that waited, or the reverse of one that is undone."""
     which: MemoryName = "user" if edit.target == "user" else "notes"
+    if change.state == "staged" and edit.after is not None:
+        # What may be kept is decided when it is kept: the rules may have changed while it waited.
+        _check(journal, which, edit.after.decode())
     with journal.memory_lock(edit.folder, which):
         memory = _writable(journal, edit.folder, which)
         entries = edited(memory, edit)

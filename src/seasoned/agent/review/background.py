@@ -24,14 +24,16 @@ from seasoned.agent.loop.conversation import Conversation
 from seasoned.agent.loop.model import ModelChoice, choose_model, open_model
 from seasoned.agent.loop.runtime import Runtime
 from seasoned.agent.loop.stream_events import Turn
+from seasoned.agent.memory.overlap import ForeignTexts
 from seasoned.agent.review.due import ReviewCount, ReviewSettings, Topic, load_count, save_count, settings_of, topic_due
+from seasoned.agent.review.foreign_text import foreign_texts
 from seasoned.agent.review.fork import Fork, digest_fork, session_of, task_of, whole_fork
 from seasoned.agent.review.ledger import Review
 from seasoned.agent.review.prompt import budget_for, digest_of
 from seasoned.agent.review.run import ReviewPlan, carry_out, review_prompt
 from seasoned.config import Config
 from seasoned.errors import SeasonedError
-from seasoned.session import SessionRef
+from seasoned.session import Session, SessionRef
 from seasoned.store import open_store
 
 GRACE_SECONDS = 2.0
@@ -176,18 +178,21 @@ class Reviewer:
             _log.warning("the callback for reviews failed: %r", error)
 
     async def _review(self, seen: _ReviewedConversation) -> Review:
+        session = session_of(seen.session, seen.history, folder=seen.context.folder)
+        foreign = foreign_texts(session, project=seen.context.project)
         plan = ReviewPlan(
             session=seen.session,
             occasion="background",
             topic=seen.topic,
-            fork=self._fork(seen),
+            fork=self._fork(seen, session, foreign),
             context=seen.context,
+            foreign=foreign,
             task=task_of(seen.history),
             settings=self._settings,
         )
         return await carry_out(plan, token=self._token, clock=self._clock)
 
-    def _fork(self, seen: _ReviewedConversation) -> Fork:
+    def _fork(self, seen: _ReviewedConversation, session: Session, foreign: ForeignTexts) -> Fork:
         prompt = review_prompt(seen.topic, seen.context, self._own_instructions)
         if self._open_other is None:
             model = None if self._open_model is None else self._open_model()
@@ -200,8 +205,8 @@ class Reviewer:
         else:
             other, owns = self._open_other(), True
         budget = budget_for(seen.window if self._open_other is None else other.context_window, prompt)
-        session = session_of(seen.session, seen.history, folder=seen.context.folder)
-        digest = digest_of(session, seen.context.secrecy.redactor(), project=seen.context.project, budget=budget)
+        redactor, project = seen.context.secrecy.redactor(), seen.context.project
+        digest = digest_of(session, redactor, project=project, foreign=foreign, budget=budget)
         return digest_fork(other, digest, prompt, owns_model=owns)
 
     async def _call_back(self, review: Review) -> None:

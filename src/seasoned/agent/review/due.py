@@ -28,6 +28,8 @@ class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
     usd_per_day: float | None = 2.0
     # Whether the writes of a review wait until a person accepts them.
     staging: bool = False
+    # Whether they wait if the session read pages of others; what repeats a result or a page waits in any case.
+    stage_pages: bool = True
     # Whether a review may change skills that a person wrote.
     allow_person_skills: bool = False
     # Another, cheaper model. It is given a digest, since it could not use the conversation's cached prefix.

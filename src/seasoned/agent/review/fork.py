@@ -14,6 +14,7 @@ from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_ai.usage import UsageLimits
 
+from seasoned.agent.loop.compress import OPENS
 from seasoned.agent.loop.context import Context
 from seasoned.agent.loop.conversation import context_tokens
 from seasoned.agent.loop.record import body_of
@@ -97,8 +98,14 @@ def session_of(ref: SessionRef, history: Sequence[ModelMessage], *, folder: str 
     builder = SessionBuilder(ref, format=NAME, path="")
     builder.cwd = folder
     for place, message in enumerate(history):
-        read_message(builder, body_of(message), place=place)
+        read_message(builder, body_of(message), place=place, summary=_is_summary(message))
     return builder.take()
+
+
+def _is_summary(message: ModelMessage) -> bool:
+    """Whether a compression wrote the message, in the user's name."""
+    first = message.parts[0] if message.parts else None
+    return isinstance(first, UserPromptPart) and isinstance(first.content, str) and first.content.startswith(OPENS)
 
 
 def task_of(history: Sequence[ModelMessage]) -> str | None:

@@ -1,12 +1,13 @@
 """What a reviewer is given: instructions, which people can replace with their own, and a digest of the conversation.
 
 The digest is for a model that has not followed it: older turns in short, the last messages in full. Every line of the
-conversation is quoted behind a bar, so that nothing in it can pass for an instruction.
+conversation is quoted behind a bar, so that nothing in it can pass for an instruction; what comes from results and
+pages has a bar that says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -14,7 +15,9 @@ import msgspec
 
 from seasoned.agent.loop.context import Context
 from seasoned.agent.memory.memory_file import frozen
+from seasoned.agent.memory.overlap import ForeignTexts
 from seasoned.agent.review.due import Topic
+from seasoned.agent.review.foreign_text import foreign_texts, is_by_program
 from seasoned.agent.skill.library import index
 from seasoned.command.tool import command_of
 from seasoned.errors import CannotDo, NotFound
@@ -40,6 +43,8 @@ _LEAST_TOKENS = 1_000
 _WINDOW_SHARE = 0.6
 # Before each line of the session, so that nothing in it can pass for a heading or an instruction.
 _BAR = "| "
+# The same for lines that come from results or pages.
+_FOREIGN_BAR = "|foreign| "
 
 
 class SessionDigest(msgspec.Struct, frozen=True):
@@ -61,21 +66,32 @@ def budget_for(window: int | None, prompt: str) -> int:
 
 
 def digest_of(
-    session: Session, redactor: Redactor, *, project: str | None = None, whole: int = WHOLE, budget: int = BUDGET
+    session: Session,
+    redactor: Redactor,
+    *,
+    project: str | None = None,
+    foreign: ForeignTexts | None = None,
+    whole: int = WHOLE,
+    budget: int = BUDGET,
 ) -> SessionDigest:
-    """The digest of a session, without secrets and never over its budget. `project` is the key of its project."""
+    """The digest of a session, without secrets and never over its budget. `project` is the key of its project.
+
+    `foreign` are the session's texts, where they are at hand.
+    """
     said = [message for message in session.messages if not message.synthetic]
     cut = max(0, len(said) - whole)
     head = _head(session, redactor, len(said), project)
+    marks = _LineMarks(foreign or foreign_texts(session, project=project))
+    marks.look_at(line for one in said[cut:] if one.role == "assistant" for line in one.text.splitlines())
     chars = _MESSAGE_CHARS
     # All of the last messages are shortened alike; dropping some would hide what happened.
     while True:
-        last = "\n".join(_whole(message, session.ref.agent, redactor, chars) for message in said[cut:])
+        last = "\n".join(_whole(message, session.ref.agent, redactor, chars, marks) for message in said[cut:])
         if count_tokens(last) <= budget * (1 - _OLDER_SHARE) or chars <= _LEAST_CHARS:
             break
         chars //= 2
     left = budget - count_tokens(head) - count_tokens(last)
-    older = _older(said[:cut], session.ref.agent, redactor, max(0, left)) if cut else ""
+    older = _older(said[:cut], session.ref.agent, redactor, max(0, left), marks) if cut else ""
     parts = [head, *([f"## Before that, collapsed ({cut} messages)\n\n{older}"] if cut else [])]
     parts.append(f"## The last {len(said) - cut} messages\n\n{last}")
     text = "\n\n".join(parts)
@@ -97,9 +113,11 @@ def _head(session: Session, redactor: Redactor, messages: int, project: str | No
     return "\n".join(lines)
 
 
-def _older(messages: Sequence[Message], agent: str, redactor: Redactor, budget: int) -> str:
+def _older(messages: Sequence[Message], agent: str, redactor: Redactor, budget: int, marks: _LineMarks) -> str:
     """A few lines for each turn; if there are too many, the first and the last of them."""
-    turns = [_collapsed(turn, agent, redactor) for turn in _turns(messages)]
+    groups = [*_turns(messages)]
+    marks.look_at(_answer(turn, redactor) for turn in groups)
+    turns = [_collapsed(turn, agent, redactor, marks) for turn in groups]
     sizes = [count_tokens(turn) + 1 for turn in turns]
     first, last, used = 0, len(turns), 0
     while first < last:
@@ -123,8 +141,16 @@ def _turns(messages: Sequence[Message]) -> Iterator[list[Message]]:
         yield [message for _, message in group]
 
 
-def _collapsed(turn: Sequence[Message], agent: str, redactor: Redactor) -> str:
-    lines = [_bars(f"{one.role}: {_flat(one.text, redactor, _SAID)}") for one in turn if one.role == "user"]
+def _answer(turn: Sequence[Message], redactor: Redactor) -> str:
+    """The last words of the agent in a turn, on one line."""
+    said = next((one.text for one in reversed(turn) if one.role == "assistant" and one.text.strip()), "")
+    return f"  answer: {_flat(said, redactor, _SAID)}" if said else ""
+
+
+def _collapsed(turn: Sequence[Message], agent: str, redactor: Redactor, marks: _LineMarks) -> str:
+    lines = [
+        _bars(f"{one.role}: {_flat(one.text, redactor, _SAID)}", _bar_of(one)) for one in turn if one.role == "user"
+    ]
     calls = [call for message in turn for call in message.calls if not call.synthetic]
     tally: dict[str, list[int]] = {}
     for call in calls:
@@ -139,16 +165,18 @@ def _collapsed(turn: Sequence[Message], agent: str, redactor: Redactor) -> str:
             f"{tool} {number}" + (f" ({bad} failed)" if bad else "") for tool, (number, bad) in tally.items()
         ]
         lines.append(_bars(f"  calls: {', '.join(counted_calls)}"))
-    answer = next((one.text for one in reversed(turn) if one.role == "assistant" and one.text.strip()), "")
-    if answer:
-        lines.append(_bars(f"  answer: {_flat(answer, redactor, _SAID)}"))
+    if answer := _answer(turn, redactor):
+        lines.append(marks.bars(answer))
     return "\n".join(lines)
 
 
-def _whole(message: Message, agent: str, redactor: Redactor, chars: int) -> str:
+def _whole(message: Message, agent: str, redactor: Redactor, chars: int, marks: _LineMarks) -> str:
     lines = []
     if message.text.strip() and message.role != "tool":
-        lines.append(f"[{message.role}]\n{_bars(_cut(redactor.text(message.text), chars))}")
+        text = _cut(redactor.text(message.text), chars)
+        # An agent repeats what it has read.
+        barred = marks.bars(text) if message.role == "assistant" else _bars(text, _bar_of(message))
+        lines.append(f"[{message.role}]\n{barred}")
     for call in message.calls:
         if call.synthetic:
             continue
@@ -156,7 +184,7 @@ def _whole(message: Message, agent: str, redactor: Redactor, chars: int) -> str:
         arguments = msgspec.json.encode(redactor.value(call.arguments)).decode("utf-8", "replace")
         lines.append(f"[call, {verdict}]\n{_bars(f'{call.tool} {_cut(arguments, chars)}')}")
         if call.result is not None:
-            lines.append(f"[its result]\n{_bars(_cut(redactor.text(call.result.text), chars))}")
+            lines.append(f"[its result]\n{_bars(_cut(redactor.text(call.result.text), chars), _FOREIGN_BAR)}")
     return "\n".join(lines)
 
 
@@ -176,8 +204,32 @@ def _cut(text: str, chars: int) -> str:
     return f"{text[:half]}\n({len(text) - 2 * half:,} characters left out)\n{text[-half:]}"
 
 
-def _bars(text: str) -> str:
-    return "\n".join(_BAR + line for line in text.splitlines() or [""])
+def _bars(text: str, bar: str = _BAR) -> str:
+    return "\n".join(bar + line for line in text.splitlines() or [""])
+
+
+def _bar_of(message: Message) -> str:
+    return _FOREIGN_BAR if message.role == "user" and is_by_program(message) else _BAR
+
+
+class _LineMarks:
+    """Which lines of an agent repeat a result or a page."""
+
+    def __init__(self, foreign: ForeignTexts) -> None:
+        self._foreign = foreign
+        self._known: dict[str, bool] = {}
+
+    def look_at(self, lines: Iterable[str]) -> None:
+        """Look for many lines at once, which takes as long as for one."""
+        new = [line for line in dict.fromkeys(lines) if line not in self._known]
+        self._known |= {line: found is not None for line, found in zip(new, self._foreign.find_each(new), strict=True)}
+
+    def bars(self, text: str) -> str:
+        """The lines of a text, each behind the bar that it needs."""
+        lines = text.splitlines() or [""]
+        # Redaction and cuts make lines that were not looked for.
+        self.look_at(lines)
+        return "\n".join((_FOREIGN_BAR if self._known[line] else _BAR) + line for line in lines)
 
 
 _FOLDER = Path(__file__).parent / "instructions"
@@ -230,6 +282,7 @@ class ReviewRequest(msgspec.Struct, frozen=True):
     topic: Topic
     digest: SessionDigest
     prompt: str
+    foreign: ForeignTexts
 
     @property
     def text(self) -> str:
@@ -254,7 +307,8 @@ def make_ready(
     redactor = context.secrecy.redactor()
     prompt = prompt_of(instructions(topic, own), context)
     budget = budget_for(window, prompt)
-    digest = digest_of(session, redactor, project=context.project, budget=budget)
+    foreign = foreign_texts(session, project=context.project)
+    digest = digest_of(session, redactor, project=context.project, foreign=foreign, budget=budget)
     if not digest.messages:
         raise NotFound(f"{str(session.ref)!r} holds no messages that could be reviewed.")
-    return ReviewRequest(session, topic, digest, prompt)
+    return ReviewRequest(session, topic, digest, prompt, foreign)

@@ -17,6 +17,7 @@ from seasoned.agent.loop.context import Context
 from seasoned.agent.loop.model import ModelChoice, open_model
 from seasoned.agent.loop.record import body_of, new_ref
 from seasoned.agent.memory.journal import Change, changes
+from seasoned.agent.memory.overlap import ForeignTexts
 from seasoned.agent.review.due import ReviewSettings, Topic
 from seasoned.agent.review.fork import Fork, ForkProgress, RequestObserver, ReviewGate, digest_fork, run_fork
 from seasoned.agent.review.ledger import (
@@ -48,13 +49,8 @@ def line_of(changes: Iterable[Change]) -> str | None:
     staged = _summary([change for change in written if change.state == "staged"])
     parts = [f"Kept: {kept}"] if kept else []
     if staged:
-        kinds = " and ".join(sorted({f"`seasoned {change.kind} history`" for change in written if _waits(change)}))
-        parts.append(f"Waiting for you ({kinds}): {staged}")
+        parts.append(f"Waiting for you (`seasoned review --staged`): {staged}")
     return ". ".join(parts) or None
-
-
-def _waits(change: Change) -> bool:
-    return change.state == "staged"
 
 
 def _summary(changes: Sequence[Change]) -> str:
@@ -110,6 +106,8 @@ class ReviewPlan:
     fork: Fork
     # The context of the conversation or of the command; the review gets its own copy.
     context: Context
+    # The texts of the session, by which what repeats its results or pages is recognised.
+    foreign: ForeignTexts
     task: str | None = None
     settings: ReviewSettings = field(default_factory=ReviewSettings)
 
@@ -242,6 +240,8 @@ def _context(plan: ReviewPlan, ref: SessionRef) -> Context:
         parent=str(plan.session),
         task=plan.task,
         staging=plan.context.staging or plan.settings.staging,
+        foreign=plan.foreign,
+        stage_pages=plan.settings.stage_pages,
         allow_person_skills=plan.context.allow_person_skills or plan.settings.allow_person_skills,
         stopping=Event(),
     )
@@ -264,6 +264,7 @@ def review_session(
         topic=topic,
         fork=digest_fork(opened, request.digest, request.prompt, owns_model=True),
         context=context,
+        foreign=request.foreign,
         task=request.task,
         settings=settings,
     )

@@ -141,6 +141,10 @@ def apply_change(journal: ChangeJournal, change: Change) -> WriteReply:
     with journal.skill_lock(edit.folder):
         if _digest_of(inside(edit.folder, f"{edit.target}/{edit.file}")) != change.before_digest:
             raise UsageError(f"{edit.target}/{edit.file} has changed since change {change.id} was proposed: reject it.")
+        if edit.after is not None:
+            # What may be kept is decided when it is kept: the rules may have changed while it waited.
+            before = "" if edit.before is None else edit.before.decode()
+            _check(journal, edit.target.rpartition("/")[2], edit.file, edit.after.decode(), before)
         return journal.accept(change, edit, lambda aside: _apply(journal, edit, aside))
 
 

@@ -1,10 +1,11 @@
 -- name: add
 INSERT INTO learned (
     kind, folder, target, file, action, actor, origin, session, parent, platform, tool, call_id, task, at, state,
-    before, before_digest, after, after_digest, aside
+    before, before_digest, after, after_digest, aside, reason, foreign_call, foreign_tool, foreign_text
 ) VALUES (
     :kind, :folder, :target, :file, :action, :actor, :origin, :session, :parent, :platform, :tool, :call_id, :task,
-    :at, :state, :before, :before_digest, :after, :after_digest, :aside
+    :at, :state, :before, :before_digest, :after, :after_digest, :aside, :reason, :foreign_call, :foreign_tool,
+    :foreign_text
 )
 RETURNING id;
 

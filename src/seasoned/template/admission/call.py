@@ -181,6 +181,11 @@ def _foreign(tool: str, arguments: Mapping[str, Any], project: str) -> str | Non
     return None
 
 
+def names_foreign_host(tool: str, arguments: Mapping[str, Any], *, project: str = "") -> bool:
+    """Whether a call names a host that is neither this machine nor the project's own."""
+    return _foreign(tool, arguments, project) is not None
+
+
 def _places(tool: str, text: str) -> Iterator[str]:
     """The hosts that a text names, each with the path behind it."""
     for url in _URL.compiled.finditer(text):
