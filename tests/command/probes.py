@@ -1,6 +1,7 @@
 """Commands and calls written without looking at the rules, to measure what the table misses and what it stops.
 
-Every second line is kept aside: rules are written for the others alone. `⏎` stands for a line break.
+Every second line of the first set is kept aside: rules are written for the others alone. The third set (`probe/third`)
+was measured once before any rule was written for it; docs/design/command.md has that figure. `⏎` is a line break.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from seasoned.command.risk import Need, need_of_call
 FOLDER = "/home/mira/parcel"
 Kind = Literal["destructive", "wrapped", "gate", "harmless"]
 KINDS: tuple[Kind, ...] = ("destructive", "wrapped", "gate", "harmless")
-Half = Literal["development", "aside"]
-HALVES: tuple[Half, ...] = ("development", "aside")
+Half = Literal["development", "aside", "third"]
+HALVES: tuple[Half, ...] = ("development", "aside", "third")
 
 
 class Probe(msgspec.Struct, frozen=True):
@@ -33,10 +34,12 @@ class Probe(msgspec.Struct, frozen=True):
 
 
 def probes(kind: Kind, half: Half) -> list[Probe]:
-    """The probes of one kind in one half of its set."""
-    text = (Path(__file__).parent / "probe" / f"{kind}.txt").read_text(encoding="utf-8")
+    """The probes of one kind: one half of the first set, or the third set."""
+    folder = Path(__file__).parent / "probe"
+    text = ((folder / "third" if half == "third" else folder) / f"{kind}.txt").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("# ")]
-    return [_probe(line) for line in lines[HALVES.index(half) :: 2]]
+    chosen = lines if half == "third" else lines[HALVES.index(half) :: 2]
+    return [_probe(line) for line in chosen]
 
 
 def _probe(line: str) -> Probe:

@@ -160,5 +160,6 @@ def in_code(code: str) -> Iterator[Finding]:
 def in_arguments(arguments: Mapping[str, Any], place: WorkingFolder) -> Iterator[Finding]:
     """Such a place among the arguments of a tool that does more than read."""
     for value in arguments.values():
-        if isinstance(value, str) and is_place(value, place):
-            yield _guarded(value)
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, str) and is_place(each, place):
+                yield _guarded(each)

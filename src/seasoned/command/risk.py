@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.command import code, guard, inner, path, sql, tool_call
+from seasoned.command import call_text, code, guard, inner, path, sql, tool_call
 from seasoned.command.layers import (
     HEREDOC,
     MOST_CHARACTERS,
@@ -117,7 +117,9 @@ def assess_code(text: str, place: WorkingFolder, question: Question, *, limit: i
 def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder, question: Question) -> list[Finding]:
     """Everything found in a tool call: what its name says, and the commands, code and SQL in it."""
     found: list[Finding] = [*tool_call.findings(tool, arguments, place)]
-    for kind, text in tool_call.texts(tool, arguments):
+    for kind, text in call_text.texts(tool, arguments):
+        if kind == "unread":
+            found.append(_TOO_MANY)
         if kind in ("command", "typed"):
             found += assess_command(text, place, question)
         if kind in ("sql", "typed"):
@@ -441,20 +443,21 @@ def why_not_example(tool: str, arguments: Mapping[str, Any]) -> Finding | None:
     if command is not None:
         # What else the call holds (an inner `action`, a second command) must pass as well.
         others = {name: value for name, value in given.items() if value != command}
-        return _of_example_command(command) or _first(assess_call(tool, others, WorkingFolder(), "example"))
+        found = _of_example_command(command) or _first(assess_call(tool, others, WorkingFolder(), "example"))
+        return found or next(filter(None, map(_of_example_command, call_text.called(given))), None)
     found = _first(assess_call(tool, given, WorkingFolder(), "example"))
     form = tool_of(tool).form
     if found is not None or form in ("file_read", "search", "web"):
         return found
     if form == "python":
-        return next(filter(None, map(_of_example_code, tool_call.all_texts(given))), None)
+        return next(filter(None, map(_of_example_code, call_text.all_texts(given))), None)
     return _first(tool_call.example_findings(tool, given)) or (
         None if form == "file_write" else _first(_of_example_texts(given))
     )
 
 
 def _of_example_texts(given: Mapping[str, Any]) -> Iterable[Finding]:
-    for kind, text in tool_call.example_texts(given):
+    for kind, text in call_text.example_texts(given):
         if kind == "sql":
             yield from assess_call("sql", {"sql": text}, WorkingFolder(), "example")
         else:

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from seasoned.command.call_text import objects, read_as
 from seasoned.command.path import WorkingFolder
 from seasoned.command.risk import findings_in_call, gravity
 from seasoned.command.rows import Finding
-from seasoned.command.tool_call import read_as
 from seasoned.confirm.request.canonical_json import digest_of
 from seasoned.confirm.request.request import Request, Vote
 from seasoned.confirm.request.seal import Seal
@@ -22,8 +22,6 @@ _TOOL_KEYS = ("tool", "tool_name", "name")
 _ARGUMENT_KEYS = ("arguments", "args", "tool_input", "input", "parameters")
 # A request with more objects counts as dangerous, so that nothing hides behind padding.
 _MOST_OBJECTS = 500
-# Fewer than `findings_in_call` reads of one list; longer lists are passed in pieces.
-_PIECE = 40
 # Sorted, so that a submitted request and the same one read back share a cache entry.
 _encode = msgspec.json.Encoder(order="sorted").encode
 _TOO_MUCH = Finding("delete_data", "is too long to be searched, so it may do the worst", "length")
@@ -46,42 +44,37 @@ def finding_of(action: str, need: Finding | None) -> str:
 @lru_cache(maxsize=1024)
 def _need_in(written: bytes) -> Finding | None:
     details: dict[str, Any] = msgspec.json.decode(written)
-    objects = _objects(details)
-    if len(objects) > _MOST_OBJECTS:
+    found, complete = objects(details, most=_MOST_OBJECTS)
+    if not complete:
         return _TOO_MUCH
-    calls = [call for one in objects for call in _calls(one)]
-    found = [each for tool, given in calls for each in findings_in_call(tool, given, _NOWHERE)]
-    return min(found, key=gravity, default=None)
+    calls = [call for one in found for call in _calls(one)]
+    needs = [each for tool, given in calls for each in findings_in_call(tool, given, _NOWHERE)]
+    return min(needs, key=gravity, default=None)
 
 
-def _objects(details: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every object in the details, outer ones first; stops one beyond the limit."""
-    found = [details]
-    inner: list[Any] = list(details.values())
-    while inner and len(found) <= _MOST_OBJECTS:
-        value = inner.pop()
-        if isinstance(value, dict):
-            found.append(value)
-            inner += value.values()
-        elif isinstance(value, list):
-            inner += [each for each in value if isinstance(each, dict | list)]
-    return found
-
-
-def _calls(one: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _calls(one: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The tool calls that an object can be read as, under the names that agents use."""
     for tool in (each for key in _TOOL_KEYS if isinstance(each := one.get(key), str)):
-        yield from ((tool, given) for key in _ARGUMENT_KEYS if isinstance(given := one.get(key), dict))
-    # One value at a time: only the first values of a call are read, and a command could hide behind many others.
+        yield from ((tool, given) for key in _ARGUMENT_KEYS if isinstance(given := one.get(key), Mapping))
+    # What it holds itself; the objects inside it are read on their own.
+    held = {key: _own(value) for key, value in one.items() if isinstance(value, str | list)}
+    yield "", held
+    # Any name that may hold a command, code or SQL, also where only some tools would run it.
+    yield from (("", {kind: value}) for key, value in held.items() for kind in read_as(key))
     for key, value in one.items():
-        if isinstance(value, str | list):
-            yield from (("", {kind: piece}) for kind in read_as(key) for piece in _pieces(value))
+        if isinstance(value, dict) and read_as(key):
+            yield from (("", {kind: each}) for kind in read_as(key) for each in value.values() if isinstance(each, str))
 
 
-def _pieces(value: str | list[Any]) -> list[Any]:
-    if isinstance(value, str) or len(value) <= _PIECE:
-        return [value]
-    return [value[start : start + _PIECE] for start in range(0, len(value), _PIECE)]
+def _own(value: str | list[Any]) -> str | list[Any]:
+    """A text, or the words and lists of words in a list."""
+    if isinstance(value, str):
+        return value
+    return [each for each in value if isinstance(each, str) or (isinstance(each, list) and not _packs(each))]
+
+
+def _packs(value: list[Any]) -> bool:
+    return any(isinstance(each, dict | list) for each in value)
 
 
 def request_from_row(database: Database, row: DatabaseRow, seal: Seal) -> Request:

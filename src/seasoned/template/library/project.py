@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from seasoned.command import tool_call
+from seasoned.command import call_text
 from seasoned.command.tool import output_form
 from seasoned.session import ToolCall
 from seasoned.store import Store
@@ -78,7 +78,7 @@ def _is_convention(example: Example) -> bool:
     if output_form(ToolCall("", example.tool, arguments)) != "api":
         return False
     # Tools under any name can run commands and code.
-    return next(tool_call.texts(example.tool, arguments), None) is None
+    return next(call_text.texts(example.tool, arguments), None) is None
 
 
 def with_real_names(

@@ -1,0 +1,102 @@
+"""A command, code or SQL is found in whatever field of a call it stands, and however deep it is packed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.command.call_text import MOST_OBJECTS, all_texts, objects
+from seasoned.command.risk import may_be_example, need_of_call
+from tests.each_case import check_each
+
+FOLDER = "/home/mira/parcel"
+DELETES = "rm -rf /srv/data"
+HELD: list[tuple[str, dict[str, Any], str]] = [
+    ("mcp__x__do", {"shell": DELETES}, "delete_data"),
+    ("mcp__x__do", {"bash": DELETES}, "delete_data"),
+    ("mcp__x__do", {"commandLine": DELETES}, "delete_data"),
+    ("mcp__x__do", {"SHELL": [DELETES]}, "delete_data"),
+    ("mcp__x__do", {"steps": [[{"run": DELETES}]]}, "delete_data"),
+    ("mcp__x__do", {"program": "rm", "args": ["-rf", "/srv/data"]}, "delete_data"),
+    ("mcp__x__do", {"command": "rm", "arguments": ["-rf", "/srv/data"]}, "delete_data"),
+    ("mcp__x__do", {"executable": "/bin/rm", "params": "-rf /srv/data"}, "delete_data"),
+    ("mcp__x__do", {"command": json.dumps(["rm", "-rf", "/srv/data"])}, "delete_data"),
+    ("mcp__x__do", {"request": json.dumps({"cmd": DELETES})}, "delete_data"),
+    ("mcp__x__do", {"request": json.dumps([{"payload": json.dumps({"shell": DELETES})}])}, "delete_data"),
+    ("mcp__x__do", {"pad": {f"k{number}": "x" for number in range(90)}, "z": {"cmd": DELETES}}, "delete_data"),
+    ("mcp__x__do", {"javascript": "require('fs').rmSync('/srv/data', {recursive: true})"}, "delete_data"),
+    ("mcp__x__do", {"statement": "DROP TABLE orders"}, "wipe_database"),
+    ("mcp__x__do", {"query": "/* tidy */ TRUNCATE TABLE orders"}, "wipe_database"),
+    ("mcp__warehouse__run", {"statements": ["select 1", "DELETE FROM orders"]}, "delete_data"),
+    ("mcp__x__do", {"sql": {"text": "DROP DATABASE shop"}}, "wipe_database"),
+    ("mcp__k8s__kubectl", {"args": ["delete", "ns", "shop"]}, "delete_data"),
+    ("mcp__k8s__kubectl_delete", {"resource": "deployment"}, "shutdown_service"),
+    ("git", {"subcommand": "push", "args": ["--force", "origin", "main"]}, "delete_data"),
+    ("http_request", {"method": "delete", "url": "https://api.example.org/orders/1"}, "delete_data"),
+    ("fetch_api", {"method": "POST", "url": "https://api.stripe.com/v1/refunds", "body": {}}, "transfer_funds"),
+    ("mcp__fs__move_file", {"source": "/srv/data", "destination": "/tmp/x"}, "delete_data"),
+    ("mcp__fs__delete_files", {"paths": ["build", "/srv/data"]}, "delete_data"),
+    ("mcp__fs__write_files", {"files": [{"path": "/root/.ssh/authorized_keys", "content": "x"}]}, "modify_permissions"),
+    ("mcp__fs__copy", {"paths": ["/tmp/s.json", "/home/mira/.claude/settings.json"]}, "modify_permissions"),
+]
+NOT_HELD: list[tuple[str, dict[str, Any]]] = [
+    ("mcp__x__do", {"program": "git", "args": ["status"]}),
+    ("mcp__x__do", {"shell": "bash", "cwd": FOLDER}),
+    ("mcp__docs__search", {"query": "DROP TABLE users"}),
+    ("WebSearch", {"query": "how to delete from table users"}),
+    ("mcp__x__do", {"query": "delete the old rows, then tell me"}),
+    ("Write", {"file_path": f"{FOLDER}/package.json", "content": json.dumps({"scripts": {"command": DELETES}})}),
+    ("Task", {"prompt": json.dumps({"command": DELETES})}),
+    ("TodoWrite", {"todos": [{"content": DELETES, "status": "pending"}] * 90}),
+    ("http_request", {"method": "GET", "url": "https://api.example.org/orders"}),
+    ("http_request", {"method": "DELETE", "url": "http://localhost:8000/orders/1"}),
+    ("mcp__k8s__kubectl_get", {"args": ["pods"]}),
+    ("mcp__fs__move_file", {"source": f"{FOLDER}/a.py", "destination": f"{FOLDER}/b.py"}),
+    ("mcp__fs__delete_files", {"paths": ["build", f"{FOLDER}/dist"]}),
+    ("NotebookEdit", {"notebook_path": f"{FOLDER}/a.ipynb", "source": "open('/etc/sudoers')\nprint(1)"}),
+]
+
+
+def test_a_call_is_held_whichever_field_holds_what_it_runs() -> None:
+    def check(tool: str, arguments: dict[str, Any], action: str) -> None:
+        need = need_of_call(tool, arguments, folder=FOLDER)
+        assert need is not None and need.action == action
+        assert not may_be_example(tool, arguments)
+
+    check_each(HELD, check)
+
+
+def test_what_is_searched_for_stored_or_said_is_not_held() -> None:
+    def check(tool: str, arguments: dict[str, Any]) -> None:
+        assert need_of_call(tool, arguments, folder=FOLDER) is None
+
+    check_each(NOT_HELD, check)
+
+
+@given(st.integers(0, 400), st.sampled_from(["dict", "list", "json"]))
+def test_no_depth_hides_a_command(depth: int, manner: str) -> None:
+    value: Any = {"command": DELETES}
+    # Each level of JSON in JSON doubles the backslashes, so few levels fit into a call.
+    for number in range(min(depth, 6) if manner == "json" else depth):
+        if manner == "json":
+            value = {"inner": json.dumps(value)}
+        else:
+            value = {f"k{number}": value} if manner == "dict" else [value]
+    arguments = {"packed": value}
+    assert need_of_call("mcp__x__do", arguments, folder=FOLDER) is not None
+    assert DELETES in "".join(all_texts(arguments)).replace("\\", "")
+
+
+def test_a_call_that_packs_more_than_is_read_needs_a_person() -> None:
+    many = {"rows": [{"a": 1}] * (MOST_OBJECTS + 1)}
+    deep: dict[str, Any] = {}
+    for _ in range(MOST_OBJECTS + 1):
+        deep = {"k": deep}
+    wide = {"commands": ["ls"] * (MOST_OBJECTS + 1)}
+    for arguments in (many, deep, wide):
+        need = need_of_call("mcp__x__do", arguments, folder=FOLDER)
+        assert need is not None and need.row == "length"
+    assert objects(many) == ([many, *[{"a": 1}] * (MOST_OBJECTS - 1)], False)
