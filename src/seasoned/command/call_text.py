@@ -68,6 +68,9 @@ REMOTE_NAME = LazyRegex(r"__|[./:]")
 _CALLS_TOOLS = LazyRegex(r"\btools\.\w+\(|\bawait\s+\w+\(")
 _ANY_COMMAND_KEYS = _COMMAND_KEYS | names("chars input args arguments argument")
 _ANY_CODE_KEYS = _CODE_KEYS | names("script program expression function eval notebook")
+_PLAIN = frozenset((int, float, bool, type(None)))
+_OPENING = frozenset("{[ \n\t\r")
+_CALLED_KEYS = frozenset((*_ARGUMENT_KEYS, *_FROM_KEYS, *_METHOD_KEYS, "subcommand"))
 # What these tools are given is stored, searched or said, and no one runs it.
 _RUNS_NOTHING = ("file_read", "file_write", "search", "web", "meta", "agent")
 
@@ -106,7 +109,7 @@ def objects(value: Any, *, most: int = MOST_OBJECTS, decodes: bool = True) -> tu
 
 def decoded(text: str) -> Any:
     """What a text of JSON holds if that is an object or a list, else None."""
-    if text[:1] not in ("{", "[", " ", "\n", "\t", "\r") or text.lstrip()[:1] not in ("{", "["):
+    if text[:1] not in _OPENING or text.lstrip()[:1] not in ("{", "["):
         return None
     try:
         return msgspec.json.decode(text)
@@ -129,14 +132,20 @@ def all_texts(value: Any) -> Iterator[str]:
 
 def packed(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
     """The arguments and the objects inside them, and whether these are all."""
-    # Most calls hold a few texts and nothing else.
-    decodes = tool_of(tool).form not in _RUNS_NOTHING
-    return objects(arguments, decodes=decodes)
+    # Most calls hold a few texts and numbers, and nothing else.
+    for value in arguments.values():
+        if type(value) is str:
+            if value[:1] in _OPENING:
+                break
+        elif type(value) not in _PLAIN:
+            break
+    else:
+        return [arguments], True
+    return objects(arguments, decodes=tool_of(tool).form not in _RUNS_NOTHING)
 
 
-def texts(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[TextKind, str]]:
-    """The commands, code and SQL in a call, each with how it is to be read; `unread` where there are too many."""
-    inside, complete = packed(tool, arguments)
+def texts(tool: str, inside: list[Mapping[str, Any]]) -> Iterator[tuple[TextKind, str]]:
+    """The commands, code and SQL in the objects of a call, each with how to read it; `unread` if there are too many."""
     count = 0
     for one in inside:
         for found in _texts_in(tool, one):
@@ -145,8 +154,6 @@ def texts(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[TextKind, s
                 yield "unread", ""
                 return
             yield found
-    if not complete:
-        yield "unread", ""
 
 
 def _texts_in(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[TextKind, str]]:
@@ -181,6 +188,9 @@ def _is_statement(tool: str, text: str) -> bool:
 
 def called(arguments: Mapping[str, Any], tool: str = "") -> Iterator[str]:
     """Commands whose words stand in several fields: a program and its arguments, a move, a request by HTTP."""
+    own = _as_command(tool)
+    if not own and _CALLED_KEYS.isdisjoint(arguments):
+        return
     given = next((value for key in _ARGUMENT_KEYS if (value := arguments.get(key)) is not None), None)
     words = [each for each in given if isinstance(each, str)] if isinstance(given, list | tuple) else []
     rest = shlex.join(words) or (given if isinstance(given, str) else "")
@@ -189,8 +199,7 @@ def called(arguments: Mapping[str, Any], tool: str = "") -> Iterator[str]:
     more = f"{sub} {rest}" if isinstance(sub, str) else rest
     if program and more:
         yield f"{program} {more}"
-    own = tool.replace("_", "-") if tool.replace("_", "-") in _NAMED_PROGRAMS else tool.replace("_", " ")
-    if own.split(" ")[0] in _NAMED_PROGRAMS and (more or " " in own):
+    if own and (more or " " in own):
         yield f"{own} {more}"
     source, target = _first(arguments, _FROM_KEYS), _first(arguments, _TO_KEYS)
     if source and target and tool.split("_")[0] in ("move", "rename", "mv"):
@@ -199,6 +208,14 @@ def called(arguments: Mapping[str, Any], tool: str = "") -> Iterator[str]:
     if address and method.isalpha():
         body = next((" -d x" for key in _BODY_KEYS if arguments.get(key) is not None), "")
         yield f"curl -X {method.upper()}{body} {shlex.quote(address)}"
+
+
+@lru_cache(maxsize=256)
+def _as_command(tool: str) -> str:
+    """The command that a tool is named after (`kubectl_delete`), or nothing."""
+    if tool.replace("_", "-") in _NAMED_PROGRAMS:
+        return tool.replace("_", "-")
+    return tool.replace("_", " ") if tool.partition("_")[0] in _NAMED_PROGRAMS else ""
 
 
 def _first(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> str:

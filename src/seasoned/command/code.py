@@ -23,7 +23,20 @@ _CLOUD_CALLS = names("delete_bucket terminate_instances delete_objects delete_ta
 # Words by which other languages than Python delete, and texts in them that are paths elsewhere.
 _DELETES = LazyRegex(
     r"(?i)\b(?:rm(?:Sync|dirSync|dir|_rf?|_r|tree)?|unlink(?:Sync|_all)?|rimraf|erase|truncate(?:Sync)?"
-    r"|remove(?:All|Sync|Dir\w*|_dir\w*|_tree|_file|_entry\w*)?|delete(?:-directory|-file|Directory|File|_dir\w*)?|emptyDir\w*)\b"
+    r"|remove(?:All|Sync|Dir\w*|_dir\w*|_tree|_file|_entry\w*)?|delete(?:-directory|-file|Directory|Dir|File|Recursively|_dir\w*)?|emptyDir\w*)\b"
+)
+# A pattern between slashes is not a path: `print if /rm -rf/`.
+_PATTERN = LazyRegex(
+    r"(?:\A|\b(?:if|unless|and|or|not|grep|split|when)\b|[=!]~|&&|\|\||[({;,])\s*m?/(?:\\.|[^/\\\n'\"])+/"
+)
+# Libraries of clouds, and the names under which all of them delete.
+_CLOUD_LIBRARY = LazyRegex(
+    r"\b(?:boto3|botocore|aiobotocore|google\.cloud|googleapiclient|azure\.|kubernetes|@aws-sdk|aws-sdk|@google-cloud|@azure"
+    r"|digitalocean|openstack|hcloud|pulumi|libcloud|Aws::)"
+)
+_CLOUD_DELETES = LazyRegex(
+    r"\.(?:(?:delete|terminate|destroy|purge|deregister)(?:_\w+|[A-Z]\w*)?|begin_delete\w*|delete)\s*\("
+    r"|\b(?:Delete|Terminate)[A-Z]\w*Command\b"
 )
 _ELSEWHERE = LazyRegex(r"""['"`{ ]((?:/|~/|\.\./)[\w.@*~/+-]+)(?=['"`}\s]|\Z)""")
 _LOOKS_PYTHON = LazyRegex(r"(?m)^\s*(?:import|from|def|with|for|class|if|try|while)\b|\bprint\(|^\s*\w+ = ")
@@ -75,6 +88,8 @@ def findings(code: str, place: WorkingFolder, program: str = "", depth: int = 0)
             if name in ("exec", "eval", "compile") and depth < _MOST_DEPTH:
                 yield from (found for text in texts for found in findings(text, place, depth=depth + 1))
     yield from guard.in_code(code)
+    if _CLOUD_LIBRARY.compiled.search(code) and _CLOUD_DELETES.compiled.search(code):
+        yield Finding("delete_data", "deletes something in a cloud", "code: cloud")
     if _EVALUATES.compiled.search(code) and _FETCHES.compiled.search(code) and _REMOTE.compiled.search(code):
         yield _DOWNLOADED
     if _CHANGES.compiled.search(code) or sql.changes_data(code):
@@ -84,7 +99,7 @@ def findings(code: str, place: WorkingFolder, program: str = "", depth: int = 0)
 def _of_text(code: str, place: WorkingFolder) -> Iterator[Finding]:
     """Findings in code that is not Python, by patterns only."""
     if _DELETES.compiled.search(code):
-        for path in _ELSEWHERE.compiled.findall(code):
+        for path in _ELSEWHERE.compiled.findall(_PATTERN.compiled.sub(" ", code)):
             if not place.holds(path):
                 yield _deletes(path, "delete")
     if re.search(r"\.(?:query|execute|exec|run)\s*\(", code):

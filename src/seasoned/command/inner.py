@@ -81,6 +81,8 @@ def in_arguments(step: Step) -> Iterator[str]:
         )
         if "--" in words:
             yield shlex.join(words[words.index("--") + 1 :])
+    if program in ("less", "more", "man"):
+        yield from (word[2:] for word in words if word.startswith("+!"))
     if program in ("find", "fd", "fdfind"):
         starts = [at for at, word in enumerate(words) if word in FIND_RUNS]
         for at in starts[:_MOST_GUESSES]:

@@ -158,7 +158,10 @@ def code_in(step: Step) -> str | None:
         return None
     if step.program in ("awk", "gawk", "mawk", "nawk") and "-f" not in step.words:
         return step.sub or None
-    found = [step.words[at + 1] for at, word in enumerate(step.words[:-1]) if _CODE_OPTION.compiled.fullmatch(word)]
+    # Only JavaScript takes code behind -p; perl and ruby loop with it.
+    prints = step.program in ("node", "bun", "deno")
+    pairs = pairwise(step.words)
+    found = [code for word, code in pairs if _CODE_OPTION.compiled.fullmatch(word) or (prints and word == "-p")]
     return found[0] if found else None
 
 
@@ -174,6 +177,8 @@ def _inside(layer: Layer) -> Iterator[str]:
         if step.program in group("input_runners") or step.program in group("shells"):
             yield from _fed(layer.substitutions)
         yield from inner.in_arguments(step)
+        if step.program == "parallel" and before:
+            yield from _for_each(step, before)
         code = code_in(step)
         if code is not None:
             yield from inner.in_code(code, step.program)
@@ -196,12 +201,22 @@ def _inside(layer: Layer) -> Iterator[str]:
         yield _ARM.compiled.sub(" ;", layer.text)
 
 
+def _for_each(step: Step, before: tuple[Step, ...]) -> Iterator[str]:
+    """`echo /srv | parallel rm -rf {}`: its command with the paths that the programs before it name."""
+    paths = [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
+    for text in inner.in_arguments(step) if paths else ():
+        yield text.replace("'{}'", "{}").replace("{}", " ".join(paths)) if "{}" in text else f"{text} {' '.join(paths)}"
+
+
 def _fed(texts: tuple[str, ...]) -> Iterator[str]:
     """What `<(printf …)` gives to a program that runs it."""
-    for text in texts:
-        for step in parse(text):
-            if step.program in ("echo", "printf"):
-                yield from inner.in_text(spoken(step).replace("\t", " "))
+    for text in spoken_in(texts):
+        yield from inner.in_text(text.replace("\t", " "))
+
+
+def spoken_in(texts: tuple[str, ...]) -> list[str]:
+    """What `echo` and `printf` print in these commands."""
+    return [spoken(step) for text in texts for step in parse(text) if step.program in ("echo", "printf")]
 
 
 def _files_run(text: str, steps: tuple[Step, ...]) -> Iterator[WrittenFile]:

@@ -89,6 +89,7 @@ _WRAPPERS = {
 }
 # Project tools that run a program after one word: `uv run pytest`.
 _RUNNERS = {"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec"}
+_SPLIT_STRING = LazyRegex(r"(?s)(?:-[a-zA-Z]*S|--split-string=)(?P<text>.+)\Z")
 _NUMBER = LazyRegex(r"[\d.]+[smhd]?\Z")
 _ASSIGNMENT = LazyRegex(r"[A-Za-z_]\w*\+?=")
 # The body of a here-document is input, not a command; what follows its mark on the first line stays.
@@ -242,7 +243,7 @@ def runs(steps: list[Step], join: Join, words: list[str]) -> None:
             prefix.append(f"{first} {rest[1]}")
             rest = _after_options(rest[2:], frozenset({"--with", "--python", "-p", "--extra", "--group", "--project"}))
         elif first in _WRAPPERS and len(rest) > 1:
-            inner = _after_options(rest[1:], _WRAPPERS[first])
+            inner = _after_options(_split_string(rest[1:]) if first == "env" else rest[1:], _WRAPPERS[first])
             if first == "command" and len(inner) < len(rest) - 1:  # `command -v x` asks; it does not run x
                 break
             if not inner:  # `sudo -i` runs a shell
@@ -259,6 +260,17 @@ def runs(steps: list[Step], join: Join, words: list[str]) -> None:
         if program != rest[0]:
             prefix.append(rest[0][: -len(program)])
         steps.append(Step(join if steps else "", program, tuple(rest[1:]), tuple(behind), tuple(prefix)))
+
+
+def _split_string(words: list[str]) -> list[str]:
+    """The words of `env -S'rm -r x'`, where the option holds a whole command."""
+    for at, word in enumerate(words):
+        found = _SPLIT_STRING.compiled.match(word)
+        if found is not None:
+            return [*words[:at], *found["text"].split(), *words[at + 1 :]]
+        if not word.startswith("-"):
+            break
+    return words
 
 
 def _after_options(words: list[str], takes_value: frozenset[str]) -> list[str]:

@@ -60,6 +60,10 @@ _OPEN_MODE = LazyRegex(
 )
 # Modes that only take rights away.
 _TIGHT_MODE = LazyRegex(r"0?[0-7]00|[ugoa]*-\w+|go=|go-\w+(?:,\S+)?|u=\w*,go=")
+# Modes that take rights away from the owner too.
+_LOCKING_MODE = LazyRegex(r"0?0[0-7]{2}|[ga]*[ua][uga]*-\w+|-\w+|[ga]*[ua][uga]*=")
+_WINDOWS = ("del", "erase", "rd", "rmdir")
+_STASH_LOSES = names("drop clear")
 _ASKING_KEYGEN = LazyRegex(r"-[RFlyeiBHYDKLrM]\w*|-\w*[lyFR]|--help")
 _NOT_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
 _SYSTEM = LazyRegex(r"/(?:etc|usr|bin|sbin|boot|dev|sys|proc|lib)(?:/|\Z)")
@@ -214,9 +218,12 @@ def _remove(given: _PathRule) -> Iterator[Finding]:
     recursive = step.program in ("rimraf", "del-cli", "trash", "trash-put", "srm", "wipe") or any(
         re.fullmatch(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive", word) for word in step.words
     )
-    if not targets:  # `ls /srv | xargs rm`: what is deleted stands in the program before
-        targets = [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
+    if not targets or "{}" in targets:  # `ls /srv | xargs rm`: what is deleted stands in the program before
+        named = [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
+        targets = [*(target for target in targets if target != "{}"), *named]
     for target in targets:
+        if step.program in _WINDOWS and re.fullmatch(r"/[a-zA-Z]", target):
+            continue  # an option: `del /q build`
         if "$" in place.resolve(target) and not recursive:
             continue
         if not place.holds(target):
@@ -258,7 +265,14 @@ def _move(given: _PathRule) -> Iterator[Finding]:
 
 
 def _pack(given: _PathRule) -> Iterator[Finding]:
-    """Archives that delete what they have packed."""
+    """Archives that delete what they have packed, or are unpacked over the system."""
+    into = [value for option, value in pairwise(given.step.words) if option in ("-C", "-d", "--directory")]
+    into += [word.partition("=")[2] for word in given.step.words if word.startswith("--directory=")]
+    for target in into:
+        path = given.place.resolve(target)
+        if path == "/" or _OF_SYSTEM.compiled.match(path + "/"):
+            yield Finding("delete_data", f"unpacks files over {target!r}, a folder of the system", "unpacked outside")
+            return
     deletes = "--remove-files" in given.step.words or (
         given.step.program == "zip" and any(re.fullmatch(r"-[a-zA-Z]*m[a-zA-Z]*", word) for word in given.step.words)
     )
@@ -269,14 +283,19 @@ def _pack(given: _PathRule) -> Iterator[Finding]:
 
 
 def _clean(given: _PathRule) -> Iterator[Finding]:
-    """`git clean` in a folder that is not the project's."""
-    words = given.step.words
+    """`git clean`, `git reset --hard` and their like in a folder that is not the project's."""
+    words, sub = given.step.words, given.step.sub
     forced = any(re.fullmatch(r"-[a-zA-Z]*f[a-zA-Z]*|--force", word) for word in words)
-    if given.step.sub == "clean" and forced and "-n" not in words:
-        for word in words:
-            if word.startswith(("/", "~", "..")) and _is_elsewhere(word, given.place):
-                yield Finding("delete_data", f"deletes files in {word!r}", "git clean outside")
-                return
+    loses = (
+        (sub == "clean" and forced and "-n" not in words)
+        or (sub == "reset" and "--hard" in words)
+        or (sub == "checkout" and (forced or words[-1] == "."))
+        or (sub == "stash" and not _STASH_LOSES.isdisjoint(words))
+    )
+    for word in words if loses else ():
+        if word.startswith(("/", "~", "..")) and _is_elsewhere(word, given.place):
+            yield Finding("delete_data", f"deletes files in {word!r}", "git clean outside")
+            return
 
 
 def _mode(given: _PathRule) -> Iterator[Finding]:
@@ -285,6 +304,10 @@ def _mode(given: _PathRule) -> Iterator[Finding]:
         return
     mode, paths, place = words[0], words[1:], given.place
     temporary = bool(paths) and all(place.resolve(path).startswith(_TEMPORARY) for path in paths)
+    recursive = any(re.fullmatch(r"-[a-zA-Z]*R[a-zA-Z]*|--recursive", word) for word in given.step.words)
+    if recursive and _LOCKING_MODE.compiled.fullmatch(mode) and any(_is_elsewhere(path, place) for path in paths):
+        yield Finding("modify_permissions", "locks users out of files outside the working folder", "chmod locks")
+        return
     if _OPEN_MODE.compiled.fullmatch(mode) and not temporary:
         yield Finding("modify_permissions", f"opens files up to everyone or to another user ({mode})", "chmod open")
     elif not _TIGHT_MODE.compiled.fullmatch(mode) and any(_is_elsewhere(path, place) for path in paths):
@@ -340,7 +363,8 @@ def _make_secret(given: _PathRule) -> Iterator[Finding]:
 
 _RULES = {
     **dict.fromkeys(("rm", "unlink", "rimraf", "del-cli", "trash", "trash-put", "srm", "wipe", "rmdir"), _remove),
-    **dict.fromkeys(("tar", "bsdtar", "zip"), _pack),
+    **dict.fromkeys(("tar", "bsdtar", "zip", "unzip"), _pack),
+    **dict.fromkeys(("Remove-Item", "remove-item", "ri", "del", "erase", "rd"), _remove),
     "mv": _move,
     "git": _clean,
     **dict.fromkeys(("find", "fd", "fdfind"), _find),

@@ -69,6 +69,9 @@ class _KnownTexts:
         if isinstance(target, ast.Name):
             self._lists[target.id] = self.list_of(value)
             self._values[target.id] = [*self._values.get(target.id, []), *self.of(value)][:_MOST_TEXTS]
+        elif isinstance(target, ast.Tuple | ast.List):
+            for each in target.elts:  # `for root, dirs, files in os.walk("/srv")`
+                self._keep(each, value)
 
     def name(self, node: ast.Call) -> str:
         """The last name of a called function, as it was defined."""

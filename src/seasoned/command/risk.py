@@ -28,6 +28,7 @@ from seasoned.command.layers import (
     layers,
     piped_into,
     reads_program,
+    spoken_in,
     texts_given,
 )
 from seasoned.command.parse import Step, names, parse, without_bodies
@@ -116,8 +117,11 @@ def assess_code(text: str, place: WorkingFolder, question: Question, *, limit: i
 
 def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder, question: Question) -> list[Finding]:
     """Everything found in a tool call: what its name says, and the commands, code and SQL in it."""
-    found: list[Finding] = [*tool_call.findings(tool, arguments, place)]
-    for kind, text in call_text.texts(tool, arguments):
+    inside, complete = call_text.packed(tool, arguments)
+    found: list[Finding] = [*tool_call.findings(tool, inside, place)]
+    if not complete:
+        found.append(_TOO_MANY)
+    for kind, text in call_text.texts(tool, inside):
         if kind == "unread":
             found.append(_TOO_MANY)
         if kind in ("command", "typed"):
@@ -182,14 +186,15 @@ def _of_input(
 ) -> Iterator[Finding]:
     """What a database, a shell or another interpreter is given to read."""
     given = texts_given(layer, before)
-    if step.program in group("databases"):
+    if step.program in group("databases") and not _is_scratch(step, place):
         yield from _of_database(step, before, given, layer.text)
     if step.program in group("interpreters") or step.program in group("code_programs"):
         inline = code_in(step)
         downloads = any(each.program in group("downloads") for each in before)
         if (downloads and _runs_input(step, inline)) or (fetches and _runs_substitution(step, inline)):
             yield _DOWNLOADED
-        for text in [inline] if inline is not None else given:
+        fed = () if "<(" not in layer.text else spoken_in(layer.substitutions)
+        for text in [inline] if inline is not None else (*given, *fed):
             yield from code.findings(text, place, step.program)
             yield from _of_held_texts(text, question)
     if _runs_decoded(step, before, layer):
@@ -279,6 +284,8 @@ def _as_program(step: Step, at: int) -> Step:
 def _of_rows(step: Step, question: Question) -> Iterator[Finding]:
     known = rows_by_program(question)
     rows = known.get(step.program)
+    if "--help" in step.words and _shows_help(step):
+        return
     if rows:
         texts = [_joined(step.words)]
         sub = step.sub
@@ -292,6 +299,14 @@ def _of_rows(step: Step, question: Question) -> Iterator[Finding]:
     if "*" in known and step.program not in group("readers"):
         line = [f"{step.program} {_joined(step.words)}"]
         yield from (_found(row) for row in known["*"] if _matches(row, line))
+
+
+def _shows_help(step: Step) -> bool:
+    """Whether a program only shows how it is used: `kubectl delete --help`."""
+    # Behind an option it may be a value, and what runs other programs or scripts passes it on.
+    passing_on = (group("wrappers") - group("containers")) | group("task_runners") | group("interpreters")
+    at = step.words.index("--help")
+    return step.program not in passing_on and (at == 0 or not step.words[at - 1].startswith("-"))
 
 
 def _joined(words: tuple[str, ...]) -> str:
@@ -310,6 +325,13 @@ def _matches(row: CommandRow, texts: list[str]) -> bool:
 
 def _found(row: CommandRow) -> Finding:
     return Finding(row.action, row.why, row.name, row.asks_locally, row.never_example)
+
+
+def _is_scratch(step: Step, place: WorkingFolder) -> bool:
+    """Whether a database is in memory or in a temporary folder, where the agent is free."""
+    if not step.program.startswith(("sqlite", "duckdb")):
+        return False
+    return ":memory:" in step.words or place.resolve(step.sub).startswith(("/tmp/", "/var/tmp/"))
 
 
 def _of_database(step: Step, before: tuple[Step, ...], given: tuple[str, ...], text: str) -> Iterator[Finding]:

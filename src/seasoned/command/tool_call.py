@@ -8,7 +8,7 @@ from typing import Any
 
 from seasoned.command import guard
 from seasoned.command.action import HIGH_RISK, check_action
-from seasoned.command.call_text import REMOTE_NAME, all_texts, packed, snake, words_of
+from seasoned.command.call_text import REMOTE_NAME, all_texts, snake, words_of
 from seasoned.command.parse import names
 from seasoned.command.path import WorkingFolder, guarded
 from seasoned.command.rows import Finding, ToolNameRow, group, table
@@ -24,6 +24,7 @@ _PATH_KEYS = names(
 )
 _WRITING = names("write edit patch create replace insert delete move apply update multiedit save put append str rename")
 _DELETING = names("delete remove unlink rm trash erase")
+_CHANGING = _WRITING | _DELETING
 _PATCHED = LazyRegex(
     r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?|\*\*\* Move to: )(?P<path>\S+)", re.MULTILINE
 )
@@ -41,12 +42,11 @@ _TARGET_KEYS = names("env environment stage target cluster deployment tier")
 _LIVE = LazyRegex(r"(?i)(?:--?[\w-]+=)?(?:prod|production|live)\Z")
 
 
-def findings(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> Iterator[Finding]:
-    """What the name of a tool says that it does, and what a file tool writes to."""
+def findings(tool: str, inside: list[Mapping[str, Any]], place: WorkingFolder) -> Iterator[Finding]:
+    """What the name of a tool says that it does, and what a file tool writes to; `inside` are its objects."""
     words = words_of(tool)
     if not words:
         return
-    inside, _ = packed(tool, arguments)  # what is beyond its limits asks anyway: `texts` says so
     yield from _of_files(words, inside, place)
     if words[0] not in group("looking") and tool_of(tool).form not in ("file_read", "search", "web", "meta"):
         yield from (found for one in inside for found in guard.in_arguments(one, place))
@@ -86,7 +86,7 @@ def _names_it(row: ToolNameRow, words: tuple[str, ...], *, remote: bool = True) 
 
 
 def _of_files(words: tuple[str, ...], inside: list[Mapping[str, Any]], place: WorkingFolder) -> Iterator[Finding]:
-    if frozenset(words).isdisjoint(_WRITING | _DELETING) or inside[0].get("command") == "view":
+    if _CHANGING.isdisjoint(words) or inside[0].get("command") == "view":
         return
     for path in _paths(inside):
         yield from guarded(path, place)
@@ -102,7 +102,7 @@ def _paths(inside: list[Mapping[str, Any]]) -> Iterator[str]:
         for key, value in arguments.items():
             if key in _PATH_KEYS and isinstance(value, str | list):
                 listed = [value] if isinstance(value, str) else value
-                # `source` may also hold code, which is no path.
+                # `source` may also hold code, not a path.
                 fitting = (each for each in listed if isinstance(each, str) and len(each) < 400 and "\n" not in each)
                 yield from (each.removeprefix("file://") for each in fitting)
             if key in ("patch", "input", "diff", "command") and isinstance(value, str):

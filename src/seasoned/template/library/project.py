@@ -78,7 +78,7 @@ def _is_convention(example: Example) -> bool:
     if output_form(ToolCall("", example.tool, arguments)) != "api":
         return False
     # Tools under any name can run commands and code.
-    return next(call_text.texts(example.tool, arguments), None) is None
+    return next(call_text.texts(example.tool, call_text.packed(example.tool, arguments)[0]), None) is None
 
 
 def with_real_names(
