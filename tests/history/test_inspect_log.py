@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.errors import SourceError
-from seasoned.history.reader import inspect_log
+from seasoned.history.reader.log import inspect_log
 from seasoned.session import Marks, Message, Result, SessionRef, ToolCall, Unreadable, Usage
 from tests.each_case import each_case
 from tests.history.small_formats import INSPECT_SAMPLE, document, inspect_archive, read

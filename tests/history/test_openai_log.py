@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seasoned.history.reader import openai_log
+from seasoned.history.reader.log import openai_log
 from seasoned.session import Message, Result, Session, SessionRef, ToolCall, Unreadable, Usage
 from tests.history.small_formats import OPENAI, call, document, lines, read
 

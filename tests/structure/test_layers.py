@@ -143,7 +143,7 @@ def test_every_module_imports_only_what_it_may() -> None:
         ("seasoned.scan.worker_pool", "import seasoned.cli.output", "no package imports an entry point"),
         ("seasoned.web.page", "import seasoned.mcp_server", "only the command line starts other entry points"),
         ("seasoned.stats.test", "from seasoned.session import Session", "knows nothing of sessions"),
-        ("seasoned.history.reader.otel", "import orjson", "the thin core"),
+        ("seasoned.history.reader.log.otel", "import orjson", "the thin core"),
         ("seasoned.hooks.codex", "import httpx", "the thin core"),
         ("seasoned.store.backup", "from rich import print", "only the command line"),
         ("seasoned.stats.mean", "import numpy as np", "import it inside the function"),

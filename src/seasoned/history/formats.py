@@ -148,12 +148,20 @@ ORDER = (
     "anthropic_log",
     "openai_log",
 )
+# Those in `reader/log/`: the name of a format is kept in stores, its place is not.
+_LOGS = frozenset(
+    ("managed_agent", "otel", "inspect_log", "mini_swe_agent", "swe_agent")
+    + ("tau_bench", "sharegpt", "anthropic_log", "openai_log")
+)
 # Claude Code and Codex have by far the most files, and three lines are enough to recognise them.
 _FIRST_LOOK = 3
 
 
 class Format(Protocol):
-    """A module of `reader/` that reads one format."""
+    """A module of `reader/` that reads one format.
+
+    One whose files grow also has `read_on`, one whose database tells what has changed `stamps`.
+    """
 
     NAME: str
 
@@ -166,7 +174,8 @@ class Format(Protocol):
 
 def named(module: str) -> Format:
     """The reader module of this name, imported on first use."""
-    return cast("Format", import_module(f"seasoned.history.reader.{module}"))
+    folder = "reader.log" if module in _LOGS else "reader"
+    return cast("Format", import_module(f"seasoned.history.{folder}.{module}"))
 
 
 def recognise(path: Path) -> str | None:

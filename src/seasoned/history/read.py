@@ -68,7 +68,7 @@ def _sessions(path: Path) -> Iterator[Session]:
 
 
 # Databases that can be asked for one of their sessions.
-_CHOOSING = ("hermes_db", "seasoned_db")
+_CHOOSING = ("hermes_db", "seasoned_db", "opencode_db")
 
 
 def read_one(path: Path, ref: SessionRef) -> Session:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -166,9 +165,9 @@ class FileReader:
             module = job.format or recognise(path)
             if module is None:
                 yield self._batch(job, NOT_A_HISTORY)
-            elif hasattr(import_module(f"seasoned.history.reader.{module}"), "read_on"):
+            elif hasattr(named(module), "read_on"):
                 yield from self._read_growing(job, module, path)
-            elif hasattr(import_module(f"seasoned.history.reader.{module}"), "stamps"):
+            elif hasattr(named(module), "stamps"):
                 yield from self._read_stamped(job, module, path)
             else:
                 yield from self._read_whole(job, module, named(module).read(path))
@@ -177,9 +176,8 @@ class FileReader:
 
     def _read_growing(self, job: FileJob, module: str, path: Path) -> Iterator[Batch]:
         resume = _resume(job, path)
-        read_on: Callable[[Path, Resume | None], Iterator[Any]] = import_module(
-            f"seasoned.history.reader.{module}"
-        ).read_on
+        source: Any = named(module)
+        read_on: Callable[[Path, Resume | None], Iterator[Any]] = source.read_on
         is_first, begun = resume is None, resume.offset if resume else 0
         cut_at = None if resume is None else f"line {resume.lines + 1}"
         for stretch in read_on(path, resume):
@@ -201,7 +199,7 @@ class FileReader:
 
     def _read_stamped(self, job: FileJob, module: str, path: Path) -> Iterator[Batch]:
         """Read the sessions of a database whose stamps have changed."""
-        source = import_module(f"seasoned.history.reader.{module}")
+        source: Any = named(module)
         stamps: dict[str, str] = source.stamps(path)
         known: dict[str, str] = msgspec.json.decode(job.stamps) if job.stamps else {}
         changed = {native_id for native_id, stamp in stamps.items() if known.get(native_id) != stamp}
