@@ -150,8 +150,17 @@ ORDER = (
 )
 # Those in `reader/log/`: the name of a format is kept in stores, its place is not.
 _LOGS = frozenset(
-    ("managed_agent", "otel", "inspect_log", "mini_swe_agent", "swe_agent")
-    + ("tau_bench", "sharegpt", "anthropic_log", "openai_log")
+    [
+        "managed_agent",
+        "otel",
+        "inspect_log",
+        "mini_swe_agent",
+        "swe_agent",
+        "tau_bench",
+        "sharegpt",
+        "anthropic_log",
+        "openai_log",
+    ]
 )
 # Claude Code and Codex have by far the most files, and three lines are enough to recognise them.
 _FIRST_LOOK = 3
