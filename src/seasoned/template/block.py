@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from seasoned.lazy_regex import LazyRegex
 from seasoned.marks import BLOCK_OPENS
 from seasoned.template.example import Example, NamedExample, Note, digest
 
@@ -17,15 +18,15 @@ Form = Literal["messages", "text", "guidance"]
 FORMATS: tuple[Format, ...] = ("openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill")
 FORMS: tuple[Form, ...] = ("messages", "text", "guidance")
 
-_NOT_A_NAME = re.compile(r"[^\w.@-]")
-_MARK = re.compile(r"\[(?=\s*seasoned\s*:)", re.IGNORECASE)
-_CONTROL_TOKEN = re.compile("<([|｜])([^<>|｜\\s]{1,60})([|｜])>")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_INVISIBLE = re.compile(
+_NOT_A_NAME = LazyRegex(r"[^\w.@-]")
+_MARK = LazyRegex(r"\[(?=\s*seasoned\s*:)", re.IGNORECASE)
+_CONTROL_TOKEN = LazyRegex("<([|｜])([^<>|｜\\s]{1,60})([|｜])>")
+_SURROGATE = LazyRegex("[\ud800-\udfff]")
+_INVISIBLE = LazyRegex(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-_LINE_END = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_LINE_END = LazyRegex("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_CONTROL = LazyRegex("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _DEEPEST = 64
 
 
@@ -57,12 +58,12 @@ class Block(msgspec.Struct, frozen=True):
     @property
     def mark(self) -> str:
         """The line that opens the block."""
-        return f"{BLOCK_OPENS}v1 {_NOT_A_NAME.sub('_', self.template)} {self.digest}]"
+        return f"{BLOCK_OPENS}v1 {_NOT_A_NAME.compiled.sub('_', self.template)} {self.digest}]"
 
 
 def clean_text(text: str) -> str:
     """A text that cannot end the block, steer a chat format, or hide what it says."""
-    return _without_marks(_CONTROL.sub("", _LINE_END.sub("\n", text))).strip()
+    return _without_marks(_CONTROL.compiled.sub("", _LINE_END.compiled.sub("\n", text))).strip()
 
 
 def clean_line(text: str) -> str:
@@ -105,7 +106,7 @@ def _finite(literal: str) -> float | str:
 def _without_marks(text: str) -> str:
     """Marks are replaced last: what is removed before could have stood inside one."""
     if not text.isascii():
-        text = _INVISIBLE.sub("", _SURROGATE.sub("\ufffd", text))
+        text = _INVISIBLE.compiled.sub("", _SURROGATE.compiled.sub("\ufffd", text))
     if "[" in text:
-        text = _MARK.sub("(", text)
-    return _CONTROL_TOKEN.sub(r"<\1 \2 \3>", text) if "<" in text else text
+        text = _MARK.compiled.sub("(", text)
+    return _CONTROL_TOKEN.compiled.sub(r"<\1 \2 \3>", text) if "<" in text else text

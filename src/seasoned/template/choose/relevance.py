@@ -9,7 +9,6 @@ take longer than the answer, so they are scored in plain Python, to the same fig
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
@@ -17,6 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from seasoned.command.parse import names
+from seasoned.lazy_regex import LazyRegex
 
 _K1, _B = 1.5, 0.75
 # Up to so many texts, plain Python is faster than importing numpy.
@@ -24,8 +24,8 @@ _FEW = 200
 # Only the first words of a task are used: they say what it is about.
 _LONGEST_TASK = 64
 _READ = 4000
-_WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD = LazyRegex(r"[぀-ヿ㐀-鿿가-힣]|[^\W_]+")
+_HUMP = LazyRegex(r"(?<=[a-z0-9])(?=[A-Z])")
 _EMPTY = names(
     "a an and are as at be but by can could do does for from has have how i if in into is it its let me my no not of on"
     " or our please should so some that the their them then there these they this those to us use using was we were"
@@ -38,7 +38,7 @@ DECIMALS = 4
 def words_of(text: str) -> list[str]:
     """The words of a text in order: lower case, names split at humps and underscores, without empty words."""
     found = []
-    for word in _WORD.findall(_HUMP.sub(" ", text[:_READ])):
+    for word in _WORD.compiled.findall(_HUMP.compiled.sub(" ", text[:_READ])):
         lowered = word.casefold()
         if lowered in _EMPTY or (len(lowered) < 2 and lowered.isascii()):
             continue

@@ -8,8 +8,9 @@ lies from each of them is a table in its test.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+
+from seasoned.lazy_regex import LazyRegex
 
 # What a chat format puts around one message: role, start and end.
 MESSAGE_TOKENS = 5
@@ -18,7 +19,7 @@ CALL_TOKENS = 16
 RESULT_TOKENS = 8
 
 _SHORT_CHARS = 1000
-_TOKEN = re.compile(
+_TOKEN = LazyRegex(
     r" ?[A-Z][a-z]{1,6}(?![a-z])"  # a word of up to seven letters
     r"|(?: |(?<![A-Za-z]))[a-z]{1,7}(?![a-z])"
     r"| ?[A-Z]?[a-z]{1,4}"  # four letters of a longer one
@@ -28,8 +29,8 @@ _TOKEN = re.compile(
     r"|\s{2,}|[^\S ]"  # a single space belongs to what follows it
     r"|[^ -~]"
 )
-_WIDE = re.compile("[\u0800-\uffff]")
-_WIDEST = re.compile("[\U00010000-\U0010ffff]")
+_WIDE = LazyRegex("[\u0800-\uffff]")
+_WIDEST = LazyRegex("[\U00010000-\U0010ffff]")
 
 
 def count_tokens(text: str) -> int:
@@ -38,11 +39,11 @@ def count_tokens(text: str) -> int:
 
 
 def _count(text: str) -> int:
-    tokens = len(_TOKEN.findall(text))
+    tokens = len(_TOKEN.compiled.findall(text))
     if text.isascii():
         return tokens
     # Letters outside ASCII are a token at most; of three bytes one and a half, of four (emoji) three.
-    return tokens + -(-len(_WIDE.findall(text)) // 2) + 2 * len(_WIDEST.findall(text))
+    return tokens + -(-len(_WIDE.compiled.findall(text)) // 2) + 2 * len(_WIDEST.compiled.findall(text))
 
 
 # The same examples are weighed for every session.
