@@ -59,6 +59,13 @@ class _PhraseRule(NamedTuple):
     pattern: LazyRegex
 
 
+class _RulePart(NamedTuple):
+    """A list of words inside a rule: as an expression, and the literals of which a text must hold one."""
+
+    pattern: str
+    need: frozenset[str]
+
+
 class _Phrases(NamedTuple):
     stems: tuple[str, ...]
     rules: tuple[_PhraseRule, ...]
@@ -82,7 +89,8 @@ def _phrases() -> _Phrases:
     words: dict[str, list[str]] = {}
     for name, listed in data["words"].items():
         words[name] = [one for word in listed.split() for one in (words[word[1:-1]] if word[0] == "{" else [word])]
-    rules = tuple(_rule(text, words) for texts in data["rules"].values() for text in texts)
+    known: dict[str, _RulePart] = {}
+    rules = tuple(_rule(text, words, known) for texts in data["rules"].values() for text in texts)
     stems = {word for rule in rules for need in rule.needs for word in need if word[-1] == "*"}
     plain, signs = (
         tuple(
@@ -99,8 +107,15 @@ def _phrases() -> _Phrases:
     return _Phrases(tuple(sorted(stems)), rules, plain, signs, tongues, by_word)
 
 
-def _rule(text: str, words: Mapping[str, list[str]]) -> _PhraseRule:
+def _rule(text: str, words: Mapping[str, list[str]], known: dict[str, _RulePart]) -> _PhraseRule:
     """One line of `[rules]` as an expression; the file explains how they are written."""
+
+    def part(token: str) -> _RulePart:
+        # Most rules are made of the same few lists of words.
+        if token not in known:
+            known[token] = _rule_part(token, words)
+        return known[token]
+
     made, needs = r"\b", []
     is_joined = True  # Whether what comes next follows at once, without a gap.
     for token in text.split():
@@ -109,7 +124,7 @@ def _rule(text: str, words: Mapping[str, list[str]]) -> _PhraseRule:
             made = r"(?:^|[.!?;:] ?)\b" if token == "^" else made
             continue
         if token[0] == "!":
-            made += rf"(?!{_GAP}{_alternatives(_choices(token[1:], words))})"
+            made += rf"(?!{_GAP}{part(token[1:]).pattern})"
             continue
         if not is_joined:
             made += _GAP
@@ -117,25 +132,22 @@ def _rule(text: str, words: Mapping[str, list[str]]) -> _PhraseRule:
         if token[0] == "~":
             made += rf"(?:[\w@]+{_GAP}){{0,{token[1:]}}}?"
         elif token[0] == "?":
-            made += rf"(?:{_alternatives(_choices(token[1:], words))}{_GAP}){{0,4}}"
+            made += rf"(?:{part(token[1:]).pattern}{_GAP}){{0,4}}"
         else:
-            choices = _choices(token, words)
-            made += _alternatives(choices)
-            needs.append(frozenset(max(_PARTS.compiled.findall(one), key=len) for one in choices))
+            made += part(token).pattern
+            needs.append(part(token).need)
     # The part with the longest words is asked for first: it is the one that most texts lack.
     needs.sort(key=lambda some: -min(map(len, some)))
     return _PhraseRule(tuple(needs), LazyRegex(made))
 
 
-def _choices(token: str, words: Mapping[str, list[str]]) -> list[str]:
-    return [one for part in token.split("|") for one in (words[part[1:-1]] if part[0] == "{" else [part])]
-
-
-def _alternatives(choices: list[str]) -> str:
+def _rule_part(token: str, words: Mapping[str, list[str]]) -> _RulePart:
+    choices = [one for part in token.split("|") for one in (words[part[1:-1]] if part[0] == "{" else [part])]
     made = [
         _GAP.join(map(re.escape, one.rstrip("*").split("+"))) + (r"\w*" if one[-1] == "*" else r"\b") for one in choices
     ]
-    return f"(?:{'|'.join(made)})"
+    need = frozenset(max(_PARTS.compiled.findall(one), key=len) for one in choices)
+    return _RulePart(f"(?:{'|'.join(made)})", need)
 
 
 def _tongue(drop: str, orders: str, user: str, approved: str, phrases: str) -> Iterator[_PhraseRule]:
