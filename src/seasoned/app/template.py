@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import msgspec
@@ -26,7 +25,6 @@ from seasoned.app.stores import (
 from seasoned.command.tool import TaskType
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, UsageError
-from seasoned.experience.storage import refresh as refresh_experience
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
@@ -48,14 +46,8 @@ from seasoned.template.mine.build import create as template_of_session
 from seasoned.template.mine.selection import MiningOptions, why_nothing
 from seasoned.template.provision import Messages, Provisioned
 from seasoned.template.provision import provision as provision_from
-from seasoned.template.recall.lookup import Recall
-from seasoned.template.recall.lookup import recall as look_up
 from seasoned.template.render import Rendered, render
 from seasoned.text import plural
-
-# How long a lookup may wait for sessions to be indexed that were scanned since the last one.
-_FILL_SECONDS = 10.0
-_filling = Lock()
 
 
 class SavedTemplate(msgspec.Struct, frozen=True):
@@ -331,27 +323,3 @@ def provision(
             if is_used and made.messages != messages:
                 storage.count_use(store, made.block.template, made.rendered.example_ids)
     return made
-
-
-def recall(
-    store: Store,
-    *,
-    tool: str | None,
-    error: str | None,
-    arguments: Mapping[str, Any] | None,
-    limit: int,
-    any_age: bool,
-    project: str | None = None,
-    within_seconds: float = _FILL_SECONDS,
-) -> Recall:
-    """What worked for a tool or an error, in the sessions scanned so far; `project` is the key of one project.
-
-    Sessions of the last scan may not be indexed yet. That is done first, for so many seconds; the next call goes on.
-    """
-    # A server is asked by several agents at once; one of them indexes.
-    if _filling.acquire(blocking=False):
-        try:
-            refresh_experience(store, within_seconds=within_seconds)
-        finally:
-            _filling.release()
-    return look_up(store, tool=tool, error=error, arguments=arguments, limit=limit, any_age=any_age, project=project)

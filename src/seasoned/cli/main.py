@@ -32,7 +32,7 @@ COMMANDS = {
     "backtest": ("experience.command:backtest", "Replay histories: was what sessions see right?"),
     "template": ("template.command:template", "Build, inspect and share templates"),
     "warm": ("template.warm:warm", "Print the examples a new session would get"),
-    "recall": ("template.warm:recall", "Look up what worked for a tool or an error"),
+    "recall": ("template.recall:recall", "Look up what worked for a tool or an error"),
     "experiment": ("experiment.command:experiment", "Measure whether a warm start helps"),
     "chat": ("chat:chat", "Chat with an agent that has tools"),
     "review": ("review:review", "Keep what a session taught"),

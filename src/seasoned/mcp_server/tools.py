@@ -11,8 +11,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
+from seasoned.app.recall import recall
 from seasoned.app.stores import kept_secrecy, user_store
-from seasoned.app.template import recall
 from seasoned.begin.ongoing import experiment_database
 from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_session import Action, warm_session

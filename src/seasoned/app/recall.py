@@ -1,0 +1,40 @@
+"""Recall from end to end. Apart from templates, so that a lookup does not wait for what only they need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+
+from seasoned.experience.storage import refresh as refresh_experience
+from seasoned.store import Store
+from seasoned.template.recall.lookup import Recall
+from seasoned.template.recall.lookup import recall as look_up
+
+# How long a lookup may wait for sessions to be indexed that were scanned since the last one.
+_FILL_SECONDS = 10.0
+_filling = Lock()
+
+
+def recall(
+    store: Store,
+    *,
+    tool: str | None,
+    error: str | None,
+    arguments: Mapping[str, Any] | None,
+    limit: int,
+    any_age: bool,
+    project: str | None = None,
+    within_seconds: float = _FILL_SECONDS,
+) -> Recall:
+    """What worked for a tool or an error, in the sessions scanned so far; `project` is the key of one project.
+
+    Sessions of the last scan may not be indexed yet. That is done first, for so many seconds; the next call goes on.
+    """
+    # A server is asked by several agents at once; one of them indexes.
+    if _filling.acquire(blocking=False):
+        try:
+            refresh_experience(store, within_seconds=within_seconds)
+        finally:
+            _filling.release()
+    return look_up(store, tool=tool, error=error, arguments=arguments, limit=limit, any_age=any_age, project=project)
