@@ -124,4 +124,6 @@ def block_of(body: dict[str, Any]) -> str:
     if not opens:
         return ""
     assert [*range(opens[0])] == [at for at, one in enumerate(messages) if one["role"] == "system"]
-    return json.dumps(messages[opens[0] : ends[0] + 1])
+    # The system prompt may hold memory, which ends in the same way.
+    end = next(at for at in ends if at >= opens[0])
+    return json.dumps(messages[opens[0] : end + 1])

@@ -23,6 +23,7 @@ from tests.scripted_server import serve_script
 OK = '{"output": "3 passed", "exit_code": 0, "error": null}'
 BAD = '{"output": "rtk: command not found", "exit_code": 127, "error": null}'
 RIGHT = "make report WEEK=2026-W09"
+REPORT = "./wp report late --week"
 
 
 @pytest.fixture
@@ -119,6 +120,20 @@ def test_when_hermes_exits_its_sessions_have_ended(plugin: Plugin, home: Path) -
     assert sorted(found) == [("s0", "exit"), ("s1", "session_reset")]
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+def test_reviews_can_be_switched_off(home: Path, monkeypatch: pytest.MonkeyPatch, wanted: bool) -> None:
+    # Not started, so that what it would take stays.
+    monkeypatch.setattr("seasoned.hermes_plugin.plugin.begin_learning", lambda home: None)
+    for folder in (".hermes", ".seasoned"):
+        (home / folder).mkdir(mode=0o700)
+    database(home)
+    config = Config(home=home / ".seasoned", hermes_home=home / ".hermes")
+    Plugin(config, HermesSettings(reviews=wanted)).session_ended("s0", "exit")
+    (file,) = waiting(str(config.home))
+    told = json.loads(Path(file).read_text())
+    assert (told["session"], told.get("reviews")) == ("s0", None if wanted else "no")
+
+
 def test_a_review_and_a_sub_agent_end_nothing(plugin: Plugin, home: Path) -> None:
     database(home)
     plugin.subagent_started(parent_session_id="s0", child_session_id="child")
@@ -134,8 +149,8 @@ def _reads(name: str) -> dict[str, Any]:
 def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_taught(tmp_path: Path) -> None:
     """Connected once in an empty home, and no command after that."""
     once = [
-        turn(calls=[terminal("./wp report --week 9", "call_{}_w")]),
-        turn(calls=[terminal("./wp report --week 2026-W09", "call_{}_r")]),
+        turn(calls=[terminal(f"{REPORT} 9", "call_{}_w")]),
+        turn(calls=[terminal(f"{REPORT} 2026-W09", "call_{}_r")]),
         *[
             # Long enough to be learned from; quicker than as many commands.
             turn(calls=[_reads(f"{part}{at}") for at in range(12)])
@@ -144,16 +159,24 @@ def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_tau
         turn(text="Three were late."),
     ]
     steps = [json.loads(json.dumps(step).replace("{}", str(number))) for number in range(3) for step in once]
-    wrong = turn(calls=[terminal("./wp report --week 9", "call_4_w")])
-    with serve_script(*steps, wrong, turn(text="Three again.")) as server:
+    wrong = turn(calls=[terminal(f"{REPORT} 9", "call_4_w")])
+    keeps = [
+        {"tool": "memory", "arguments": {"action": "add", "text": text}}
+        for text in ("A week is like 2026-W09, error otherwise.", "Mira counts parcels on Mondays.")
+    ]
+    with serve_script(*steps, wrong, turn(text="Three again.")) as server, serve_script({"calls": keeps}) as reviewer:
         house = House(tmp_path, server, enabled=False)
+        reviews = (
+            f'model = "scripted"\nbase_url = "{reviewer.url}/v1"\nreview_memory_turns = 0\nreview_skill_calls = 75\n'
+        )
+        (house.ours / "config.toml").write_text(reviews)
         connected = run(SEASONED, "connect", "hermes", "--yes", **house.environment())
         assert connected.returncode == 0, connected.stderr
         work = tmp_path / "work"
         work.mkdir()
         program = work / "wp"
         wrong_week = "echo error: a week is like 2026-W09; exit 2"
-        program.write_text(f'#!/bin/sh\ncase "$3" in 2026-W*) echo 3 were late ;; *) {wrong_week} ;; esac\n')
+        program.write_text(f'#!/bin/sh\ncase "$4" in 2026-W*) echo 3 were late ;; *) {wrong_week} ;; esac\n')
         program.chmod(0o755)
         for name in (f"{part}{at}" for part in "ab" for at in range(12)):
             (work / f"{name}.txt").write_text(f"part {name}\n")
@@ -161,6 +184,9 @@ def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_tau
         inside = f"import os; os.chdir({str(work)!r}); os.environ['TERMINAL_CWD'] = {str(work)!r}\n"
         house.play(*[asked] * 3, code=inside)
         assert wait_until_learned(str(house.ours), 60)
+        until = time.monotonic() + 60
+        while not house.rows("SELECT 1 FROM review WHERE state = 'kept'") and time.monotonic() < until:
+            time.sleep(0.1)
         house.play(asked, code=inside)
         requests = house.requests()
         assert block_of(requests[0]) == "", "the first session knew nothing"
@@ -169,3 +195,10 @@ def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_tau
         assert "--week 2026-W09" in block, "what works, before the mistake is made"
         assert "--week 9" not in block
         assert block_of(after) == block
+        kept = dict(house.rows("SELECT after, state FROM learned WHERE parent LIKE 'hermes:%'"))
+        assert kept == {keeps[0]["arguments"]["text"]: "staged", keeps[1]["arguments"]["text"]: "kept"}
+        assert "Mira counts parcels" in json.dumps(begun) and "error otherwise" not in json.dumps(begun)
+        # The line that follows a failure, at once and where it belongs.
+        failed = after["messages"][-1]
+        assert failed["tool_call_id"] == "call_4_w"
+        assert f"[seasoned] `{REPORT} 2026-W09` works here (3 sessions" in failed["content"]

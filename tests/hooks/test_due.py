@@ -19,6 +19,7 @@ from seasoned.hooks.review_trigger import DueSession, count_turn, review_folder
 from seasoned.hooks.reviewer import review_all
 from seasoned.learn_queue import wait_until_learned
 from tests.history.claude_lines import ClaudeFile
+from tests.history.hermes_rows import HermesDb
 from tests.hooks.test_events import HOOK, hook
 from tests.scripted_server import serve_script
 
@@ -63,8 +64,8 @@ def settle(config: Config) -> None:
     assert wait_until_learned(str(config.home), 60)
 
 
-def counted(config: Config) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((review_folder(config) / "claude-code.json").read_text())
+def counted(config: Config, agent: str = "claude-code") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((review_folder(config) / f"{agent}.json").read_text())
     return found
 
 
@@ -104,6 +105,25 @@ def test_turns_and_calls_are_counted_once_however_often_they_are_told(tmp_path: 
     path.write_bytes(path.read_bytes() + b',"name":"Bash"}]}}\n')
     count_turn(config, "claude-code", SESSION, path, "three")
     assert counted(config)["count"] == {"turns": 3, "calls": 4}
+
+
+def test_turns_and_calls_of_hermes_are_counted_from_its_database(tmp_path: Path) -> None:
+    config = configure("http://127.0.0.1:1", review_skill_calls=100, review_memory_turns=100)
+    made = HermesDb(tmp_path / "state.db")
+    made.session("s1", cwd="/home/mira/w")
+    made.session("child", parent_session_id="s1", source="subagent")
+    for session in ("s1", "child"):
+        made.says(session, "user", "How many parcels were late?")
+        calls = [{"id": f"{session}{at}", "function": {"name": "terminal", "arguments": "{}"}} for at in range(3)]
+        made.says(session, "assistant", "", tool_calls=json.dumps(calls))
+        made.result(session, f"{session}0", "x")
+    for session in ("s1", "s1", "child", "gone"):
+        assert count_turn(config, "hermes", session, made.path, "") is False
+    assert counted(config, "hermes")["count"] == {"turns": 1, "calls": 3}
+    made.says("s1", "user", "And last week?")
+    count_turn(config, "hermes", "s1", made.path, "")
+    count_turn(config, "hermes", "s1", tmp_path / "gone.db", "")
+    assert counted(config, "hermes")["count"] == {"turns": 2, "calls": 3}
 
 
 def test_sub_agents_and_sessions_without_a_file_are_not_counted(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -87,6 +88,8 @@ class _ConnectRecord(msgspec.Struct, frozen=True):
     links: tuple[LinkedFolder, ...] = ()
     parts: tuple[Part, ...] | None = None
     """What the user chose; None in records of versions that had no choice."""
+    python: str | None = None
+    """The Python of an installation that can review, which an agent's own environment may not be able to."""
 
 
 def apply_plan(plan: ConnectPlan, *, home: Path, clock: Callable[[], float], left: Left | None = None) -> Path:
@@ -105,7 +108,7 @@ def apply_plan(plan: ConnectPlan, *, home: Path, clock: Callable[[], float], lef
         # Without repeats, since every plan names the same folders.
         links = tuple(dict.fromkeys([*(old.links if old else ()), *plan.links]))
         # First what undoing needs, so that a killed process can be undone.
-        _save(folder, _ConnectRecord(plan.agent, _time(clock), tuple(files.values()), links, plan.parts))
+        _save(folder, _ConnectRecord(plan.agent, _time(clock), tuple(files.values()), links, plan.parts, _python()))
         try:
             _write_all(plan.changes, unfinished=home / "connect" / ".unfinished")
         except CannotDo:
@@ -268,6 +271,17 @@ def _load(folder: Path) -> _ConnectRecord | None:
 def _save(folder: Path, record: _ConnectRecord) -> None:
     data = msgspec.json.format(msgspec.json.encode(record, enc_hook=str))
     write_atomic(folder / "record.json", data, unfinished=folder.parent / ".unfinished")
+
+
+def reviewing_python(agent: str, *, home: Path) -> str | None:
+    """A Python whose Seasoned can review: this one, else that with which the agent was connected."""
+    record = _load(home / "connect" / agent)
+    return _python() or (None if record is None else record.python)
+
+
+def _python() -> str | None:
+    # Looked for without importing it, which takes a second.
+    return None if find_spec("pydantic_ai") is None else sys.executable
 
 
 def _time(clock: Callable[[], float]) -> str:

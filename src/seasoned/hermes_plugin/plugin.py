@@ -305,6 +305,8 @@ class Plugin:
         path = host.database_path(self._config.hermes_home)
         if path.exists():
             home = str(self._config.home)
+            if not self._settings.reviews:
+                fields["reviews"] = "no"
             note(home, kind, agent=AGENT, path=str(path), **{name: text for name, text in fields.items() if text})
             begin_learning(home)
 

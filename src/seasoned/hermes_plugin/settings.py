@@ -20,6 +20,7 @@ class HermesSettings(FormerSettings, frozen=True, kw_only=True, forbid_unknown_f
     # How long a person may take. Hermes' scheduler ends a job that is silent for 600 seconds.
     wait_seconds: Annotated[float, msgspec.Meta(ge=1, le=3600)] = 240
     judge: bool = True  # whether calls are judged and stored as they happen
+    reviews: bool = True  # whether sessions are reviewed, if a model for reviews is configured
 
 
 def load_settings(path: Path) -> HermesSettings:

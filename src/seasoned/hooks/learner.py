@@ -123,7 +123,7 @@ def _root(config: Config, one: EndNote) -> str:
 def _count(config: Config, notes: Sequence[EndNote]) -> None:
     """Count turns and calls for reviews, and have a session reviewed when it is due."""
     for one in notes:
-        is_session = one.agent in ("claude-code", "codex") and one.path and one.kind in ("turn", "session")
+        is_session = one.agent in ("claude-code", "codex", "hermes") and one.path and one.kind in ("turn", "session")
         if is_session and one.reviews != "no":
             count_turn(config, one.agent, one.session, Path(one.path), one.turn)  # type: ignore[arg-type]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -14,12 +15,13 @@ from seasoned.agent.review.due import ReviewCount, Topic, has_model, settings_of
 from seasoned.atomic_write import digest, make_private_folder, write_atomic
 from seasoned.background import start
 from seasoned.config import Config
-from seasoned.errors import CannotDo
+from seasoned.errors import CannotDo, SourceError
 from seasoned.file_lock import locked
-from seasoned.hooks.event import Agent
+from seasoned.history.reader.hermes_db import added_since, lineage
 
-# The bytes that mark a call in the agent's own history file.
-_CALLS: dict[Agent, tuple[bytes, ...]] = {
+ReviewedAgent = Literal["claude-code", "codex", "hermes"]
+# The bytes that mark a call in the agent's own history file. Hermes has a database, which is asked.
+_CALLS: dict[str, tuple[bytes, ...]] = {
     "claude-code": (b'"type":"tool_use"',),
     "codex": (b'"type":"function_call"', b'"type":"custom_tool_call"'),
 }
@@ -29,7 +31,7 @@ _LOCK_SECONDS = 2.0
 
 
 class _CountedSession(msgspec.Struct, frozen=True):
-    """How much of a session has been counted."""
+    """How much of a session has been counted: the bytes of its file, or the last message in Hermes' database."""
 
     bytes: int = 0
     turn: str = ""
@@ -45,7 +47,7 @@ class _AgentCount(msgspec.Struct, frozen=True):
 class DueSession(msgspec.Struct, frozen=True):
     """A session that is due for a review."""
 
-    agent: Agent
+    agent: ReviewedAgent
     session: str
     path: str
     topic: Topic
@@ -59,7 +61,7 @@ def find_codex_file(config: Config, thread: str) -> Path | None:
     return found[-1] if found else None
 
 
-def count_turn(config: Config, agent: Agent, session: str, path: Path, turn: str) -> bool:
+def count_turn(config: Config, agent: ReviewedAgent, session: str, path: Path, turn: str) -> bool:
     """Count what is new in a session; whether its review was started. Without a model for reviews nothing happens."""
     if not has_model(config):
         return False
@@ -90,13 +92,16 @@ def begin_reviewing(config: Config) -> None:
     start("seasoned.hooks.reviewer", str(config.home))
 
 
-def _count(config: Config, agent: Agent, session: str, path: Path, turn: str) -> Topic | None:
+def _count(config: Config, agent: ReviewedAgent, session: str, path: Path, turn: str) -> Topic | None:
     file = review_folder(config) / f"{agent}.json"
     known = _load(file)
     seen = known.seen.get(session, _CountedSession())
-    calls, size = _calls_since(agent, path, seen.bytes)
-    is_new_turn = bool(turn) and turn != seen.turn
-    count = ReviewCount(known.count.turns + is_new_turn, known.count.calls + calls)
+    if agent == "hermes":
+        turns, calls, size = _added_to_hermes(path, session, seen.bytes)
+    else:
+        turns = int(bool(turn) and turn != seen.turn)
+        calls, size = _calls_since(agent, path, seen.bytes)
+    count = ReviewCount(known.count.turns + turns, known.count.calls + calls)
     topic = topic_due(count, settings_of(config))
     if topic is not None:
         count = count.without(topic)
@@ -113,7 +118,17 @@ def _load(file: Path) -> _AgentCount:
         return _AgentCount()
 
 
-def _calls_since(agent: Agent, path: Path, start: int) -> tuple[int, int]:
+def _added_to_hermes(path: Path, session: str, after: int) -> tuple[int, int, int]:
+    try:
+        # What a sub-agent did is part of the session that started it.
+        if lineage(path, session)[1] != "subagent":
+            return added_since(path, session, after)
+    except SourceError:
+        pass  # the database is gone or damaged: nothing can be reviewed
+    return 0, 0, after
+
+
+def _calls_since(agent: str, path: Path, start: int) -> tuple[int, int]:
     """The calls in what was added to a file, and where its last complete line ends."""
     try:
         with path.open("rb") as file:

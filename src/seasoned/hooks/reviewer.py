@@ -12,6 +12,7 @@ import msgspec
 from seasoned.agent.review.due import has_model
 from seasoned.background import lower_priority
 from seasoned.config import Config, command_environment, load
+from seasoned.connect.apply import reviewing_python
 from seasoned.connect.plan import LinkedFolder, make_links
 from seasoned.errors import CannotDo
 from seasoned.file_lock import locked
@@ -69,7 +70,12 @@ def _take(config: Config, path: Path) -> int:
 def _review(config: Config, due: DueSession) -> str:
     """The output of the command that reviews."""
     reference = f"{due.agent}:{due.session}"
-    command = [sys.executable, "-m", "seasoned.cli.main", "review", reference, due.path, "--topic", due.topic]
+    try:
+        # Hermes' environment has the plugin, and seldom the libraries that talk to models.
+        python = reviewing_python(due.agent, home=config.home) or sys.executable
+    except CannotDo as error:
+        return str(error)
+    command = [python, "-P", "-m", "seasoned.cli.main", "review", reference, due.path, "--topic", due.topic]
     try:
         done = subprocess.run(
             command,
