@@ -17,6 +17,8 @@ NOW = 1_800_000_000.0
 DAY = 86_400.0
 REDACTOR = Redactor(b"k" * 32)
 SMALL = MiningOptions(min_messages=1)
+_INTENT = "Please look after the parcel{} and tell me more."
+_LETTERS = {ord(str(digit)): letter for digit, letter in enumerate("abcdefghij")}
 
 
 def call(tool: str, outcome: str = "ok", /, **arguments: Any) -> JudgedCall:
@@ -24,7 +26,7 @@ def call(tool: str, outcome: str = "ok", /, **arguments: Any) -> JudgedCall:
     facts = {name[1:]: arguments.pop(name) for name in list(arguments) if name.startswith("_")}
     fault = facts.pop("fault", "none")
     facts.setdefault("result", "done" if outcome == "ok" else "it did not work")
-    facts.setdefault("intent", "Please look after the parcel and tell me more.")
+    facts.setdefault("intent", _INTENT)
     return JudgedCall(
         0,
         0,
@@ -52,6 +54,8 @@ def session(name: str, *calls: JudgedCall, day: float = 1.0, **facts: Any) -> Tr
     placed = tuple(
         msgspec.structs.replace(
             one,
+            # Sessions with the same words and the same calls would be copies of each other.
+            intent=_INTENT.format(f" of {name.translate(_LETTERS)}") if one.intent == _INTENT else one.intent,
             position=at,
             message=2 * at + 1,
             call_id=one.call_id or f"{name}-{at}",

@@ -18,6 +18,7 @@ from seasoned.experience.failure import FailedCall
 from seasoned.experience.lesson import MOST_COMMANDS, MOST_CORRECTIONS, Hint, Line, Way
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.admission.call import admit_written
+from seasoned.template.witness import BlockShare, Vouched, Witnesses
 
 # Chosen by backtest on two thirds of the projects, see docs/measurements/backtest.md.
 FLOOR = 0.7  # a line is shown if it is estimated that at least this share of sessions uses it
@@ -30,6 +31,8 @@ FEWEST_LINEAGES = 2
 # Of the repairs of one mistake, the share that must have gone the same way.
 AGREEMENT = 0.6
 _MOST_TEXTS = 40
+# Lines that rest on few of the newest lineages get no larger part of the sheet than these have.
+_HEARD = 100
 _FIGURES = LazyRegex(r"\d+")
 # An operand that names one file or one test, rather than `./...` or a folder.
 _FILE = LazyRegex(r"[\w-]\.[A-Za-z]\w{0,5}(?=$|[\s\"':])|::|\s-(?:k|run|t|-grep|-filter)[ =]")
@@ -71,6 +74,7 @@ class ProjectKnowledge:
 
     def __init__(self, project: str = "") -> None:
         self._project = project  # its key: only its own hosts are shown
+        self._witnesses = Witnesses()
         self._lineages: dict[str, _Lineage] = {}
         self._forms: dict[str, dict[str, _Outcome]] = {}
         # The same for each option, value and variable that calls of a form were given.
@@ -84,6 +88,9 @@ class ProjectKnowledge:
 
     def add(self, evidence: SessionEvidence) -> None:
         """Take in a session that has ended."""
+        # Copies of a session are one source, whatever their ids.
+        root = self._witnesses.name(evidence.root, evidence.task, _told_by(evidence))
+        evidence = evidence if root == evidence.root else msgspec.structs.replace(evidence, root=root)
         lineage = self._lineages.setdefault(evidence.root, _Lineage(evidence.root, evidence.end, set()))
         lineage.end = max(lineage.end, evidence.end)
         lineage.is_active = lineage.is_active or bool(evidence.uses or evidence.files)
@@ -137,9 +144,28 @@ class ProjectKnowledge:
             and (line := self._line(form, share, is_correction=form in corrected)) is not None
         ]
         lines.sort(key=lambda line: (-line.share, line.form))
-        commands = [line for line in lines if not line.is_correction or line.share >= floor][:MOST_COMMANDS]
-        more = [line for line in lines if line.is_correction and line not in commands]
-        return (*commands, *more[:MOST_CORRECTIONS])
+        vouched = self._vouched(line.form for line in lines)
+        share = BlockShare(vouched.values(), MOST_COMMANDS + MOST_CORRECTIONS, total=min(len(self), _HEARD))
+        commands: list[Line] = []
+        more: list[Line] = []
+        # Sure ones first, so that a correction never takes their place.
+        for line in sorted(lines, key=lambda line: line.share < floor):
+            is_sure = line.share >= floor and len(commands) < MOST_COMMANDS
+            has_room = is_sure or (line.is_correction and len(more) < MOST_CORRECTIONS)
+            # What only sessions of long ago did is not told.
+            if has_room and vouched[line.form].sources and share.allows(vouched[line.form]):
+                share.take(vouched[line.form])
+                (commands if is_sure else more).append(line)
+        return (*commands, *more)
+
+    def _vouched(self, forms: Iterable[str]) -> dict[str, Vouched]:
+        """The lineages behind each form, among the newest; those of a form that it replaced count for it as well."""
+        known: dict[str, set[str]] = {form: set() for form in forms}
+        by_root = self._worked_by_root()
+        for lineage in self._newest()[:_HEARD]:
+            for form in by_root.get(lineage.root, set()) & known.keys():
+                known[form].add(lineage.root)
+        return {form: Vouched(form, frozenset(roots)) for form, roots in known.items()}
 
     def command_for(self, purpose: Purpose, folder: str | None = None) -> Line | None:
         """The command that most sessions use for a purpose, if enough of them do."""
@@ -344,6 +370,13 @@ class ProjectKnowledge:
             return None
         found, times = next(iter(known.items()))
         return Hint(Way("path", found), found, times, 0.0)
+
+
+def _told_by(evidence: SessionEvidence) -> Iterator[str]:
+    """What a session did, to compare it with others."""
+    yield from (use.text for use in evidence.uses)
+    yield from ("\n".join(failure.kind) for failure in evidence.failures)
+    yield from evidence.files
 
 
 def _no_longer_works(outcomes: Iterable[_Outcome]) -> bool:

@@ -91,6 +91,7 @@ def _track(session: SessionRows) -> Track | None:
                     intent=row.intent,
                     is_corrected=row.position in corrected,
                     call_id=row.call_id,
+                    evidence=row.evidence,
                 )
                 for position, row in enumerate(rows)
             ]

@@ -42,6 +42,7 @@ class JudgedCall(msgspec.Struct, frozen=True, dict=True):
     intent: str | None = None  # the words that led to it
     is_corrected: bool = False  # the user then corrected it
     call_id: str = ""
+    evidence: str = ""  # how its outcome is known: flag, exit_code, structure, wording, none; empty if not read
 
     @property
     def is_counted(self) -> bool:
@@ -126,6 +127,7 @@ def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
                 raw_arguments=msgspec.json.encode(call.arguments).decode("utf-8", "replace"),
                 result=None if call.result is None else call.result.text,
                 reason=verdict.reason,
+                evidence=verdict.evidence,
             )
         )
     project = project_of(session.cwd, remote=session.remote, application=session.application)
@@ -235,4 +237,5 @@ def _call(position: int, row: sqlite3.Row, include: Include, agent: str) -> Judg
         intent=row["intent"],
         is_corrected=bool(row["corrected"]),
         call_id=row["call_id"],
+        evidence=row["evidence"],
     )

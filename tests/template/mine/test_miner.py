@@ -313,11 +313,10 @@ def test_every_recovery_of_the_sample_histories_is_a_repair_that_was_planted(sam
 # Looked at one by one: the failed call broke a habit of the project, and this call kept it.
 _TRUE_REPAIRS = {
     "toolu_01UCpEKJehkqPWuTsF6EJJE9": "wp-stage",  # wp deploy preview --stage staging
-    "toolu_01n9856edgltqiNkIw6zYUm2": "src-root",  # Read of src/waypost/tracking/eta.py
+    "toolu_01HxlguFX5ZY9FTfo8mRrV2x": "src-root",  # Read of src/waypost/weeks.py
     "toolu_01gGV3bEg4SfoiAQNUWXss7a": "src-root",  # Grep below src
     "toolu_01E7RWADGb9ObDRJ1EOzHtks": "ws-path",  # search of ws/depots
     "call_8rop2MpBWh9xkq02piLF9xUr": "wp-stage",  # the same flag through another agent's shell
-    "call_qxZpoD7K30BL3tUSx2VS3ivv": "parcel-id",  # #P-00460
     "call_FEj1AdPvjvNT37FUzr3k4MDX": "week",  # 2026-W14
     "call_DJQPPSO8G7omAWTiEgQsbyEF": "refund",  # an amount within the limit
     "call_hnEfr0vfKK2gFByQCnvTzni6": "src-root",  # the same folder through another agent's tool
@@ -335,6 +334,13 @@ def test_true_repairs_are_shown_as_recoveries(sampled, truth) -> None:
         if identity in shown
     }
     assert patterns == _TRUE_REPAIRS
+
+
+def test_where_nearly_all_sessions_make_a_call_at_once_one_of_them_speaks_and_not_the_only_repair(sampled) -> None:
+    parcels = [one for one in sampled.examples if one.tool == "get_parcel" and one.support >= 10]
+    assert parcels
+    assert parcels[0].kind != "recovery"
+    assert json.loads(parcels[0].arguments)["parcel_id"].startswith("#P-0"), "the habit is shown all the same"
 
 
 def test_a_flag_that_was_renamed_is_shown_by_its_new_name_alone(sampled) -> None:

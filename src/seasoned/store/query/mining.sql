@@ -1,6 +1,6 @@
 -- name: sessions
 -- Records of one file were written in their order; a millionth of a second for each keeps it.
-SELECT session.id, session.agent, session.native_id, session.ended, source.path,
+SELECT session.id, session.agent, session.native_id, session.ended, session.project, source.path,
     COALESCE(session.ended, session.started, own.mtime_ns / 1e9 + session.id / 1e6, 0.0) AS written,
     root.agent || ':' || root.native_id AS root
 FROM session

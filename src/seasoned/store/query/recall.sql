@@ -56,7 +56,8 @@ WHERE call.session_id = :session_id AND call.call_id = :call_id AND call.copy_of
 DELETE FROM mistake WHERE id = :id AND NOT EXISTS (SELECT 1 FROM failure WHERE failure.mistake_id = mistake.id);
 
 -- name: worked
-SELECT worked.call_id AS shown, worked.time, worked.session_id, 'unknown' AS speaks, call.tool, call.arguments
+SELECT worked.call_id AS shown, worked.time, worked.session_id, 'unknown' AS speaks, call.tool, call.arguments,
+    (SELECT COALESCE(session.root_id, session.id) FROM session WHERE session.id = worked.session_id) AS root
 FROM worked JOIN call ON call.id = worked.call_id
 WHERE worked.tool = :tool AND (:project IS NULL OR :project = (
     SELECT session.project FROM session WHERE session.id = worked.session_id))
@@ -65,6 +66,12 @@ ORDER BY worked.time DESC, worked.call_id DESC LIMIT :limit;
 -- name: call
 SELECT call.tool, call.arguments, call.result, session.agent || ':' || session.native_id AS session
 FROM call JOIN session ON session.id = call.session_id WHERE call.id = :id;
+
+-- name: count_lineages
+-- At most so many: only their share matters.
+SELECT count(*) AS lineages FROM (
+    SELECT 1 FROM session
+    WHERE root_id IS NULL AND calls > 0 AND (:project IS NULL OR project = :project) LIMIT :limit) AS some;
 
 -- name: tools
 WITH RECURSIVE known(tool) AS (
@@ -93,13 +100,17 @@ FROM mistake JOIN mistake_total AS total ON total.mistake_id = mistake.id
 WHERE mistake.signature = :signature AND total.repaired > 0 ORDER BY mistake.tool, mistake.program LIMIT :limit;
 
 -- name: repairs_said
-SELECT repaired_by AS shown, how, time, speaks, session_id FROM failure
+SELECT repaired_by AS shown, how, time, speaks, session_id,
+    (SELECT COALESCE(session.root_id, session.id) FROM session WHERE session.id = failure.session_id) AS root
+FROM failure
 WHERE said = :said AND mistake_id = :mistake_id AND repaired_by IS NOT NULL
   AND (:project IS NULL OR :project = (SELECT session.project FROM session WHERE session.id = failure.session_id))
 ORDER BY time DESC, call_id DESC LIMIT :limit;
 
 -- name: repairs
-SELECT repaired_by AS shown, how, time, speaks, session_id FROM failure
+SELECT repaired_by AS shown, how, time, speaks, session_id,
+    (SELECT COALESCE(session.root_id, session.id) FROM session WHERE session.id = failure.session_id) AS root
+FROM failure
 WHERE mistake_id = :mistake_id AND repaired_by IS NOT NULL
   AND (:project IS NULL OR :project = (SELECT session.project FROM session WHERE session.id = failure.session_id))
 ORDER BY time DESC, call_id DESC LIMIT :limit;

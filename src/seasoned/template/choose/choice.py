@@ -22,6 +22,7 @@ from seasoned.template.choose.ranking import Effects, RankedTemplate, Ranking, S
 from seasoned.template.choose.relevance import Relevance, words_of
 from seasoned.template.example import Example, Note, Template, digest
 from seasoned.template.render import Rendered
+from seasoned.template.witness import BlockShare, Vouched
 from seasoned.text import plural
 
 MOST_EXAMPLES = 12
@@ -32,6 +33,11 @@ MOST_OF_A_TOOL = 3
 _TRIED = 50
 # Tools whose words fit the task almost equally well may both be meant.
 _NEARLY = 0.95
+# An example with less than this share of the support that another one of its tool has shows an unusual way; of fewer
+# sources than this nothing can be said to be unusual.
+_UNUSUAL = 0.2
+_FEWEST_USUAL = 10
+_MOST_UNUSUAL = 1
 _Shown = TypeVar("_Shown", Example, Note)
 
 
@@ -129,9 +135,10 @@ def _of_entry(
     # well, a project of one session sees no more than another.
     roots = {source.root for example in template.examples for source in example.sources}
     is_alone = len(roots) < 2 and len(template.sources) < 2
+    known = None if is_alone else _Known(entry.examples, limits.most)
     for addendum in dict.fromkeys((template.addendum, "")):
         said = "\n".join(text for text in (addendum, told) if text)
-        found = _fill(Block(template.mark, (), (), said), queue, render, limits, is_alone=is_alone)
+        found = _fill(Block(template.mark, (), (), said), queue, render, limits, known)
         if found is not None:
             block, rendered = found
             return BlockChoice(block, _said(block, asked), rendered)
@@ -169,10 +176,12 @@ def _examples(
     seed: str,
 ) -> list[Example]:
     """The examples in the order in which they are taken, as far as the limits allow."""
+    unusual = _unusual(suited)
 
     def merit(one: Example, score: float) -> tuple[Any, ...]:
         is_late = not is_proven(one, effects)
-        return is_late, one.kind != "recovery", -score, evidence_rank(one, effects), digest(seed, one.id)
+        evidence = evidence_rank(one, effects)
+        return is_late, one.id in unusual, one.kind != "recovery", -score, evidence, digest(seed, one.id)
 
     ranked = sorted(zip(suited, scores, strict=True), key=lambda pair: merit(*pair))
     by_tool: dict[str, list[Example]] = {}
@@ -208,6 +217,15 @@ def _relevant(
     fewest = max(_NEARLY * max(score.values(), default=0.0), sys.float_info.min)
     kept = sorted((tool for tool in tools if score[tool] >= fewest), key=lambda tool: (-score[tool], tool))
     return [one for tool in kept for one in by_tool[tool]]
+
+
+def _unusual(examples: Iterable[Example]) -> frozenset[str]:
+    """The ids of examples of a way that few sources know, where far more of them know another way to use the tool."""
+    own = [one for one in examples if one.tier != "imported"]
+    most: Counter[str] = Counter()
+    for one in own:
+        most[one.tool] = max(most[one.tool], one.support)
+    return frozenset(one.id for one in own if _FEWEST_USUAL <= most[one.tool] > one.support / _UNUSUAL)
 
 
 def _fails(examples: Sequence[Example]) -> tuple[bool, bool, float]:
@@ -252,11 +270,11 @@ def _notes(
 
 
 def _fill(
-    empty: Block, queue: Sequence[Example | Note], render: Render, limits: BlockLimits, *, is_alone: bool
+    empty: Block, queue: Sequence[Example | Note], render: Render, limits: BlockLimits, known: _Known | None
 ) -> tuple[Block, Rendered] | None:
     """As much of the queue as the limits allow, in its order; None where not even one fits."""
     while True:
-        block = _with(empty, _take(queue, limits, lambda one: True, is_alone=is_alone))
+        block = _with(empty, _take(queue, limits, lambda one: True, known))
         rendered = render(block)
         # A format may be unable to show an example: the provider would not accept the name of its tool.
         hidden = {one.id for one in block.examples}.difference(rendered.example_ids)
@@ -266,7 +284,7 @@ def _fill(
     if rendered.tokens <= limits.budget:
         return None if rendered.is_empty else (block, rendered)
     price = _Price(empty, render, limits.budget)
-    shown = _take(queue, limits, price.fits, is_alone=is_alone)
+    shown = _take(queue, limits, price.fits, known)
     while shown:
         block = _with(empty, shown)
         # What each adds is an estimate; what they cost together counts.
@@ -278,10 +296,10 @@ def _fill(
 
 
 def _take(
-    queue: Sequence[Example | Note], limits: BlockLimits, fits: Callable[[Example | Note], bool], *, is_alone: bool
+    queue: Sequence[Example | Note], limits: BlockLimits, fits: Callable[[Example | Note], bool], known: _Known | None
 ) -> list[Example | Note]:
     most = min(limits.most, MOST_FOR_SMALL) if limits.is_small else limits.most
-    waiting, taken = list(queue), _Taken(is_alone)
+    waiting, taken = list(queue), _Taken(known)
     while len(taken.shown) < most:
         waiting = [one for one in waiting if taken.allows(one)]
         if not waiting:
@@ -341,29 +359,67 @@ def _with(empty: Block, shown: Iterable[Example | Note]) -> Block:
     )
 
 
+class _Known:
+    """What the sources of a template vouch for."""
+
+    def __init__(self, examples: Sequence[Example], most: int) -> None:
+        self._pool = [_vouched(one) for one in examples]
+        self._most = most
+        self.unusual = _unusual(examples)
+
+    def share(self) -> BlockShare:
+        """What may stand beside each other in one block."""
+        return BlockShare(self._pool, self._most)
+
+    def of_note(self, note: Note) -> Vouched:
+        """A note does not say who taught it: as many as know its tool by the examples, or else as it counts."""
+        known = frozenset[str]().union(*(one.sources for one in self._pool if one.topic == note.tool))
+        return Vouched(note.tool, known or frozenset(f"{note.tool} {number}" for number in range(note.support)))
+
+
+def _vouched(example: Example) -> Vouched:
+    # A file can name any session as its source.
+    roots = () if example.tier == "imported" else (source.root for source in example.sources)
+    return Vouched(example.tool, frozenset(roots))
+
+
 class _Taken:
     """What was taken so far, and what may still be added: no session, however many tools it used, gives two items."""
 
-    def __init__(self, is_alone: bool) -> None:
+    def __init__(self, known: _Known | None) -> None:
         self.shown: list[Example | Note] = []
         self.tools: Counter[str] = Counter()
         self._lineages: set[str] = set()
-        self._is_alone = is_alone  # whether one lineage is all there is
+        self._known = known  # None if one lineage is all there is
+        self._share = BlockShare([], 0) if known is None else known.share()
+        self._unusual = 0
 
     def allows(self, one: Example | Note) -> bool:
         if self.tools[one.tool] >= MOST_OF_A_TOOL:
             return False
-        return isinstance(one, Note) or self._lineage(one) not in self._lineages
+        if isinstance(one, Note):
+            return self._known is None or self._share.allows(self._known.of_note(one))
+        if self._lineage(one) in self._lineages or (self._is_unusual(one) and self._unusual >= _MOST_UNUSUAL):
+            return False
+        return self._known is None or self._share.allows(_vouched(one))
 
     def add(self, one: Example | Note) -> None:
         self.shown.append(one)
         self.tools[one.tool] += 1
-        if isinstance(one, Example) and (lineage := self._lineage(one)) is not None:
+        if self._known is not None:
+            self._share.take(self._known.of_note(one) if isinstance(one, Note) else _vouched(one))
+        if isinstance(one, Note):
+            return
+        if (lineage := self._lineage(one)) is not None:
             self._lineages.add(lineage)
+        self._unusual += self._is_unusual(one)
+
+    def _is_unusual(self, example: Example) -> bool:
+        return self._known is not None and example.id in self._known.unusual
 
     def _lineage(self, example: Example) -> str | None:
         """The lineage whose call is shown; in a template of one, each pattern counts for itself."""
         if not example.sources:
             return None
         shown = example.sources[0].root
-        return f"{shown} {example.tool} {example.pattern}" if self._is_alone else shown
+        return f"{shown} {example.tool} {example.pattern}" if self._known is None else shown

@@ -21,11 +21,20 @@ from seasoned.session import ToolCall
 from seasoned.template.example import ExampleKind, digest
 from seasoned.template.mine.intent import stems, vagueness, words_before
 from seasoned.template.mine.selection import MiningOptions, is_escalated, is_whole
+from seasoned.template.witness import BlockShare, Vouched
 
 KIND_RANK: dict[ExampleKind, int] = {"recovery": 0, "init": 1, "final": 2, "sequence": 3}
 _PATTERN_CHARS = 160
 # Every lineage may supply so many examples, however small the template is.
 FEWEST = 2
+# Where so many sources make the same call, they are compared: a repair stands for the others if at least this share of
+# them needed it.
+_FEWEST_COMPARED = 10
+_REPAIRED_SHARE = 0.1
+# A word is common among sources if at least this share of them uses it.
+_COMMON = 0.2
+# How an outcome is known if only words speak for it.
+_WEAK = frozenset({"wording", "none"})
 # Support beyond this adds nothing to the merit of an example: planted sessions cannot win by numbers.
 _ENOUGH = 5
 _ASIDE = MANNER | names("description timeout explanation justification workdir cwd is_background isBackground")
@@ -44,6 +53,7 @@ _RUNS = ((re.compile(r"[A-Z]+"), "A"), (re.compile(r"[a-z]+"), "a"), (re.compile
 # Beside programs that only look: which options these are given is taste.
 _ANYBODY_CAN = names("awk pwd which env date whoami echo printf cd test sleep chmod touch mkdir rmdir")
 _LABEL_CHARS = 40
+_LETTERS = LazyRegex(r"[^\W\d_]{3,}")
 # An operand of a command that shows how ids are written.
 _ID = LazyRegex(r"(?=\D{0,23}\d)[\w#:@-]{1,24}\Z")
 
@@ -78,6 +88,11 @@ class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
         return (self.written if self.time is None else self.time), self.call.position
 
     @property
+    def scope(self) -> str:
+        """Whose habit it is: that of a project, or of a folder of histories."""
+        return self.track.project or self.source
+
+    @property
     def command(self) -> str | None:
         """The shell command that it ran; None when it ran none."""
         return self.target.command
@@ -91,6 +106,11 @@ class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
     def vagueness(self) -> int:
         """How little its intent says about it: 0 names it, 3 says nothing."""
         return vagueness(self.intent, stems(self.step), self.call.raw_arguments)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """What it says: the words before it, and those that it was given."""
+        return frozenset(_LETTERS.compiled.findall(f"{self.intent} {self.call.raw_arguments}".casefold()))
 
     @cached_property
     def can_show(self) -> bool:
@@ -112,6 +132,7 @@ class CandidateGroup(msgspec.Struct, frozen=True):
     kind: ExampleKind
     support: int
     candidates: tuple[ExampleCandidate, ...]  # the best at the head, the others in any order
+    common: frozenset[str] | None = None  # the words that many of its sources use; None if there are few to compare
 
     @property
     def merit(self) -> tuple[int, int, int, str]:
@@ -243,9 +264,10 @@ def group(candidates: Iterable[ExampleCandidate], options: MiningOptions) -> lis
         kind = _kind(alike, support, options, is_small=is_small)
         if kind is None or not any(candidate.can_show for candidate in alike):
             continue
-        best = next(candidate for candidate in _best_first(kind, alike, Counter()) if candidate.can_show)
+        common = _common_words(alike, support)
+        best = next(candidate for candidate in _best_first(kind, alike, Counter(), common) if candidate.can_show)
         candidates = (best, *[candidate for candidate in alike if candidate is not best])
-        groups.append(CandidateGroup(pattern, best.step, best.call.tool, kind, support, candidates))
+        groups.append(CandidateGroup(pattern, best.step, best.call.tool, kind, support, candidates, common))
     return groups
 
 
@@ -265,26 +287,34 @@ def _kind(
 
 
 def _best_first(
-    kind: ExampleKind, candidates: Iterable[ExampleCandidate], supplied: Mapping[str, int]
+    kind: ExampleKind,
+    candidates: Sequence[ExampleCandidate],
+    supplied: Mapping[str, int],
+    common: frozenset[str] | None = None,
 ) -> Iterator[ExampleCandidate]:
-    """The candidates, the best first; of equally good ones those whose lineage has supplied less.
+    """The candidates, the best witness first; of equally good ones those whose lineage has supplied less.
 
-    Costly properties are computed only for candidates that cheap ones did not rank lower. Whether a call can be shown
-    costs most, and is left to the caller.
+    Where many sessions make the same call, one whose words are `common` speaks for all. Costly properties are computed
+    only for candidates that cheap ones did not rank lower. Whether a call can be shown costs most, and is left to the
+    caller.
     """
 
-    def first(candidate: ExampleCandidate) -> tuple[bool, bool, bool, bool]:
+    prefers_kind = kind != "sequence" and not (kind == "recovery" and common is not None and _are_few(candidates))
+
+    def first(candidate: ExampleCandidate) -> tuple[bool, ...]:
         return (
             candidate.is_doubtful,
-            kind != "sequence" and kind not in candidate.kinds,
-            not candidate.is_rewritten,
+            prefers_kind and kind not in candidate.kinds,
+            prefers_kind and not candidate.is_rewritten,
             "[redacted:" in candidate.call.raw_arguments,
+            candidate.call.evidence in _WEAK,
         )
 
     def then(candidate: ExampleCandidate) -> tuple[Any, ...]:
         return (
             candidate.vagueness,
             not (candidate.call.result or "").strip(),
+            0 if common is None else len(candidate.words - common),
             len(candidate.call.raw_arguments) // 80,
             supplied.get(candidate.track.root, 0),
             -candidate.moment[0],
@@ -292,17 +322,44 @@ def _best_first(
             candidate.call.position,
         )
 
-    equal: dict[tuple[bool, bool, bool, bool], list[ExampleCandidate]] = {}
+    equal: dict[tuple[bool, ...], list[ExampleCandidate]] = {}
     for candidate in candidates:
         equal.setdefault(first(candidate), []).append(candidate)
     for _, some in sorted(equal.items()):
         yield from sorted(some, key=then)
 
 
+def _are_few(candidates: Sequence[ExampleCandidate]) -> bool:
+    """Whether few of the sources repaired a mistake with their call, and most made it at once."""
+    roots = {candidate.track.root for candidate in candidates}
+    repaired = {candidate.track.root for candidate in candidates if "recovery" in candidate.kinds}
+    return len(repaired) < _REPAIRED_SHARE * len(roots)
+
+
+def _common_words(candidates: Sequence[ExampleCandidate], support: int) -> frozenset[str] | None:
+    """The words that many of the sources use in calls of a group; None if there are few to compare."""
+    if support < _FEWEST_COMPARED:
+        return None
+    by_root: dict[str, set[str]] = {}
+    for candidate in candidates:
+        by_root.setdefault(candidate.track.root, set()).update(candidate.words)
+    used = Counter(word for words in by_root.values() for word in words)
+    return frozenset(word for word, times in used.items() if times >= _COMMON * len(by_root))
+
+
 class ShareLimits:
     """How many examples each lineage and each folder of histories has supplied, and how many it may supply."""
 
-    def __init__(self, options: MiningOptions, sources: int, of_lineage: int | None = None) -> None:
+    def __init__(
+        self,
+        options: MiningOptions,
+        sources: int,
+        of_lineage: int | None = None,
+        *,
+        steps: Mapping[tuple[str, str], Vouched] | None = None,
+        kept: Mapping[str, int] | None = None,
+    ) -> None:
+        """`steps`: who knows each step of a scope; of the examples of that scope that are `kept`, they get a share."""
         most = max(FEWEST, int(options.max_share * options.max_examples))
         self.of_lineage = most if of_lineage is None else of_lineage
         # A single folder may supply everything.
@@ -310,6 +367,12 @@ class ShareLimits:
         self.of_source = max(1, int(share * options.max_examples))
         self._lineages: Counter[str] = Counter()
         self._sources: Counter[str] = Counter()
+        self._steps = steps or {}
+        self._shares = {
+            scope: BlockShare([one for key, one in self._steps.items() if key[0] == scope], number)
+            for scope, number in (kept or {}).items()
+        }
+        self.by_scope: Counter[str] = Counter()
 
     @property
     def most(self) -> int:
@@ -319,6 +382,9 @@ class ShareLimits:
     def has_room(self, candidate: ExampleCandidate, exempt: str | None = None) -> bool:
         """Whether its folder and its lineage may supply one more; the lineage `exempt` may in any case."""
         if self._sources[candidate.source] >= self.of_source:
+            return False
+        share = self._shares.get(candidate.scope)
+        if share is not None and not share.allows(self._steps[candidate.scope, candidate.step]):
             return False
         root = candidate.track.root
         return root == exempt or self._lineages[root] < self.of_lineage
@@ -336,10 +402,21 @@ class ShareLimits:
     def take(self, candidate: ExampleCandidate) -> None:
         self._lineages[candidate.track.root] += 1
         self._sources[candidate.source] += 1
+        self.by_scope[candidate.scope] += 1
+        if (share := self._shares.get(candidate.scope)) is not None:
+            share.take(self._steps[candidate.scope, candidate.step])
 
     def ordered(self, one: CandidateGroup) -> Iterator[ExampleCandidate]:
         """The candidates of a group, the best first."""
-        return _best_first(one.kind, one.candidates, self._lineages)
+        return _best_first(one.kind, one.candidates, self._lineages, one.common)
+
+
+def vouched_steps(candidates: Iterable[ExampleCandidate]) -> dict[tuple[str, str], Vouched]:
+    """By scope and step the lineages that know it."""
+    roots: dict[tuple[str, str], set[str]] = {}
+    for candidate in candidates:
+        roots.setdefault((candidate.scope, candidate.step), set()).add(candidate.track.root)
+    return {key: Vouched(key[1], frozenset(known)) for key, known in roots.items()}
 
 
 def fair_share(options: MiningOptions, lineages: int, kept: int) -> int:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -39,6 +39,7 @@ from seasoned.template.mine.merge import (
     fair_share,
     group,
     in_turn,
+    vouched_steps,
 )
 from seasoned.template.mine.note import notes
 from seasoned.template.mine.selection import (
@@ -51,6 +52,7 @@ from seasoned.template.mine.selection import (
     select,
     session_filter,
 )
+from seasoned.template.witness import Vouched, Witnesses
 
 if TYPE_CHECKING:
     from seasoned.template.anonymize.vocabulary import Vocabulary
@@ -198,6 +200,7 @@ def mine(
         scanned += 1
         if refusal(track, options, now, times.get(str(track.ref), 0.0)) is None:
             found[str(track.ref)] = track
+    found = _with_witnesses(found)
     experiences = [experience_of(track, folders.get(key)) for key, track in found.items()]
     chosen = {one.key: one for one in select(experiences, options.max_sessions)}
     worked = [WorkedCalls(found[key], options) for key in sorted(chosen)]
@@ -207,7 +210,9 @@ def mine(
     ]
     gathered = [candidate for walk in walks for candidate in walk]
     candidates = current(gathered, [one.track for one in worked], times)
-    builder = _TemplateBuilder(candidates, [one.track for one in worked], redactor, options, failing)
+    # Also of calls that no longer hold: who made them knows the step.
+    steps = vouched_steps(gathered)
+    builder = _TemplateBuilder(candidates, steps, [one.track for one in worked], redactor, options, failing)
     examples = builder.examples()
     told = notes(candidates, options, builder.is_clean)
     if not examples and not told:
@@ -238,6 +243,16 @@ def mine(
     )
 
 
+def _with_witnesses(tracks: Mapping[str, Track]) -> dict[str, Track]:
+    """The same, where sessions that copy each other belong to one lineage."""
+    witnesses, found = Witnesses(), {}
+    for key, track in sorted(tracks.items()):
+        task = next((call.intent for call in track.calls if call.intent), "")
+        name = witnesses.name(track.root, task, (f"{call.tool} {call.raw_arguments}" for call in track.calls))
+        found[key] = track if name == track.root else msgspec.structs.replace(track, root=name)
+    return found
+
+
 def _task_type(tracks: Sequence[Track]) -> TaskType | None:
     """The type that all of them have, else mixed."""
     types = {track.task_type for track in tracks if track.task_type is not None}
@@ -261,12 +276,14 @@ class _TemplateBuilder:
     def __init__(
         self,
         candidates: Sequence[ExampleCandidate],
+        steps: Mapping[tuple[str, str], Vouched],
         tracks: Sequence[Track],
         redactor: Redactor,
         options: MiningOptions,
         failing: Collection[str],
     ) -> None:
         self._candidates = candidates
+        self._steps = steps
         self._tracks = tracks
         self._redactor = redactor
         self._options = options
@@ -289,14 +306,20 @@ class _TemplateBuilder:
         lineages = len(_shown_roots(groups))
         caps = ShareLimits(self._options, sources)
         found = self._pass(groups, caps, vocabulary)
+        kept, dropped = caps.by_scope, self.dropped
         allowed = fair_share(self._options, lineages, len(found))
-        # What one lineage supplies too much is replaced from others: a smaller template allows each still less.
-        while caps.most > allowed and caps.of_lineage > allowed:
-            caps = ShareLimits(self._options, sources, allowed)
+        # What one lineage supplies too much is replaced from others: a smaller template allows each still less. Steps
+        # that few lineages know get the share of those, so that a template is never theirs alone.
+        of_lineage = allowed if caps.most > allowed else None
+        while True:
+            caps = ShareLimits(self._options, sources, of_lineage, steps=self._steps, kept=kept)
             found = self._pass(groups, caps, vocabulary)
-            if lineages * self._options.max_share < 1:
-                break  # With so few lineages the share of each cannot shrink further.
             allowed = fair_share(self._options, lineages, len(found))
+            # With very few lineages the share of each cannot shrink further.
+            if lineages * self._options.max_share < 1 or min(caps.most, caps.of_lineage) <= allowed:
+                break
+            of_lineage = allowed
+        self.dropped = dropped
         return tuple(found.values())
 
     def _pass(self, groups: Sequence[CandidateGroup], caps: ShareLimits, vocabulary: Vocabulary) -> dict[str, Example]:
@@ -401,7 +424,7 @@ class _TemplateBuilder:
             kind=kind,
             pattern=self._redactor.text(one.pattern),
             support=one.support,
-            sources=_sources(candidate, one.candidates, self._options.max_sources),
+            sources=_sources(candidate, one, self._options.max_sources),
             first_seen=min(times, default=None),
             last_seen=max(times, default=None),
             tier="recorded" if candidate.track.ref.agent == "seasoned" else "own",
@@ -429,17 +452,28 @@ def _kind(one: CandidateGroup, candidate: ExampleCandidate, options: MiningOptio
     kinds = set(candidate.kinds)
     if one.support >= options.fewest_lineages:
         kinds.add("sequence")
-    return min(kinds, key=KIND_RANK.__getitem__, default=None)
+    if not kinds:
+        return None
+    best = min(kinds, key=KIND_RANK.__getitem__)
+    return one.kind if KIND_RANK[one.kind] > KIND_RANK[best] else best
 
 
-def _sources(shown: ExampleCandidate, candidates: Sequence[ExampleCandidate], limit: int) -> tuple[Source, ...]:
-    """The call that is shown, then one call of every other session, the newest first."""
+def _sources(shown: ExampleCandidate, one: CandidateGroup, limit: int) -> tuple[Source, ...]:
+    """The call that is shown, then one call of every other session, the newest first.
+
+    Where there are many, those come first whose words the others use as well: one of them is shown to its project.
+    """
     found = {str(shown.track.ref): shown}
-    for candidate in sorted(candidates, key=lambda one: (-one.moment[0], str(one.track.ref), one.call.position)):
+
+    def rank(other: ExampleCandidate) -> tuple[Any, ...]:
+        strange = 0 if one.common is None else len(other.words - one.common)
+        return strange, -other.moment[0], str(other.track.ref), other.call.position
+
+    for candidate in sorted(one.candidates, key=rank):
         if len(found) == limit:
             break
         found.setdefault(str(candidate.track.ref), candidate)
-    return tuple(Source(key, one.call.call_id, one.track.root, one.time) for key, one in found.items())
+    return tuple(Source(key, by.call.call_id, by.track.root, by.time) for key, by in found.items())
 
 
 def _error_rates(tracks: Sequence[Track]) -> dict[str, float]:

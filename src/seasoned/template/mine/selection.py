@@ -18,11 +18,14 @@ from seasoned.insight.mistake.similarity import CUT
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
+from seasoned.template.witness import BlockShare, Vouched
 from seasoned.text import plural
 
 # At most so many sessions are compared with each other: the cost must not grow with the store. Of more than so many
 # that are wanted, the newest of every folder are taken.
 _COMPARED = 400
+# A tool is rare if fewer than this share of the lineages know it.
+_RARE = 0.2
 _NOTHING = LazyRegex(
     r"(?i)\s*(?:no (?:files?|matches|results?)(?: (?:were )?found)?\.?|found 0 files|\[\]|\{\}|null|none|\"\"|0)?\s*\Z",
 )
@@ -78,6 +81,12 @@ class MinableSession(msgspec.Struct, frozen=True):
     ended: float | None = None
     row: int = 0
     written: float = 0.0  # when it ended, or its file was written where it does not say so
+    project: str | None = None
+
+    @property
+    def scope(self) -> str:
+        """Whose habits it has: what is rare in one project may be common in another."""
+        return self.project or self.source
 
 
 def refusal(track: Track, options: MiningOptions, now: float, written: float = 0.0) -> str | None:
@@ -149,7 +158,8 @@ def experience_of(track: Track, source: str | None = None) -> MinableSession:
     ok = Counter(call.tool for call in track.calls if call.counts_as == "ok")
     failed = Counter(call.tool for call in track.calls if call.has_failed)
     tools = tuple((tool, ok[tool], failed[tool]) for tool in sorted(ok | failed))
-    return MinableSession(str(track.ref), track.root, source or track.ref.agent, tools, track.ended)
+    folder = source or track.ref.agent
+    return MinableSession(str(track.ref), track.root, folder, tools, track.ended, project=track.project)
 
 
 def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSession]:
@@ -161,9 +171,11 @@ def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSes
     if len(left) <= limit:
         return left
     chosen: list[MinableSession] = []
+    held_back: list[MinableSession] = []
     tools: Counter[str] = Counter()
     roots: Counter[str] = Counter()
     sources: Counter[str] = Counter()
+    rare = _RareTools(left, limit)
     worth = [_worth(one) for one in left]
     while left and len(chosen) < limit:
         best, best_gain = 0, -1.0
@@ -173,11 +185,51 @@ def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSes
             if gain > best_gain:
                 best, best_gain = at, gain
         one = left.pop(best)
-        tools.update(tool for tool, _ in worth.pop(best))
+        known = worth.pop(best)
+        if not rare.takes(one):
+            held_back.append(one)
+            continue
+        tools.update(tool for tool, _ in known)
         roots[one.root] += 1
         sources[one.source] += 1
         chosen.append(one)
-    return chosen
+    return [*chosen, *held_back[: limit - len(chosen)]]
+
+
+class _RareTools:
+    """The share of sessions with a rare tool: coverage alone would choose all of them, planted ones too."""
+
+    def __init__(self, experiences: Sequence[MinableSession], limit: int) -> None:
+        known: dict[str, dict[str, set[str]]] = {}
+        roots: dict[str, set[str]] = {}
+        for one in experiences:
+            roots.setdefault(one.scope, set()).add(one.root)
+            for tool in _tools_that_worked(one):
+                known.setdefault(one.scope, {}).setdefault(tool, set()).add(one.root)
+        self._shares = {
+            scope: BlockShare([Vouched(tool, frozenset(who)) for tool, who in tools.items()], limit)
+            for scope, tools in known.items()
+        }
+        self._rarest: dict[str, Vouched] = {}
+        for one in experiences:
+            sizes = [(len(known[one.scope][tool]), tool) for tool in _tools_that_worked(one)]
+            if sizes and min(sizes)[0] < _RARE * len(roots[one.scope]):
+                self._rarest[one.key] = Vouched(min(sizes)[1], frozenset((one.root,)))
+
+    def takes(self, one: MinableSession) -> bool:
+        """Whether it may be chosen; then it counts."""
+        rarest = self._rarest.get(one.key)
+        if rarest is None:
+            return True
+        share = self._shares[one.scope]
+        is_allowed = share.allows(rarest)
+        if is_allowed:
+            share.take(rarest)
+        return is_allowed
+
+
+def _tools_that_worked(one: MinableSession) -> list[str]:
+    return [tool for tool, ok, _ in one.tools if ok and is_minable(tool)]
 
 
 def _newest(one: MinableSession) -> tuple[float, str]:
@@ -228,7 +280,14 @@ def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSes
         key = f"{row['agent']}:{row['native_id']}"
         found.append(
             MinableSession(
-                key, row["root"], source_of(row["agent"], row["path"]), (), row["ended"], row["id"], row["written"]
+                key,
+                row["root"],
+                source_of(row["agent"], row["path"]),
+                (),
+                row["ended"],
+                row["id"],
+                row["written"],
+                row["project"],
             )
         )
     return found

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -22,6 +22,7 @@ from seasoned.session import ToolCall
 from seasoned.store import Store
 from seasoned.store.interface import DatabaseRow
 from seasoned.template.example import DAY_SECONDS, MAX_AGE_DAYS
+from seasoned.template.witness import BlockShare, Vouched
 from seasoned.text import plural
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ MOST = 20
 _READ_ROWS = 100
 _MISTAKES = 200
 _NEAREST = 5
+_COUNTED = 200
 _FAILED = 60
 _TOOLS = 2000
 _NAME_CHARS = 100
@@ -64,6 +66,9 @@ class RecalledRepair(msgspec.Struct, frozen=True):
     times: int  # how often this repaired it
     failures: int  # how often the mistake was made
     repairs: int  # how often any repair worked
+
+
+_Found = TypeVar("_Found", RecalledCall, RecalledRepair)
 
 
 class RecallOmissions(msgspec.Struct, frozen=True):
@@ -174,10 +179,11 @@ def _repairs(
     for _, mistakes in sorted(nearest.items()):
         mistakes.sort(key=lambda row: -row["repaired"])
         ways = (one for row in mistakes[:_NEAREST] for one in _ways(store, row, error, as_said, sieve))
-        found = [own for one in ways if (own := _as_call_of(tool, arguments, one)) is not None]
+        found = [(own, by) for one, by in ways if (own := _as_call_of(tool, arguments, one)) is not None]
         if found:
-            found.sort(key=lambda one: (-one.times, -(one.worked.last_seen or 0.0), one.how))
-            return tuple(found[:limit])
+            # By how many found it, not how often: one session can repeat itself.
+            found.sort(key=lambda pair: (-len(pair[1]), -(pair[0].worked.last_seen or 0.0), pair[0].how))
+            return sieve.share(found, limit)
     return ()
 
 
@@ -217,8 +223,8 @@ def _are_alike(tool: str, other: str) -> bool:
 
 def _ways(
     store: Store, mistake: DatabaseRow, error: str, as_said: dict[str, int], sieve: _RecallFilter
-) -> list[RecalledRepair]:
-    """Every way in which one mistake was repaired, each with its newest call."""
+) -> list[tuple[RecalledRepair, frozenset[str]]]:
+    """Every way in which one mistake was repaired, each with its newest call and the lineages that found it."""
     which, params = "_said" if as_said else "", {**as_said, "mistake_id": mistake["id"]}
     rows = store.rows(f"recall.repairs{which}", {**params, "project": sieve.project, "limit": _READ_ROWS})
     if sieve.project is not None and rows:
@@ -234,7 +240,7 @@ def _ways(
         if worked is not None:
             program = mistake["program"] or None
             counts = len(same), mistake["failures"], mistake["repaired"]
-            found.append(RecalledRepair(mistake["tool"], program, error, how, worked, *counts))
+            found.append((RecalledRepair(mistake["tool"], program, error, how, worked, *counts), _lineages(same)))
     return found
 
 
@@ -245,12 +251,17 @@ def _worked(store: Store, tool: str, sieve: _RecallFilter, limit: int) -> tuple[
     forms: dict[str, list[DatabaseRow]] = {}
     for row in store.rows("recall.worked", {"tool": tool, "project": sieve.project, "limit": _READ_ROWS}):
         forms.setdefault(repr(call_form_of(row["tool"], row["arguments"])), []).append(row)
-    ranked = sorted(forms.values(), key=lambda rows: (-_sessions(rows), -rows[0]["time"]))
-    return tuple(islice((worked for rows in ranked if (worked := sieve.first(rows)) is not None), limit))
+    ranked = sorted(forms.values(), key=lambda rows: (-len(_lineages(rows)), -rows[0]["time"]))
+    found = ((worked, _lineages(rows)) for rows in ranked if (worked := sieve.first(rows)) is not None)
+    return sieve.share(list(islice(found, limit)), limit)
 
 
 def _sessions(rows: Sequence[DatabaseRow]) -> int:
     return len({row["session_id"] for row in rows})
+
+
+def _lineages(rows: Sequence[DatabaseRow]) -> frozenset[str]:
+    return frozenset(str(row["root"]) for row in rows)
 
 
 class _RecallFilter:
@@ -266,6 +277,20 @@ class _RecallFilter:
 
     def left_out(self) -> RecallOmissions:
         return RecallOmissions(**self._counts)
+
+    def share(self, found: Sequence[tuple[_Found, frozenset[str]]], limit: int) -> tuple[_Found, ...]:
+        """As much of it as those who know it are of all: few sessions never make up a whole answer."""
+        if len(found) < 2:
+            return tuple(one for one, _ in found)
+        counted = self._store.row("recall.count_lineages", {"project": self.project, "limit": _COUNTED})
+        vouched = [Vouched(str(at), sources) for at, (_, sources) in enumerate(found)]
+        block = BlockShare(vouched, limit, total=0 if counted is None else counted["lineages"])
+        kept: list[_Found] = []
+        for (one, _), item in zip(found, vouched, strict=True):
+            if len(kept) < limit and block.allows(item):
+                block.take(item)
+                kept.append(one)
+        return tuple(kept)
 
     def first(self, rows: Sequence[DatabaseRow]) -> RecalledCall | None:
         """The first call that may be given, of calls with the same outcome, newest first."""
