@@ -184,6 +184,12 @@ def test_an_option_that_calls_fail_with_since_is_no_longer_told() -> None:
     assert known(*old, *new).after(kind) == before, "it works again"
 
 
+def test_a_command_that_is_mostly_too_long_to_be_kept_is_never_an_empty_line() -> None:
+    long = [session(day, ran("go test " + f"./internal/pkg{day} " * 20)) for day in range(4)]
+    assert known(*long).sheet() == ()
+    assert [line.text for line in known(*long, session(5, ran("go test ./..."))).sheet()] == ["go test …"]
+
+
 def test_a_repair_whose_command_is_too_long_to_be_kept_tells_nothing() -> None:
     long = "wp render " + "a" * 300
     found = known(session(0, ran(long, MISSING), ran(f"{long} --env=test")))

@@ -52,6 +52,8 @@ ANSWERS = {
     "warm": ["template build demo {samples}", "warm --all --json"],
     "recall": ["scan {samples}", 'recall --any-age --json --tool Bash --error "wp: missing --env"'],
     "receipt": ["receipt --json"],
+    "advise": ["scan {samples}", "advise --all --json"],
+    "advice": ["scan {samples}", "advise", "advise dismiss 1", "advise undo --yes --json"],
     "sheet": ["scan {samples}", "sheet --project /home/mira/waypost --json"],
     "backtest": ["backtest {samples} --fewest 2 --shown --json"],
     "memory": ["memory list --json"],

@@ -45,6 +45,7 @@ PACKAGES = (
     "doctor",
     "connect",
     "adopt",
+    "advise",
     "app",
 )
 ENTRY_POINTS = ("cli", "web", "mcp_server", "hermes_plugin", "hooks", "testing")

@@ -66,7 +66,7 @@ def connect(
     if advice is not None:
         answer["steps"].append(advice)
     if not as_json:
-        _show(plan, undo=undo)
+        show_plan(plan, undo=undo)
     # Nothing to write, so there is nothing to ask.
     if dry_run or (not undo and plan.is_empty):
         answer["state"] = "previewed" if dry_run else "unchanged"
@@ -124,7 +124,8 @@ def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:
     }
 
 
-def _show(plan: ConnectPlan, *, undo: bool) -> None:
+def show_plan(plan: ConnectPlan, *, undo: bool) -> None:
+    """Print the diff of every file that a plan changes, and the links."""
     for one in plan.changes:
         click.secho(f"{one.path}: {one.why}", bold=True)
         # A diff of the user's own file, which can hold anything.

@@ -27,6 +27,7 @@ COMMANDS = {
     "report": ("insight:report", "Report: do sessions improve with experience?"),
     "compare": ("compare:compare", "Compare two sessions, or two sets of them"),
     "compress-check": ("compare:compress_check", "Check what a context compression cost"),
+    "advise": ("experience.advise:advise", "Show what is worth doing now"),
     "sheet": ("experience.command:sheet", "Show what sessions of a project see"),
     "receipt": ("experience.receipt:receipt", "Show what a session was shown and used"),
     "backtest": ("experience.command:backtest", "Replay histories: was what sessions see right?"),

@@ -31,6 +31,8 @@ from seasoned.connect.plan import (
 from seasoned.errors import CannotDo, NotFound
 from seasoned.file_lock import locked
 
+# Where the records of connected agents are.
+_AREA = "connect"
 _Edit = tuple[int, int, list[bytes]]  # lines from, lines to, and what stands there instead
 
 
@@ -92,11 +94,16 @@ class _ConnectRecord(msgspec.Struct, frozen=True):
     """The Python of an installation that can review, which an agent's own environment may not be able to."""
 
 
-def apply_plan(plan: ConnectPlan, *, home: Path, clock: Callable[[], float], left: Left | None = None) -> Path:
-    """Apply a plan; returns the folder with the former contents. Nothing is written if a file changed since."""
-    folder = home / "connect" / plan.agent
+def apply_plan(
+    plan: ConnectPlan, *, home: Path, clock: Callable[[], float], left: Left | None = None, area: str = _AREA
+) -> Path:
+    """Apply a plan; returns the folder with the former contents. Nothing is written if a file changed since.
+
+    `area` is the folder of the records: what is applied to the same file in another area is undone separately.
+    """
+    folder = home / area / plan.agent
     make_private_folder(folder)
-    with locked(home / "connect" / ".lock"):
+    with locked(home / area / ".lock"):
         for one in plan.changes:
             if read_present(one.path) != one.before:
                 raise CannotDo(f"{str(one.path)!r} changed since the plan was made. Run the command again.")
@@ -110,7 +117,7 @@ def apply_plan(plan: ConnectPlan, *, home: Path, clock: Callable[[], float], lef
         # First what undoing needs, so that a killed process can be undone.
         _save(folder, _ConnectRecord(plan.agent, _time(clock), tuple(files.values()), links, plan.parts, _python()))
         try:
-            _write_all(plan.changes, unfinished=home / "connect" / ".unfinished")
+            _write_all(plan.changes, unfinished=home / area / ".unfinished")
         except CannotDo:
             if old is None:
                 _drop(folder)
@@ -123,23 +130,24 @@ def apply_plan(plan: ConnectPlan, *, home: Path, clock: Callable[[], float], lef
     return folder
 
 
-def undo_plan(agent: str, *, home: Path, left: Left | None = None) -> ConnectPlan:
+def undo_plan(agent: str, *, home: Path, left: Left | None = None, area: str = _AREA) -> ConnectPlan:
     """What undoing would change. A file that was edited since only loses our part; if that is impossible, it raises."""
-    record = _load(home / "connect" / agent)
+    record = _load(home / area / agent)
     if record is None:
-        raise NotFound(f"{agent} is not connected: there is nothing to undo.")
-    changes = [_undone(home / "connect" / agent, one, left) for one in record.files]
+        done = "connected" if area == _AREA else "applied"
+        raise NotFound(f"{agent} is not {done}: there is nothing to undo.")
+    changes = [_undone(home / area / agent, one, left) for one in record.files]
     links = tuple(one for one in record.links if made_links(one))
     return ConnectPlan(agent, tuple(change for one in changes for change in one), links=links)
 
 
-def undo(agent: str, *, home: Path, left: Left | None = None) -> ConnectPlan:
+def undo(agent: str, *, home: Path, left: Left | None = None, area: str = _AREA) -> ConnectPlan:
     """Undo what connecting an agent changed; returns what was done."""
-    folder = home / "connect" / agent
-    with locked(home / "connect" / ".lock"):
-        plan = undo_plan(agent, home=home, left=left)
+    folder = home / area / agent
+    with locked(home / area / ".lock"):
+        plan = undo_plan(agent, home=home, left=left, area=area)
         record = _load(folder)
-        _write_all(plan.changes, unfinished=home / "connect" / ".unfinished")
+        _write_all(plan.changes, unfinished=home / area / ".unfinished")
         for each in plan.links:
             for link in made_links(each):
                 link.unlink(missing_ok=True)

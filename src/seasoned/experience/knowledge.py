@@ -268,6 +268,13 @@ class ProjectKnowledge:
         """Whether a form failed in two lineages since it last worked."""
         return _no_longer_works(self._forms.get(form, {}).values())
 
+    def failed_since(self, form: str) -> dict[str, float]:
+        """The lineages in which a form failed since it last worked, each with when, if they are enough to retire it."""
+        outcomes = self._forms.get(form, {})
+        if not _no_longer_works(outcomes.values()):
+            return {}
+        return {root: one.failed_at for root, one in outcomes.items() if one.failed_at is not None}
+
     def _corrected_forms(self) -> set[str]:
         """Forms that repaired a mistake in at least two lineages."""
         found: dict[str, set[str]] = {}

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from seasoned.experience.lesson import Hint, Line
 from seasoned.text import plural
 
-_PURPOSE = {"test": "Test", "check": "Check", "format": "Format", "build": "Build", "run": "Run", "install": "Install"}
+PURPOSES = {"test": "Test", "check": "Check", "format": "Format", "build": "Build", "run": "Run", "install": "Install"}
 # How a line begins that stands between what others say.
 HINT_OPENS = "[seasoned] "
 _ORDER = ("install", "build", "format", "check", "test", "run", "other")
@@ -25,7 +25,7 @@ def sheet_text(lines: Sequence[Line], sessions: int) -> str:
 
 def line_text(line: Line) -> str:
     """One line of the sheet."""
-    label = _PURPOSE.get(line.purpose)
+    label = PURPOSES.get(line.purpose)
     text = f"{label}: `{_code(line.text)}`" if label else f"`{_code(line.text)}`"
     return f"{text} (exactly in this form)" if line.is_correction else text
 
@@ -50,7 +50,7 @@ def hint_text(hint: Hint, path: str = "") -> str:
         case "before":
             return f"It worked here after `{_code(hint.text)}`{seen}."
         case _:
-            label = _PURPOSE.get(hint.purpose)
+            label = PURPOSES.get(hint.purpose)
             return f"{label + ': ' if label else ''}`{_code(hint.text)}` works here{seen}."
 
 

@@ -53,6 +53,7 @@ _EVERYTHING = (
     "experience.forget_all_told",
     "experience.forget_choices",
     "experience.forget_knowledge",
+    "advise.forget_all",
     "forget.all_material",
     "forget.all_designs",
     "guard.forget_blocks",

@@ -125,6 +125,8 @@ MIGRATIONS = (
         ALTER TABLE learned ADD COLUMN foreign_text TEXT;
         """,
     ),
+    # Advice that a person applied or dismissed.
+    Migration("m028_advice", ("advice.sqlite",)),
 )
 VERSION = len(MIGRATIONS)
 

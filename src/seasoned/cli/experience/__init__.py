@@ -1,1 +1,1 @@
-"""`sheet` and `backtest`: what sessions of a project see, and whether that would have been right."""
+"""`advise`, `sheet`, `receipt` and `backtest`: what to do, what sessions of a project see, and whether that was right."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,6 +42,22 @@ class RepairWay(msgspec.Struct, frozen=True):
         return len(self.roots)
 
 
+class MistakeExample(msgspec.Struct, frozen=True):
+    """One failure and its repair: the arguments of both calls as JSON, masked for the failed one."""
+
+    session: str
+    failed: str
+    repaired: str | None = None  # None if no failure was repaired
+
+
+class MistakeCost(msgspec.Struct, frozen=True):
+    """What a mistake cost until it was repaired; None where sessions do not tell."""
+
+    calls: int
+    seconds: float | None = None
+    tokens: float | None = None
+
+
 class MistakeFacts(msgspec.Struct, frozen=True):
     """All that is known about a mistake when its sentence is written."""
 
@@ -56,6 +72,12 @@ class MistakeFacts(msgspec.Struct, frozen=True):
     sessions: int
     last_seen: float | None
     ways: tuple[RepairWay, ...]
+    key: str = ""  # what its failures have in common beside the tool and the program: the error, or its cause
+    roots: Mapping[str, float] = {}  # the lineages, each with when it last made the mistake
+    agent: str = ""  # of most of them
+    cost: MistakeCost = MistakeCost(0)
+    refs: tuple[str, ...] = ()
+    example: MistakeExample | None = None
 
     @property
     def what(self) -> str:
@@ -73,7 +95,7 @@ def _sessions(ways: Iterable[RepairWay]) -> int:
 
 def action(facts: MistakeFacts) -> str | None:
     """The sentence with its evidence; None if there is nothing to say."""
-    said, repaired = _said(facts)
+    said, repaired = sentence(facts)
     if said is None:
         return None
     count = plural(facts.sessions, "session")
@@ -82,11 +104,11 @@ def action(facts: MistakeFacts) -> str | None:
     return f"{said} ({count}, {how_often}{seen})."
 
 
-def _said(facts: MistakeFacts) -> tuple[str | None, int]:
+def sentence(facts: MistakeFacts) -> tuple[str | None, int]:
     """What to do, and in how many sessions that was the repair."""
-    shown = [way for way in facts.ways if way.may_show and _SHARE * way.sessions >= facts.repaired]
-    if facts.cause in _FILE_CAUSES:
-        return _FILE_CAUSES[facts.cause].format(what=facts.what), _by_reading(facts.ways, facts.cause)
+    shown = main_ways(facts)
+    if facts.cause in FILE_CAUSES:
+        return FILE_CAUSES[facts.cause].format(what=facts.what), _by_reading(facts.ways, facts.cause)
     for way in shown:
         said = _of_change(facts, way)
         if said is not None:
@@ -100,8 +122,13 @@ def _said(facts: MistakeFacts) -> tuple[str | None, int]:
     return said, 0
 
 
+def main_ways(facts: MistakeFacts) -> list[RepairWay]:
+    """The ways that may be told and that at least half of the repairing sessions took."""
+    return [way for way in facts.ways if way.may_show and _SHARE * way.sessions >= facts.repaired]
+
+
 # The same for every agent and project: what editing tools ask for.
-_FILE_CAUSES = {
+FILE_CAUSES = {
     "unread": "Read the file before you change it with {what}",
     "stale": "Read the file again before you change it with {what}: it had changed since",
     "no match": "Read the file again before {what}, and copy the text to replace exactly",

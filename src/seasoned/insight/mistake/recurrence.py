@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from seasoned.command.risk import needs_person
-from seasoned.insight.mistake.action import MistakeFacts, RepairWay, action
+from seasoned.insight.mistake.action import MistakeCost, MistakeExample, MistakeFacts, RepairWay, action
 from seasoned.insight.mistake.call_target import target_of
 from seasoned.insight.mistake.difference import CallChange
 from seasoned.insight.mistake.failure import (
@@ -36,15 +36,10 @@ _FILES = 200
 _VALUE_CHARS = 200
 _NAMES = 20
 _DEPTH = 4
+# A repair that took longer was not what the session worked on, and a longer pause was not the agent's.
+_LOST_CALLS = 20
+_LOST_SECONDS = 300.0
 _encode = msgspec.json.Encoder().encode
-
-
-class MistakeExample(msgspec.Struct, frozen=True):
-    """One failure and its repair: the arguments of both calls as JSON, masked for the failed one."""
-
-    session: str
-    failed: str
-    repaired: str | None = None  # None if no failure was repaired
 
 
 class Recurrence(msgspec.Struct, frozen=True):
@@ -94,29 +89,16 @@ class _MistakeGroup:
     """What is collected about one mistake."""
 
     __slots__ = (
-        *(
-            "calls",
-            "cause",
-            "edited",
-            "example",
-            "failures",
-            "first",
-            "found",
-            "hows",
-            "last",
-            "missing",
-            "refs",
-            "roots",
-            "rewritten",
-        ),
-        *("signals", "things", "ways"),
+        *("agents", "calls", "cause", "edited", "example", "failures", "first", "found", "hows", "last"),
+        *("lost_calls", "lost_seconds", "lost_tokens", "missing", "refs", "rewritten", "roots", "signals"),
+        *("signature", "things", "ways"),
     )
 
     def __init__(self, call: JudgedCall) -> None:
         self.failures = 0
         self.signals = 0
         self.rewritten = 0
-        self.roots: set[str] = set()
+        self.roots: dict[str, float] = {}  # each lineage, and when it last made the mistake
         self.refs: list[str] = []
         self.first: float | None = None
         self.last: float | None = None
@@ -125,6 +107,11 @@ class _MistakeGroup:
         self.ways: dict[CallChange, _Way] = {}
         self.example: MistakeExample | None = None
         self.cause = cause_of(call)
+        self.signature = kind_of_failure(call).signature
+        self.agents: Counter[str] = Counter()
+        self.lost_calls = 0
+        self.lost_seconds: float | None = None
+        self.lost_tokens: float | None = None
         self.things: Counter[str] = Counter()
         self.missing: dict[str, set[str]] = {}
         self.found: dict[str, set[str]] = {}
@@ -134,35 +121,55 @@ class _MistakeGroup:
 class RecurrenceCounter:
     """Counts mistakes over tracks, one at a time; memory grows with the mistakes, not with the calls."""
 
-    def __init__(self, *, within: int = WITHIN) -> None:
+    def __init__(self, *, within: int = WITHIN, by_cause: bool = False) -> None:
         self._within = within
+        # One cause has many wordings: `git fetch` is refused by a sandbox in several ways.
+        self._by_cause = by_cause
         self._groups: dict[FailureKey, _MistakeGroup] = {}
 
-    def add(self, track: Track) -> None:
-        """Counts the failures of one session."""
+    def add(self, track: Track, *also: RecurrenceCounter) -> None:
+        """Counts the failures of one session, here and in other counters: finding repairs takes most of the time."""
         if not any(call.has_failed for call in track.calls):
             return
         aims = CallTargets(track.calls)
         repaired = {repair.failed: repair for repair in repairs(track.calls, within=self._within, aims=aims)}
+        for one in (self, *also):
+            one._add(track, aims, repaired)
+
+    def _add(self, track: Track, aims: CallTargets, repaired: Mapping[int, Repair]) -> None:
+        lost: dict[FailureKey, set[int]] = {}
         for at, call in enumerate(track.calls):
             if call.has_failed:
-                key = kind_of_failure(call)
+                key = self._key(call)
                 group = self._groups.get(key)
                 if group is None:
                     group = self._groups[key] = _MistakeGroup(call)
                 group.signals += aims.is_signal(at)
-                self._count(group, track, call, repaired.get(at))
+                repair = repaired.get(at)
+                self._count(group, track, call, repair)
+                # What came between a mistake and its repair was spent on it; two mistakes may share that.
+                end = at + 1 if repair is None else min(repair.repaired, at + _LOST_CALLS)
+                lost.setdefault(key, set()).update(range(at, end))
+        for key, places in lost.items():
+            _count_lost(self._groups[key], track, places)
+
+    def _key(self, call: JudgedCall) -> FailureKey:
+        key = kind_of_failure(call)
+        cause = cause_of(call) if self._by_cause else None
+        return key if cause is None else key._replace(signature=cause)
 
     def _count(self, group: _MistakeGroup, track: Track, call: JudgedCall, repair: Repair | None) -> None:
         group.failures += 1
         if track.root not in group.roots:
-            group.roots.add(track.root)
+            group.roots[track.root] = 0.0
+            group.agents[track.ref.agent] += 1
             if len(group.refs) < _SHOWN_SESSIONS:
                 group.refs.append(str(track.ref))
         began = call.time if call.time is not None else track.started
         ended = call.time if call.time is not None else track.ended if track.ended is not None else track.started
         group.first = _pick(min, group.first, began if began is not None else ended)
         group.last = _pick(max, group.last, ended)
+        group.roots[track.root] = max(group.roots[track.root], ended or 0.0)
         thing = named_in(group.cause, telling(call))
         if thing is not None:
             group.things[thing] += 1
@@ -199,6 +206,12 @@ class RecurrenceCounter:
         if way is not None:
             way.add(repair, track.root)
 
+    def facts(self, *, fewest_sessions: int = FEWEST_SESSIONS) -> Iterator[MistakeFacts]:
+        """What is known about the mistakes of at least so many sessions, without the signals."""
+        for key, group in self._groups.items():
+            if len(group.roots) >= fewest_sessions and _kind(group) == "mistake":
+                yield _facts(key, group)
+
     def recurring(self, *, fewest_sessions: int = FEWEST_SESSIONS) -> tuple[Recurrence, ...]:
         """Mistakes of at least so many sessions, then signals; most sessions first, then most failures."""
         found = [_recurrence(key, group) for key, group in self._groups.items() if len(group.roots) >= fewest_sessions]
@@ -216,6 +229,18 @@ def recurring(tracks: Iterable[Track], *, fewest_sessions: int = FEWEST_SESSIONS
     for track in tracks:
         recurrer.add(track)
     return recurrer.recurring(fewest_sessions=fewest_sessions)
+
+
+def _count_lost(group: _MistakeGroup, track: Track, places: set[int]) -> None:
+    """Adds what a mistake cost in one session: calls, and as far as they are known the time and the tokens of these."""
+    group.lost_calls += len(places)
+    for at in places:
+        before, after = track.calls[at].time, track.calls[at + 1].time if at + 1 < len(track.calls) else None
+        if before is not None and after is not None and after >= before:
+            group.lost_seconds = (group.lost_seconds or 0.0) + min(after - before, _LOST_SECONDS)
+    used = track.usage.total
+    if used:
+        group.lost_tokens = (group.lost_tokens or 0.0) + used * len(places) / len(track.calls)
 
 
 def _file_name(call: JudgedCall) -> str | None:
@@ -266,7 +291,9 @@ def _facts(key: FailureKey, group: _MistakeGroup) -> MistakeFacts:
     ways = sorted((way.finished() for way in group.ways.values()), key=lambda way: (-way.sessions, way.change.words))
     missing = max(group.missing.items(), key=lambda one: (len(one[1]), one[0]), default=("", set[str]()))
     return MistakeFacts(
-        *key,
+        key.tool,
+        key.program,
+        group.signature,
         group.cause,
         group.things.most_common(1)[0][0] if group.things else None,
         missing[0] if len(missing[1]) > 1 else None,
@@ -275,6 +302,12 @@ def _facts(key: FailureKey, group: _MistakeGroup) -> MistakeFacts:
         len(group.roots),
         group.last,
         tuple(ways),
+        key.signature,
+        group.roots,
+        group.agents.most_common(1)[0][0],
+        MistakeCost(group.lost_calls, group.lost_seconds, group.lost_tokens),
+        tuple(group.refs),
+        group.example,
     )
 
 

@@ -1,0 +1,152 @@
+"""Reads the newest sessions of a store once, and gathers what is worth doing, the most that it would save first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from seasoned.advise.advice import Advice, AdviceStep
+from seasoned.advise.applied import AppliedAdvice, applied_advice
+from seasoned.advise.follow_up import FollowUp, follow_up
+from seasoned.advise.habit import ProjectHabits
+from seasoned.advise.instruction import contradictions, project_folder
+from seasoned.advise.mistake import EVERYWHERE, from_mistake, subject_of
+from seasoned.experience.lookup import StoredSheet, all_of
+from seasoned.experience.storage import knowledge_of
+from seasoned.insight.mistake.recurrence import RecurrenceCounter
+from seasoned.insight.store_report import Tell, answer_in_process
+from seasoned.insight.track import tracks
+from seasoned.store import Store, open_store
+
+# The newest sessions say what is worth doing now; more of them would take minutes.
+MOST_SESSIONS = 2000
+# What has not happened in so many newer sessions of its project is over.
+_OVER_AFTER = 25
+_EVERY = 50
+
+
+class Gathered(msgspec.Struct, frozen=True):
+    """All advice, the most that it would save first, and what became of advice that was applied."""
+
+    advice: tuple[Advice, ...]
+    followed: tuple[FollowUp, ...]
+    sessions: int  # that were read
+    agents: dict[str, int]  # the lineages of each agent
+
+
+class _Project:
+    """What is collected about one project, or about all."""
+
+    def __init__(self, key: str | None) -> None:
+        self.key = key
+        self.habits = ProjectHabits(key)
+        self.mistakes = RecurrenceCounter(by_cause=True)
+
+    def happened(self, subject: str) -> Mapping[str, float]:
+        """The lineages in which something happened that was advised about."""
+        habit = self.habits.happened(subject)
+        if subject.startswith("says\n"):
+            # Whether the command that an instruction named is still run and fails.
+            form = subject.rpartition("\n")[2]
+            failed = [one.roots for one in self.mistakes.facts(fewest_sessions=1) if one.program == form]
+            return {root: at for roots in failed for root, at in roots.items()}
+        if habit is not None:
+            return habit
+        found = (one.roots for one in self.mistakes.facts(fewest_sessions=1) if subject_of(one) == subject)
+        return next(found, {})
+
+
+def gather(store: Store, *, project: str | None = None, tell: Tell | None = None) -> Gathered:
+    """Everything that is worth doing in a project, or in all."""
+    ids = [row["id"] for row in store.rows("advise.newest", {"project": project, "limit": MOST_SESSIONS})]
+    projects: dict[str | None, _Project] = {}
+    # Mistakes are counted over all projects too: one of the machine may be too rare in each.
+    everywhere = _Project(None)
+    project_of: dict[str, str | None] = {}
+    for number, track in enumerate(tracks(store, sessions=ids)):
+        if tell is not None and number % _EVERY == 0:
+            tell(number, len(ids))
+        one = projects.setdefault(track.project, _Project(track.project))
+        one.habits.add(track)
+        one.mistakes.add(track, everywhere.mistakes)
+        project_of[track.root] = track.project
+    if tell is not None:
+        tell(len(ids), len(ids))
+    for one in projects.values():
+        everywhere.habits.count(one.habits)
+    found = list(_everywhere(everywhere, project_of)) if project is None else []
+    known = {one.subject for one in found}
+    for one in projects.values():
+        found += [advice for advice in _in_project(store, one) if advice.subject not in known]
+    followed = [
+        follow_up(one, place.habits.lineages, place.happened(one.subject))
+        for one in applied_advice(store)
+        if (place := everywhere if one.project is None else projects.get(one.project)) is not None and _is_meant(one)
+    ]
+    return Gathered(
+        tuple(sorted(found, key=lambda one: (-one.saves, one.id))),
+        tuple(followed),
+        len(ids),
+        dict(everywhere.habits.agents),
+    )
+
+
+def _is_meant(one: AppliedAdvice) -> bool:
+    return one.state == "applied" and one.kind != "connection"
+
+
+def _everywhere(every: _Project, project_of: Mapping[str, str | None]) -> Iterator[Advice]:
+    """Mistakes that belong to the machine or the agent, and came up in several projects."""
+    for facts in every.mistakes.facts():
+        if facts.cause in EVERYWHERE and len({project_of.get(root) for root in facts.roots}) > 1:
+            yield from from_mistake(facts, None, every.habits.agents[facts.agent])
+
+
+def _in_project(store: Store, one: _Project) -> Iterator[Advice]:
+    among = one.habits.lineages
+    corrected = list(_corrections(store, one))
+    yield from corrected
+    # What the instructions say wrongly is corrected there.
+    wrong = {advice.subject.rpartition("\n")[2] for advice in corrected}
+    for facts in one.mistakes.facts():
+        if not _is_over(facts.roots, among) and facts.program not in wrong:
+            for advice in from_mistake(facts, one.key, len(among)):
+                # What belongs to no project has no file to say something in.
+                yield advice if one.key is not None else by_hand(advice)
+    if one.key is None:
+        return
+    sheets = all_of(store, one.key, "sheet", StoredSheet)
+    told = frozenset(line.form for _, sheet in sheets for line in sheet.lines)
+    for advice in one.habits.advice(told):
+        if not _is_over(advice.happened, among):
+            yield advice
+
+
+def _corrections(store: Store, one: _Project) -> Iterator[Advice]:
+    folder = None if one.key is None else project_folder(store, one.key)
+    if folder is not None and one.key is not None:
+        known = knowledge_of(store, one.key)
+        yield from contradictions(folder, one.key, known, among=len(one.habits.lineages), agent=one.habits.agent)
+
+
+def by_hand(advice: Advice) -> Advice:
+    """The same advice with a step that only the user can take."""
+    step = AdviceStep("manual", f"Tell the agent: {advice.step.text}", advice.step.agent)
+    return msgspec.structs.replace(advice, step=step)
+
+
+def _is_over(happened: Mapping[str, float], among: Mapping[str, float]) -> bool:
+    last = max(happened.values(), default=0.0)
+    return sum(end > last for root, end in among.items() if root not in happened) > _OVER_AFTER
+
+
+def main(path: str, project: str | None = None) -> None:
+    """Print progress lines, then what was gathered as MessagePack, for the pages."""
+
+    def answer(tell: Tell) -> bytes:
+        with open_store(Path(path)) as store:
+            return msgspec.msgpack.encode(gather(store, project=project, tell=tell))
+
+    answer_in_process(answer)

@@ -1,0 +1,276 @@
+"""Advice for every entry point: what to show, and applying, undoing and dismissing it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import msgspec
+
+from seasoned.advise.advice import Advice, AdviceEvidence, AdviceStep, make_advice
+from seasoned.advise.applied import AppliedAdvice, applied_advice, drop_decision, keep_decision
+from seasoned.advise.follow_up import FollowUp
+from seasoned.advise.gather import Gathered
+from seasoned.advise.instruction import project_folder, says
+from seasoned.advise.step import AREA, StepPlace, left_of, plan_step, target_of
+from seasoned.advise.telling import may_be_told
+from seasoned.app.experience import decide
+from seasoned.config import Config
+from seasoned.connect.apply import AGENTS, apply_plan, connector, is_connected, own_programs
+from seasoned.connect.apply import undo as undo_changes
+from seasoned.connect.apply import undo_plan as plan_undo
+from seasoned.connect.plan import ConnectPlan
+from seasoned.errors import CannotDo, NotFound
+from seasoned.experience.tree import contradiction
+from seasoned.project import name_of
+from seasoned.redact import Redactor
+from seasoned.store import Store
+from seasoned.text import plural
+
+NAMES = {"claude-code": "Claude Code", "codex": "Codex", "hermes": "Hermes"}
+
+
+class ShownAdvice(msgspec.Struct, frozen=True):
+    """Advice as people see it: with the name of its project, its evidence in words and what its step changes."""
+
+    advice: Advice
+    project: str  # the name; empty for all projects
+    evidence: str
+    step: str  # what the step does, in words
+    can_apply: bool
+
+
+class DecidedAdvice(msgspec.Struct, frozen=True):
+    """Advice that was applied or dismissed, and how it went since."""
+
+    advice: AppliedAdvice
+    project: str
+    follow_up: FollowUp | None
+
+    @property
+    def said(self) -> str:
+        """How it went since, in a sentence; empty where that is not counted."""
+        if self.advice.state != "applied" or self.advice.kind == "connection":
+            return ""
+        return "Too early to tell: no session ended since." if self.follow_up is None else self.follow_up.sentence
+
+
+class AdviceView(msgspec.Struct, frozen=True):
+    """What is worth doing, and what became of what was done."""
+
+    advice: tuple[ShownAdvice, ...]
+    decided: tuple[DecidedAdvice, ...]
+    sessions: int
+
+
+def advice_view(
+    config: Config, store: Store, gathered: Gathered, redactor: Redactor, *, project: str | None = None
+) -> AdviceView:
+    """What of the advice is shown now: not what was decided, not what is said already, and only what may be told."""
+    decided = applied_advice(store)
+    settled = {one.id for one in decided}
+    connected = [agent for agent in AGENTS if is_connected(agent, home=config.home)]
+    found = [_pinned(one, connected) for one in gathered.advice if may_be_told(redactor, one)]
+    if project is None:
+        found += _connections(config, gathered, found, connected)
+    shown = []
+    # A connection does what the rest advises, and more with every session, so it comes first among equals.
+    for one in sorted(found, key=lambda one: (-one.saves, one.kind != "connection", one.id)):
+        place = _place(store, one.project)
+        if one.id not in settled and not _is_said(one, place.folder, connected):
+            shown.append(_shown(config, one, place))
+    followed = {one.id: one for one in gathered.followed}
+    own = [one for one in decided if project in (None, one.project)]
+    return AdviceView(
+        tuple(shown),
+        tuple(DecidedAdvice(one, _name(one.project), followed.get(one.id)) for one in own),
+        gathered.sessions,
+    )
+
+
+def _place(store: Store, project: str | None) -> StepPlace:
+    return StepPlace(project, None if project is None else project_folder(store, project))
+
+
+def _name(project: str | None) -> str:
+    return "" if project is None else name_of(project)
+
+
+def _pinned(one: Advice, connected: Collection[str]) -> Advice:
+    """A command for sessions that see the sheet belongs on it, not into a file."""
+    if one.kind != "command" or one.step.agent not in connected:
+        return one
+    return msgspec.structs.replace(one, step=AdviceStep("pin", one.step.instead, one.step.agent))
+
+
+def _is_said(one: Advice, folder: Path | None, connected: Collection[str]) -> bool:
+    """Whether sessions see it already, or the tree speaks against it."""
+    if one.is_on_sheet and one.step.agent in connected:
+        return True
+    if folder is None or one.step.kind != "instruction":
+        return False
+    if says(folder, one.step.text) or (one.kind == "command" and says(folder, one.step.instead)):
+        return True
+    return any(
+        contradiction(piece, folder)
+        for piece in one.step.text.split("`")[1::2]
+        if one.kind in ("command", "slow", "cost")
+    )
+
+
+def _connections(
+    config: Config, gathered: Gathered, found: Collection[Advice], connected: Collection[str]
+) -> list[Advice]:
+    """Agents whose sessions were read and that are not connected."""
+    homes = {"claude-code": config.claude_config_dir, "codex": config.codex_home, "hermes": config.hermes_home}
+    return [
+        _connection(agent, gathered.agents[agent], [one for one in found if one.step.agent == agent])
+        for agent, home in homes.items()
+        if gathered.agents.get(agent) and agent not in connected and home.is_dir()
+    ]
+
+
+def _connection(agent: str, sessions: int, own: Collection[Advice]) -> Advice:
+    told = [one for one in own if one.kind in ("mistake", "command", "instruction")]
+    evidence = AdviceEvidence(
+        sessions,
+        sessions,
+        sum(one.evidence.calls for one in told),
+        sum(one.evidence.minutes or 0.0 for one in told) or None,
+        None,
+        max((one.evidence.last_seen or 0.0 for one in told), default=0.0) or None,
+        tuple(dict.fromkeys(ref for one in told for ref in one.evidence.refs))[:5],
+        "none of them saw what had worked before",
+    )
+    said = f"Connect {NAMES[agent]}: its next sessions see what works in their project."
+    return make_advice("connection", None, f"connect\n{agent}", said, evidence, AdviceStep("connect", agent, agent), {})
+
+
+def _shown(config: Config, one: Advice, place: StepPlace) -> ShownAdvice:
+    path = target_of(config, one.step, place)
+    step = one.step
+    match step.kind:
+        case "connect":
+            what = f"connect {NAMES[step.text]}"
+        case "pin":
+            what = "a line of the sheet"
+        case "manual":
+            what = "only you can do this"
+        case "instruction":
+            what = f"a line for {path}" if path is not None else f"a line for {_file_name(step.agent)}"
+        case "replace":
+            what = f"a change of {path or step.file}"
+        case "permission":
+            what = f"a rule in {path}" if path is not None else "a rule for Codex"
+        case "script":
+            what = f"the script {path or step.instead}"
+    return ShownAdvice(
+        one, _name(one.project), evidence_text(one), what, path is not None or step.kind in ("connect", "pin")
+    )
+
+
+def _file_name(agent: str) -> str:
+    return {"claude-code": "CLAUDE.md", "gemini": "GEMINI.md", "hermes": "the memory of Hermes"}.get(agent, "AGENTS.md")
+
+
+# What calls were: most were lost, but a slow one was needed all the same.
+_CALLS = {"slow": "waited for", "command": "spent on looking", "script": "written out"}
+
+
+def evidence_text(advice: Advice) -> str:
+    """The evidence in words."""
+    one = advice.evidence
+    sessions = (
+        plural(one.sessions, "session") if one.sessions == one.among else f"{one.sessions} of {one.among} sessions"
+    )
+    parts = [sessions, *([f"{plural(one.calls, 'call')} {_CALLS.get(advice.kind, 'lost')}"] if one.calls else [])]
+    if one.minutes is not None and one.minutes >= 0.5:
+        parts.append(f"about {plural(round(one.minutes), 'minute')}")
+    if one.tokens:
+        parts.append(f"about {_tokens(one.tokens)} tokens")
+    if one.last_seen:
+        parts.append(f"last seen {time.strftime('%Y-%m-%d', time.localtime(one.last_seen))}")
+    return ", ".join(parts) + (f"; {one.note}" if one.note else "")
+
+
+def _tokens(count: int) -> str:
+    return (
+        f"{count / 1e6:.1f} million" if count >= 1_000_000 else f"{round(count, -3):,}" if count >= 1000 else str(count)
+    )
+
+
+# -- deciding ----------------------------------------------------------------------------------------------------------
+
+
+def find_advice(view: AdviceView, text: str) -> Advice:
+    """The advice that a person means by its number in the list or by its id."""
+    for number, one in enumerate(view.advice, start=1):
+        if text in (str(number), one.advice.id):
+            return one.advice
+    raise NotFound(f"There is no advice {text!r}. `seasoned advise` lists what there is.")
+
+
+def plan_of(config: Config, store: Store, advice: Advice) -> ConnectPlan:
+    """What applying advice would change."""
+    if advice.step.kind == "connect":
+        return connector(advice.step.text).plan(config, programs=own_programs())
+    if advice.step.kind == "pin":
+        return ConnectPlan(advice.id, parts=())
+    return plan_step(config, advice.id, advice.step, _place(store, advice.project))
+
+
+def apply_advice(
+    config: Config, store: Store, advice: Advice, redactor: Redactor, *, clock: Callable[[], float] = time.time
+) -> ConnectPlan:
+    """Do what advice says, and remember it; returns what was changed."""
+    if not may_be_told(redactor, advice):
+        raise CannotDo("No session may be shown this advice, so it is not applied.")
+    plan = plan_of(config, store, advice)
+    if advice.step.kind == "pin":
+        decide(store, advice.project or "", advice.step.text, "pin", redactor=redactor)
+    elif advice.step.kind == "connect":
+        left = getattr(connector(advice.step.text), "left", None)
+        apply_plan(plan, home=config.home, clock=clock, left=left)
+    else:
+        if plan.is_empty:
+            raise CannotDo("This is there already: nothing to change.")
+        apply_plan(plan, home=config.home, clock=clock, left=left_of(advice.step, advice.project), area=AREA)
+    keep_decision(store, advice, "applied", clock())
+    return plan
+
+
+def dismiss_advice(store: Store, advice: Advice, *, clock: Callable[[], float] = time.time) -> None:
+    """Do not give this advice again."""
+    keep_decision(store, advice, "dismissed", clock())
+
+
+def find_decided(store: Store, text: str | None) -> AppliedAdvice:
+    """The advice that was applied or dismissed with this id; without one, the newest."""
+    decided = applied_advice(store)
+    for one in decided:
+        if text in (None, one.id):
+            return one
+    raise NotFound("No advice was applied or dismissed." if text is None else f"No advice {text!r} was applied.")
+
+
+def undo_advice(config: Config, store: Store, one: AppliedAdvice) -> ConnectPlan:
+    """Undo what applying advice changed; returns what was done. The advice is given again while it holds."""
+    plan = ConnectPlan(one.id, parts=())
+    if one.state == "applied" and one.step.kind == "connect":
+        plan = undo_changes(one.step.text, home=config.home, left=getattr(connector(one.step.text), "left", None))
+    elif one.state == "applied" and one.step.kind == "pin":
+        decide(store, one.project or "", one.step.text, "undo")
+    elif one.state == "applied":
+        plan = undo_changes(one.id, home=config.home, left=left_of(one.step, one.project), area=AREA)
+    drop_decision(store, one.id)
+    return plan
+
+
+def undo_preview(config: Config, one: AppliedAdvice) -> ConnectPlan:
+    """What undoing would change."""
+    if one.state != "applied" or one.step.kind == "pin":
+        return ConnectPlan(one.id, parts=())
+    if one.step.kind == "connect":
+        return plan_undo(one.step.text, home=config.home, left=getattr(connector(one.step.text), "left", None))
+    return plan_undo(one.id, home=config.home, left=left_of(one.step, one.project), area=AREA)
