@@ -1,4 +1,4 @@
-"""`seasoned advise`: the list, a step that is shown first, applied and undone, and what is said when there is nothing."""
+"""`seasoned advise`: the list, a step that is shown first, applied and undone, and what is said if there is none."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_advice_is_listed_applied_and_undone(tmp_path: Path) -> None:
     assert "Undone" in seasoned("advise", "undo", "--yes", **own).stdout
     assert not (folder / "CLAUDE.md").exists()
     assert "No advice was applied" in seasoned("advise", "undo", "--yes", expect=1, **own).stderr
-    seasoned("advise", "dismiss", "1", **own)
+    seasoned("advise", "dismiss", "2", **own)
     assert "Nothing to advise" in seasoned("advise", "--project", folder, **own).stdout
     assert "seasoned advise" in seasoned("advise", "apply", "77", "--yes", expect=1, **own).stderr
     assert "add --yes" in seasoned("advise", "undo", "--json", expect=2, **own).stderr

@@ -1,1 +1,1 @@
-"""`advise`, `sheet`, `receipt` and `backtest`: what to do, what sessions of a project see, and whether that was right."""
+"""`advise`, `sheet`, `receipt`, `backtest`: what to do, what sessions of a project see, and whether it was right."""
