@@ -35,13 +35,16 @@ from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_store
 
 ROOT = Path(__file__).parent.parent
-# How many requests of every tool and of every purpose in a project, and whether there is a placebo, the best first.
-PLANS = (
-    ({"tools": 3, "projects": 2}, True),
-    ({"tools": 3, "projects": 1}, True),
-    ({"tools": 2, "projects": 1}, True),
-    ({"tools": 2, "projects": 1}, False),
-    ({"tools": 1, "projects": 1}, False),
+# How many requests of every tool, purpose in a project and place, and whether there is a placebo, the best first.
+PLANS = tuple(
+    ({"tools": tools, "projects": projects, "answers-teach": places, "answers-repeat": places}, has_placebo)
+    for tools, projects, places, has_placebo in (
+        (3, 2, 5, True),
+        (3, 1, 4, True),
+        (2, 1, 4, True),
+        (2, 1, 3, False),
+        (1, 1, 2, False),
+    )
 )
 
 # Much longer than any run takes alone: on a busy machine a run must not be cut off, which would count against its arm.
@@ -93,7 +96,8 @@ def _make(asked: argparse.Namespace) -> None:
     homes = sorted((path.parent for path in asked.home.glob(f"*/{ABOUT}")), key=_size)
     if not homes:
         raise NotFound(f"There are no runs in {str(asked.home)!r}. Run it without --page-only first.")
-    asked.output.write_text(evidence_page(homes), "utf-8")
+    former = asked.output.read_text("utf-8") if asked.output.exists() else ""
+    asked.output.write_text(evidence_page(homes, former), "utf-8")
     _say(f"{asked.output} is written.")
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 from tools.evidence.history import AFTER, BEFORE
-from tools.evidence.service import ODD, PLAIN
 from tools.evidence.study import STUDIES, Study, session_id, task_set
 
 from seasoned.errors import CannotDo, NotFound
@@ -47,11 +47,15 @@ tools, before anything is asked.
 | placebo | as many turns as in warm, of the same length, that say nothing of the tools |
 | sheet | the sheet of the project; in all {BEFORE + AFTER} sessions of it, the commands were those of now |
 | sheet-changed | the same after {BEFORE} sessions with other commands, and {AFTER} since they changed |
+| neutral | a block of examples from {BEFORE + AFTER} sessions of the same project, with the size of each answer alone |
+| short | the same block with what the calls answered, at most 500 characters of each (`results = "short"`) |
 
 **tools** are four services with five tools each, whose descriptions do not say how arguments are written. **projects**
 are ten projects with their own commands to test, lint, format and build. For half of them the way that holds now is
 *odd*; for the others it is *plain*, so that a model may guess it, and only the former way was odd: there a stale
-example costs what a cold start has.
+example costs what a cold start has. **answers-teach** and **answers-repeat** are five places with codes that only an
+answer tells. In the first, what an earlier call answered names the argument that is asked for; without it a session has
+to look the code up. In the second, answers only repeat the call.
 
 **What decides** was named before the first run and is stored with the runs: the *call that was asked for* was made, in
 its exact form, within two requests to the model (tasks done). After a change, warm must not be below cold. Intervals
@@ -82,29 +86,59 @@ class ModelRuns(msgspec.Struct, frozen=True, kw_only=True):
     commits: tuple[str, ...] = ()  # of the program, one for each start that had another
 
 
-def evidence_page(homes: Sequence[Path]) -> str:
-    """The page, with a part for each model."""
+def evidence_page(homes: Sequence[Path], former: str = "") -> str:
+    """The page, with a part for each model; of studies that the homes have no runs of, the former page's parts stay."""
+    kept = _parts(former)
     lines = [_HEAD, ""]
+    written = set()
     for home in homes:
         about = msgspec.json.decode((home / ABOUT).read_bytes(), type=ModelRuns)
-        lines += _model_part(home, about)
+        written.add(about.name)
+        lines += _model_part(home, about, kept.get(about.name, {}))
+    for name, parts in kept.items():
+        if name not in written:
+            lines += [text for part in parts.values() for text in (part, "")]
     return "\n".join([*lines, _TAIL])
 
 
-def _model_part(home: Path, about: ModelRuns) -> list[str]:
+def _parts(page: str) -> dict[str, dict[str, str]]:
+    """A page by models, and each part of a model by its study; the head of the model has an empty name."""
+    found: dict[str, dict[str, str]] = {}
+    for whole in re.split(r"^(?=## )", page.removesuffix(_TAIL), flags=re.MULTILINE)[1:]:
+        head, *parts = re.split(r"^(?=### )", whole, flags=re.MULTILINE)
+        studies = {part[len("### ") :].split(",", 1)[0]: part.rstrip() for part in parts}
+        found[head[len("## ") :].split("\n", 1)[0]] = {"": head.rstrip(), **studies}
+    return found
+
+
+def _model_part(home: Path, about: ModelRuns, former: Mapping[str, str]) -> list[str]:
     at = datetime.fromtimestamp(about.begun_at, tz=UTC)
     commit = f", commit {', '.join(about.commits)}" if about.commits else ""
-    lines = [
-        f"## {about.name}",
-        "",
-        f"{at:%Y-%m-%d %H:%M} UTC, {about.versions}{commit}, {about.machine}.",
-        f"Model: {about.model}. Budget: {about.minutes:g} minutes.",
-        "",
-    ]
+    run = f"{at:%Y-%m-%d %H:%M} UTC, {about.versions}{commit}, {about.machine}."
+    budget = f"Budget: {about.minutes:g} minutes."
     with open_store(home / "runs" / "seasoned.db") as store:
-        for study in STUDIES.values():
-            lines += _study_part(home, store, study, about)
+        made = {one.name: one for one in STUDIES.values() if _is_run(store, one)}
+        stays = {name: part for name, part in former.items() if name in STUDIES and name not in made}
+        if not stays:
+            head = [f"## {about.name}", "", run, f"Model: {about.model}. {budget}", ""]
+            return [*head, *(line for one in STUDIES.values() for line in _study_part(home, store, one, about))]
+        # Runs of another time stay as they are, with the head that belongs to them; the new ones say when they were.
+        lines = [former[""], ""]
+        for name, study in STUDIES.items():
+            if name in stays:
+                lines += [stays[name], ""]
+            elif name in made:
+                title, *rest = _study_part(home, store, study, about)
+                lines += [title, "", f"{run} {budget}", *rest]
     return lines
+
+
+def _is_run(store: Store, study: Study) -> bool:
+    try:
+        load_design(store, study.name)
+    except NotFound:
+        return False
+    return bool(load_records(store, study.name))
 
 
 def _study_part(home: Path, store: Store, study: Study, about: ModelRuns) -> list[str]:
@@ -121,10 +155,10 @@ def _study_part(home: Path, store: Store, study: Study, about: ModelRuns) -> lis
     said = sentences(found)
     lines = [*head, *_registered(design, registered), "", _how_much(store, registered, records, about, study.name), ""]
     lines += ["What the data supports:", ""]
-    lines += [f"- {sentence}" for sentence in (*_not_below(found, registered), *said.may)]
+    lines += [f"- {sentence}" for sentence in (*_not_below(found, registered, study.below_when), *said.may)]
     lines += ["", "What it does not support:", "", *[f"- {sentence}" for sentence in said.may_not], ""]
     lines += _arms_table(found, _shown_of(home, study, tasks, {one.task for one in records}))
-    lines += _ways_table(found, tasks, records, design)
+    lines += _ways_table(found, study, tasks, records, design) if study.ways else []
     return [*lines, *_effects_table(found)]
 
 
@@ -158,27 +192,27 @@ def _how_much(store: Store, registered: Registration, records: Sequence[TaskRun]
     return text + (f" Broken off and run again: {again}." if again else "")
 
 
-def _not_below(found: Analysis, registered: Registration) -> Iterator[str]:
+def _not_below(found: Analysis, registered: Registration, when: str) -> Iterator[str]:
     for contrast in registered.not_below:
         one = next((e for e in found.effects if (e.arm, e.against) == (contrast.arm, contrast.against)), None)
         if one is None or one.estimate.value is None:
             yield f"Whether {contrast.arm} is below {contrast.against} is unknown: it was not run."
             continue
-        yield f"**{below_sentence(one, registered.margin or 0.0)}**"
+        yield f"**{below_sentence(one, registered.margin or 0.0, when)}**"
 
 
-def below_sentence(one: Effect, margin: float) -> str:
+def below_sentence(one: Effect, margin: float, when: str = "After the change ") -> str:
     """Whether an arm is below the other one, by the rule that was registered."""
     interval, value = one.estimate.interval, one.estimate.value
     assert value is not None
     figures = f"{amount(one.value, one.measure)} against {amount(one.value_against, one.measure)}"
     if value < 0:
-        return f"After the change {one.arm} is below {one.against} ({figures}): what was registered does not hold."
+        return f"{when}{one.arm} is below {one.against} ({figures}): what was registered does not hold."
     if interval is None or interval.low <= -margin:
         why = f"a loss of {100 * margin:.0f} points is not excluded"
-        return f"After the change {one.arm} is not below {one.against} in these runs ({figures}), but {why}."
+        return f"{when}{one.arm} is not below {one.against} in these runs ({figures}), but {why}."
     return (
-        f"After the change {one.arm} is not below {one.against} ({figures}), and a loss of {100 * margin:.0f} points "
+        f"{when}{one.arm} is not below {one.against} ({figures}), and a loss of {100 * margin:.0f} points "
         "is excluded, as registered."
     )
 
@@ -188,7 +222,7 @@ def _shown_of(home: Path, study: Study, tasks: TaskSet, made: set[str]) -> dict[
     found: dict[str, tuple[int, int]] = {}
     for arm in study.arms:
         if arm.history is not None and not arm.is_placebo:
-            with open_store(home / arm.history / "seasoned.db") as store:
+            with open_store(home / arm.folder / "seasoned.db") as store:
                 shown = [_shown(store, study, task) for task in tasks.tasks if task.id in made]
             found[arm.name] = (sum(one is not None for one in shown), sum(one is True for one in shown))
     return found
@@ -226,7 +260,7 @@ def _arms_table(found: Analysis, shown: dict[str, tuple[int, int]]) -> list[str]
     return [*lines, ""]
 
 
-def _ways_table(found: Analysis, tasks: TaskSet, records: Sequence[TaskRun], design: Design) -> list[str]:
+def _ways_table(found: Analysis, study: Study, tasks: TaskSet, records: Sequence[TaskRun], design: Design) -> list[str]:
     """The primary measure where the way that holds now is odd, and where it is plain; describes only."""
     arms = [arm.arm for arm in found.arms]
     whole = set.intersection(*({one.task for one in records if one.arm == arm} for arm in arms))
@@ -234,7 +268,7 @@ def _ways_table(found: Analysis, tasks: TaskSet, records: Sequence[TaskRun], des
         f"| {KINDS[found.plan.primary].label} where the way is | tasks | " + " | ".join(arms) + " |",
         "|---|--:|" + "--:|" * len(arms),
     ]
-    for way in (ODD, PLAIN):
+    for way in study.ways:
         # Of the tasks that every arm ran: others would compare one arm's tasks with those of another.
         ids = {task.id for task in tasks.tasks if way in task.tags and task.id in whole}
         some = [one for one in records if one.task in ids]

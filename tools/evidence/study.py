@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from tools.evidence import project, service
+from tools.evidence import directory, project, service
 from tools.evidence.history import AFTER, BEFORE, History, write_histories
 
 from seasoned.app.stores import make_redactor, scan_into_store
@@ -28,6 +29,7 @@ from seasoned.experiment.run.design import Design, Registration
 from seasoned.experiment.run.runner import PlannedRun, seed_of
 from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.store import Store, open_store
+from seasoned.store.project import project_key
 from seasoned.template.library.project import library_for
 from seasoned.template.library.upkeep import refresh
 from seasoned.template.provision import provision
@@ -36,7 +38,6 @@ from seasoned.template.render.placebo import placebo
 
 PRIMARY = "success"  # that the call which was asked for was made, by the check of the task
 MARGIN = 0.1
-HISTORIES: tuple[History, ...] = ("steady", "changed")
 _FORMAT = "pydantic-ai"
 
 
@@ -46,6 +47,12 @@ class StudyArm(msgspec.Struct, frozen=True):
     name: str
     history: History | None = None
     is_placebo: bool = False
+    short_results: bool = False  # whether it shows what earlier calls answered
+
+    @property
+    def folder(self) -> str:
+        """Where its store is. What sessions begin with is kept in a store, so arms that differ in it have their own."""
+        return f"{self.history}-short" if self.short_results else f"{self.history}"
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +63,11 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
     contrasts: tuple[Contrast, ...]
     not_below: Contrast
     tasks: Callable[[int], tuple[Task, ...]]
-    is_in_project: bool  # whether sessions see the sheet of their project, or a block of examples
+    is_in_project: bool = False  # whether sessions see the sheet of their project, or a block of examples
+    # Whether a block is chosen by the tools alone, for any model, from the sessions of the same project.
+    is_of_place: bool = False
+    ways: tuple[str, ...] = (service.ODD, service.PLAIN)  # tags that the results are also shown by
+    below_when: str = "After the change "
 
 
 STUDIES = {
@@ -73,7 +84,6 @@ STUDIES = {
             contrasts=(Contrast("warm", "cold"), Contrast("warm-changed", "cold"), Contrast("warm", "placebo")),
             not_below=Contrast("warm-changed", "cold"),
             tasks=service.tasks,
-            is_in_project=False,
         ),
         Study(
             name="projects",
@@ -83,19 +93,39 @@ STUDIES = {
             tasks=project.tasks,
             is_in_project=True,
         ),
+        *(
+            Study(
+                name=name,
+                arms=(StudyArm("neutral", "directory"), StudyArm("short", "directory", short_results=True)),
+                contrasts=(Contrast("short", "neutral"),),
+                not_below=Contrast("short", "neutral"),
+                tasks=partial(directory.tasks, kind=kind),
+                is_of_place=True,
+                ways=(),
+                below_when="",
+            )
+            for name, kind in (("answers-teach", directory.TEACHES), ("answers-repeat", directory.REPEATS))
+        ),
     )
 }
 
 
 class Learned:
-    """The stores of both histories, made once and used again when a run goes on."""
+    """The stores of the histories, each made when it is first needed and used again when a run goes on."""
 
     def __init__(self, config: Config, home: Path, *, is_small: bool) -> None:
-        self._configs = {name: msgspec.structs.replace(config, home=home / name) for name in HISTORIES}
+        self._config, self._home = config, home
         self._is_small = is_small
         self._stores: dict[str, Store] = {}
-        for name, one in self._configs.items():
-            self._stores[name] = _learn(one, name)
+
+    def _store(self, arm: StudyArm) -> Store:
+        assert arm.history is not None, "cold knows no history"
+        if arm.folder not in self._stores:
+            self._stores[arm.folder] = _learn(self._config_of(arm), arm.history)
+        return self._stores[arm.folder]
+
+    def _config_of(self, arm: StudyArm) -> Config:
+        return msgspec.structs.replace(self._config, home=self._home / arm.folder)
 
     def start(self, study: Study, arm: StudyArm, task: Task) -> RunStart:
         """What a run begins with; an arm that has nothing to show for a task begins cold, as a session would."""
@@ -104,8 +134,8 @@ class Learned:
         if arm.history is None:
             return shown
         if arm.is_placebo:
-            return self._placebo(arm.history, task, shown)
-        begun = self._begin(study, arm.history, task)
+            return self._placebo(arm, task, shown)
+        begun = self._begin(study, arm, task)
         if begun.rendered is None:
             return shown
         if study.is_in_project:
@@ -114,11 +144,16 @@ class Learned:
             return msgspec.structs.replace(shown, instructions=f"{shown.instructions}\n\n{begun.content.decode()}")
         return msgspec.structs.replace(shown, rendered=begun.rendered, template=begun.template or "")
 
-    def _begin(self, study: Study, history: History, task: Task) -> Begun:
-        store, config = self._stores[history], self._configs[history]
-        name = session_id(study, task, is_for_task=self._is_small or study.is_in_project)
-        session = NewSession(id=name, format="text", folder=project.folder_of(task))
-        if not study.is_in_project:
+    def _begin(self, study: Study, arm: StudyArm, task: Task) -> Begun:
+        store, config = self._store(arm), self._config_of(arm)
+        name = session_id(study, task, is_for_task=self._is_small)
+        settings = BeginSettings(short_results=arm.short_results)
+        if study.is_in_project:
+            session = NewSession(id=name, format="text", folder=project.folder_of(task))
+        elif study.is_of_place:
+            key = project_key(store, directory.folder_of(task))
+            session = NewSession(id=name, format=_FORMAT, tools=_offered(task), project=key)
+        else:
             session = NewSession(
                 id=name,
                 format=_FORMAT,
@@ -126,7 +161,7 @@ class Learned:
                 tools=_offered(task),
                 is_small=self._is_small,
             )
-        return begin(store, lambda: experiment_database(config, store), session, BeginSettings(), now=time.time())
+        return begin(store, lambda: experiment_database(config, store), session, settings, now=time.time())
 
     def _words(self, task: Task) -> str | None:
         """What a block is chosen by beside the tools. A small model needs examples of the one tool that it is to call.
@@ -135,9 +170,9 @@ class Learned:
         """
         return task.prompt if self._is_small else None
 
-    def _placebo(self, history: History, task: Task, shown: RunStart) -> RunStart:
+    def _placebo(self, arm: StudyArm, task: Task, shown: RunStart) -> RunStart:
         """As many turns of the same length as the block of the warm arm, without anything about the tools."""
-        store = self._stores[history]
+        store = self._store(arm)
         made = provision(
             [],
             library=library_for(store, None, now=time.time()),
@@ -175,7 +210,9 @@ def _offered(task: Task) -> list[dict[str, Any]]:
 
 def session_id(study: Study, task: Task, *, is_for_task: bool) -> str:
     """The name under which what a session begins with is kept in a history: for one task, or for all of a service."""
-    return f"seasoned:{study.name}-{task.id if is_for_task else task.environment.name}"
+    # Each session of a project has its own, whatever the model; of a place it is one for all.
+    is_own = (is_for_task or study.is_in_project) and not study.is_of_place
+    return f"seasoned:{study.name}-{task.id if is_own else task.environment.name}"
 
 
 def task_set(study: Study, each: int) -> TaskSet:
