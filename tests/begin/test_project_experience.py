@@ -27,17 +27,27 @@ from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.gateway.accounting import make_key
 from seasoned.hermes_plugin.plugin import open_plugin
 from seasoned.store import Store, open_store
+from seasoned.store.forget import forget_sessions
 from seasoned.store.project import project_key
 from seasoned.testing import call, serve_script
 from tests.agent.scripted import SECRECY, say
-from tests.begin.entry_points import ASK, TOOLS, ChatEntry, GatewayEntry, HermesEntry, place_of
+from tests.begin.entry_points import ASK, TOOLS, ChatEntry, GatewayEntry, HermesEntry, block_in, place_of
 from tests.gateway.running import run_gateway, settings_for
-from tests.gateway.upstream_server import chat, serve_upstream
+from tests.gateway.upstream_server import Said, chat, serve_upstream
 from tests.history.hermes_rows import HermesDb
 from tests.mcp.clients import talk
 
 FAILS, ERROR = "sh render.sh", "wp: missing --env"
 RESULT = json.dumps({"output": ERROR, "exit_code": 2, "error": None})
+
+
+@pytest.fixture(autouse=True)
+def _is_never_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How busy the machine is does not matter here; other tests are about requests that cannot wait."""
+    for module in ("service", "hint"):
+        monkeypatch.setattr(f"seasoned.gateway.{module}._WAIT_SECONDS", 60.0)
+
+
 every_way = pytest.mark.parametrize(
     "entry", [GatewayEntry(), HermesEntry(), ChatEntry()], ids=lambda one: type(one).__name__
 )
@@ -121,24 +131,35 @@ def _turns(more: int = 0) -> list[dict[str, Any]]:
     return [*asked, {"role": "assistant", "content": "It failed."}, {"role": "user", "content": "Go on."}][: 4 + more]
 
 
-def _through_gateway(project: str | None, session: str, *requests: list[dict[str, Any]]) -> list[str]:
-    """What the provider is sent as the result of the call, in each request; every request to another gateway."""
+def _ask_gateway(
+    project: str | None, session: str | None, messages: list[dict[str, Any]], answer: Said | None = None
+) -> list[dict[str, Any]]:
+    """The messages that the provider is sent, through a gateway that is started for this request alone."""
     import httpx2
 
-    config, headers, found = load(), {"x-session-id": session}, []
+    config, headers = load(), {} if session is None else {"x-session-id": session}
     if project is not None:
         token = Path.home() / f"{project}.token"
         with open_store(config.store_path) as store:
             token.exists() or token.write_text(make_key(store, project, now=1.0)[1])
         headers["authorization"] = f"Bearer {token.read_text()}"
-    for messages in requests:
-        with serve_upstream(chat()) as upstream, run_gateway(config, settings_for(config, upstream.url)) as gateway:
-            body = {"model": "m", "messages": messages, "tools": TOOLS}
-            with httpx2.Client(trust_env=False, timeout=30) as client:
-                client.post(f"{gateway.url}/v1/chat/completions", json=body, headers=headers)
-            sent = upstream.heard[-1].json["messages"]
-        found.append(next(one["content"] for one in sent if one.get("tool_call_id") == "call_1"))
-    return found
+    with (
+        serve_upstream(answer or chat()) as upstream,
+        run_gateway(config, settings_for(config, upstream.url)) as gateway,
+    ):
+        body = {"model": "m", "messages": messages, "tools": TOOLS}
+        with httpx2.Client(trust_env=False, timeout=30) as client:
+            client.post(f"{gateway.url}/v1/chat/completions", json=body, headers=headers)
+        return list(upstream.heard[-1].json["messages"])
+
+
+def _result_in(messages: list[dict[str, Any]]) -> str:
+    return next(str(one["content"]) for one in messages if one.get("tool_call_id") == "call_1")
+
+
+def _through_gateway(project: str | None, session: str, *requests: list[dict[str, Any]]) -> list[str]:
+    """What the provider is sent as the result of the call, in each request."""
+    return [_result_in(_ask_gateway(project, session, messages)) for messages in requests]
 
 
 def _through_hermes(project: str | None, session: str, *requests: list[dict[str, Any]]) -> list[str]:
@@ -179,6 +200,39 @@ def test_a_failed_call_is_answered_with_what_repaired_it_in_this_project(send: S
     assert later == first, "the provider has cached it"
     assert send("bank", "s2", _turns())[0].endswith("`sh render.sh --env bank` works here (2 sessions).")
     assert send("garden", "s3", _turns()) == send(None, "s4", _turns()) == [RESULT]
+
+
+@pytest.mark.parametrize("session", ["s1", None], ids=["named", "by its words"])
+def test_what_the_gateway_told_keeps_its_bytes_through_compaction_and_fork(session: str | None) -> None:
+    """The item of the first prompt and the hint at a call, after the project has forgotten both."""
+    _two_projects(GatewayEntry())
+    made = [("call_1", "terminal", f'{{"command": "{FAILS}"}}')]
+    item = block_in(json.dumps(_ask_gateway("shop", session, ASK, chat("", calls=made))))
+    assert item is not None and "In this project: Test: `python -m shop_tests`." in item
+    hint = _result_in(_ask_gateway("shop", session, _turns(), chat("It failed.")))
+    assert hint.endswith("`sh render.sh --env shop` works here (2 sessions).")
+    with open_store(load().store_path) as store, store.write():
+        store.connection.execute("DELETE FROM knowledge")
+
+    def seen(project: str, name: str | None, messages: list[dict[str, Any]]) -> tuple[str | None, str]:
+        sent = _ask_gateway(project, name, messages)
+        return block_in(json.dumps(sent)), _result_in(sent)
+
+    other_way = [*_turns(1), {"role": "user", "content": "Try another way."}]
+    assert seen("shop", "the-fork", other_way) == (item, hint)
+    after = [*other_way, {"role": "assistant", "content": "So?"}, {"role": "user", "content": "Yes."}]
+    assert seen("shop", "the-fork", after) == (item, hint), "also when the fork goes on"
+    assert seen("shop", "second", after) == (item, hint)
+    assert seen("bank", "a-thief", other_way) == (None, RESULT), "another key's history is never a fork of this one"
+    summary = [ASK[0], {"role": "user", "content": "This is a summary: it failed."}, *_turns(2)[2:]]
+    if session is not None:
+        assert seen("shop", session, summary) == (item, hint)
+    assert seen("shop", "the-fork", summary) == (item, hint)
+    with open_store(load().store_path) as store:
+        ids = store.connection.execute("SELECT id FROM session WHERE native_id = 'the-fork'").fetchall()
+        forget_sessions(store, [row[0] for row in ids], now=1.0)
+        chains = store.connection.execute("SELECT * FROM gateway_chain").fetchall()
+    assert chains and not any("the-fork" in str(tuple(row)) for row in chains)
 
 
 @both_ways

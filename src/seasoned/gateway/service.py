@@ -102,7 +102,7 @@ class Provisioner:
         if not may_be_warm(exchange, headers):
             return body
         assert exchange.conversation is not None
-        key = (str(exchange.conversation.ref), exchange.api.format)
+        key = (str(exchange.conversation.root), exchange.api.format)
         if key in self._decided:
             content = self._decided[key]
         else:

@@ -401,7 +401,7 @@ class Gateway:
         with self._failures.shield("telemetry"):
             self._metrics.accounted(entry.upstream, entry.ended, entry.usage)
         with self._failures.shield("identity"):
-            self._conversations.answered(exchange.conversation, exchange.answer)
+            self._conversations.answered(exchange.conversation, exchange.asked, exchange.answer)
         if self._recording is not None:
             with self._failures.shield("record"):
                 self._recording.give(exchange)

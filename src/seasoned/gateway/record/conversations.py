@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Literal, get_args
 
@@ -14,7 +15,7 @@ from seasoned.gateway.proxy.headers import Headers
 from seasoned.gateway.wire.event_stream import fields_of
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.history.coerce import as_object, string
-from seasoned.session import Relation, SessionRef
+from seasoned.session import Message, Relation, SessionRef, ToolCall
 from seasoned.store import Store
 
 # Only a turn is provisioned and takes part in an experiment; a sub-agent is a session apart.
@@ -210,6 +211,8 @@ def _digest(*parts: str) -> str:
 
 
 _MOST = 20_000
+# How names begin that are kept beside the ids of answers. No provider gives such ids.
+_ANSWER, _FORK = "answer:", "fork:"
 
 
 class GatewayConversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -219,6 +222,13 @@ class GatewayConversation(msgspec.Struct, frozen=True, kw_only=True):
     purpose: str
     parent: SessionRef | None = None
     relation: Relation | None = None
+    # The conversation that this one was forked from under a new name, if it is known.
+    origin: SessionRef | None = None
+
+    @property
+    def root(self) -> SessionRef:
+        """Whose block, arm and hints it has: a fork repeats the beginning of its origin, which is cached."""
+        return self.origin or self.ref
 
     @property
     def is_recorded(self) -> bool:
@@ -234,14 +244,17 @@ class ConversationIndex:
         self._most = most
         self._owners: OrderedDict[str, str] = OrderedDict()
         self._chains: OrderedDict[str, SessionRef] = OrderedDict()
+        # By the mark of an answer, and by the name of a fork: the conversation that a fork goes on from.
+        self._origins: OrderedDict[str, SessionRef] = OrderedDict()
 
     def load(self, store: Store) -> None:
         """Load what was known before a restart."""
         for row in reversed(store.rows("gateway.owners", {"limit": self._most})):
             self._owners[row["session"]] = row["owner"]
-        for row in reversed(store.rows("gateway.chains", {"limit": self._most})):
+        for row in reversed(store.rows("gateway.chains", {"limit": 2 * self._most})):
             agent, _, native_id = row["session"].partition(":")
-            self._chains[row["response_id"]] = SessionRef(agent, native_id)
+            is_origin = row["response_id"].startswith((_ANSWER, _FORK))
+            (self._origins if is_origin else self._chains)[row["response_id"]] = SessionRef(agent, native_id)
 
     def recognise(self, asked: ApiRequest, headers: Headers, *, path: str, owner: str) -> GatewayConversation | None:
         """The conversation of a request; never one that belongs to another key."""
@@ -250,21 +263,49 @@ class ConversationIndex:
         if found is None:
             return None
         ref = found.ref
+        is_new = str(ref) not in self._owners
         if self._owner_of(ref, owner) != owner:
             ref = ref_apart(ref, owner)
+            is_new = str(ref) not in self._owners
             self._owner_of(ref, owner)
         parent = found.parent
         if parent is not None and self._owners.get(str(parent), owner) != owner:
             # A conversation cannot be attached to another owner's.
             parent = ref_apart(parent, owner)
-        return GatewayConversation(ref=ref, purpose=found.purpose, parent=parent, relation=found.relation)
+        origin = None
+        if found.purpose == "turn" and found.relation is None:
+            origin = self._origin(ref, asked, owner, is_new=is_new)
+        return GatewayConversation(
+            ref=ref, purpose=found.purpose, parent=parent, relation=found.relation, origin=origin
+        )
 
-    def answered(self, conversation: GatewayConversation | None, answer: ApiResponse | None) -> None:
-        """Remember whose answer it is: the next request may name it and nothing else."""
-        if conversation is not None and answer is not None and answer.id is not None:
-            self._chains[answer.id] = conversation.ref
-            if len(self._chains) > self._most:
-                self._chains.popitem(last=False)
+    def answered(
+        self, conversation: GatewayConversation | None, asked: ApiRequest | None, answer: ApiResponse | None
+    ) -> None:
+        """Remember whose answer it is: the next request may name it and nothing else, or repeat it by a new name."""
+        if conversation is None or answer is None:
+            return
+        if answer.id is not None:
+            _remember(self._chains, answer.id, conversation.ref, self._most)
+        mark = None if asked is None or conversation.purpose != "turn" else answer_mark(asked, answer)
+        if mark is not None and mark not in self._origins:
+            _remember(self._origins, mark, conversation.root, self._most)
+
+    def _origin(self, ref: SessionRef, asked: ApiRequest, owner: str, *, is_new: bool) -> SessionRef | None:
+        """The conversation that one is a fork of. Only a name that first comes up with a history can be a fork."""
+        name = fork_mark(ref)
+        if not is_new:
+            return self._origins.get(name)
+        first = next((at for at, one in enumerate(asked.messages) if one.role == "assistant"), None)
+        if first is None or asked.messages[first].synthetic:
+            return None
+        answer = asked.messages[first]
+        found = self._origins.get(_mark(asked.messages[:first], answer.text, answer.calls))
+        # What another key's client was shown is not for this one.
+        if found is None or found == ref or self._owners.get(str(found)) != owner:
+            return None
+        _remember(self._origins, name, found, self._most)
+        return found
 
     def _owner_of(self, ref: SessionRef, owner: str) -> str:
         """The owner of a conversation; the first to use it becomes its owner."""
@@ -274,6 +315,29 @@ class ConversationIndex:
         if len(self._owners) > self._most:
             self._owners.popitem(last=False)
         return held
+
+
+def answer_mark(asked: ApiRequest, answer: ApiResponse) -> str | None:
+    """What tells an answer from others wherever it is repeated: what was said before it, and its calls or words."""
+    return _mark(asked.messages, answer.text, answer.calls) if answer.messages else None
+
+
+def fork_mark(ref: SessionRef) -> str:
+    """The name under which the origin of a fork is kept."""
+    return f"{_FORK}{ref}"
+
+
+def _mark(before: Sequence[Message], text: str, calls: Sequence[ToolCall]) -> str:
+    said = next((one.text for one in reversed(before) if one.role == "user" and not one.synthetic), "")
+    # Clients may trim the words of an answer that has calls, and leave them out.
+    made = [json.dumps([call.id, call.tool, call.arguments], sort_keys=True) for call in calls]
+    return _ANSWER + _digest(said, *(made or [text.strip()]))
+
+
+def _remember(known: OrderedDict[str, SessionRef], name: str, ref: SessionRef, most: int) -> None:
+    known[name] = ref
+    if len(known) > most:
+        known.popitem(last=False)
 
 
 def ref_apart(ref: SessionRef, owner: str) -> SessionRef:

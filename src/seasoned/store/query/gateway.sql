@@ -124,7 +124,7 @@ FROM gateway_request WHERE at >= :since GROUP BY key_name ORDER BY COUNT(*) DESC
 DELETE FROM gateway_view WHERE session = :session;
 
 -- name: forget_chains
-DELETE FROM gateway_chain WHERE session = :session;
+DELETE FROM gateway_chain WHERE session = :session OR response_id = 'fork:' || :session;
 
 -- name: forget_name
 UPDATE gateway_request SET session = '' WHERE session = :session;
