@@ -326,6 +326,18 @@ def test_every_event_takes_a_few_times_as_long_as_a_bare_interpreter(warm: Confi
     assert not slow
 
 
+def test_a_hook_that_writes_nothing_leaves_no_log_of_the_store(warm: Config) -> None:
+    log = Path(f"{warm.store_path}-wal")
+    open_store(warm.store_path).close()
+    assert not log.exists()
+    assert hook("claude-code", "PostToolUseFailure", error="no such thing", cwd=FOLDER) is None
+    assert not log.exists()
+    assert hook("claude-code", "PostToolUseFailure", error=ERROR, cwd=FOLDER, tool_input={"command": WRONG}) is not None
+    assert log.stat().st_size > 0, "the agent does not wait for the disk"
+    assert hook("claude-code", "PostToolUseFailure", error="no such thing", cwd=FOLDER) is None
+    assert log.stat().st_size > 0, "nor after a hook that reads what is in it"
+
+
 def processor_time(work: Callable[[], object]) -> float:
     """Seconds of the processor that the processes started in it took."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

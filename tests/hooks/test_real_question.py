@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
+
+import pytest
 
 from tests.conftest import ROOT
 from tests.hooks.test_real_claude_code import ClaudeCode, bash, read, said_after
@@ -29,9 +32,7 @@ def test_a_person_at_the_terminal_is_asked_by_claude_code_and_nobody_else_answer
     # Held for the folder that it names, which does not exist.
     command = f"rm -rf /srv/no-such-folder && touch {made}"
     _check_without_a_terminal_it_is_refused(place, command)
-    state = {"hasTrustDialogAccepted": True, "allowedTools": []}
-    accepted = {"customApiKeyResponses": {"approved": ["dummy"], "rejected": []}, "projects": {str(place.work): state}}
-    servers.write_text(json.dumps({**json.loads(servers.read_text()), "hasCompletedOnboarding": True, **accepted}))
+    _accept(place)
     steps = [("shift+tab to cycle", "Delete it\r"), ("delete_data: it deletes", "2"), ("No", "")]
     seen = _at_terminal(place, command, steps)
     assert "Seasoned:delete_data:itdeletes" in seen and "Doyouwanttoproceed?" in seen, seen
@@ -42,16 +43,45 @@ def test_a_person_at_the_terminal_is_asked_by_claude_code_and_nobody_else_answer
     assert made.exists(), "the person said yes"
 
 
-def _at_terminal(place: ClaudeCode, command: str, steps: list[tuple[str, str]]) -> str:
+@pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "auto"])
+@pytest.mark.skipif("SEASONED_TORTURE" not in os.environ, reason="long, and one mode is tested: set SEASONED_TORTURE=1")
+def test_no_permission_mode_answers_in_place_of_the_person(home: Path, mode: str) -> None:
+    place = ClaudeCode(home)
+    # Root may use the mode that asks nothing only where Claude Code takes the machine for a sandbox.
+    place.variables = {**place.variables, "IS_SANDBOX": "1"}
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text('{"skipDangerousModePermissionPrompt": true}')
+    (home / ".claude.json").write_text(SERVERS)
+    place.seasoned("connect", "claude-code", "--yes", "--parts", "confirmations")
+    made, options = home / "made-by-the-call", ["--permission-mode", mode]
+    command = f"rm -rf /srv/no-such-folder && touch {made}"
+    _check_without_a_terminal_it_is_refused(place, command, *options)
+    _accept(place)
+    for answer, seen_then, is_made in (("2", "Interrupted", False), ("1", "It is gone.", True)):
+        steps = [("for agents", "Delete it\r"), ("delete_data: it deletes", answer), (seen_then, "")]
+        seen = _at_terminal(place, command, steps, *options)
+        assert "Doyouwanttoproceed?" in seen and "NEVERSEEN" not in seen, seen
+        assert made.exists() == is_made
+
+
+def _accept(place: ClaudeCode) -> None:
+    """What a person has answered before: the key is theirs, and they trust the folder."""
+    path, state = place.home / ".claude.json", {"hasTrustDialogAccepted": True, "allowedTools": []}
+    accepted = {"customApiKeyResponses": {"approved": ["dummy"], "rejected": []}, "projects": {str(place.work): state}}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "hasCompletedOnboarding": True, **accepted}))
+
+
+def _at_terminal(place: ClaudeCode, command: str, steps: list[tuple[str, str]], *options: str) -> str:
     plan, log = place.home / "plan.json", place.home / "screen.txt"
-    plan.write_text(json.dumps({"command": [str(claude_code())], "steps": steps, "seconds": 90}))
+    plan.write_text(json.dumps({"command": [str(claude_code()), *options], "steps": steps, "seconds": 90}))
     at = ["env", f"PYTHONPATH={ROOT}", "TERM=xterm-256color", sys.executable, "-m", "tests.hooks.terminal"]
     place.run([bash(command), {"text": "It is gone."}], [*at, plan, log])
     return log.read_text().replace("NEVER SEEN", "NEVERSEEN")
 
 
-def _check_without_a_terminal_it_is_refused(place: ClaudeCode, command: str) -> None:
-    _, asked, _ = place.run([bash(command), read(place.work / "wp"), {"text": "No."}], place.ask("Delete it."))
+def _check_without_a_terminal_it_is_refused(place: ClaudeCode, command: str, *options: str) -> None:
+    script = [bash(command), read(place.work / "wp"), {"text": "No."}]
+    _, asked, _ = place.run(script, place.ask("Delete it.", *options))
     assert "Seasoned: delete_data: it deletes" in said_after(asked[1], command)
     assert not (place.home / "made-by-the-call").exists()
 

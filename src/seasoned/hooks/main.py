@@ -49,7 +49,7 @@ _USAGE = "usage: seasoned-hook [--home FOLDER] claude-code|codex EVENT [--wait-s
 
 def main() -> None:
     """Answer one event. The exit code is 0 if there is an answer, and 2 with a message for wrong arguments."""
-    # The agent waits for this process: no garbage is collected, and nothing is cleaned up at the end.
+    # The agent waits for this process: no garbage is collected, and nothing that takes time is cleaned up at the end.
     gc.disable()
     code = run(sys.argv[1:])
     sys.stdout.flush()
@@ -57,6 +57,9 @@ def main() -> None:
     # The next event need not compile again what this one did, if it did.
     if (expressions := sys.modules.get("seasoned.lazy_regex")) is not None:
         expressions.save_compiled()
+    opened = sys.modules.get("seasoned.hooks.store")
+    if opened is not None:
+        opened.close_unwritten()
     os._exit(code)
 
 
