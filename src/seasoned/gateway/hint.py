@@ -92,7 +92,7 @@ class GatewayHints:
             return body
         if conversation.purpose != "turn" or conversation.relation is not None or not self._settings.tells("calls"):
             return body
-        # A fork has the lines of its origin, and is not told again what that was told.
+        # A fork has the lines of its origin, and does not get the same line a second time.
         name, known = str(conversation.root), self._hints.known(str(conversation.root))
         new = [call for call in newest_calls(asked) if known is None or call.id not in known]
         if known is None or (new and time.monotonic() >= self._silent.get(exchange.key_name, 0.0)):
