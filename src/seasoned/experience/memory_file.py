@@ -25,7 +25,7 @@ LIMITS: dict[MemoryName, int] = {"notes": NOTES_LIMIT, "user": USER_LIMIT}
 SEPARATOR = "\n§\n"
 # A file this many times larger than its limit was not written by us.
 _FAR = 2
-_PROJECTS = "projects"
+PROJECTS = "projects"
 # The folder of a project's skills, beside its notes.
 SKILLS = "skills"
 _NAME_CHARS = 40
@@ -55,7 +55,7 @@ def project_folder(home: Path, project: str) -> Path:
     """Where what belongs to a project is kept: its MEMORY.md, and the folder `SKILLS`."""
     # The name is for people; the digest keeps projects of one name apart.
     name = "".join(c if c.isalnum() and c.isascii() else "-" for c in name_of(project).lower()).strip("-")
-    return home / _PROJECTS / f"{name[:_NAME_CHARS] or 'project'}-{short_digest(project)[:10]}"
+    return home / PROJECTS / f"{name[:_NAME_CHARS] or 'project'}-{short_digest(project)[:10]}"
 
 
 def joined(entries: Sequence[str]) -> str:

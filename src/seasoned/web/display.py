@@ -132,6 +132,6 @@ def change_link(change: int) -> str:
     return f"learned/changes/{change}"
 
 
-def skill_link(skill: str) -> str:
-    """The page of a skill, with its category where it has one."""
-    return f"learned/skills/{quote(skill)}"
+def skill_link(skill: str, project: str | None = None) -> str:
+    """The page of a skill, with its category where it has one; `project` is the key of the project it belongs to."""
+    return f"learned/skills/{quote(skill)}" + ("" if project is None else f"?project={quote(project, safe='')}")

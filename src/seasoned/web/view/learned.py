@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from difflib import unified_diff
 from pathlib import Path
@@ -21,18 +21,20 @@ from seasoned.agent.memory.journal import (
     WriteReply,
     changes,
     find,
+    folder_key,
     preview,
 )
 from seasoned.agent.review.ledger import Review, reviews
 from seasoned.agent.skill.library import Skill, SkillUsage, author, skills, usage, view
+from seasoned.app.kept import KeptForProject, kept_for_projects
 from seasoned.atomic_write import digest
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
-from seasoned.experience.memory_file import FILES, LIMITS, MemoryFile, MemoryName, read
+from seasoned.experience.memory_file import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, project_folder, read
 from seasoned.redact import Redactor
 from seasoned.store import Store
-from seasoned.web.display import change_link, moment, session_link, skill_link
+from seasoned.web.display import change_link, moment, project_link, session_link, skill_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Decider, Here, Visitor, decider, read_change
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect
@@ -57,6 +59,7 @@ _CHANGES = (
 )
 _SKILLS = (
     Column("skill", "skill"),
+    Column("project", "project"),
     Column("description", "what it is for"),
     Column("created_by", "by"),
     *numbers(files="files", viewed="viewed", used="used"),
@@ -71,7 +74,17 @@ _REVIEWS = (
     Column("said", "what it says"),
     *numbers(kept="kept", staged="waiting", tokens="tokens", cost_usd="cost"),
 )
-_ENTRIES = (Column("memory", "memory"), Column("entry", "entry"), Column("change", "kept by", is_number=True))
+_ENTRIES = (
+    Column("memory", "memory"),
+    Column("entry", "entry"),
+    Column("change", "kept by", is_number=True),
+    Column("project", "project"),
+)
+_REASONS = {
+    "setting": "everything that reviews write waits for you",
+    "foreign": "it repeats a result or a page",
+    "page": "the session read pages of others",
+}
 _NOTHING_YET = (
     "Nothing has been kept yet. `seasoned chat` keeps what it learns, `seasoned review SESSION` reviews a session."
 )
@@ -94,11 +107,31 @@ class MemoryEntry(msgspec.Struct, frozen=True):
     entries: tuple[ShownEntry, ...]
 
 
+class ProjectSection(msgspec.Struct, frozen=True):
+    """What is kept for one project; `href` leads to its page, if it is known."""
+
+    name: str
+    href: str | None
+    notes: MemoryEntry
+    skills: tuple[TableCell, ...]
+    problem: str = ""
+
+
+class WaitingCard(msgspec.Struct, frozen=True):
+    """A change that waits, with the project it is for and where it came from."""
+
+    change: Change
+    project: str
+    session: TableCell
+    why: str
+
+
 class LearnedPage(msgspec.Struct, frozen=True):
     """What the page shows."""
 
     notes: tuple[MemoryEntry, ...]
-    waiting: list[Change]
+    projects: tuple[ProjectSection, ...]
+    waiting: list[WaitingCard]
     counts: dict[str, int]
     tables: tuple[Table, ...]
 
@@ -136,10 +169,13 @@ async def decide(request: HTTPRequest, here: Here, change: RowId, verb: str) -> 
 
 
 @router.get("/learned/skills/{name:path}")
-async def show_skill(request: HTTPRequest, here: Here, name: str, file: str | None = None) -> Response:
-    """Show a skill, or one of its files."""
+async def show_skill(
+    request: HTTPRequest, here: Here, name: str, file: str | None = None, project: str | None = None
+) -> Response:
+    """Show a skill of all projects or of one, or one of its files."""
     config, redactor = service_of(request).config, redactor_of(request)
-    folder = config.home / config.skill_folder
+    of_project = None if project is None else project_folder(config.home, project) / SKILLS
+    folder = of_project or config.home / config.skill_folder
 
     def ask(store: Store) -> dict[str, Any]:
         found = view(folder, name, file)
@@ -148,7 +184,11 @@ async def show_skill(request: HTTPRequest, here: Here, name: str, file: str | No
             "text": redactor.text(found.text),
             "by": author(store, found.skill),
             "usage": usage(store, folder).get(found.skill.id, SkillUsage()),
-            "changed": changes(store, kind="skill", target=found.skill.id, limit=_MOST_REVIEWS),
+            "changed": [
+                one
+                for one in changes(store, kind="skill", target=found.skill.id, limit=_MOST_REVIEWS)
+                if one.folder == folder_key(folder)
+            ],
         }
 
     values = await histories_of(request).read(ask)
@@ -176,13 +216,14 @@ async def _change_page(
     request: HTTPRequest, here: Visitor, change: int, *, alert: str = "", status: int = 200
 ) -> Response:
     config, redactor = service_of(request).config, redactor_of(request)
-    folder = config.home / config.skill_folder
 
-    def ask(store: Store) -> tuple[Change, str | None]:
+    def ask(store: Store) -> tuple[Change, str | None, KeptForProject | None]:
         one = find(store, change)
-        return one, _came_to(store, one, folder)
+        kept = kept_for_projects(store, config.home, [one])
+        project = next((each for each in kept if each.holds(one.folder)), None)
+        return one, _came_to(store, one, Path(one.folder)), project
 
-    found, came_to = await histories_of(request).read(ask)
+    found, came_to, project = await histories_of(request).read(ask)
     before, after = (_text(redactor, text) for text in (found.before, came_to))
     is_known = after is not None or found.action in _REMOVING
     return answer(
@@ -196,7 +237,10 @@ async def _change_page(
         difference=_difference(before, after) if is_known else [],
         decides=isinstance(here, Decider),
         links={ref: session_link(ref) for ref in (found.session, found.parent) if ref},
-        skill=skill_link(found.target) if found.kind == "skill" else None,
+        skill=skill_link(found.target, None if project is None else project.key) if found.kind == "skill" else None,
+        project=None if project is None else project.name,
+        project_page=None if project is None or project.key is None else project_link(project.key),
+        why=_REASONS.get(found.reason or ""),
         alert=alert,
     )
 
@@ -208,7 +252,11 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, 
         for one in reversed(changes(store, kind="memory", limit=_MOST_KNOWN))
         if one.after is not None and one.state == "kept"
     }
-    notes = tuple(_noted(config, which, wrote, redactor) for which in FILES)
+    folder = config.home / config.memory_folder
+    notes = tuple(_noted(_NAMES[which], read(folder, which, limit=LIMITS[which]), wrote, redactor) for which in FILES)
+    staged = changes(store, state="staged", limit=_MOST_WAITING)
+    kept = kept_for_projects(store, config.home, staged)
+    sections = tuple(_section(one, wrote, redactor) for one in kept if one.notes.entries or one.skills or one.problem)
     every = changes(store, before=after, limit=limit + 1)
     counts: dict[str, int] = {}
     for row in store.rows("learned.counts"):
@@ -216,23 +264,48 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, 
     more = str(every[limit - 1].id) if len(every) > limit else None
     return LearnedPage(
         notes,
-        changes(store, state="staged", limit=_MOST_WAITING),
+        sections,
+        [_waiting(one, kept) for one in staged],
         counts,
         (
-            _skills_table(store, config, redactor),
+            _skills_table(store, config, kept, redactor),
             _reviews_table(reviews(store, limit=_MOST_REVIEWS, now=time.time())),
             msgspec.structs.replace(
                 _changes_table(every[:limit], title="All changes"), after=more, is_later=after is not None
             ),
-            _entries_table(notes),
+            _entries_table(notes, sections),
         ),
     )
 
 
-def _noted(config: Config, which: MemoryName, wrote: dict[str, Change], redactor: Redactor) -> MemoryEntry:
-    memory = read(config.home / config.memory_folder, which, limit=LIMITS[which])
+def _noted(name: str, memory: MemoryFile, wrote: dict[str, Change], redactor: Redactor) -> MemoryEntry:
     entries = tuple(ShownEntry(redactor.text(text), wrote.get(text)) for text in memory.entries)
-    return MemoryEntry(_NAMES[which], memory, entries)
+    return MemoryEntry(name, memory, entries)
+
+
+def _section(one: KeptForProject, wrote: dict[str, Change], redactor: Redactor) -> ProjectSection:
+    return ProjectSection(
+        one.name,
+        None if one.key is None else project_link(one.key),
+        _noted("Notes", one.notes, wrote, redactor),
+        tuple(
+            TableCell(
+                each.id,
+                href=None if one.key is None else skill_link(each.id, one.key),
+                small_print=redactor.text(each.description if each.problem is None else f"damaged: {each.problem}"),
+            )
+            for each in one.skills
+        ),
+        one.problem,
+    )
+
+
+def _waiting(one: Change, kept: Sequence[KeptForProject]) -> WaitingCard:
+    project = next((each.name for each in kept if each.holds(one.folder)), "")
+    # Readers want the session that was reviewed, not the session of the review itself.
+    session = one.parent or one.session
+    link = TableCell(session, href=None if session is None else session_link(session))
+    return WaitingCard(one, project, link, _REASONS.get(one.reason or "", ""))
 
 
 def _journal(store: Store, config: Config, redactor: Redactor) -> ChangeJournal:
@@ -302,24 +375,35 @@ def _change_row(one: Change) -> tuple[TableCell, ...]:
     )
 
 
-def _skills_table(store: Store, config: Config, redactor: Redactor) -> Table:
+def _skills_table(store: Store, config: Config, kept: Sequence[KeptForProject], redactor: Redactor) -> Table:
     folder = config.home / config.skill_folder
     try:
-        found, counted = skills(folder), usage(store, folder)
+        found = [(one, None) for one in skills(folder)]
     except (CannotDo, UsageError) as error:
         return Table(name="skills", title="Skills", columns=_SKILLS, rows=[], empty=str(error))
-    rows = [_skill_row(one, author(store, one), counted.get(one.id, SkillUsage()), redactor) for one in found]
+    of_projects = [(one, each) for each in kept for one in each.skills]
+    rows = []
+    counted = {place: usage(store, place) for place in {one.folder for one, _ in (*found, *of_projects)}}
+    for one, project in (*of_projects, *found):
+        count = counted[one.folder].get(one.id, SkillUsage())
+        rows.append(_skill_row(one, author(store, one), count, redactor, project))
     empty = "No skills yet. Reviews write them; you can too, with `seasoned skill create NAME --from FILE`."
     return Table(name="skills", title="Skills", columns=_SKILLS, rows=rows, empty=empty)
 
 
-def _skill_row(one: Skill, by: str, count: SkillUsage, redactor: Redactor) -> tuple[TableCell, ...]:
+def _skill_row(
+    one: Skill, by: str, count: SkillUsage, redactor: Redactor, project: KeptForProject | None
+) -> tuple[TableCell, ...]:
     said = one.description if one.problem is None else f"damaged: {one.problem}"
+    key = None if project is None else project.key
+    # The skill of a project that is no longer known has no address.
+    link = None if project is not None and key is None else skill_link(one.id, key)
     return (
-        TableCell(one.id, href=skill_link(one.id)),
+        TableCell(one.id, href=link),
+        TableCell(None if project is None else project.name, href=None if key is None else project_link(key)),
         TableCell(redactor.text(said)),
         TableCell(by),
-        TableCell(1 + len(one.files), href=skill_link(one.id)),
+        TableCell(1 + len(one.files), href=link),
         TableCell(count.viewed),
         TableCell(count.used),
         TableCell(count.last_used_at, shown=None if count.last_used_at is None else moment(count.last_used_at)),
@@ -354,14 +438,16 @@ def _review_row(one: Review) -> tuple[TableCell, ...]:
     )
 
 
-def _entries_table(notes: tuple[MemoryEntry, ...]) -> Table:
+def _entries_table(notes: tuple[MemoryEntry, ...], projects: Sequence[ProjectSection]) -> Table:
+    places = [*((one, None) for one in notes), *((one.notes, one.name) for one in projects)]
     rows = [
         (
             TableCell(one.memory.which),
             TableCell(entry.text),
             TableCell(None if entry.change is None else entry.change.id),
+            TableCell(project),
         )
-        for one in notes
+        for one, project in places
         for entry in one.entries
     ]
     return Table(name="entries", title="Memory", columns=_ENTRIES, rows=rows, empty=_NOTHING_YET)
