@@ -84,6 +84,7 @@ ANSWERS = {
     "confirm-head": ["confirm head --json"],
     "confirm-allowed": ["confirm allow list --json"],
     "confirm-policy": ["confirm policy check --json"],
+    "confirm-install": ["confirm install --as-user --for daemon --dry-run --json"],
     "cron-job": ["cron add hello 'every 1h' 'Say hello.' --json"],
     "cron-jobs": ["cron add hello 'every 1h' 'Say hello.'", "cron run hello --later", "cron list --json"],
     "cron-run": [
@@ -118,6 +119,7 @@ BY_HAND = {
     "confirm-credential": ("id", "name", "role", "person", "created_at", "revoked_at"),
     "confirm-allow": ("id", "action", "session_key", "expires_at", "created_at", "created_by"),
     "confirm-policy-used": ("file", "sha256", "by"),
+    "confirm-uninstall": ("state", "commands", "diff", "steps"),
 }
 # Answers that only a service gives: docs/reference/http.md has them.
 HTTP = {"schedule-run", "confirm-redeemed", "confirm-hook", "confirm-event", "error", "health", "gateway-health"}

@@ -22,6 +22,8 @@ _PLACE = LazyRegex(
     rf"(?:\A|/)(?:\.claude(?:\.json|/{_IN_CLAUDE})?|\.codex(?:/{_IN_CODEX})?"
     r"|\.hermes(?:/(?:config\.yaml|plugins(?:/.*)?))?|\.seasoned(?:/(?!logs/|skills/|models/|memory/).*)?)/?\Z"
     r"|(?:/bin/|\A)seasoned(?:-hook)?\Z|/site-packages/seasoned(?:[-/].*)?\Z"
+    r"|\A/(?:opt|run|var/lib|usr/local/(?:lib|var|var/run))/seasoned(?:/.*)?\Z"
+    r"|/(?:seasoned-confirm\.service|org\.seasoned\.confirm\.plist)\Z"
     r"|\A\$\{?(?:CLAUDE_CONFIG_DIR|CODEX_HOME|SEASONED_HOME|HERMES_HOME)\}?(?:/.*)?\Z"
 )
 _WHOLE = LazyRegex(r"(?:\A|/)\.(?:claude|codex|hermes|seasoned)/?\Z")

@@ -69,6 +69,14 @@ _TEXT_RULES = (
         Finding("exec_remote", "opens a connection to another machine", "/dev/tcp"),
     ),
     (
+        "seasoned",
+        LazyRegex(
+            r"\b(?:su\s+(?:-l?\s+)?|(?:sudo|doas|runuser|setpriv)\b[^;&|\n]{0,80}(?:\s-\w*u|--user|--reuid)[ =]?\s*)"
+            r"_?seasoned(?=\s|\Z)"
+        ),
+        Finding("modify_permissions", "acts as the user who keeps what people decided", "as the service"),
+    ),
+    (
         "kill",
         LazyRegex(
             rf"\bkill\b[^;&\n]{{0,80}}(?:pgrep|pidof)\b[^;&\n]{{0,40}}\b{_KILLED}\b|\bkill\b[^;&"

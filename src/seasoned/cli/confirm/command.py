@@ -14,6 +14,7 @@ import msgspec
 from seasoned.app.confirm import FirstVersionOptions, ListenOptions, open_book
 from seasoned.app.extras import require
 from seasoned.cli.confirm import show as output
+from seasoned.cli.confirm.install import install, uninstall
 from seasoned.cli.confirm.people import allow, passphrase, policy, token
 from seasoned.cli.confirm.prompt import ask_passphrase, service_client
 from seasoned.cli.options import Commands, file_type, json_option
@@ -407,3 +408,5 @@ def head(to: str | None, as_json: bool) -> None:
 # Their file is about people and rules; here they become subcommands.
 for _group in (token, allow, passphrase, policy):
     confirm.add_command(_group)
+for _command in (install, uninstall):
+    confirm.add_command(_command)

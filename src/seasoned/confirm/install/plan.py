@@ -1,0 +1,290 @@
+"""The commands that set the service up as another user, and those that undo it. Values in, values out."""
+
+from __future__ import annotations
+
+import plistlib
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from seasoned.confirm.install.program import Program
+from seasoned.errors import UsageError
+
+System = Literal["systemd", "launchd", "none"]
+BACKUP = ".before-seasoned"
+RECORD = "install.json"
+_UNIT = """\
+# Written by `seasoned confirm install`; `seasoned confirm uninstall` removes it.
+[Unit]
+Description=Seasoned: a person decides about risky actions of agents
+After=network.target
+
+[Service]
+User={user}
+Group={group}
+UMask=0077
+Environment=SEASONED_HOME={home}
+StateDirectory={state}
+StateDirectoryMode=0700
+RuntimeDirectory={runtime}
+RuntimeDirectoryMode=0750
+ExecStart={command}
+Restart=on-failure
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectControlGroups=yes
+RestrictSUIDSGID=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+
+[Install]
+WantedBy=multi-user.target
+"""
+_POLICY = """\
+# Written by `seasoned confirm install`. Once there is an admin, only `seasoned confirm policy use` changes the rules.
+{alone}[listen]
+socket = "{socket}"
+# The agents of this user ask as this credential, without a token: the kernel says who calls.
+peers = {{ "{uid}" = "{agent}" }}
+"""
+_START = """\
+#!{python} -I
+from seasoned.cli.main import main
+
+main()
+"""
+
+
+class RootCommand(msgspec.Struct, frozen=True):
+    """One command that needs root: its words, what it reads, and what it is for."""
+
+    words: tuple[str, ...]
+    why: str
+    given: str | None = None
+    # Where it fails the rest goes on: what it takes away may be gone already.
+    may_fail: bool = False
+
+    def shell(self) -> str:
+        """The command for a shell of a person who may use sudo."""
+        line = f"sudo {shlex.join(self.words)}"
+        return line if self.given is None else f"{line} > /dev/null <<'SEASONED'\n{self.given.rstrip()}\nSEASONED"
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks, who decides, and where everything lies."""
+
+    person: str
+    uid: int
+    group: str
+    user: str
+    system: System
+    port: int
+    alone: bool
+    program_folder: Path = Path("/opt/seasoned")
+    home: Path = Path("/var/lib/seasoned")
+    socket: Path = Path("/run/seasoned/confirm.sock")
+    unit: Path = Path("/etc/systemd/system/seasoned-confirm.service")
+
+    @property
+    def agent(self) -> str:
+        """The name of the credential as which the person's agents ask."""
+        return f"{self.person}-agent"
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The command that runs the service."""
+        own = str(self.program_folder / "bin" / "seasoned")
+        where = ("--port", str(self.port), "--unix", str(self.socket))
+        return own, "serve", "--no-link", "--no-schedule", "--no-gateway", *where
+
+
+class Present(msgspec.Struct, frozen=True, kw_only=True):
+    """What is on the machine already."""
+
+    user: bool = False
+    # Whether an earlier installation made that user.
+    made_user: bool = False
+    program: bool = False
+    unit: str | None = None
+    free_id: int = 399
+
+
+def setup_for_mac(setup: Setup) -> Setup:
+    """The same where launchd starts services: other folders, and a file of another form."""
+    return msgspec.structs.replace(
+        setup,
+        program_folder=Path("/usr/local/lib/seasoned"),
+        home=Path("/usr/local/var/seasoned"),
+        socket=Path("/usr/local/var/run/seasoned/confirm.sock"),
+        unit=Path("/Library/LaunchDaemons/org.seasoned.confirm.plist"),
+    )
+
+
+def unit_text(setup: Setup) -> str:
+    """The file by which the system starts the service."""
+    if setup.system == "launchd":
+        job = {
+            "Label": setup.unit.stem,
+            "ProgramArguments": list(setup.command),
+            "UserName": setup.user,
+            "GroupName": setup.group,
+            "Umask": 0o077,
+            "EnvironmentVariables": {"SEASONED_HOME": str(setup.home)},
+            "RunAtLoad": True,
+            "KeepAlive": {"SuccessfulExit": False},
+        }
+        return plistlib.dumps(job).decode()
+    return _UNIT.format(
+        user=setup.user,
+        group=setup.group,
+        home=setup.home,
+        # systemd makes both folders itself, below /var/lib and /run.
+        state=setup.home.name,
+        runtime=setup.socket.parent.name,
+        command=shlex.join(setup.command),
+    )
+
+
+def policy_text(setup: Setup) -> str:
+    """The policy that the service begins with."""
+    alone = "# You alone decide what your own agents ask for.\nsingle_operator = true\n\n" if setup.alone else ""
+    return _POLICY.format(alone=alone, socket=setup.socket, uid=setup.uid, agent=setup.agent)
+
+
+def install_commands(setup: Setup, program: Program, *, present: Present) -> list[RootCommand]:
+    """Everything that has to be done as root, in order; doing it again renews the program and the unit."""
+    return [
+        *_user(setup, present),
+        RootCommand(
+            ("install", "-d", "-o", setup.user, "-g", setup.group, "-m", "700", str(setup.home)),
+            f"a folder that only {setup.user} can open, for requests, audit and key",
+        ),
+        *_program(setup, program, present),
+        *_policy(setup),
+        *_unit(setup, present),
+        *_start(setup),
+    ]
+
+
+def _user(setup: Setup, present: Present) -> Iterator[RootCommand]:
+    why = f"the user {setup.user}, who can log in nowhere and owns the service"
+    if present.user:
+        return
+    if setup.system == "launchd":
+        number = str(present.free_id)
+        words = ("-roleAccount", "-UID", number, "-home", str(setup.home), "-shell", "/usr/bin/false")
+        yield RootCommand(("sysadminctl", "-addUser", setup.user, *words), why)
+        return
+    home = ("--no-create-home", "--home-dir", str(setup.home), "--shell", "/usr/sbin/nologin")
+    yield RootCommand(("useradd", "--system", "--user-group", *home, setup.user), why)
+
+
+def _program(setup: Setup, program: Program, present: Present) -> Iterator[RootCommand]:
+    """A copy of the program that only root can change: what an agent can change would decide as the agent likes."""
+    folder = setup.program_folder
+    if any(part.is_relative_to(folder) for part in program.parts):
+        raise UsageError(f"This is the copy in {str(folder)!r} itself. Run the `seasoned` that you want to copy.")
+    if present.program:
+        yield RootCommand(("rm", "-r", str(folder)), "remove the program of the last time")
+    yield RootCommand((str(program.python), "-m", "venv", "--without-pip", str(folder)), "a folder for the program")
+    packages = folder / "lib" / f"python{program.version}" / "site-packages"
+    parts = [str(part) for part in program.parts]
+    yield RootCommand(
+        ("cp", "-R", *parts, f"{packages}/"), f"copy it and its libraries, so that {setup.person} cannot change them"
+    )
+    start = folder / "bin" / "seasoned"
+    yield RootCommand(("tee", str(start)), "the command", _START.format(python=folder / "bin" / "python"))
+    yield RootCommand(("tee", str(folder / RECORD)), "what uninstalling has to know", _record(setup, present))
+    yield RootCommand(("chown", "-R", "root", str(folder)), "only root changes it")
+    yield RootCommand(("chmod", "-R", "a+rX,go-w", str(folder)), "everyone may run it")
+    yield RootCommand(("chmod", "755", str(start)), "everyone may run it")
+
+
+def _record(setup: Setup, present: Present) -> str:
+    return (
+        msgspec.json.encode({"setup": setup, "made_user": present.made_user or not present.user}, enc_hook=str).decode()
+        + "\n"
+    )
+
+
+def _policy(setup: Setup) -> Iterator[RootCommand]:
+    file = str(setup.home / "policy.toml")
+    # One that is there stays: an admin has agreed to it, and no other one would be used.
+    words = ("sh", "-c", 'test -e "$1" || tee "$1"', "sh", file)
+    yield RootCommand(words, "the policy, if there is none: the socket, and who the agents are", policy_text(setup))
+    yield RootCommand(("chown", f"{setup.user}:", file), f"it belongs to {setup.user}")
+    yield RootCommand(("chmod", "600", file), f"only {setup.user} may read and change it")
+
+
+def _unit(setup: Setup, present: Present) -> Iterator[RootCommand]:
+    if setup.system == "none":
+        return
+    if present.unit is not None and present.unit != unit_text(setup):
+        yield RootCommand(("cp", "-p", str(setup.unit), f"{setup.unit}{BACKUP}"), "keep the file that is there")
+    if setup.system == "launchd":
+        owner = ("-o", setup.user, "-g", setup.group, "-m", "750")
+        yield RootCommand(
+            ("install", "-d", *owner, str(setup.socket.parent)), f"the socket's folder, for {setup.group}"
+        )
+    yield RootCommand(("tee", str(setup.unit)), "how the system starts it", unit_text(setup))
+    yield RootCommand(("chmod", "644", str(setup.unit)), "only root changes it")
+
+
+def _start(setup: Setup) -> Iterator[RootCommand]:
+    if setup.system == "systemd":
+        yield RootCommand(("systemctl", "daemon-reload"), "read the unit")
+        yield RootCommand(("systemctl", "enable", setup.unit.name), "start it with the machine")
+        yield RootCommand(("systemctl", "restart", setup.unit.name), "start it now")
+    elif setup.system == "launchd":
+        yield RootCommand(("launchctl", "bootout", "system", str(setup.unit)), "stop the old one", may_fail=True)
+        yield RootCommand(("launchctl", "bootstrap", "system", str(setup.unit)), "start it, now and with the machine")
+
+
+def next_steps(setup: Setup) -> list[str]:
+    """What is left for the person, each a command or a sentence."""
+    own = f"sudo -u {setup.user} env SEASONED_HOME={setup.home} {setup.program_folder / 'bin' / 'seasoned'}"
+    steps = [
+        f"{own} confirm token make {setup.person} --role admin --person {setup.person}",
+        f"{own} confirm token make {setup.agent} --role agent --person {setup.person}",
+        f"echo 'confirm_url = \"unix:{setup.socket}\"' >> ~/.seasoned/config.toml",
+        f"Decide at http://127.0.0.1:{setup.port}, or with: {own} confirm approve ID",
+    ]
+    if setup.system == "none":
+        run = shlex.join(("env", f"SEASONED_HOME={setup.home}", *setup.command))
+        folder = f"sudo install -d -o {setup.user} -g {setup.group} -m 750 {setup.socket.parent}"
+        start = f"sudo setpriv --reuid {setup.user} --regid {setup.group} --clear-groups {run}"
+        steps.insert(0, f"This system has neither systemd nor launchd. Start it yourself: {folder} && {start}")
+    return steps
+
+
+def uninstall_commands(setup: Setup, *, made_user: bool, backup: bool, purge: bool) -> list[RootCommand]:
+    """Everything that undoes an installation. Requests and audit stay, and their owner, unless `purge`."""
+    made = [*_stop(setup)]
+    if setup.system != "none":
+        if backup:
+            made.append(RootCommand(("mv", f"{setup.unit}{BACKUP}", str(setup.unit)), "put the former file back"))
+        else:
+            made.append(RootCommand(("rm", "-f", str(setup.unit)), "remove how the system starts it"))
+    if setup.system == "systemd":
+        made.append(RootCommand(("systemctl", "daemon-reload"), "forget the unit"))
+    made.append(RootCommand(("rm", "-r", str(setup.program_folder)), "remove the program"))
+    if purge:
+        made.append(RootCommand(("rm", "-r", str(setup.home)), "delete requests, audit and key"))
+        if made_user:
+            remove = ("sysadminctl", "-deleteUser") if setup.system == "launchd" else ("userdel",)
+            made.append(RootCommand((*remove, setup.user), "remove the user that was made for it"))
+    return made
+
+
+def _stop(setup: Setup) -> Iterator[RootCommand]:
+    if setup.system == "systemd":
+        yield RootCommand(("systemctl", "disable", "--now", setup.unit.name), "stop it", may_fail=True)
+    elif setup.system == "launchd":
+        yield RootCommand(("launchctl", "bootout", "system", str(setup.unit)), "stop it", may_fail=True)
