@@ -42,7 +42,7 @@ ORDINARY = Shape(fewest=1, most=80, result_chars=1_200)
 LONG = Shape(fewest=76, most=84, result_chars=9_500)
 LITELLM = Path(".venv/litellm")
 LITELLM_KEY = "sk-bench"
-_BEHIND, _BEFORE = 0, 1
+BEHIND, BEFORE = 0, 1
 """The core of who asks and who answers, and the core of the proxies."""
 
 
@@ -59,20 +59,20 @@ def figures() -> Iterator[str]:
     """The lines that the benchmark prints."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    _pin(os.getpid(), _BEHIND)
+    _pin(os.getpid(), BEHIND)
     with tempfile.TemporaryDirectory(prefix="seasoned-bench-") as name, ExitStack() as stack:
         folder = Path(name)
-        upstream = stack.enter_context(_program([sys.executable, "-m", "bench.gateway_upstream"], _BEHIND))
-        direct = Target("direct", int(_line(upstream)), "sk-bench")
+        upstream = stack.enter_context(start_program([sys.executable, "-m", "bench.gateway_upstream"], BEHIND))
+        direct = Target("direct", int(first_line(upstream)), "sk-bench")
         url = f"http://127.0.0.1:{direct.port}"
-        bare = stack.enter_context(_program([sys.executable, "-m", "bench.gateway_bare", url], _BEFORE))
-        targets = [direct, Target("bare", int(_line(bare)), "sk-bench", bare)]
-        ours = stack.enter_context(_gateway(folder, url))
+        bare = stack.enter_context(start_program([sys.executable, "-m", "bench.gateway_bare", url], BEFORE))
+        targets = [direct, Target("bare", int(first_line(bare)), "sk-bench", bare)]
+        ours = stack.enter_context(start_gateway(folder, url))
         targets += [ours, *stack.enter_context(_litellm(folder, url))]
         if len(targets) == 3:
             yield "LiteLLM: could not be installed here"
         yield (
-            f"who asks and the upstream share core {_BEHIND}, the proxies core {_BEFORE}, one process each; "
+            f"who asks and the upstream share core {BEHIND}, the proxies core {BEFORE}, one process each; "
             "all are asked by turns; times in ms"
         )
         yield "ours has keys, a budget, recording, accounting and an experiment with a warm arm on"
@@ -87,10 +87,10 @@ def figures() -> Iterator[str]:
 
 
 def _latencies(targets: list[Target]) -> Iterator[str]:
-    uvloop.run(_one_by_one(targets, ORDINARY, count=10, is_stream=False))
+    uvloop.run(ask_by_turns(targets, ORDINARY, count=10, is_stream=False))
     for shape, count, words in ((ORDINARY, ONE_BY_ONE, "about 50 KB"), (LONG, ONE_BY_ONE // 2, "about 400 KB")):
         for is_stream in (False, True):
-            taken = uvloop.run(_one_by_one(targets, shape, count=count, is_stream=is_stream))
+            taken = uvloop.run(ask_by_turns(targets, shape, count=count, is_stream=is_stream))
             yield from _table(f"one by one, requests of {words}", taken, is_stream=is_stream)
     for is_stream in (False, True):
         taken = uvloop.run(_at_rate(targets, is_stream=is_stream))
@@ -98,7 +98,7 @@ def _latencies(targets: list[Target]) -> Iterator[str]:
         yield from _table(title, taken, is_stream=is_stream)
 
 
-async def _one_by_one(targets: list[Target], shape: Shape, *, count: int, is_stream: bool) -> dict[str, list[Taken]]:
+async def ask_by_turns(targets: list[Target], shape: Shape, *, count: int, is_stream: bool) -> dict[str, list[Taken]]:
     taken: dict[str, list[Taken]] = {one.name: [] for one in targets}
     talks = {one.name: _talk(one, "alone", shape) for one in targets}
     lines = {one.name: Lines(one.port) for one in targets}
@@ -218,7 +218,7 @@ def _resident(pid: int) -> float:
 
 
 @contextmanager
-def _gateway(folder: Path, url: str) -> Iterator[Target]:
+def start_gateway(folder: Path, url: str) -> Iterator[Target]:
     """The real command, with keys, recording, and an experiment between cold and warm."""
     config = Config(home=folder / "home")
     with open_store(config.store_path) as store:
@@ -230,8 +230,8 @@ def _gateway(folder: Path, url: str) -> Iterator[Target]:
     )
     (config.home / "secrets").mkdir(exist_ok=True)
     command = [str(Path(sys.executable).with_name("seasoned")), "gateway", "--port", "0"]
-    with _program(command, _BEFORE, SEASONED_HOME=str(config.home)) as process:
-        port = int(_line(process).rpartition(":")[2])
+    with start_program(command, BEFORE, SEASONED_HOME=str(config.home)) as process:
+        port = int(first_line(process).rpartition(":")[2])
         yield Target("ours", port, token, process)
 
 
@@ -270,7 +270,7 @@ def _litellm(folder: Path, url: str) -> Iterator[list[Target]]:
         "1",
     ]
     quiet = {"LITELLM_LOG": "ERROR", "LITELLM_MODE": "PRODUCTION", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-    with _program(command, _BEFORE, out=folder / "litellm.log", **quiet) as process:
+    with start_program(command, BEFORE, out=folder / "litellm.log", **quiet) as process:
         for _ in range(600):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/health/liveliness", timeout=1).close()
@@ -281,7 +281,7 @@ def _litellm(folder: Path, url: str) -> Iterator[list[Target]]:
 
 
 @contextmanager
-def _program(
+def start_program(
     command: list[str], core: int, *, out: Path | None = None, **environment: str
 ) -> Iterator[subprocess.Popen[str]]:
     """A process on its core."""
@@ -305,6 +305,6 @@ def _pin(pid: int, core: int) -> None:
         os.sched_setaffinity(pid, {core})
 
 
-def _line(process: subprocess.Popen[str]) -> str:
+def first_line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()

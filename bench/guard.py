@@ -2,6 +2,9 @@
 
 CPU time of whole processes, each beside a fixed piece of work in the same rounds, the fastest of all rounds: that
 hardly depends on the machine or on what else runs on it. A ratio that grew by more than a tenth is an error.
+
+`python -m bench.guard` is what continuous integration runs: fewer rounds, only ratios of CPU time and of steps, and an
+error only where one grew by half, since that machine is another one and is busy with other work. It writes nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
+import uvloop
+
+from bench import gateway
 from bench.scan import JSON_ALONE, ROOT, SAMPLES, SEASONED, environment
 from bench.web_store import make_store
 from seasoned.resident import VARIABLE
@@ -26,6 +33,11 @@ from seasoned.store import open_store
 RECORDED = ROOT / "docs" / "measurements" / "guard.json"
 ROUNDS = 5
 WORSE = 1.10
+SHORT_ROUNDS = 3
+MUCH_WORSE = 1.5
+# The clock depends on what else runs on the machine.
+_OF_THE_CLOCK = "wall time"
+REQUESTS = 150
 # Small enough to be read often, large enough that reading outweighs the start of the program.
 CORPUS_BYTES = 12_000_000
 _HOOK = "import sys; from seasoned.hooks.main import main; sys.exit(main())"
@@ -34,15 +46,8 @@ Measured = dict[str, tuple[float, float]]  # seconds of CPU and of the clock
 
 def figures() -> Iterator[str]:
     """The lines that the benchmark prints; raises SystemExit if something got slower."""
-    found = dict(_ratios())
-    known: dict[str, float] = json.loads(RECORDED.read_text("utf-8")) if RECORDED.exists() else {}
-    worse = []
-    for name, ratio in found.items():
-        before = known.get(name)
-        text = f"{name}: {ratio:.3f}"
-        yield text if before is None else f"{text} (recorded {before:.3f}, {100 * (ratio / before - 1):+.0f} %)"
-        if before is not None and ratio > before * WORSE:
-            worse.append(name)
+    found = dict(_ratios(ROUNDS))
+    worse = yield from _compared(found, WORSE)
     if os.environ.get("SEASONED_BENCH_RECORD"):
         RECORDED.write_text(json.dumps({name: round(ratio, 4) for name, ratio in found.items()}, indent=2) + "\n")
         yield f"recorded in {RECORDED.relative_to(ROOT)}"
@@ -53,15 +58,47 @@ def figures() -> Iterator[str]:
         )
 
 
-def _ratios() -> Iterator[tuple[str, float]]:
+def check() -> None:
+    """The short form: prints the ratios, and ends with an error where one is much worse than recorded."""
+    found = {name: ratio for name, ratio in _ratios(SHORT_ROUNDS) if _OF_THE_CLOCK not in name}
+    lines = _compared(found, MUCH_WORSE)
+    while True:
+        try:
+            print(next(lines), flush=True)  # noqa: T201
+        except StopIteration as end:
+            worse: list[str] = end.value
+            break
+    if worse:
+        raise SystemExit(
+            f"Much slower than recorded: {', '.join(worse)}. Run `python -m bench guard` on a quiet machine, and find "
+            "out why."
+        )
+
+
+def _compared(found: dict[str, float], worse_by: float) -> Generator[str, None, list[str]]:
+    """A line for each ratio beside the recorded one; returns the names of those that are worse."""
+    known: dict[str, float] = json.loads(RECORDED.read_text("utf-8")) if RECORDED.exists() else {}
+    worse = []
+    for name, ratio in found.items():
+        before = known.get(name)
+        text = f"{name}: {ratio:.3f}"
+        yield text if before is None else f"{text} (recorded {before:.3f}, {100 * (ratio / before - 1):+.0f} %)"
+        if before is not None and ratio > before * worse_by:
+            worse.append(name)
+    return worse
+
+
+def _ratios(rounds: int) -> Iterator[tuple[str, float]]:
     with tempfile.TemporaryDirectory(prefix="seasoned-guard-") as name:
         folder = Path(name)
-        best = _fastest(_work(folder))
+        best = _fastest(_work(folder), rounds)
         yield "cold scan / json.loads, CPU", best["cold scan"][0] / best["json"][0]
         yield "cold scan / json.loads, wall time", best["cold scan"][1] / best["json"][1]
         yield "scan again / bare interpreter, CPU", best["scan again"][0] / best["bare"][0]
         yield "hook at a start / bare interpreter, CPU", best["hook"][0] / best["bare"][0]
         yield "template build / json.loads, CPU", best["build"][0] / best["json"][0]
+        yield "provision / bare interpreter, CPU", best["provision"][0] / best["bare"][0]
+        yield "a request through the gateway / a bare proxy, CPU", _gateway_ratio(folder / "gateway")
         small, large = (_steps(folder / str(sessions), sessions) for sessions in (200, 2000))
         # What the gateway does whenever a turn ends, in steps of SQLite: the same on every machine.
         yield "totals of a session in a store ten times as large, steps", large / small
@@ -96,13 +133,14 @@ def _work(folder: Path) -> dict[str, Callable[[], None]]:
         "cold scan": cold,
         "scan again": lambda: run(str(SEASONED), "scan", str(corpus)),
         "build": lambda: run(str(SEASONED), "template", "build", "guard", "--store", "--min-messages", "5"),
+        "provision": lambda: run(str(SEASONED), "warm", "guard", "--all", "--task", "run the tests"),
         "hook": lambda: run(sys.executable, "-c", _HOOK, "claude-code", "session-start", stdin=event),
     }
 
 
-def _fastest(work: dict[str, Callable[[], None]]) -> Measured:
+def _fastest(work: dict[str, Callable[[], None]], rounds: int) -> Measured:
     best: Measured = {}
-    for _ in range(ROUNDS):  # interleaved, so that a slow moment of the machine meets all of them
+    for _ in range(rounds):  # interleaved, so that a slow moment of the machine meets all of them
         for name, run in work.items():
             cpu, clock = _children_cpu(), time.perf_counter()
             run()
@@ -115,6 +153,33 @@ def _fastest(work: dict[str, Callable[[], None]]) -> Measured:
 def _children_cpu() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def _gateway_ratio(folder: Path) -> float:
+    """What the gateway's process uses for its requests, recording included, by what a bare proxy uses for the same."""
+    folder.mkdir()
+    with ExitStack() as stack:
+        upstream = stack.enter_context(
+            gateway.start_program([sys.executable, "-m", "bench.gateway_upstream"], gateway.BEHIND)
+        )
+        url = f"http://127.0.0.1:{gateway.first_line(upstream)}"
+        bare = stack.enter_context(gateway.start_program([*run, "bench.gateway_bare", url], gateway.BEFORE))
+        targets = [gateway.Target("bare", int(gateway.first_line(bare)), "sk-bench", bare)]
+        targets.append(stack.enter_context(gateway.start_gateway(folder, url)))
+        uvloop.run(gateway.ask_by_turns(targets, gateway.ORDINARY, count=20, is_stream=False))
+        before = [_process_cpu(target) for target in targets]
+        for is_stream in (False, True):
+            uvloop.run(gateway.ask_by_turns(targets, gateway.ORDINARY, count=REQUESTS, is_stream=is_stream))
+        # The recorder writes every half second.
+        time.sleep(1.5)
+        plain, own = (_process_cpu(target) - then for target, then in zip(targets, before, strict=True))
+    return own / plain
+
+
+def _process_cpu(target: gateway.Target) -> float:
+    assert target.process is not None
+    fields = Path(f"/proc/{target.process.pid}/stat").read_text("utf-8").rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _steps(home: Path, sessions: int) -> int:
@@ -131,3 +196,7 @@ def _steps(home: Path, sessions: int) -> int:
         store.connection.set_progress_handler(step, 100)
         update_aggregates(store, [77])
     return count
+
+
+if __name__ == "__main__":
+    check()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
@@ -181,6 +182,7 @@ class Format(Protocol):
         """Every session of the file."""
 
 
+@cache
 def named(module: str) -> Format:
     """The reader module of this name, imported on first use."""
     folder = "reader.log" if module in _LOGS else "reader"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 
 from seasoned.outcome.verdict import JUDGE
 from seasoned.scan.aggregates import update_aggregates
@@ -10,6 +11,8 @@ from seasoned.scan.rows import Batch, Learner, SessionRows
 from seasoned.store import Store
 
 _NOT_COLUMNS = ("calls", "corrections", "marks", "learned")
+_COLUMNS = tuple([name for name in SessionRows.__struct_fields__ if name not in _NOT_COLUMNS])
+_values = attrgetter(*_COLUMNS)
 
 
 class StoreWriter:
@@ -76,8 +79,8 @@ class StoreWriter:
 
     def write_session(self, session: SessionRows, source_id: int | None) -> int | None:
         """Write one session with its calls; call it inside a transaction. None if the session was forgotten."""
-        fields = {name: getattr(session, name) for name in SessionRows.__struct_fields__ if name not in _NOT_COLUMNS}
-        row = self.store.row("session.save", {**fields, "source_id": source_id})
+        fields = dict(zip(_COLUMNS, _values(session), strict=True), source_id=source_id)
+        row = self.store.row("session.save", fields)
         if row is None:
             return None
         session_id = int(row["id"])
@@ -90,10 +93,11 @@ class StoreWriter:
         # In the same transaction: if this process is killed before the totals are updated, the next scan does it.
         self.store.run("session.unsettle", (session_id,))
         self.store.run_records("call.save", session.calls, session_id=session_id)
-        # The corrected calls may have been written by an earlier scan.
-        self.store.run_many(
-            "call.set_corrected",
-            [{"session_id": session_id, "message": message} for message in session.corrections],
-        )
-        self.store.run_many("guard.mark_session", [(session_id, mark) for mark in session.marks])
+        # Most sessions have neither, and to prepare a statement for nothing takes time too.
+        if session.corrections:
+            # The corrected calls may have been written by an earlier scan.
+            corrections = [{"session_id": session_id, "message": message} for message in session.corrections]
+            self.store.run_many("call.set_corrected", corrections)
+        if session.marks:
+            self.store.run_many("guard.mark_session", [(session_id, mark) for mark in session.marks])
         return session_id
