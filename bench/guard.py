@@ -159,9 +159,8 @@ def _gateway_ratio(folder: Path) -> float:
     """What the gateway's process uses for its requests, recording included, by what a bare proxy uses for the same."""
     folder.mkdir()
     with ExitStack() as stack:
-        upstream = stack.enter_context(
-            gateway.start_program([sys.executable, "-m", "bench.gateway_upstream"], gateway.BEHIND)
-        )
+        run = [sys.executable, "-m"]
+        upstream = stack.enter_context(gateway.start_program([*run, "bench.gateway_upstream"], gateway.BEHIND))
         url = f"http://127.0.0.1:{gateway.first_line(upstream)}"
         bare = stack.enter_context(gateway.start_program([*run, "bench.gateway_bare", url], gateway.BEFORE))
         targets = [gateway.Target("bare", int(gateway.first_line(bare)), "sk-bench", bare)]
