@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
@@ -26,11 +27,11 @@ Mode = Literal["legacy", "auto"]
 COMMAND = [sys.executable, "-m", "seasoned.cli.main", "mcp"]
 
 
-def talk(work: Work) -> Any:
+def talk(work: Work, folder: str | None = None) -> Any:
     """A conversation in this process, where nothing depends on the way between the two."""
 
     async def run() -> Any:
-        async with Client(build_server(load())) as client:
+        async with Client(build_server(load(), folder=folder)) as client:
             return await work(client)
 
     return asyncio.run(run())
@@ -60,10 +61,12 @@ class HttpServer:
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
 
-    def talk(self, work: Work, mode: Mode = "auto") -> Any:
+    def talk(self, work: Work, mode: Mode = "auto", folder: str | None = None) -> Any:
+        url = self.url if folder is None else f"{self.url}?{urlencode({'folder': folder})}"
+
         async def run() -> Any:
             async with httpx2.AsyncClient(headers=self.headers, trust_env=False, timeout=60) as http:
-                way = streamable_http_client(self.url, http_client=http)
+                way = streamable_http_client(url, http_client=http)
                 async with Client(way, read_timeout_seconds=60, mode=mode) as client:
                     return await work(client)
 

@@ -29,6 +29,7 @@ TOOLS = {"warm_session", "recall", "request_confirmation", "wait_confirmation", 
 FIXED = {"seasoned://templates", "seasoned://report", "seasoned://report/text", "seasoned://report/json"}
 DEPLOY = {"tool": "Bash", "error": "Exit code 1\nwp: missing --env", "any_age": True}
 FOLDER = "/home/mira/waypost"
+SESSION = "seasoned://session/40904d81"
 HERE = {**DEPLOY, "folder": FOLDER}
 
 
@@ -119,7 +120,7 @@ def test_the_official_client_runs_every_tool_resource_and_prompt(
     way: str, mode: Any, home: Path, http: HttpServer
 ) -> None:
     in_project = lambda: talk_over_stdio(use_everything, mode, home / "work")  # noqa: E731
-    found = in_project() if way == "stdio" else http.talk(use_everything, mode)
+    found = in_project() if way == "stdio" else http.talk(use_everything, mode, FOLDER)
     assert {tool.name for tool in found["tools"]} == TOOLS
     for name in ("build", "list", "load", "delete", "profile", "compress-check", "compare"):
         assert found[name]["success"] is True
@@ -220,12 +221,12 @@ def test_names_of_templates_are_completed(home: Path) -> None:
     from mcp_types import PromptReference
 
     ref = PromptReference(name="warm_start")
-    done = talk(lambda client: client.complete(ref, {"name": "name", "value": "WÖ"}))
+    done = talk(lambda client: client.complete(ref, {"name": "name", "value": "WÖ"}), FOLDER)
     assert done.completion.values == ["wörk"]
 
 
 def test_no_failed_call_is_in_a_template_that_a_model_may_read(home: Path) -> None:
-    (content,) = talk(lambda client: client.read_resource("seasoned://template/w%C3%B6rk/json")).contents
+    (content,) = talk(lambda client: client.read_resource("seasoned://template/w%C3%B6rk/json"), FOLDER).contents
     examples = json.loads(content.text)["examples"]
     assert any(one["kind"] == "recovery" for one in examples)
     assert not any("repaired" in one for one in examples)
@@ -299,7 +300,7 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Monk
         with pytest.raises(MCPError, match="seasoned scan"):
             await client.read_resource("seasoned://report")
 
-    talk(work)
+    talk(work, FOLDER)
 
 
 def test_the_door_and_the_command_look_up_the_same(home: Path) -> None:
@@ -316,15 +317,15 @@ def test_the_server_and_the_command_list_the_same_templates(home: Path) -> None:
         listed: list[dict[str, Any]] = json.loads(found.contents[0].text)["templates"]  # type: ignore[union-attr]
         return listed
 
-    assert talk(work) == answer("template", "list")["templates"]
+    assert talk(work, FOLDER) == answer("template", "list", "--project", FOLDER)["templates"]
 
 
-def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: Path) -> None:
+def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: Path, http: HttpServer) -> None:
     async def work(client: Client) -> dict[str, Any]:
         (listed,) = (await client.read_resource("seasoned://templates")).contents
         found: dict[str, Any] = {"templates": json.loads(listed.text)["templates"]}  # type: ignore[union-attr]
         found["recall"] = await client.call_tool("recall", DEPLOY)
-        for address in ("seasoned://session/40904d81", "seasoned://template/w%C3%B6rk", "seasoned://report/json"):
+        for address in (SESSION, "seasoned://template/w%C3%B6rk", "seasoned://report/json"):
             try:
                 (content,) = (await client.read_resource(address)).contents
                 found[address] = content.text  # type: ignore[union-attr]
@@ -336,10 +337,17 @@ def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: 
     assert own["templates"] and own["recall"].structured_content["repairs"]
     assert "wp " in own["seasoned://template/w%C3%B6rk"]
     (home / "empty").mkdir(exist_ok=True)
+    over_http = http.talk(work, folder=FOLDER)
+    assert over_http["seasoned://template/w%C3%B6rk"] == own["seasoned://template/w%C3%B6rk"]
+    assert over_http["templates"] == own["templates"] and over_http["recall"].structured_content["repairs"]
+    nowhere = http.talk(work)
+    assert "Bash" not in str(nowhere["seasoned://template/w%C3%B6rk"])
+    assert "Give `folder`" in text(nowhere["recall"])
+    assert "?folder=" in str(nowhere["seasoned://report/json"]) and isinstance(nowhere[SESSION], MCPError)
     found = talk_over_stdio(work, folder=home / "empty")
     # How a named tool is called that two projects use may be shown everywhere; no command, path or file is.
     assert "Bash" not in str(found["seasoned://template/w%C3%B6rk"])
     assert found["recall"].structured_content["repairs"] == found["recall"].structured_content["worked"] == []
     assert "No known repair" in text(found["recall"])
-    assert isinstance(found["seasoned://session/40904d81"], MCPError)
+    assert isinstance(found[SESSION], MCPError)
     assert isinstance(found["seasoned://report/json"], MCPError)

@@ -50,7 +50,7 @@ ANSWERS = {
     "template-stats": ["template build demo {samples}", "template stats --json"],
     "example": ["template build demo {samples} --json", "template retire --reason old --json {example}"],
     "warm": ["template build demo {samples}", "warm --all --json"],
-    "recall": ["scan {samples}", 'recall --any-age --json --tool Bash --error "wp: missing --env"'],
+    "recall": ["scan {samples}", 'recall --all --any-age --json --tool Bash --error "wp: missing --env"'],
     "receipt": ["receipt --json"],
     "advise": ["scan {samples}", "advise --all --json"],
     "advice": ["scan {samples}", "advise", "advise dismiss 1", "advise undo --yes --json"],

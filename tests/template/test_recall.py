@@ -360,7 +360,11 @@ def test_the_text_keeps_to_its_lines_whatever_stands_in_a_result(history: Histor
 
 def test_the_command_answers_people_and_programs_and_says_no_with_its_code(samples: Path) -> None:
     seasoned("scan", samples)
-    asked = ("recall", "--tool", "Bash", "--error", "wp: missing --env", "--any-age")
+    known = ("recall", "--tool", "Bash", "--error", "wp: missing --env", "--any-age")
+    asked = (*known, "--all")
+    unknown = answer(*known, expect=1)
+    assert not unknown["repairs"] and unknown["reason"].startswith("No sessions are known for this folder.")
+    assert "use --all" in seasoned(*known, expect=1).stdout
     assert "wp deploy preview --env staging" in seasoned(*asked).stdout
     (one,) = answer(*asked)["repairs"]
     assert one["worked"]["arguments"]["command"] == "wp deploy preview --env staging"

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from seasoned.config import secret
 from seasoned.errors import CannotDo, UsageError
+from seasoned.mcp_server.client_folder import FolderInAddress
 from seasoned.mcp_server.server import build_server
 
 PATH = "/mcp"
@@ -77,6 +78,7 @@ def http_app(server: MCPServer[Any], *, token: str, hosts: frozenset[str]) -> St
             allowed_hosts=sorted(hosts), allowed_origins=[f"http://{host}" for host in sorted(hosts)]
         ),
     )
+    app.add_middleware(FolderInAddress)
     app.add_middleware(TokenGuard, token=token, hosts=hosts)
     return app
 

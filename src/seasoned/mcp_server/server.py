@@ -27,11 +27,11 @@ from pydantic import Field, ValidationError
 
 import seasoned
 from seasoned.app.stores import user_store
-from seasoned.app.template import list_templates
 from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_start import NewSession, show_once
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SeasonedError, UsageError
+from seasoned.mcp_server.client_folder import ClientFolder
 from seasoned.mcp_server.resource import Resources
 from seasoned.mcp_server.tools import FOLDER, ConfirmationTools, ExperienceTools
 from seasoned.store.project import project_key
@@ -43,9 +43,12 @@ _MOST_COMPLETIONS = 100
 class Prompts:
     """The prompts that a user can begin a conversation with."""
 
-    def __init__(self, config: Config, folder: str | None = None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, config: Config, folder: ClientFolder, resources: Resources, clock: Callable[[], float] = time.time
+    ) -> None:
         self._config = config
         self._folder = folder
+        self._resources = resources
         self._clock = clock
 
     def add_to(self, server: MCPServer[Any]) -> None:
@@ -75,7 +78,7 @@ class Prompts:
         try:
             with user_store(self._config) as store:
                 settings = begin_settings(self._config, "mcp").on_request()
-                where = folder or self._folder
+                where = self._folder.get(folder)
                 session = msgspec.structs.replace(session, project=project_key(store, where), workdir=where)
                 begun = show_once(store, session, settings, now=self._clock())
             if begun.content is None:
@@ -90,10 +93,8 @@ class Prompts:
     def names(self, beginning: str) -> list[str]:
         """Names of templates that begin with a text."""
         try:
-            with user_store(self._config) as store:
-                return [
-                    one.name for one in list_templates(store) if one.name.casefold().startswith(beginning.casefold())
-                ]
+            found = [one.name for one in self._resources.listed()]
+            return [name for name in found if name.casefold().startswith(beginning.casefold())]
         except SeasonedError:
             # Completion is a convenience; the prompt itself reports the error.
             return []
@@ -144,15 +145,17 @@ class ExperienceServer(MCPServer[Any]):
 def build_server(config: Config | None = None, *, folder: str | None = None) -> ExperienceServer:
     """The server; it opens no store and no connection until a tool is called.
 
-    `folder` is where its client works, if that is known: what is given belongs to the project of that folder.
+    `folder` is where its client works, if that is known: what is given belongs to the project of that folder. Without
+    it, only what may leave a project is given.
     """
     config = config or load()
     server = ExperienceServer("seasoned", version=seasoned.__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
-    for tool in (*ExperienceTools(config, folder).tools(), *ConfirmationTools(config).tools()):
+    where = ClientFolder(folder)
+    for tool in (*ExperienceTools(config, where).tools(), *ConfirmationTools(config).tools()):
         server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=tool.__name__ in _READ_ONLY))
-    server.resources = Resources(config, folder)
+    server.resources = Resources(config, where)
     server.resources.add_to(server)
-    Prompts(config, folder).add_to(server)
+    Prompts(config, where, server.resources).add_to(server)
     return server
 
 

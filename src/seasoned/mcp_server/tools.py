@@ -21,6 +21,7 @@ from seasoned.confirm.client.http import CancellableCall, in_thread
 from seasoned.confirm.client.sync import ConfirmClient, RequestView, check_approved, configured_client, digest_of
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import SeasonedError, UsageError
+from seasoned.mcp_server.client_folder import ClientFolder
 from seasoned.store.project import project_key
 from seasoned.template.block import Format
 from seasoned.template.provision import BUDGET
@@ -40,9 +41,9 @@ _NO_PROJECT = (
 class ExperienceTools:
     """The tools that give an agent the experience of earlier sessions."""
 
-    def __init__(self, config: Config, folder: str | None = None) -> None:
+    def __init__(self, config: Config, folder: ClientFolder) -> None:
         self._config = config
-        self._folder = folder  # where the client works, if that is known
+        self._folder = folder
 
     def tools(self) -> tuple[Callable[..., Any], ...]:
         return self.warm_session, self.recall
@@ -104,8 +105,8 @@ class ExperienceTools:
                     begins=True,
                     settings=begin_settings(config, "mcp"),
                     database=lambda: experiment_database(config, store),
-                    project=project_key(store, folder or self._folder),
-                    workdir=folder or self._folder,
+                    project=project_key(store, self._folder.get(folder)),
+                    workdir=self._folder.get(folder),
                 )
         except SeasonedError as error:
             # An answer rather than an exception, so that clients get the structured content too.
@@ -135,7 +136,7 @@ class ExperienceTools:
         """
         try:
             with user_store(self._config) as store:
-                project = project_key(store, folder or self._folder)
+                project = project_key(store, self._folder.get(folder))
                 if project is None and (tool or error):
                     raise UsageError(_NO_PROJECT)
                 found = recall(

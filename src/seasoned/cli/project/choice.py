@@ -9,8 +9,25 @@ import click
 from seasoned.cli.output import printable
 from seasoned.errors import UsageError
 from seasoned.store import Store
-from seasoned.store.project import find_project, project_at
+from seasoned.store.project import find_project, project_at, project_key
 from seasoned.text import plural
+
+UNKNOWN_FOLDER = (
+    "No sessions are known for this folder. Choose a project with --project (`seasoned projects` lists them), or use"
+    " --all."
+)
+
+
+def project_or_none(store: Store, given: str | None, *, everything: bool) -> tuple[str | None, str]:
+    """The project to speak about (None: all), and what to say if nothing is found because no session worked here.
+
+    What is known of other projects is only shown with --all: an unknown folder is a project without sessions.
+    """
+    key = chosen_project(store, given, everything=everything)
+    if key is not None or everything:
+        return key, ""
+    here = str(Path.cwd())
+    return project_key(store, here) or here, UNKNOWN_FOLDER
 
 
 def chosen_project(store: Store, given: str | None, *, everything: bool, by_default: bool = True) -> str | None:

@@ -11,7 +11,7 @@ from seasoned.app.recall import recall as look_up
 from seasoned.app.stores import own_store
 from seasoned.cli.options import all_option, json_option, project_option
 from seasoned.cli.output import print_json, printable
-from seasoned.cli.project.choice import chosen_project
+from seasoned.cli.project.choice import project_or_none
 from seasoned.config import load
 from seasoned.template.recall.lookup import recall_text
 
@@ -38,13 +38,14 @@ def recall(
     """Look up what worked for a tool or an error.
 
     Shows how a tool was used successfully, or which repair worked for an error. What is old, retired, contradicted by
-    later failures or hostile is left out and counted. Exits with 1 when nothing is found.
+    later failures or hostile is left out and counted. Searches the project of this folder; a folder without sessions
+    needs --project or --all. Exits with 1 when nothing is found.
 
     \b
-    Example: seasoned recall --tool Bash --error "wp: missing --env"
+    Example: seasoned recall --tool Bash --error "wp: missing --env" --all
     """
     with own_store(load()) as store:
-        key = chosen_project(store, project, everything=everything)
+        key, unknown = project_or_none(store, project, everything=everything)
         found = look_up(
             store,
             tool=tool,
@@ -55,6 +56,8 @@ def recall(
             any_age=any_age,
             project=key,
         )
+    if found.is_empty and unknown:
+        found = msgspec.structs.replace(found, reason=unknown)
     if as_json:
         print_json("recall", msgspec.to_builtins(found))
     else:

@@ -13,10 +13,9 @@ from seasoned.app import template as templates
 from seasoned.app.stores import own_store
 from seasoned.cli.options import all_option, file_type, json_option, project_option
 from seasoned.cli.output import print_json
-from seasoned.cli.project.choice import chosen_project
+from seasoned.cli.project.choice import project_or_none
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
-from seasoned.store.project import project_key
 from seasoned.template.provision import BUDGET, Provisioned
 
 FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"])
@@ -24,10 +23,6 @@ FORMS = click.Choice(["messages", "text", "guidance"])
 TASK_TYPES = click.Choice(["code", "file", "research", "mixed"])
 # Formats that are plain text; all others are JSON.
 _TEXTS = ("text", "skill")
-_UNKNOWN = (
-    "No sessions are known for this folder. Choose a project with --project (`seasoned projects` lists them), or use"
-    " --all."
-)
 
 
 def words_in(text: str) -> list[str]:
@@ -79,7 +74,8 @@ def warm(
     """
     if messages_file is not None and as_format == "skill":
         raise UsageError("A skill is a file and cannot be put into messages. Drop --messages, or use another --format.")
-    key, unknown = _chosen(project, everything)
+    with own_store(load()) as store:
+        key, unknown = project_or_none(store, project, everything=everything)
     made = templates.provision(
         [] if messages_file is None else _messages(messages_file),
         tools=None if tools_file is None else _json_list(tools_file, "a list of tools"),
@@ -104,16 +100,6 @@ def warm(
     # With --messages the unchanged messages are a valid result; a preview of nothing is not.
     if made.rendered is None and messages_file is None:
         raise click.exceptions.Exit(1)
-
-
-def _chosen(project: str | None, everything: bool) -> tuple[str | None, str]:
-    """The key of the project, and what to say if nothing is found in it because no session has worked there."""
-    with own_store(load()) as store:
-        key = chosen_project(store, project, everything=everything)
-        if key is not None or everything:
-            return key, ""
-        # A session that begins here sees nothing of other projects, so neither does its preview.
-        return project_key(store, str(Path.cwd())), _UNKNOWN
 
 
 def _answer(made: Provisioned, *, with_messages: bool) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 from seasoned.agent.memory import undo
+from seasoned.agent.memory.by_project import KeptForProject, kept_for_projects
 from seasoned.agent.memory.journal import (
     Change,
     ChangeJournal,
@@ -26,7 +27,6 @@ from seasoned.agent.memory.journal import (
 )
 from seasoned.agent.review.ledger import Review, reviews
 from seasoned.agent.skill.library import Skill, SkillUsage, author, skills, usage, view
-from seasoned.app.kept import KeptForProject, kept_for_projects
 from seasoned.atomic_write import digest
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
