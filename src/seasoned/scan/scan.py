@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -87,7 +88,7 @@ def scan(
     roots = [os.path.abspath(path) for path in paths]  # noqa: PTH100 (links stay as the user named them)
     tally = _ScanTally(progress)
     found = list(candidates((Path(root) for root in roots), named=not discovered, pass_over=tally.pass_over))
-    known = _known(target)
+    known = _known(target, roots)
     jobs = [job for candidate in found if (job := _job(candidate, known.get(candidate.path))) is not None]
     tally.total = sum(job.size for job in jobs)
     if jobs:
@@ -206,13 +207,13 @@ class _ScanTally:
         return True
 
 
-def _known(target: ScanTarget) -> dict[str, FileJob]:
-    """What the store knows about each source, in the form of a job."""
+def _known(target: ScanTarget, roots: list[str]) -> dict[str, FileJob]:
+    """What the store knows about each source under these paths, in the form of a job."""
     store = target.existing()
     if store is None:
         return {}
     known = {}
-    for row in store.each("source.all"):
+    for row in chain.from_iterable(store.each("source.under", _range(root)) for root in roots):
         # Verdicts of an older judge are outdated, so such a file is read again from its beginning.
         same_judge = row["judge"] == JUDGE
         known[row["path"]] = FileJob(
@@ -226,6 +227,12 @@ def _known(target: ScanTarget) -> dict[str, FileJob]:
             stamps=row["stamps"] if same_judge and row["size"] >= 0 else None,
         )
     return known
+
+
+def _range(root: str) -> dict[str, str]:
+    """Where the paths under a folder stand in the order of paths: one file that grew costs no look at all others."""
+    folder = root.rstrip(os.sep)
+    return {"path": root, "inside": f"{folder}{os.sep}", "beyond": f"{folder}{chr(ord(os.sep) + 1)}"}
 
 
 def _job(candidate: Candidate, known: FileJob | None) -> FileJob | None:

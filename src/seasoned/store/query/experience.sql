@@ -30,7 +30,8 @@ SELECT project FROM stale_project ORDER BY project;
 DELETE FROM stale_project WHERE project = :project;
 
 -- name: of_project
-SELECT content FROM evidence WHERE project = :project ORDER BY ended DESC, session_id DESC LIMIT :limit;
+-- The content begins with the name of the session; its number depends on which file was read first.
+SELECT content FROM evidence WHERE project = :project ORDER BY ended DESC, content DESC LIMIT :limit;
 
 -- name: clear_knowledge
 DELETE FROM knowledge WHERE project = :project;

@@ -1,6 +1,10 @@
 -- name: all
 SELECT id, path, format, size, mtime_ns, judge, resume, check_digest, stamps, scanned_at, gone_at FROM source;
 
+-- name: under
+SELECT path, format, size, mtime_ns, judge, resume, check_digest, stamps, gone_at FROM source
+WHERE path = :path OR (path >= :inside AND path < :beyond);
+
 -- name: save
 INSERT INTO source (path, format, size, mtime_ns, judge, resume, check_digest, stamps, scanned_at, gone_at)
 VALUES (:path, :format, :size, :mtime_ns, :judge, :resume, :check_digest, :stamps, :scanned_at, NULL)
