@@ -17,8 +17,9 @@ from seasoned.experience.lookup import StoredSheet, all_of
 from seasoned.experience.storage import knowledge_of
 from seasoned.insight.mistake.recurrence import RecurrenceCounter
 from seasoned.insight.store_report import Tell, answer_in_process
-from seasoned.insight.track import tracks
+from seasoned.insight.track import Track, tracks
 from seasoned.store import Store, open_store
+from seasoned.template.witness import Witnesses
 
 # The newest sessions say what is worth doing now; more of them would take minutes.
 MOST_SESSIONS = 2000
@@ -43,6 +44,13 @@ class _Project:
         self.key = key
         self.habits = ProjectHabits(key)
         self.mistakes = RecurrenceCounter(by_cause=True)
+        self._witnesses = Witnesses()
+
+    def as_source(self, track: Track) -> Track:
+        """The session under the name of its source: copies of a session are one, whatever their ids."""
+        task = next((call.intent for call in track.calls if call.intent), "")
+        root = self._witnesses.name(track.root, task, (call.raw_arguments for call in track.calls))
+        return track if root == track.root else msgspec.structs.replace(track, root=root)
 
     def happened(self, subject: str) -> Mapping[str, float]:
         """The lineages in which something happened that was advised about."""
@@ -69,6 +77,7 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
         if tell is not None and number % _EVERY == 0:
             tell(number, len(ids))
         one = projects.setdefault(track.project, _Project(track.project))
+        track = one.as_source(track)
         one.habits.add(track)
         one.mistakes.add(track, everywhere.mistakes)
         project_of[track.root] = track.project
