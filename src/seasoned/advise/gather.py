@@ -14,6 +14,7 @@ from seasoned.advise.habit import ProjectHabits
 from seasoned.advise.instruction import contradictions, project_folder
 from seasoned.advise.mistake import EVERYWHERE, from_mistake, subject_of
 from seasoned.experience.lookup import StoredSheet, all_of
+from seasoned.experience.receipt import ShownUse, use_of
 from seasoned.experience.storage import knowledge_of
 from seasoned.insight.mistake.recurrence import RecurrenceCounter
 from seasoned.insight.store_report import Tell, answer_in_process
@@ -35,6 +36,8 @@ class Gathered(msgspec.Struct, frozen=True):
     followed: tuple[FollowUp, ...]
     sessions: int  # that were read
     agents: dict[str, int]  # the lineages of each agent
+    recurring: dict[str, int] = {}  # how many mistakes come back, by project
+    use: ShownUse = ShownUse()
 
 
 class _Project:
@@ -99,7 +102,13 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
         tuple(followed),
         len(ids),
         dict(everywhere.habits.agents),
+        _recurring(projects),
+        use_of(store, project=project),
     )
+
+
+def _recurring(projects: Mapping[str | None, _Project]) -> dict[str, int]:
+    return {one.key: sum(1 for _ in one.mistakes.facts()) for one in projects.values() if one.key is not None}
 
 
 def _is_meant(one: AppliedAdvice) -> bool:

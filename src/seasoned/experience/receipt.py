@@ -24,6 +24,8 @@ Place = Literal["start", "prompt", "before", "after", "memory", "skill", "exampl
 Used = Literal["used", "not used", "failed", "unknown"]
 # Fewer earlier cases say too little about how many calls a repair takes.
 FEWEST_CASES = 3
+# Conversations that `use_of` reads.
+_NEWEST = 100
 # A call is written down a moment before or after the hook that answers it.
 _CLOCK_SECONDS = 2.0
 _CODE = LazyRegex(r"`([^`\n]+)`")
@@ -70,6 +72,25 @@ class Receipt(msgspec.Struct, frozen=True):
     @property
     def kept(self) -> tuple[ReceiptItem, ...]:
         return tuple(item for item in self.items if item.place == "kept")
+
+
+class ShownUse(msgspec.Struct, frozen=True):
+    """What the newest conversations were shown, and what they then used."""
+
+    conversations: int = 0
+    shown: int = 0  # lines and hints whose use can be seen
+    used: int = 0
+    failed: int = 0
+
+
+def use_of(store: Store, *, project: str | None = None) -> ShownUse:
+    """What became of what the newest conversations were shown."""
+    items: list[ReceiptItem] = []
+    rows = store.rows("receipt.newest", {"project": project, "limit": _NEWEST})
+    for row in rows:
+        items += receipt_of(store, row["conversation"]).shown
+    known = [item.used for item in items if item.used != "unknown"]
+    return ShownUse(len(rows), len(known), known.count("used"), known.count("failed"))
 
 
 def find_conversation(store: Store, text: str | None) -> str | None:

@@ -37,6 +37,8 @@ class ProjectRow(msgspec.Struct, frozen=True):
     failed: int
     first: float | None
     last: float | None
+    ok: int = 0
+    cost_usd: float | None = None  # of the sessions that recorded it
 
 
 class FolderRow(msgspec.Struct, frozen=True):
@@ -229,6 +231,8 @@ def _row(row: sqlite3.Row) -> ProjectRow:
         failed=row["failed"],
         first=row["first"],
         last=row["last"],
+        ok=row["ok"],
+        cost_usd=row["cost_usd"],
     )
 
 

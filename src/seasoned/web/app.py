@@ -24,6 +24,7 @@ from seasoned.web.response import HEADERS, STATIC, Page, message_page, static_ve
 # Every page that people can go to, in the order of the head, with the libraries without which it is left out.
 _MODULES: dict[str, tuple[str, ...]] = {
     "overview": (),
+    "advice": (),
     "sessions": (),
     "projects": (),
     "insight": (),

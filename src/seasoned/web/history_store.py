@@ -25,7 +25,7 @@ class HistoryStore:
 
     def __init__(self, path: Path, *, is_sample: bool = False) -> None:
         self.path = path
-        self._is_sample = is_sample
+        self.is_sample = is_sample
         self._threads: ThreadPoolExecutor | None = None
         # A connection of SQLite belongs to one thread.
         self._own = threading.local()
@@ -43,7 +43,7 @@ class HistoryStore:
 
     def now(self, store: Store) -> float:
         """The current time for these histories. Samples are old: by today's date all their examples would be stale."""
-        if not self._is_sample:
+        if not self.is_sample:
             return time.time()
         return max((row["last"] or 0.0 for row in store.rows("session.totals")), default=0.0) + _DAY
 

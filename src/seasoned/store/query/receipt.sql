@@ -69,3 +69,11 @@ WHERE evidence.project = :project AND evidence.ended < :before
         AND told.place IN ('before', 'after')
   )
 ORDER BY evidence.ended DESC LIMIT 300;
+
+-- name: newest
+SELECT conversation FROM told WHERE text <> '' AND (:project IS NULL OR project = :project)
+GROUP BY conversation ORDER BY max(told_at) DESC LIMIT :limit;
+
+-- name: places
+SELECT place, count(*) AS items, count(DISTINCT conversation) AS conversations, max(told_at) AS last
+FROM told WHERE text <> '' GROUP BY place;

@@ -1,4 +1,4 @@
-"""The overview: sessions, error rates, recurring errors, and what waits for a decision."""
+"""The overview: what to do, what waits for a decision, how it goes, and what Seasoned did."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from seasoned.advise.advice import MOST
 from seasoned.confirm.service.service import service_of
+from seasoned.connect.apply import AGENTS, is_connected
 from seasoned.experience.storage import LastLearned, last_learned
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
@@ -19,24 +21,31 @@ from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_be
 from seasoned.insight.trials import DaySums, Figure, over_time
 from seasoned.stats.interval import Estimate
 from seasoned.store import Database, DatabaseRow, Store
-from seasoned.store.project import list_projects
-from seasoned.text import dollars
+from seasoned.store.project import ProjectRow, list_projects
+from seasoned.text import dollars, plural
 from seasoned.web.cache import works_of
-from seasoned.web.display import day_and_time, experiment_link, percent, sessions_link
+from seasoned.web.display import (
+    day_and_time,
+    experiment_link,
+    percent,
+    project_link,
+    session_link,
+    sessions_link,
+)
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
-from seasoned.web.response import Page, PageRoute
+from seasoned.web.project import choice_of
+from seasoned.web.response import Page, PageRoute, redirect
 from seasoned.web.table import Column, Table, TableCell, answer, numbers
+from seasoned.web.view.advice import FoundAdvice, advice_for
 from seasoned.web.view.experiments import arm_link
 from seasoned.web.view.projects import FEWEST_SESSIONS, MISTAKE_COLUMNS, mistake_row, project_table
-from seasoned.web.view.sessions import COLUMNS as SESSION_COLUMNS
-from seasoned.web.view.sessions import SessionFilter, line, params
+from seasoned.web.view.sessions import newest_sessions
 
 PAGE = Page("Overview", "overview")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _MISTAKES = 8
 _TOOLS = 8
-_NEWEST = 8
 _PROJECTS = 6
 # Among how many failures of an error its repair is searched: the page must stay quick.
 _LATEST_FAILURES = 200
@@ -72,7 +81,9 @@ class OverviewPage(msgspec.Struct, frozen=True, kw_only=True):
     """What the overview shows of the histories."""
 
     figures: list[dict[str, Any]]
+    did: list[dict[str, Any]]
     plot: Plot
+    projects: list[ProjectRow]
     tables: tuple[Table, ...]
     is_empty: bool
 
@@ -80,8 +91,13 @@ class OverviewPage(msgspec.Struct, frozen=True, kw_only=True):
 @router.get("/overview")
 async def show(request: Request, here: Here) -> Response:
     """Show the overview."""
+    chosen = await histories_of(request).read(lambda store: choice_of(store, request))
+    if chosen.key is not None:
+        # The page of a project is its overview.
+        return redirect(f"{here.visit.path}/{project_link(chosen.key)}")
     service = service_of(request)
     shown = await histories_of(request).kept("overview", _shown)
+    found = await advice_for(request)
     # Not cached: what waits for a decision must be current.
     waiting = await service.pending_count()
     learned = await histories_of(request).read(_waiting_changes)
@@ -90,12 +106,21 @@ async def show(request: Request, here: Here) -> Response:
         request,
         here,
         "overview.html",
-        tables=(*shown.tables, experiments),
+        tables=(_projects(shown.projects, found), *shown.tables, experiments),
         plots=(shown.plot,),
         shown=shown,
+        did=[*shown.did, *_used(found)],
+        found=found,
+        most=MOST,
+        is_connected=any(is_connected(agent, home=service.config.home) for agent in AGENTS),
+        is_sample=histories_of(request).is_sample,
+        project=chosen,
+        project_link=project_link,
+        session_link=session_link,
         waiting=waiting,
         learned=learned,
-        works=works_of(request).running(),
+        # Its progress is shown where the advice will be.
+        works=[work for work in works_of(request).running() if work is not found.lookup.work],
     )
 
 
@@ -109,13 +134,14 @@ def _shown(store: Store) -> OverviewPage:
     agents = _by_agent(days)
     return OverviewPage(
         figures=_figures(agents, DaySums(days).rate()),
+        did=_did(store),
+        projects=list_projects(store)[:_PROJECTS],
         plot=_plot(over_time(days)),
         tables=(
             _mistakes(store),
             _tools(store),
             _agents(agents, {one.agent: one for one in last_learned(store)}),
-            _newest(store),
-            project_table(list_projects(store)[:_PROJECTS]),
+            newest_sessions(store),
         ),
         is_empty=not agents,
     )
@@ -164,6 +190,59 @@ def _figures(agents: list[dict[str, Any]], rate: Estimate) -> list[dict[str, Any
             "href": "usage",
         },
     ]
+
+
+# What each place is called that a session sees something at.
+_PLACES = {
+    "start": "Shown at the start",
+    "prompt": "Shown at the first prompt",
+    "before": "Hinted before a call",
+    "after": "Hinted after a failure",
+    "memory": "Shown from memory",
+}
+
+
+def _did(store: Store) -> list[dict[str, Any]]:
+    """What sessions were shown, and what was kept of them."""
+    told = {row["place"]: row for row in store.rows("receipt.places")}
+    found = [
+        {
+            "name": name,
+            "value": number(told[place]["conversations"]),
+            "note": f"{plural(told[place]['conversations'], 'session')}, last {day_and_time(told[place]['last'])}",
+            "href": "sessions",
+        }
+        for place, name in _PLACES.items()
+        if place in told
+    ]
+    kept = sum(row["changes"] for row in store.rows("learned.counts") if row["state"] == "kept")
+    if kept:
+        found.append({"name": "Kept", "value": number(kept), "note": "notes and skills", "href": "learned"})
+    return found
+
+
+def _used(found: FoundAdvice) -> list[dict[str, Any]]:
+    """Of what the newest sessions were shown, what they used."""
+    use = None if found.gathered is None else found.gathered.use
+    if use is None or not use.shown:
+        return []
+    note = f"{use.used} of {plural(use.shown, 'line')} in the newest {plural(use.conversations, 'session')}"
+    return [{"name": "Used", "value": percent(use.used, use.shown), "note": note, "href": "backtest"}]
+
+
+def _projects(projects: Sequence[ProjectRow], found: FoundAdvice) -> Table:
+    """How it goes, by project: with the mistakes that come back, as far as they are counted."""
+    table = project_table(projects)
+    known = {} if found.gathered is None else found.gathered.recurring
+    cells = [
+        TableCell(known.get(one.key), href=f"{project_link(one.key)}#table-mistakes" if one.key in known else None)
+        for one in projects
+    ]
+    # Beside the error rate, and without the key, which the page of the project shows.
+    rows = [(row[0], *row[2:6], cell, *row[6:]) for row, cell in zip(table.rows, cells, strict=True)]
+    column = Column("mistakes", "Repeated mistakes", is_number=True)
+    columns = (table.columns[0], *table.columns[2:6], column, *table.columns[6:])
+    return msgspec.structs.replace(table, title="By project", rows=rows, columns=columns)
 
 
 def _plot(figures: tuple[Figure, ...]) -> Plot:
@@ -250,18 +329,6 @@ def _agents(agents: list[dict[str, Any]], learned: dict[str, LastLearned]) -> Ta
 
 def _learned(last: LastLearned | None) -> TableCell:
     return TableCell(None, "–") if last is None else TableCell(last.at, day_and_time(last.at))
-
-
-def _newest(store: Store) -> Table:
-    # `params` asks for one row more than it is given.
-    rows = store.rows("page.by_at", params(SessionFilter(), "at", None, _NEWEST - 1))
-    return Table(
-        name="newest",
-        title="Newest sessions",
-        columns=tuple(msgspec.structs.replace(column, can_sort=False) for column in SESSION_COLUMNS),
-        rows=[line(row, store) for row in rows],
-        empty="No sessions yet: `seasoned scan` reads the histories that your agents keep.",
-    )
 
 
 def _experiments(database: Database) -> Table:

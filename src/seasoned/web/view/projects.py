@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlencode
 
 import msgspec
 from fastapi import APIRouter
@@ -12,25 +13,31 @@ from starlette.responses import Response
 
 from seasoned.app import experience
 from seasoned.app.experience import HintEntry, SheetEntry, SheetView
+from seasoned.confirm.service.service import service_of
+from seasoned.connect.apply import AGENTS, is_connected
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.storage import is_behind
+from seasoned.insight.page.rows import number
 from seasoned.insight.store_report import Revision, revision
 from seasoned.store import DatabaseRow, Store, open_store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
+from seasoned.text import dollars
 from seasoned.web.cache import CacheLookup, TellProgress
-from seasoned.web.display import day_and_time, project_link, sessions_link
+from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect, with_query
 from seasoned.web.separate_process import look_up_project, run_apart
 from seasoned.web.table import Column, Table, TableCell, answer, cell_of_ref, numbers, row_limit
+from seasoned.web.view.advice import FoundAdvice, advice_for
+from seasoned.web.view.sessions import newest_sessions
 
 PAGE = Page("Projects", "projects")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _COLUMNS = (
     Column("name", "Project"),
     Column("key", "Key"),
-    *numbers(sessions="Sessions", calls="Calls", failed="Failed"),
+    *numbers(sessions="Sessions", calls="Calls", failed="Failed", rate="Error rate", cost="Cost"),
     Column("agents", "Agents"),
     Column("last", "Last seen", is_whole=True),
 )
@@ -108,6 +115,8 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
         raise NotFound(f"There is no project {key[:200]!r}, or its sessions were forgotten. See the list of projects.")
     reading = await _refreshed(request, now) if is_due else None
     shown = await histories_of(request).read(lambda store: _shown(store, row, folder))
+    found = await advice_for(request, row.key)
+    newest = await histories_of(request).read(lambda store: newest_sessions(store, project=row.key))
     mistakes: CacheLookup[Table] = await look_up_project(
         request, "mistakes", "Counting mistakes", now, row.key, _mistakes_at
     )
@@ -115,8 +124,14 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
         request,
         here,
         "project.html",
-        tables=(_lines(shown.lines), shown.hints, *(() if mistakes.value is None else (mistakes.value,))),
+        tables=(_lines(shown.lines), shown.hints, newest, *(() if mistakes.value is None else (mistakes.value,))),
         shown=shown,
+        found=found,
+        figures=_figures(row, found),
+        agents=[(one, is_connected(one, home=service_of(request).config.home)) for one in row.agents],
+        connectable=tuple(AGENTS),
+        project_link=project_link,
+        session_link=session_link,
         reading=None if reading is None else reading.work,
         mistakes=mistakes,
         sessions=sessions_link(project=row.key),
@@ -192,6 +207,7 @@ def project_table(projects: Sequence[ProjectRow], *, after: str | None = None, i
 
 def _row(one: ProjectRow) -> tuple[TableCell, ...]:
     sessions = sessions_link(project=one.key)
+    usage = f"usage?{urlencode({'project': one.key})}"
     failures = sessions_link(project=one.key, outcome="failures", sort="-failed")
     return (
         TableCell(one.name, href=project_link(one.key)),
@@ -199,9 +215,48 @@ def _row(one: ProjectRow) -> tuple[TableCell, ...]:
         TableCell(one.sessions, href=sessions),
         TableCell(one.calls, href=sessions_link(project=one.key, sort="-calls")),
         TableCell(one.failed, href=failures),
+        TableCell(
+            one.failed / (one.ok + one.failed) if one.failed + one.ok else None,
+            percent(one.failed, one.ok + one.failed),
+        ),
+        TableCell(one.cost_usd, dollars(one.cost_usd), href=usage),
         TableCell(", ".join(one.agents)),
         TableCell(one.last, day_and_time(one.last)),
     )
+
+
+def _figures(row: ProjectRow, found: FoundAdvice) -> list[dict[str, str]]:
+    """How the sessions of a project go."""
+    asked = urlencode({"project": row.key})
+    recurring = None if found.gathered is None else found.gathered.recurring.get(row.key, 0)
+    use = None if found.gathered is None else found.gathered.use
+    return [
+        {"name": "Sessions", "value": number(row.sessions), "note": "", "href": sessions_link(project=row.key)},
+        {
+            "name": "Error rate",
+            "value": percent(row.failed, row.ok + row.failed),
+            "note": f"{number(row.failed)} of {number(row.ok + row.failed)} calls",
+            "href": f"insight?{asked}",
+        },
+        {
+            "name": "Repeated mistakes",
+            "value": "–" if recurring is None else number(recurring),
+            "note": "in two sessions or more",
+            "href": "#table-mistakes",
+        },
+        {
+            "name": "Cost",
+            "value": dollars(row.cost_usd),
+            "note": "as far as sessions recorded it",
+            "href": f"usage?{asked}",
+        },
+        {
+            "name": "Used of what was shown",
+            "value": "–" if use is None or not use.shown else percent(use.used, use.shown),
+            "note": "nothing was shown yet" if use is None or not use.shown else f"{use.used} of {use.shown} lines",
+            "href": f"backtest?{asked}",
+        },
+    ]
 
 
 def _shown(store: Store, row: ProjectRow, asked: str) -> ProjectPage:

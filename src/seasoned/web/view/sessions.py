@@ -34,6 +34,7 @@ OUTCOMES: dict[str, tuple[int, int, int | None]] = {
     "succeeded": (0, 2**62, 1),
     "unsuccessful": (0, 2**62, 0),
 }
+_NEWEST = 8
 TASK_TYPES = ("code", "file", "research", "mixed")
 COLUMNS = (
     Column("session", "Session"),
@@ -189,3 +190,16 @@ def line(row: DatabaseRow, store: Store | None) -> tuple[TableCell, ...]:
 
 # The page of one session is below the list, and has no entry in the navigation.
 router.include_router(session.router)
+
+
+def newest_sessions(store: Store, *, project: str = "") -> Table:
+    """The newest sessions, of one project or of all."""
+    # `params` asks for one row more than it is given.
+    rows = store.rows("page.by_at", params(SessionFilter(project=project), "at", None, _NEWEST - 1))
+    return Table(
+        name="newest",
+        title="Newest sessions",
+        columns=tuple(msgspec.structs.replace(column, can_sort=False) for column in COLUMNS),
+        rows=[line(row, store) for row in rows],
+        empty="No sessions yet: `seasoned scan` reads the histories that your agents keep.",
+    )
