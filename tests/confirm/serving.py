@@ -90,12 +90,13 @@ def serving(
     create: Callable[[ConfirmService], FastAPI] = create_app,
     first_version: Listen | None = None,
     rate_limit: int | None = None,
+    settings: dict[str, Any] | None = None,
 ) -> Iterator[Serving]:
     """The service with this home, until the block ends. Without a policy it reads the file in the home folder.
 
     With `tokens` it is a home that had a service before, and has its credentials already.
     """
-    config = Config(home=home, database_url=database_url)
+    config = Config(home=home, database_url=database_url, **(settings or {}))
     tokens = credentials_for(config) if tokens is None else tokens
     if in_process:
         with _in_process(config, tokens) as found:

@@ -25,7 +25,7 @@ from seasoned.app.advise import (
 )
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.plan import ConnectPlan, preview
-from seasoned.errors import CannotDo
+from seasoned.errors import CannotDo, UsageError
 from seasoned.insight.store_report import revision
 from seasoned.store import Store
 from seasoned.web.cache import CacheLookup, TellProgress
@@ -133,7 +133,9 @@ async def change(request: HTTPRequest, here: Here, name: str, verb: str) -> Resp
     """Apply, dismiss or undo advice."""
     await read_change(request, here)
     if histories_of(request).is_sample:
-        raise CannotDo("These are samples: there is nothing to change. Run `seasoned scan` to read your own histories.")
+        raise UsageError(
+            "These are samples: there is nothing to change. Run `seasoned scan` to read your own histories."
+        )
     config, redactor = service_of(request).config, redactor_of(request)
     chosen = await _ask(request, lambda store: choice_of(store, request))
     back = f"{here.visit.path}/{PAGE.path}"
@@ -149,18 +151,22 @@ async def change(request: HTTPRequest, here: Here, name: str, verb: str) -> Resp
     if verb == "dismiss":
         await _ask(request, lambda store: dismiss_advice(store, advice))
         return redirect(f"{back}{chosen.query}")
-    raise CannotDo(f"Advice is applied, dismissed or undone, not {verb[:40]!r}.")
+    raise UsageError(f"Advice is applied, dismissed or undone, not {verb[:40]!r}.")
 
 
 async def _ask(request: HTTPRequest, ask: Callable[[Store], _T]) -> _T:
-    return await histories_of(request).read(ask)
+    try:
+        return await histories_of(request).read(ask)
+    except CannotDo as error:
+        # About the user's own files, not about the server: the page says what to do.
+        raise UsageError(str(error)) from error
 
 
 async def _found(request: HTTPRequest, project: str | None) -> FoundAdvice:
-    """The advice; raises CannotDo until it was gathered."""
+    """The advice; raises UsageError until it was gathered."""
     found = await advice_for(request, project)
     if found.view is None:
-        raise CannotDo("The sessions are still being read. Try again in a moment.")
+        raise UsageError("The sessions are still being read. Try again in a moment.")
     return found
 
 

@@ -1,0 +1,137 @@
+"""The pages of advice: what to do comes first, each step is shown, applied and undone; samples change nothing."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from seasoned.web.display import project_link
+from tests.web.filled import SAMPLES, fill_project, fill_sessions, store_of
+from tests.web.pages import Site, Visitor, site
+
+PATIENCE_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("projects") / "shop"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "Makefile").write_text("test:\n\ttrue\nlint:\n\ttrue\n", "utf-8")
+    (folder / "CLAUDE.md").write_bytes(b"# Shop\r\n\r\nBuild with care.")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, shop: Path) -> Iterator[Site]:
+    home = tmp_path_factory.mktemp("home")
+    fill_project(home, shop, sessions=6)
+    claude = tmp_path_factory.mktemp("claude")
+    (claude / "settings.json").write_bytes(b'{"model": "opus"}\n')
+    with site(home, settings={"claude_config_dir": claude}) as found:
+        yield found
+
+
+def look(visitor: Visitor, page: str, words: str = "") -> str:
+    """A page, once it holds these words: advice is gathered in the background."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        answer = visitor.client.get(f"{visitor.path}/{page}")
+        assert answer.status_code == 200, answer.text[:500]
+        if words in answer.text:
+            return answer.text
+        assert time.monotonic() < end, answer.text
+        time.sleep(0.1)
+
+
+def press(visitor: Visitor, page: str, action: str) -> str:
+    """Press a button of a page; the address that the answer leads to."""
+    check = re.search(r'name="check" value="([^"]+)"', look(visitor, page))
+    assert check is not None
+    answer = visitor.client.post(f"{visitor.path}/{action}", data={"check": check[1]})
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"].removeprefix(visitor.path + "/")
+
+
+def advice_of(text: str, words: str) -> str:
+    card = re.search(r'id="advice-(\w+)">(?:(?!</li>).)*?' + re.escape(words), text, re.DOTALL)
+    assert card is not None, text
+    return card[1]
+
+
+def test_the_overview_says_first_what_to_do(filled: Site) -> None:
+    with filled.visitor() as alice:
+        text = look(alice, "overview", 'class="cards"')
+    places = ["Start here", "What to do", "What needs a decision", "How it goes", "By project", "What Seasoned did"]
+    found = [text.index(f"<h2>{place}") for place in places]
+    assert found == sorted(found)
+    assert "Connect Claude Code" in text
+    assert text.count('<li class="card"') <= 5
+    assert "6 sessions, 6 calls lost" in text
+
+
+def test_a_step_is_shown_applied_followed_up_and_undone(filled: Site, shop: Path) -> None:
+    before = (shop / "CLAUDE.md").read_bytes()
+    with filled.visitor() as alice:
+        name = advice_of(look(alice, "overview", 'class="cards"'), "without <code>rtk</code>")
+        page = look(alice, f"advice/{name}")
+        assert '<span class="came">+- Run `make test` without `rtk`.' in page
+        assert str(shop / "CLAUDE.md") in page
+        assert (shop / "CLAUDE.md").read_bytes() == before, "looking changes nothing"
+        assert press(alice, f"advice/{name}", f"advice/{name}/apply") == f"advice/{name}"
+        assert (shop / "CLAUDE.md").read_bytes() == (
+            b"# Shop\r\n\r\nBuild with care.\r\n\r\n## Learned from sessions\r\n\r\n- Run `make test` without `rtk`."
+        )
+        assert "Too early to tell" in look(alice, f"advice/{name}")
+        assert f'id="advice-{name}"' not in look(alice, "overview", 'class="cards"')
+        assert "Applied" in look(alice, project_link(str(shop)), "Too early to tell")
+        press(alice, f"advice/{name}", f"advice/{name}/undo")
+        assert (shop / "CLAUDE.md").read_bytes() == before
+        assert press(alice, f"advice/{name}", f"advice/{name}/dismiss") == "advice"
+        assert "Dismissed" in look(alice, "advice")
+        press(alice, f"advice/{name}", f"advice/{name}/undo")
+        wrong = alice.client.get(f"{alice.path}/advice/nothing")
+        assert wrong.status_code == 404
+
+
+def test_forms_from_elsewhere_change_nothing(filled: Site, shop: Path) -> None:
+    before = (shop / "CLAUDE.md").read_bytes()
+    with filled.visitor() as alice:
+        name = advice_of(look(alice, "overview", 'class="cards"'), "without <code>rtk</code>")
+        answer = alice.client.post(f"{alice.path}/advice/{name}/apply", data={"check": "wrong"})
+        assert answer.status_code in (400, 403)
+    assert (shop / "CLAUDE.md").read_bytes() == before
+
+
+def test_the_page_of_a_project_holds_everything_about_it(filled: Site, shop: Path) -> None:
+    with filled.visitor() as alice:
+        text = look(alice, project_link(str(shop)), 'class="cards"')
+        for words in ("not connected", "What to do", "Newest sessions", "Repeated mistakes", "Cost", "backtest"):
+            assert words in text, words
+        chosen = alice.client.get(f"{alice.path}/overview", params={"project": str(shop)})
+        assert chosen.headers["location"].endswith(project_link(str(shop)))
+        assert "without <code>rtk</code>" in look(alice, f"advice?project={shop}", 'class="cards"')
+
+
+def test_samples_and_an_empty_home_offer_nothing_to_change(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "samples").mkdir()
+    fill_sessions(tmp_path / "samples")
+    assert SAMPLES.is_dir()
+    with store_of(tmp_path / "samples") as store:
+        path = Path(store.path or "")
+    with site(tmp_path / "own", samples=path) as found, found.visitor() as alice:
+        text = look(alice, "advice", 'class="cards"')
+        name = re.findall(r'id="advice-(\w+)"', text)[0]
+        assert "These are samples" in look(alice, f"advice/{name}")
+        check = re.search(r'name="check" value="([^"]+)"', text)
+        assert check is not None
+        answer = alice.client.post(f"{alice.path}/advice/{name}/dismiss", data={"check": check[1]})
+        assert answer.status_code == 400
+        assert "These are samples" in answer.text
+    with site(tmp_path / "own", tokens=found.serving.tokens) as empty, empty.visitor() as alice:
+        assert "No sessions yet" in look(alice, "overview")
+        assert "No sessions yet" in look(alice, "advice")
