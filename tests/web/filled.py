@@ -63,7 +63,8 @@ def fill_project(home: Path, folder: Path | str, *, sessions: int = 10) -> None:
     for at in range(sessions):
         name = f"{at:08d}-2222-4333-8444-{abs(hash(str(folder))) % 10**12:012d}"
         # Other words in each: sessions with the same prompt and the same calls are copies of one.
-        file = ClaudeFile(name).user(f"Fix parcel {chr(97 + at) * 4}. {HOSTILE}")
+        own = "".join(chr(97 + int(digit)) for digit in f"{at}{name[-12:]}")
+        file = ClaudeFile(name).user(f"Fix parcel {own}. {HOSTILE}")
         wrong, right, more = f"toolu_{at}a", f"toolu_{at}b", f"toolu_{at}c"
         error = "Exit code 2\nerror: unrecognized subcommand 'make'"
         file.calls(wrong, "Bash", command="rtk make test").result(wrong, error, is_error=True)
