@@ -15,7 +15,7 @@ from seasoned.advise.follow_up import follow_up
 from seasoned.advise.gather import Gathered, gather
 from seasoned.advise.instruction import HEADING, with_line, without_line
 from seasoned.advise.step import StepPlace, codex_rule, plan_step
-from seasoned.app.advise import (
+from seasoned.advise.view import (
     AdviceView,
     advice_view,
     apply_advice,

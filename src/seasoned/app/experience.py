@@ -1,28 +1,23 @@
-"""The experience of projects for every entry point: the sheet and what a person decides about it."""
+"""The experience of projects for every entry point: the sheet as a person sees it."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from seasoned.command.written import purpose_of, written
-from seasoned.errors import NotFound, UsageError
+from seasoned.command.written import purpose_of
 from seasoned.experience.ask import Asking
 from seasoned.experience.lesson import Hint, Line
-from seasoned.experience.lookup import StoredSheet, all_of, find_sheet
+from seasoned.experience.lookup import all_of, find_sheet
 from seasoned.experience.storage import refresh
 from seasoned.experience.tell import hint_text
 from seasoned.insight.store_report import Tell, answer_in_process
-from seasoned.redact import Redactor
 from seasoned.store import DatabaseRow, Store, open_store
-from seasoned.template.admission.call import admit_call
 
 _STEP_SECONDS = 1.0  # between two progress lines
-_MOST_CHARS = 160  # of a pinned command, as of those that sessions show
 
 
 class SheetEntry(msgspec.Struct, frozen=True):
@@ -122,47 +117,6 @@ def _hints(store: Store, project: str) -> tuple[HintEntry, ...]:
 
 def _hint(place: Literal["before", "after"], hint: Hint, form: str = "") -> HintEntry:
     return HintEntry(hint_text(hint), place, hint.lineages, hint.last or None, hint.sessions, form)
-
-
-def decide(store: Store, project: str, command: str, choice: str, *, redactor: Redactor | None = None) -> str:
-    """Pin or drop a line of the sheet, or undo that; returns its form."""
-    parts = [one for one in written(command) if one.form]
-    if len(parts) != 1:
-        raise UsageError(f"{command!r} is not a single command. Give one line of the sheet, such as `make test`.")
-    form = parts[0].form
-    decided = {row["form"] for row in store.rows("experience.choices", {"project": project})}
-    if choice == "undo":
-        with store.write():
-            if not store.run("experience.unchoose", {"project": project, "form": form}):
-                raise NotFound(f"Nothing was decided about {command!r}. `seasoned sheet` shows what was.")
-        return form
-    if choice == "drop":
-        # A folder may have lines that the project as a whole does not have, and so may a first prompt.
-        sheets = all_of(store, project, "sheet", StoredSheet)
-        known = {line.form for _, sheet in sheets for line in sheet.lines}
-        known |= {line.form for _, line in all_of(store, project, "purpose", Line)}
-        if form not in known | decided:
-            raise NotFound(f"The sheet has no line {command!r}. `seasoned sheet` shows its lines.")
-    elif choice == "pin":
-        _check_pin(command.strip(), project, redactor)
-    else:
-        raise UsageError(f"A line is pinned, dropped or undone, not {choice!r}.")
-    with store.write():
-        store.run(
-            "experience.choose",
-            {"project": project, "form": form, "choice": choice, "text": command.strip(), "decided_at": time.time()},
-        )
-    return form
-
-
-def _check_pin(command: str, project: str, redactor: Redactor | None) -> None:
-    """Refuse to pin what no session may be shown: agents can pin too, and sessions act on the sheet."""
-    if len(command) > _MOST_CHARS or not command.isprintable():
-        raise UsageError(f"A line of the sheet is one line of at most {_MOST_CHARS} characters.")
-    if redactor is not None and redactor.text(command) != command:
-        raise UsageError("The command contains a secret or personal data, so it cannot be pinned.")
-    if why := admit_call("Bash", {"command": command}, project=project).why:
-        raise UsageError(f"No session may be shown {command!r}: {why}. Pin another command.")
 
 
 def main(path: str, project: str | None = None) -> None:

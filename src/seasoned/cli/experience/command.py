@@ -21,6 +21,7 @@ from seasoned.cli.output import print_json, printable, table
 from seasoned.cli.page_file import write_page
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
+from seasoned.experience.choice import decide
 from seasoned.project import name_of
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.stats.interval import Estimate
@@ -58,7 +59,7 @@ def sheet(
         if given:
             choice, text = given[0]
             redactor = Secrecy(load_key(config.home), config.redact).redactor()
-            form = experience.decide(store, key, text, choice, redactor=redactor)
+            form = decide(store, key, text, choice, redactor=redactor)
             done = {"pin": "is always shown", "drop": "is never shown", "undo": "is chosen by its evidence again"}
             click.echo(f"`{printable(form)}` {done[choice]} in {printable(name_of(key))}.", err=as_json)
         view = experience.sheet_view(store, key, folder)

@@ -12,7 +12,7 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 from seasoned.advise.gather import Gathered
-from seasoned.app.advise import (
+from seasoned.advise.view import (
     AdviceView,
     advice_view,
     apply_advice,

@@ -16,6 +16,7 @@ from seasoned.app.experience import HintEntry, SheetEntry, SheetView
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.apply import AGENTS, is_connected
 from seasoned.errors import NotFound, UsageError
+from seasoned.experience.choice import decide as decide_line
 from seasoned.experience.storage import is_behind
 from seasoned.insight.page.rows import number
 from seasoned.insight.store_report import Revision, revision
@@ -152,7 +153,7 @@ async def change(request: HTTPRequest, here: Here) -> Response:
     def decide(store: Store) -> None:
         if not list_projects(store, key):
             raise NotFound(f"There is no project {key[:200]!r}. See the list of projects.")
-        experience.decide(store, key, command, choice, redactor=redactor)
+        decide_line(store, key, command, choice, redactor=redactor)
 
     await histories_of(request).read(decide)
     query = with_query({}, folder=folder) if folder else ""

@@ -1,4 +1,4 @@
-"""Advice for every entry point: what to show, and applying, undoing and dismissing it."""
+"""Advice for every entry point: what to show on this machine, and applying, undoing and dismissing it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from seasoned.advise.gather import Gathered
 from seasoned.advise.instruction import project_folder, says
 from seasoned.advise.step import AREA, StepPlace, left_of, plan_step, target_of
 from seasoned.advise.telling import may_be_told
-from seasoned.app.experience import decide
 from seasoned.config import Config
 from seasoned.connect.apply import AGENTS, apply_plan, connector, is_connected, own_programs
 from seasoned.connect.apply import undo as undo_changes
 from seasoned.connect.apply import undo_plan as plan_undo
 from seasoned.connect.plan import ConnectPlan
 from seasoned.errors import CannotDo, NotFound
+from seasoned.experience.choice import decide
 from seasoned.experience.tree import contradiction
 from seasoned.project import name_of
 from seasoned.redact import Redactor
