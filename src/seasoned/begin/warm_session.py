@@ -25,6 +25,7 @@ from seasoned.insight.track import Track, tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.store.search import find_session
+from seasoned.template.admission.admit import admitted
 from seasoned.template.block import Format
 from seasoned.template.example import check_name
 from seasoned.template.library.project import library_for
@@ -105,7 +106,9 @@ def warm_session(
     context = _Context(store, redactor, clock(), session, begins, settings, opened, project, workdir)
     try:
         given = msgspec.convert(dict(arguments), WarmSessionArguments)
-        return {"success": True, **_ACTIONS[given.action](context, given)}
+        found = _ACTIONS[given.action](context, given)
+        # A block passed the gate when it was made; the other answers hold names and errors as sessions had them.
+        return {"success": True, **(found if given.action == "load" else admitted(found))}
     except msgspec.ValidationError as error:
         return {"success": False, "error": _wrong(str(error))}
     except SeasonedError as error:

@@ -17,7 +17,7 @@ from seasoned.experience.evidence import FormUse, SessionEvidence
 from seasoned.experience.failure import FailedCall
 from seasoned.experience.lesson import MOST_COMMANDS, MOST_CORRECTIONS, Hint, Line, Way
 from seasoned.lazy_regex import LazyRegex
-from seasoned.template.admission.call import admit_written
+from seasoned.template.admission.call import admit_path, admit_written
 from seasoned.template.witness import BlockShare, Vouched, Witnesses
 
 # Chosen by backtest on two thirds of the projects, see docs/measurements/backtest.md.
@@ -198,8 +198,8 @@ class ProjectKnowledge:
     def known_files(self) -> Iterator[tuple[str, str]]:
         """The names that only one file of the project has, each with its path."""
         for name, paths in self._files.items():
-            if len(paths) == 1:
-                yield name, next(iter(paths))
+            if len(paths) == 1 and admit_path(path := next(iter(paths))):
+                yield name, path
 
     def _shares(self, folder: str | None) -> dict[str, float]:
         """For each form the estimated share of sessions that use it; newer and nearer lineages count more."""
@@ -376,6 +376,8 @@ class ProjectKnowledge:
         if len(known) != 1 or not name:
             return None
         found, times = next(iter(known.items()))
+        if not admit_path(found):
+            return None
         return Hint(Way("path", found), found, times, 0.0)
 
 

@@ -27,6 +27,7 @@ from seasoned.mcp_server.client_folder import ClientFolder
 from seasoned.store import Store
 from seasoned.store.project import project_key
 from seasoned.store.search import find_session
+from seasoned.template.admission.admit import LEFT_OUT, admitted, is_harmless
 from seasoned.template.block import clean_line
 from seasoned.template.example import Example
 from seasoned.template.library.project import library_for
@@ -101,16 +102,22 @@ def _tools(made: Report) -> list[tuple[str, str, str, str]]:
 
 
 def _row(figure: Figure) -> tuple[str, str, str, str]:
-    return clean_line(figure.label), str(figure.calls), str(figure.failed), share(figure.rate.value)
+    return (
+        clean_line(figure.label if is_harmless(figure.label) else LEFT_OUT),
+        str(figure.calls),
+        str(figure.failed),
+        share(figure.rate.value),
+    )
 
 
 def _mistakes(made: Report) -> list[str]:
     """What to do about each mistake; without an action its tool and error."""
     found = [one for one in made.recurrences[:_ERRORS] if one.kind == "mistake"]
-    return [
-        clean_line(one.action or f"{one.program or one.tool}: {one.signature} ({plural(one.sessions, 'session')})")
-        for one in found
-    ]
+    said = (
+        one.action or f"{one.program or one.tool}: {one.signature} ({plural(one.sessions, 'session')})" for one in found
+    )
+    # What a program said can be anyone's words.
+    return [clean_line(text) for text in said if is_harmless(text)]
 
 
 def _cell(text: str) -> str:
@@ -209,7 +216,7 @@ class Resources:
             project = self._project(store)
             if project is None or track.project != project:
                 raise NotFound(f"No session {unquote(id)!r} in the project of this folder. {_HOW}")
-            return _json(track_answer(track, profile(track)))
+            return _json(admitted(track_answer(track, profile(track))))
 
         return self._read(read)
 
@@ -220,7 +227,7 @@ class Resources:
         return self._read(lambda store: report_text(self._report(store)))
 
     def report_json(self) -> str:
-        return self._read(lambda store: _json(self._report(store)))
+        return self._read(lambda store: _json(admitted(msgspec.to_builtins(self._report(store)))))
 
     def _project(self, store: Store) -> str | None:
         return project_key(store, self._folder.get())

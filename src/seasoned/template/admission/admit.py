@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
 import msgspec
 
@@ -17,6 +18,7 @@ PERSONAL = frozenset(("email", "phone"))
 # The check for orders reads only the beginning of a long text, so it gets parts that overlap.
 _PART = 16_000
 _OVERLAP = 1_000
+LEFT_OUT = "(left out)"
 _JOINERS = "\u200c\u200d"
 # Letters and marks that show nothing, and variation selectors, in which entire texts have been hidden.
 _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u2028\u2029\u034f") | frozenset(
@@ -71,6 +73,20 @@ def admit(
     if commands and (action := _needs_person(added)):
         return Admission(f"It quotes a command that needs a person ({action}), so no session is shown it unasked.")
     return Admission()
+
+
+def admitted(value: Any) -> Any:
+    """A value of plain JSON for a model to read, without the texts that speak to it or hide something."""
+    if isinstance(value, str):
+        return value if is_harmless(value) else LEFT_OUT
+    if isinstance(value, dict):
+        return {key if is_harmless(str(key)) else LEFT_OUT: admitted(inner) for key, inner in value.items()}
+    return [admitted(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def is_harmless(text: str) -> bool:
+    """Whether a short text may stand in a list or a table for models: it gives no orders and hides nothing."""
+    return not _speaks(text) and _hidden(text) is None
 
 
 def _needs_person(text: str) -> str | None:

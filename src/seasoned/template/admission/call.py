@@ -226,6 +226,12 @@ def _is_own(place: str, own: str) -> bool:
     return bool(own) and (place.removesuffix(".git") + "/").startswith(own + "/")
 
 
+def admit_path(path: str) -> bool:
+    """Whether the path of a file may be shown: anyone can put a sentence into the name of a file."""
+    is_plain = path.isprintable() and not any(mark in path for mark in _INCOMPLETE)
+    return is_plain and not speaks_to_reader(path) and not speaks_to_reader(_words(path))
+
+
 @lru_cache(maxsize=4096)
 def admit_written(tool: str, text: str, project: str = "") -> bool:
     """The same for a call as it is kept: a command of a shell, or the JSON of its arguments."""

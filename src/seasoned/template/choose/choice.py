@@ -20,7 +20,7 @@ from seasoned.template.block import Block
 from seasoned.template.choose.offered import Offered, matches
 from seasoned.template.choose.ranking import Effects, RankedTemplate, Ranking, SessionNeeds, evidence_rank, is_proven
 from seasoned.template.choose.relevance import Relevance, words_of
-from seasoned.template.example import Example, Note, Template, digest
+from seasoned.template.example import Example, NamedExample, Note, Template, digest
 from seasoned.template.render import Rendered
 from seasoned.template.witness import BlockShare, Vouched
 from seasoned.text import plural
@@ -308,17 +308,24 @@ def _take(
         # before any other tool gets a second.
         at = 0 if limits.is_small else min(range(len(waiting)), key=lambda at: (taken.tools[waiting[at].tool], at))
         one = waiting.pop(at)
-        if (isinstance(one, Note) or _may_be_shown(one.tool, one.arguments)) and fits(one):
+        if (isinstance(one, Note) or _may_be_shown(one.tool, one.arguments, isinstance(one, NamedExample))) and fits(
+            one
+        ):
             taken.add(one)
     return taken.shown
 
 
 @lru_cache(maxsize=4096)
-def _may_be_shown(tool: str, arguments: str) -> bool:
-    """A template may be older than a rule about what needs a person, or come from elsewhere."""
-    from seasoned.command.risk import needs_person
+def _may_be_shown(tool: str, arguments: str, has_real_names: bool) -> bool:
+    """A template may be older than a rule of the gate, or come from elsewhere.
 
-    return not needs_person(tool, msgspec.json.decode(arguments, type=dict))
+    One with real names passed the gate of its project when it was made, just now: its own hosts are known there.
+    """
+    from seasoned.command.risk import needs_person
+    from seasoned.template.admission.call import admit_call
+
+    given = msgspec.json.decode(arguments, type=dict)
+    return not needs_person(tool, given) and (has_real_names or bool(admit_call(tool, given)))
 
 
 class _Price:

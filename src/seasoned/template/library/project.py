@@ -69,7 +69,12 @@ def _may_be_shown(template: Template, example: Example, project: str | None, pro
     # An example that does not say where it comes from comes from the sessions of its template.
     sessions = {source.session for source in example.sources} or set(template.sources)
     homes = {projects.get(session) for session in sessions}
-    return project in homes or (len(homes - {None}) >= FEWEST_PROJECTS and _is_convention(example))
+    if project in homes:
+        return True
+    # A session and its copies vouch once, in however many projects they lie.
+    witnesses = {source.root: projects.get(source.session) for source in example.sources}
+    known = set(witnesses.values() if witnesses else homes) - {None}
+    return len(known) >= FEWEST_PROJECTS and _is_convention(example)
 
 
 def _is_convention(example: Example) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
 
 import msgspec
@@ -35,6 +35,8 @@ from seasoned.template.mine.miner import mine
 from seasoned.template.mine.selection import MinableSession, MiningOptions, choose, minable, session_filter
 
 _DEFAULTS = MiningOptions()
+# In a scope with fewer lineages than this, a rare type of task holds nothing back.
+_MANY = 20
 _templates = msgspec.json.Decoder(list[Template | None]).decode
 _strings = msgspec.json.Decoder(tuple[str, ...]).decode
 
@@ -55,7 +57,8 @@ def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions
     its template was made of, and nothing is saved that shows what the last version shows.
     """
     options = msgspec.structs.replace(options, changed_since=_changed_since(store))
-    plans = [plan for kind in get_args(TaskType) if (plan := _planned(store, kind, now, options)) is not None]
+    everyone = _lineages(_young(store, options, now))
+    plans = [plan for kind in get_args(TaskType) if (plan := _planned(store, kind, now, options, everyone)) is not None]
     saved = []
     for plan, mined in zip(plans, _mined(store, plans, now, redactor), strict=True):
         # A session is young by its end; single calls of a long one can still be too old.
@@ -84,23 +87,34 @@ class _AutoBuild(msgspec.Struct, frozen=True):
     options: MiningOptions
     known: Template | None
     chosen: tuple[MinableSession, ...]
+    # By scope: how many times as many lineages it has as have sessions of this task type.
+    others: dict[str, float]
 
     @property
     def calls(self) -> int:
         return sum(ok + failed for one in self.chosen for _, ok, failed in one.tools)
 
 
-def _planned(store: Store, task_type: TaskType, now: float, options: MiningOptions) -> _AutoBuild | None:
+def _planned(
+    store: Store, task_type: TaskType, now: float, options: MiningOptions, everyone: Mapping[str, set[str]]
+) -> _AutoBuild | None:
     """The plan for one task type; None if there is nothing new to learn from."""
     wanted = msgspec.structs.replace(options, task_type=task_type)
-    chosen = _young(store, wanted, now)
+    young = _young(store, wanted, now)
+    # A few sessions of a type of their own are as few as they are among all: otherwise its template would be theirs.
+    others = {
+        scope: len(everyone[scope]) / len(roots)
+        for scope, roots in _lineages(young).items()
+        if len(everyone[scope]) >= _MANY
+    }
+    chosen = choose(store, young, wanted.max_sessions)
     try:
         known = load(store, f"{AUTO_PREFIX}{task_type}")
     except NotFound:
         known = None
     if not chosen or (known is not None and {one.key for one in chosen} <= set(known.sources)):
         return None
-    return _AutoBuild(task_type, wanted, known, tuple(chosen))
+    return _AutoBuild(task_type, wanted, known, tuple(chosen), others)
 
 
 def _mined(store: Store, plans: list[_AutoBuild], now: float, redactor: Redactor) -> list[Template | None]:
@@ -163,13 +177,20 @@ def _mine(plan: _AutoBuild, read: tuple[Track, ...], now: float, redactor: Redac
         tags=("auto",),
         sources={one.key: one.source for one in plan.chosen},
         written={one.key: one.written for one in plan.chosen},
+        others=plan.others,
     )
 
 
 def _young(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
-    """The sessions to learn from; the older ones are left out first, so that they do not displace younger ones."""
-    young = [one for one in minable(store, options, now) if _is_young(one, now)]
-    return choose(store, young, options.max_sessions)
+    """The sessions to choose from; older ones are left out first, so that they do not displace younger ones."""
+    return [one for one in minable(store, options, now) if _is_young(one, now)]
+
+
+def _lineages(sessions: Iterable[MinableSession]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for one in sessions:
+        found.setdefault(one.scope, set()).add(one.root)
+    return found
 
 
 def _is_young(one: MinableSession, now: float) -> bool:

@@ -358,6 +358,7 @@ class ShareLimits:
         *,
         steps: Mapping[tuple[str, str], Vouched] | None = None,
         kept: Mapping[str, int] | None = None,
+        others: Mapping[str, float] | None = None,
     ) -> None:
         """`steps`: who knows each step of a scope; of the examples of that scope that are `kept`, they get a share."""
         most = max(FEWEST, int(options.max_share * options.max_examples))
@@ -369,7 +370,9 @@ class ShareLimits:
         self._sources: Counter[str] = Counter()
         self._steps = steps or {}
         self._shares = {
-            scope: BlockShare([one for key, one in self._steps.items() if key[0] == scope], number)
+            scope: _share(
+                [one for key, one in self._steps.items() if key[0] == scope], number, (others or {}).get(scope)
+            )
             for scope, number in (kept or {}).items()
         }
         self.by_scope: Counter[str] = Counter()
@@ -409,6 +412,12 @@ class ShareLimits:
     def ordered(self, one: CandidateGroup) -> Iterator[ExampleCandidate]:
         """The candidates of a group, the best first."""
         return _best_first(one.kind, one.candidates, self._lineages, one.common)
+
+
+def _share(steps: Sequence[Vouched], kept: int, times: float | None) -> BlockShare:
+    """The shares in one scope, which has so many times as many lineages as those that know these steps."""
+    lineages = len(frozenset[str]().union(*(one.sources for one in steps)))
+    return BlockShare(steps, kept, total=round(lineages * (times or 1.0)))
 
 
 def vouched_steps(candidates: Iterable[ExampleCandidate]) -> dict[tuple[str, str], Vouched]:

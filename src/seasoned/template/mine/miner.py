@@ -187,11 +187,13 @@ def mine(
     sources: Mapping[str, str] | None = None,
     written: Mapping[str, float] | None = None,
     failing: Collection[str] = (),
+    others: Mapping[str, float] | None = None,
 ) -> Template | None:
     """A template of what worked in these sessions; None where nothing is worth keeping.
 
     `written` says when sessions were written that do not tell their own time. `failing` names tools that fail at times,
-    as other sessions have shown: they are worth several examples.
+    as other sessions have shown: they are worth several examples. `others` says by scope how many times as many
+    lineages there are as these sessions were chosen from.
     """
     # Planted sessions lie in a folder together. If the folders are unknown, all sessions of an agent are one source.
     scanned, found = 0, {}
@@ -212,7 +214,9 @@ def mine(
     candidates = current(gathered, [one.track for one in worked], times)
     # Also of calls that no longer hold: who made them knows the step.
     steps = vouched_steps(gathered)
-    builder = _TemplateBuilder(candidates, steps, [one.track for one in worked], redactor, options, failing)
+    builder = _TemplateBuilder(
+        candidates, steps, [one.track for one in worked], redactor, options, failing, others or {}
+    )
     examples = builder.examples()
     told = notes(candidates, options, builder.is_clean)
     if not examples and not told:
@@ -281,9 +285,11 @@ class _TemplateBuilder:
         redactor: Redactor,
         options: MiningOptions,
         failing: Collection[str],
+        others: Mapping[str, float],
     ) -> None:
         self._candidates = candidates
         self._steps = steps
+        self._others = others
         self._tracks = tracks
         self._redactor = redactor
         self._options = options
@@ -312,7 +318,7 @@ class _TemplateBuilder:
         # that few lineages know get the share of those, so that a template is never theirs alone.
         of_lineage = allowed if caps.most > allowed else None
         while True:
-            caps = ShareLimits(self._options, sources, of_lineage, steps=self._steps, kept=kept)
+            caps = ShareLimits(self._options, sources, of_lineage, steps=self._steps, kept=kept, others=self._others)
             found = self._pass(groups, caps, vocabulary)
             allowed = fair_share(self._options, lineages, len(found))
             # With very few lineages the share of each cannot shrink further.

@@ -89,6 +89,13 @@ class MinableSession(msgspec.Struct, frozen=True):
         return self.project or self.source
 
 
+class KnownTools(msgspec.Struct, frozen=True):
+    """The lineages of a scope, and those that know each of its tools."""
+
+    lineages: set[str]
+    tools: dict[str, set[str]]
+
+
 def refusal(track: Track, options: MiningOptions, now: float, written: float = 0.0) -> str | None:
     """Why nothing is learned from a session; None when it qualifies."""
     if options.agent is not None and track.ref.agent != options.agent:
@@ -162,8 +169,13 @@ def experience_of(track: Track, source: str | None = None) -> MinableSession:
     return MinableSession(str(track.ref), track.root, folder, tools, track.ended, project=track.project)
 
 
-def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSession]:
-    """The most useful ones: many tools, also those that failed at first, many lineages and folders; then the newest."""
+def select(
+    experiences: Iterable[MinableSession], limit: int, known: Mapping[str, KnownTools] | None = None
+) -> list[MinableSession]:
+    """The most useful ones: many tools, also those that failed at first, many lineages and folders; then the newest.
+
+    `known`: by scope, who knows which rare tool among all sessions, where more are known than these.
+    """
     left = sorted(experiences, key=_newest)
     if len(left) <= limit:
         return left
@@ -175,7 +187,7 @@ def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSes
     tools: Counter[str] = Counter()
     roots: Counter[str] = Counter()
     sources: Counter[str] = Counter()
-    rare = _RareTools(left, limit)
+    rare = _RareTools(left, limit, known or {})
     worth = [_worth(one) for one in left]
     while left and len(chosen) < limit:
         best, best_gain = 0, -1.0
@@ -199,21 +211,25 @@ def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSes
 class _RareTools:
     """The share of sessions with a rare tool: coverage alone would choose all of them, planted ones too."""
 
-    def __init__(self, experiences: Sequence[MinableSession], limit: int) -> None:
-        known: dict[str, dict[str, set[str]]] = {}
-        roots: dict[str, set[str]] = {}
+    def __init__(self, experiences: Sequence[MinableSession], limit: int, known: Mapping[str, KnownTools]) -> None:
+        found: dict[str, KnownTools] = {}
         for one in experiences:
-            roots.setdefault(one.scope, set()).add(one.root)
+            scope = found.setdefault(one.scope, KnownTools(set(), {}))
+            scope.lineages.add(one.root)
             for tool in _tools_that_worked(one):
-                known.setdefault(one.scope, {}).setdefault(tool, set()).add(one.root)
+                scope.tools.setdefault(tool, set()).add(one.root)
+        found |= known
         self._shares = {
-            scope: BlockShare([Vouched(tool, frozenset(who)) for tool, who in tools.items()], limit)
-            for scope, tools in known.items()
+            scope: BlockShare(
+                [Vouched(tool, frozenset(who)) for tool, who in one.tools.items()], limit, total=len(one.lineages)
+            )
+            for scope, one in found.items()
         }
         self._rarest: dict[str, Vouched] = {}
         for one in experiences:
-            sizes = [(len(known[one.scope][tool]), tool) for tool in _tools_that_worked(one)]
-            if sizes and min(sizes)[0] < _RARE * len(roots[one.scope]):
+            scope = found[one.scope]
+            sizes = [(len(scope.tools[tool]), tool) for tool in _tools_that_worked(one) if tool in scope.tools]
+            if sizes and min(sizes)[0] < _RARE * len(scope.lineages):
                 self._rarest[one.key] = Vouched(min(sizes)[1], frozenset((one.root,)))
 
     def takes(self, one: MinableSession) -> bool:
@@ -297,7 +313,26 @@ def choose(store: Store, found: Sequence[MinableSession], limit: int) -> list[Mi
     """The most useful of these sessions; only the tools of those that are compared are looked up."""
     if len(found) > limit:
         found = _spread(sorted(found, key=_newest), limit)
-    return select([msgspec.structs.replace(one, tools=_tools(store, one.row)) for one in found], limit)
+    several = [msgspec.structs.replace(one, tools=_tools(store, one.row)) for one in found]
+    # Few sessions qualify, and planted ones can be made to: what is rare is asked of all sessions of a project.
+    projects = {one.project for one in several if one.project is not None} if len(several) > limit else ()
+    return select(several, limit, {project: _known_tools(store, project) for project in projects})
+
+
+def _known_tools(store: Store, project: str) -> KnownTools:
+    """The rare tools of a project. Of the others it need not be known who uses them."""
+    counted = store.row("mining.lineages_of_project", {"project": project})
+    total = 0 if counted is None else counted["lineages"]
+    rare = [
+        row["tool"]
+        for row in store.rows("mining.tools_of_project", {"project": project})
+        if row["lineages"] < _RARE * total
+    ]
+    tools = {
+        tool: {row["root"] for row in store.rows("mining.who_knows", {"project": project, "tool": tool})}
+        for tool in rare
+    }
+    return KnownTools({str(number) for number in range(total)}, tools)
 
 
 def _tools(store: Store, row: int) -> tuple[tuple[str, int, int], ...]:
