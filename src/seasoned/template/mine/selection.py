@@ -197,11 +197,11 @@ def select(
             if gain > best_gain:
                 best, best_gain = at, gain
         one = left.pop(best)
-        known = worth.pop(best)
+        worked = worth.pop(best)
         if not rare.takes(one):
             held_back.append(one)
             continue
-        tools.update(tool for tool, _ in known)
+        tools.update(tool for tool, _ in worked)
         roots[one.root] += 1
         sources[one.source] += 1
         chosen.append(one)
