@@ -166,13 +166,21 @@ class Terminal:
 
 def test_the_prompt_comes_at_once() -> None:
     taken = []
-    for _ in range(3):
+    while not taken or (min(taken) >= 1.5 and len(taken) < 5):
         begun = time.monotonic()
         with terminal("chat", "--base-url", "http://127.0.0.1:1/v1") as screen:
             screen.wait_for("> ")
-            taken.append(time.monotonic() - begun)
+            taken.append(time.monotonic() - begun - waited_for_processor(screen.pid))
             assert screen.leave() == 0
     assert min(taken) < 1.5
+
+
+def waited_for_processor(pid: int) -> float:
+    """Seconds for which a process could have run, but others did. Where the system does not say: none."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except OSError:
+        return 0.0
 
 
 def test_a_person_talks_is_asked_and_interrupts(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
+from seasoned.store.database import _BUSY_SECONDS
 from seasoned.store.forget import forget_sessions
 from tests.hermes.test_warm import config, sent
 from tests.history.hermes_rows import HermesDb
@@ -123,10 +124,12 @@ def test_a_forgotten_session_stays_forgotten(config: Config) -> None:
 def test_hermes_never_waits_for_a_store_that_is_busy_or_broken(config: Config) -> None:
     plugin = Plugin(config, HermesSettings())
     with open_store(config.store_path) as store, store.write():
-        begun = time.monotonic()
+        begun, work = time.monotonic(), time.thread_time()
         for number in range(20):
             called(plugin, f"call_{number}")
-        assert time.monotonic() - begun < 0.5
+        assert time.thread_time() - work < 0.5
+        # Who waits for the store waits until it is free, which it is not in here. Any shorter pause is the machine's.
+        assert time.monotonic() - begun < _BUSY_SECONDS / 2
     ended(plugin)
     config.store_path.write_bytes(b"none" * 2000)
     called(plugin, "call_x")

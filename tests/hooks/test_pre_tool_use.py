@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.confirm.serving import Serving, serving
-from tests.hooks.test_events import MOST_BARE_STARTS, processor_time
+from tests.hooks.test_events import MOST_STARTS, starts
 
 COMMAND = [sys.executable, "-c", "from seasoned.hooks.main import main; main()", "claude-code", "pre-tool-use"]
 HARMLESS = {"command": "pytest -q tests && git status"}
@@ -88,13 +88,8 @@ def test_a_call_that_needs_nobody_passes_without_a_word_whether_or_not_there_is_
     assert hook(event(HARMLESS), SEASONED_CONFIRM_URL="http://127.0.0.1:1", SEASONED_CONFIRM_TOKEN="x") is None
 
 
-def test_a_call_that_needs_nobody_costs_a_few_bare_interpreters() -> None:
-    """Time of the processor, by turns, so that both meet the same machine."""
-    ours, bare = [], []
-    while not ours or (min(ours) > MOST_BARE_STARTS * min(bare) and len(ours) < 12):
-        ours.append(processor_time(lambda: hook(event(HARMLESS))))
-        bare.append(processor_time(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True)))
-    assert min(ours) <= MOST_BARE_STARTS * min(bare), (ours, bare)
+def test_a_call_that_needs_nobody_costs_little_more_than_its_imports() -> None:
+    assert starts(lambda: hook(event(HARMLESS))) <= MOST_STARTS
 
 
 def test_a_high_risk_call_runs_after_a_person_agreed_to_exactly_it(configured: Serving) -> None:
