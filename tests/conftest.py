@@ -22,6 +22,16 @@ settings.register_profile("torture", max_examples=300, deadline=None)
 settings.load_profile("torture" if os.environ.get("SEASONED_TORTURE") else "ci")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """With `-n auto` one process more than processors: real agents and servers are often waited for."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that take longest begin first, so that none of them is left over at the end; otherwise the order stays."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees or changes the user's own folders."""

@@ -78,11 +78,11 @@ def test_who_asks_for_one_that_is_not_there_is_told_both_ways_to_make_one(tmp_pa
     assert "assigns sessions, only 'autumn'. Start one with `seasoned experiment begin`" in assigned
 
 
-KILLS = 20 if os.environ.get("SEASONED_TORTURE") else 2
+KILLS, MADE = (20, 40) if os.environ.get("SEASONED_TORTURE") else (2, 12)
 
 
 def test_the_whole_command_killed_in_mid_run_comes_to_the_same_result(tmp_path: Path) -> None:
-    file = write_tasks(tmp_path, many_tasks(40))
+    file = write_tasks(tmp_path, many_tasks(MADE))
     words = [str(file), "--arms", "cold,retries", "--json"]
     draw = random.Random(7)
 
@@ -108,7 +108,7 @@ def test_the_whole_command_killed_in_mid_run_comes_to_the_same_result(tmp_path: 
             assert child.returncode == -9
         cut = json.loads(_run(tmp_path, *words, url=server.base_url).stdout)
         whole = json.loads(_run(tmp_path / "whole", *words, url=server.base_url).stdout)
-    assert cut["runs"] == whole["runs"] == 80
+    assert cut["runs"] == whole["runs"] == 2 * MADE
     measures = ("executed", "first_call", "success", "errors", "calls_to_success", "valid")
     for one, other in zip(cut["arms"], whole["arms"], strict=True):
         assert [one["measures"][name] for name in measures] == [other["measures"][name] for name in measures]

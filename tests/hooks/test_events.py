@@ -114,11 +114,9 @@ def write_sessions(folder: Path, cwd: str = FOLDER, command: str = "make test", 
 
 
 @pytest.fixture
-def warm(home: Path) -> Config:
+def warm(known_project: Path) -> Config:
     """A store in which a project is known, and a template was kept."""
-    write_sessions(home / "history")
-    seasoned("scan", home / "history")
-    config = Config(home=home / ".seasoned")
+    config = Config(home=known_project / ".seasoned")
     with open_store(config.store_path) as store:
         # Two sessions of the project: a block shows one item of each.
         taught = [f"claude-code:0000000{at}-2222-4333-8444-555555555555" for at in range(2)]

@@ -48,12 +48,10 @@ FAILED = {"tool_name": "Bash", "tool_input": {"command": WRONG}, "error": f"Exit
 
 
 @pytest.fixture
-def warm(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Config]:
+def warm(known_project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Config]:
     """A store in which a project is known; whatever answers its hooks is ended."""
     monkeypatch.delenv("SEASONED_HOOK_RESIDENT")
-    write_sessions(home / "history")
-    seasoned("scan", home / "history")
-    config = Config(home=home / ".seasoned")
+    config = Config(home=known_project / ".seasoned")
     yield config
     end(config)
 
