@@ -124,7 +124,10 @@ def test_notes_that_reviews_of_other_projects_wrote_into_one_file_stay_there(con
     here, there = (f"claude-code:0000000{at}-2222-4333-8444-555555555555" for at in (0, 4))
     with open_store(config.store_path) as store, store.write():
         for text, session in (("From elsewhere.", there), ("From here.", here)):
-            values = dict.fromkeys(["platform", "tool", "call_id", "task", "before", "before_digest", "aside"])
+            values = dict.fromkeys(
+                ["platform", "tool", "call_id", "task", "before", "before_digest", "aside", "reason"]
+            )
+            values |= dict.fromkeys(["foreign_call", "foreign_tool", "foreign_text"])
             values |= {"kind": "memory", "folder": "", "target": "notes", "file": "MEMORY.md", "action": "add"}
             values |= {"actor": "review", "origin": "review", "session": "seasoned:r", "parent": session, "at": 1.0}
             store.row("learned.add", {**values, "state": "kept", "after": text, "after_digest": text})
