@@ -30,6 +30,13 @@ FORMS = {
     "tox -e py311 -- -k x": ["tox -e py311"],
     "cargo clippy -- -D warnings": ["cargo clippy"],
     "docker compose up -d db": ["docker compose up"],
+    "cargo xtask lint --fix": ["cargo xtask lint"],
+    "./gradlew :app:testDebugUnitTest --info": ["./gradlew :app:testDebugUnitTest"],
+    "./gradlew -p android assembleDebug -x lint": ["./gradlew -p android assembleDebug"],
+    "gradle build -x test --tests 'a.B'": ["gradle build"],
+    "mvn -q -pl core test -Dtest=A": ["mvn test"],
+    "nox -s lint -- src": ["nox -s lint"],
+    "uvx nox --session tests-3.12": ["uvx nox --session tests-3.12"],
 }
 PURPOSES = {
     "uv run pytest": "test",
@@ -41,6 +48,19 @@ PURPOSES = {
     "pnpm install": "install",
     "docker compose up": "run",
     "git commit": "other",
+    "cargo xtask lint": "check",
+    "cargo xtask dist": "build",
+    "./gradlew :app:testDebugUnitTest": "test",
+    "./gradlew :app:lint": "check",
+    "./gradlew :app:spotlessCheck": "check",
+    "./gradlew assembleDebug": "build",
+    "nox -s lint": "check",
+    "nox -s tests": "test",
+    "nox -s docs": "other",
+    "nox": "test",
+    "tox -e py311": "test",
+    "tox -e typecheck": "check",
+    "uvx nox --session format": "format",
 }
 
 

@@ -43,9 +43,11 @@ _INTERPRETERS = LazyRegex(r"(?:python|pypy)[\d.]*|node|deno|ruby|perl|php|bash|s
 _SCRIPTS = (".sh", ".py", ".js", ".ts", ".mjs", ".rb", ".pl")
 _INLINE = names("-c -e -p -E - --eval --print")
 # Programs whose arguments are targets: all of them are part of the form.
-_TARGETS = names("make gmake just task rake ninja invoke nox tox")
+_TARGETS = names("make gmake just task rake ninja invoke nox tox gradle gradlew mvn mvnw")
 # Subcommands that name what they do in the next word.
-_NAMES_MORE = names("run run-script exec pr issue repo api compose release workflow worktree remote stash mod tool x")
+_NAMES_MORE = names(
+    "run run-script exec pr issue repo api compose release workflow worktree remote stash mod tool x xtask"
+)
 _VALUES = {
     "git": names("-C -c --git-dir --work-tree"),
     "make": names("-C -f -j --directory --file"),
@@ -60,12 +62,19 @@ _VALUES = {
     "kubectl": names("-n --namespace --context"),
     "gh": names("-R --repo"),
     "tox": names("-e -c"),
-    "nox": names("-s -f"),
+    "nox": names("-s -f --session --sessions"),
+    **dict.fromkeys(("gradle", "gradlew"), names("-x --exclude-task -p --project-dir -b -c -I --init-script --tests")),
+    **dict.fromkeys(("mvn", "mvnw"), names("-pl --projects -f --file -s --settings -P --activate-profiles -T")),
     "mise": names("-C --cd"),
 }
 # The part of a monorepo that a command is about stays in its form.
-_PART = names("--filter -F -w --workspace -p --package -e -s")
+_PART = names("--filter -F -w --workspace -p --package -e -s --session --sessions")
 _NAME = LazyRegex(r"[A-Za-z][\w.:-]{0,40}\Z")
+# Gradle writes the part of a build in front of a task: `:app:test`.
+_TASK = LazyRegex(r":?[A-Za-z][\w.:-]{0,60}\Z")
+# What these run is in the name of a session; without one, or with a version of Python, it is the tests.
+_SESSIONS = LazyRegex(r"(?:^| )(?:nox|tox)(?:(?: (?:-s|-e|--sessions?))? (?P<name>\S+))?(?= |$)")
+_HUMP = LazyRegex(r"(?<=[a-z])(?=[A-Z])")
 _NULL = LazyRegex(r"\s*(?:\d?>&\d|&>\s*/dev/null|\d?>\s*/dev/null|<\s*/dev/null)\s*")
 _BLOCK = names("for while until if case select function then do else elif done fi esac { } ! [[")
 _PURPOSES: tuple[tuple[Purpose, LazyRegex], ...] = (
@@ -201,14 +210,14 @@ def _named(program: str, words: list[str]) -> list[str]:
     """The program with what tells its use: subcommand, script, targets, the part of a monorepo."""
     if _INTERPRETERS.compiled.fullmatch(program):
         return [program, *_script(words[1:])]
-    if program in _TAKES_OPERANDS or "/" in program or program.endswith(_SCRIPTS):
+    # `./gradlew` is in the checkout, and takes tasks as `gradle` does.
+    known = program.rpartition("/")[2]
+    if program in _TAKES_OPERANDS or ("/" in program and known not in _TARGETS) or program.endswith(_SCRIPTS):
         return [program]
-    sub, at = _sub(words)
+    sub, at = _sub([known, *words[1:]])
     part = [f"{word} {words[n + 1]}" for n, word in enumerate(words[:at]) if word in _PART and n + 1 < len(words)]
-    if program in _TARGETS:
-        given = words[at : words.index("--")] if "--" in words else words[at:]
-        targets = [word for word in given if _NAME.compiled.match(word) and "=" not in word]
-        return [program, *part, *targets[:3]]
+    if known in _TARGETS:
+        return [program, *part, *_targets(known, words[at : words.index("--")] if "--" in words else words[at:])]
     if not _NAME.compiled.match(sub) or "." in sub.lstrip("."):
         return [program, *part]
     named = [program, *part, sub]
@@ -219,6 +228,15 @@ def _named(program: str, words: list[str]) -> list[str]:
             if more in ("vitest", "playwright", "tsc", "prisma", "biome") and at + 2 < len(words):
                 named += [word for word in words[at + 2 : at + 3] if _NAME.compiled.match(word) and "." not in word]
     return named
+
+
+def _targets(program: str, words: list[str]) -> list[str]:
+    """The tasks that a program is given, without options and their values: `-x test` leaves the tests out."""
+    values = _VALUES.get(program, frozenset())
+    pairs = zip(["", *words], words, strict=False)
+    return [word for before, word in pairs if before not in values and "=" not in word and _TASK.compiled.match(word)][
+        :3
+    ]
 
 
 def _script(words: list[str]) -> list[str]:
@@ -238,7 +256,12 @@ def _script(words: list[str]) -> list[str]:
 @lru_cache(maxsize=4096)
 def purpose_of(form: str) -> Purpose:
     """What a form is for, by its words."""
+    text = _HUMP.compiled.sub("-", form).lower() if "gradle" in form else form
+    session = _SESSIONS.compiled.search(text) if "nox" in text or "tox" in text else None
+    if session is not None:
+        text = session["name"] or "test"
+        text = "test" if text.startswith("py") else text
     for purpose, pattern in _PURPOSES:
-        if pattern.compiled.search(form):
+        if pattern.compiled.search(text):
             return purpose
     return "other"
