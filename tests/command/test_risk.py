@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from seasoned.command.action import HIGH_RISK
@@ -296,6 +296,7 @@ def test_a_wrapper_keeps_the_action() -> None:
 
 @given(st.sampled_from(PLAIN), st.lists(st.sampled_from(QUOTING), max_size=3))
 @settings(deadline=None)
+@example("npm publish", ["bash -c {}", "echo {} | sh", "bash -c {}"])
 def test_quoting_keeps_the_action(command: str, wrappers: list[str]) -> None:
     wrapped = command
     for wrapper in wrappers:

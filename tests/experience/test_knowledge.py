@@ -35,6 +35,17 @@ def test_the_sheet_shows_what_most_sessions_run() -> None:
     )
 
 
+def test_tasks_of_xtask_gradle_and_nox_are_lines_with_what_they_are_for() -> None:
+    calls = (ran("cargo xtask lint"), ran("./gradlew :app:testDebugUnitTest"), ran("./gradlew :app:assembleDebug"))
+    found = known(*[session(day, *calls, ran("nox -s format")) for day in range(6)])
+    assert sorted(sheet_text(found.sheet(), len(found)).splitlines()[1:]) == [
+        "- Build: `./gradlew :app:assembleDebug`",
+        "- Check: `cargo xtask lint`",
+        "- Format: `nox -s format`",
+        "- Test: `./gradlew :app:testDebugUnitTest`",
+    ]
+
+
 def test_nothing_known_is_nothing_told() -> None:
     assert known().sheet() == ()
     assert known(session(0, ran("uv run pytest -q"))).sheet() == (), "one session is not enough"

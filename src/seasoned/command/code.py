@@ -23,11 +23,14 @@ _CLOUD_CALLS = names("delete_bucket terminate_instances delete_objects delete_ta
 # Words by which other languages than Python delete, and texts in them that are paths elsewhere.
 _DELETES = LazyRegex(
     r"(?i)\b(?:rm(?:Sync|dirSync|dir|_rf?|_r|tree)?|unlink(?:Sync|_all)?|rimraf|erase|truncate(?:Sync)?"
-    r"|remove(?:All|Sync|Dir\w*|_dir\w*|_tree|_file|_entry\w*)?|delete(?:-directory|-file|Directory|Dir|File|Recursively|_dir\w*)?|emptyDir\w*)\b"
+    r"|remove(?:All|Item|Sync|Dir\w*|_dir\w*|_tree|_file|_entry\w*)?|delete(?:-directory|-file|Directory|Dir|File|Recursively|_dir\w*)?|emptyDir\w*)\b"
 )
 # A pattern between slashes is not a path: `print if /rm -rf/`.
 _PATTERN = LazyRegex(
     r"(?:\A|\b(?:if|unless|and|or|not|grep|split|when)\b|[=!]~|&&|\|\||[({;,])\s*m?/(?:\\.|[^/\\\n'\"])+/"
+)
+_NOT_FILES = LazyRegex(
+    r"\b(?:app|router|server|api|client|axios|fastify|map|set|cache|params|headers|searchParams)\.(?:delete|remove)\b"
 )
 # Libraries of clouds, and the names under which all of them delete.
 _CLOUD_LIBRARY = LazyRegex(
@@ -98,8 +101,10 @@ def findings(code: str, place: WorkingFolder, program: str = "", depth: int = 0)
 
 def _of_text(code: str, place: WorkingFolder) -> Iterator[Finding]:
     """Findings in code that is not Python, by patterns only."""
-    if _DELETES.compiled.search(code):
-        for path in _ELSEWHERE.compiled.findall(_PATTERN.compiled.sub(" ", code)):
+    plain = _PATTERN.compiled.sub(" ", code)
+    # Neither a path that is called so (`/orders/delete`) nor a route or a map deletes files.
+    if _DELETES.compiled.search(_NOT_FILES.compiled.sub(" ", _ELSEWHERE.compiled.sub(" ", plain))):
+        for path in _ELSEWHERE.compiled.findall(plain):
             if not place.holds(path):
                 yield _deletes(path, "delete")
     if re.search(r"\.(?:query|execute|exec|run)\s*\(", code):
@@ -118,6 +123,8 @@ def _of_call(name: str, texts: list[str], place: WorkingFolder) -> Iterator[Find
             yield _deletes(text, name)
         if name in _SQL_CALLS:
             yield from sql.findings(text)
+        if name == "delete" and _REMOTE.compiled.match(text):
+            yield Finding("delete_data", "makes a service on another machine delete something", "code: DELETE")
         if name in _REQUEST and _is_payment(text):
             yield Finding("transfer_funds", "moves money", f"code: {name}")
     if name in _WRITING or (name == "open" and len(texts) > 1 and set("wax+") & set(texts[1])):

@@ -23,7 +23,7 @@ _RUNNERS = names(
 )
 # Calls by which code of other languages than Python starts a program, with all that they are given.
 _CODE_RUNS = LazyRegex(
-    r"\b(?:system|exec|execSync|spawn|spawnSync|popen|shell_exec|passthru|execFile|execFileSync|execute|shell|Open3\.\w+"
+    r"\b(?:system|exec|execSync|spawn|spawnSync|popen|shell_exec|passthru|execFile|execFileSync|execute|shell|ProcessBuilder|Open3\.\w+"
     r"|shell-command|call-process|proc_open|run|do shell script)\b\s*[({]?\s*(?P<given>[^)\n]{1,1000})"
     r"|(?:%x|qx)\s*[({/](?P<quoted>[^)}/]*)|`(?P<ticks>[^`]+)`|\b(?:exec|spawn)\s+(?P<bare>[^\"'\n]+)"
     r"|(?P<before>['\"][^'\"]+['\"])\s*(?:\.execute\(\)|\|\s*getline)|\|\s*(?P<piped>['\"][^'\"]+['\"])"
@@ -53,6 +53,11 @@ _GIT_RUNS = LazyRegex(
     r"|credential\.\S*|filter\.\S+|pager\.\w+|gpg\.\S*program|uploadpack\.\S+|protocol\.ext\.allow)",
     re.IGNORECASE,
 )
+_GIVEN = LazyRegex(r"-[a-zA-Z]*c|--command|/[cC]|-[cC]ommand")
+# Options whose value many programs run.
+_RUN_OPTION = LazyRegex(
+    r"--(?:script-shell|pager|editor|use-compress-program|checkpoint-action=exec|rsh|to-command|rsync-path)=(.+ .+)"
+)
 _SPOKEN = LazyRegex(r"(?:\\!|\.shell|\.system|\bsystem)\s+(.+)")
 
 
@@ -62,7 +67,7 @@ def in_arguments(step: Step) -> Iterator[str]:
     program = step.program
     if program in group("shells") or program in group("command_takers"):
         for at, word in enumerate(words[:-1]):
-            if re.fullmatch(r"-[a-zA-Z]*c|--command|/[cC]|-[cC]ommand", word):
+            if _GIVEN.compiled.fullmatch(word):
                 yield words[at + 1] if program != "cmd" else " ".join(words[at + 1 :])
                 # `bash -c 'rm -rf "$1"' _ /srv`: what follows takes the place of the parameters.
                 yield shlex.join(words[at + 3 :])
@@ -81,6 +86,9 @@ def in_arguments(step: Step) -> Iterator[str]:
         )
         if "--" in words:
             yield shlex.join(words[words.index("--") + 1 :])
+    if program == "start-stop-daemon" and "--exec" in words[:-1] and "--" in words:
+        yield shlex.join((words[words.index("--exec") + 1], *words[words.index("--") + 1 :]))
+    yield from (found[1] for word in words if (found := _RUN_OPTION.compiled.match(word)) is not None)
     if program in ("less", "more", "man"):
         yield from (word[2:] for word in words if word.startswith("+!"))
     if program in ("find", "fd", "fdfind"):
@@ -98,9 +106,17 @@ def in_arguments(step: Step) -> Iterator[str]:
     yield from _in_any(step)
 
 
+def is_given_command(step: Step) -> bool:
+    """Whether a shell gets its commands as an argument: `sh -c …`."""
+    return any(_GIVEN.compiled.fullmatch(word) for word in step.words[:-1])
+
+
 def _in_any(step: Step) -> Iterator[str]:
     """Harmful commands among the arguments of a program that is not known to take them as a text."""
     if step.program in group("readers") or step.program in group("text_takers"):
+        return
+    # Read as a whole already; a part of it, cut out of its quotes, would be another command.
+    if step.program in ("eval", "su") or (step.program in group("shells") and is_given_command(step)):
         return
     for at, word in enumerate(step.words[: 4 * _MOST_GUESSES]):
         if " " in word:

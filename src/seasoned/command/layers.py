@@ -7,6 +7,7 @@ language.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal
@@ -14,7 +15,7 @@ from typing import Literal
 import msgspec
 
 from seasoned.command import inner
-from seasoned.command.parse import PATCH, Step, parse, segments, without_bodies
+from seasoned.command.parse import PATCH, Step, names, parse, segments, without_bodies
 from seasoned.command.rows import group
 from seasoned.lazy_regex import LazyRegex
 
@@ -47,6 +48,8 @@ _HEREDOC_FILE = LazyRegex(
 _TARGET = LazyRegex(r"(?:>{1,2}\s*|\btee\s+(?:-a\s+)?)['\"]?(?P<file>[^\s'\"<>|&;()]+)")
 _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _ESCAPE = LazyRegex(r"\\(?:0?(?P<octal>[0-7]{3})|x(?P<hex>[0-9a-fA-F]{1,2})|(?P<plain>[nt]))")
+# Without a command these open a shell, which reads what it is given.
+_STARTS_SHELL = names("sudo su doas newgrp sg")
 _CODE_OPTION = LazyRegex(r"-[A-Za-z]*[cerE]|--eval|--print|--command|eval")
 
 
@@ -174,8 +177,14 @@ def _inside(layer: Layer) -> Iterator[str]:
             yield from (text.replace("\\n", "\n") for text in texts)
         elif step.program in group("input_runners"):
             yield from (found for text in texts for found in inner.in_text(text))
+        elif step.program in _STARTS_SHELL:
+            yield from layer.given
+        elif "xargs" in step.behind and layer.given:
+            yield f"{shlex.join((step.program, *step.words))} {' '.join(layer.given)}"
         if step.program in group("input_runners") or step.program in group("shells"):
             yield from _fed(layer.substitutions)
+        elif step.program == "eval":
+            yield from spoken_in(layer.substitutions)
         yield from inner.in_arguments(step)
         if step.program == "parallel" and before:
             yield from _for_each(step, before)

@@ -252,7 +252,8 @@ def runs(steps: list[Step], join: Join, words: list[str]) -> None:
             # `env A=1 make` is `A=1 make`; only without a variable is `env` more than another way to write that.
             given = [word[: word.index("=") + 1] for word in rest[: -len(inner)] if _ASSIGNMENT.compiled.match(word)]
             prefix += given if first == "env" and given else [first]
-            rest = [*inner[0].split(), *inner[1:]] if first == "env" and inner and " " in inner[0] else inner
+            # `env -S 'make x'` and `npx -c 'make x'` are given a whole command as one word.
+            rest = [*inner[0].split(), *inner[1:]] if first in ("env", "npx") and " " in inner[0] else inner
         else:
             break
     if rest:

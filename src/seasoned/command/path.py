@@ -168,6 +168,8 @@ def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iter
         yield from (
             found for word in step.words if word.startswith("/") for found in outside(word, place) if found.action
         )
+    if step.program in ("cp", "install") and "/dev/null" in step.words:
+        yield from emptied(step.words[-1], place)
     if step.program in _CREATES:
         targets = [word for word in step.words if not word.startswith("-")]
         for target in targets if step.program in ("tee", "touch", "mkdir") else targets[-1:]:
@@ -178,6 +180,12 @@ def written(target: str, place: WorkingFolder) -> Iterator[Finding]:
     """Findings for writing to a path."""
     yield from guarded(target, place)
     yield from outside(target, place)
+
+
+def emptied(target: str, place: WorkingFolder) -> Iterator[Finding]:
+    """A file of others that would be empty afterwards."""
+    if _KEPT_BY_SYSTEM.compiled.match(place.resolve(target)) and not place.holds(target):
+        yield Finding("delete_data", f"makes {target!r} empty, which is not inside the working folder", "emptied")
 
 
 def guarded(target: str, place: WorkingFolder) -> Iterator[Finding]:

@@ -33,6 +33,10 @@ def calls(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
             if isinstance(node.func, ast.Attribute):
                 texts += known.of(node.func.value)  # `Path("/srv/data").unlink()`
             yield known.name(node), texts
+            # `map(os.remove, …)`: a function that is handed on is called with what stands beside it.
+            for each in node.args:
+                if isinstance(each, ast.Attribute) or (isinstance(each, ast.Name) and texts):
+                    yield each.attr if isinstance(each, ast.Attribute) else each.id, texts
 
 
 def commands(tree: ast.Module, runners: frozenset[str]) -> Iterator[str]:

@@ -54,6 +54,8 @@ _FORKS = Finding("", "starts processes without end", "fork bomb")
 # Longer arguments are matched by their beginning and end.
 _MOST_ARGUMENTS = 4000
 _REDIRECT = LazyRegex(r"(?<![<>&=\-])(?:\d|&)?>{1,2}[|&]?[ \t]*['\"]?(?P<target>[^\s'\"<>|&;()]+)")
+# Nothing stands before the `>`: it makes a file empty.
+_EMPTIES = LazyRegex(r"(?:\A|[;&|\n(])[ \t]*(?::|true|cat[ \t]+/dev/null)?[ \t]*(?<!>)>?\Z")
 _FORK_BOMB = LazyRegex(r"(?<![\w:.])(?P<name>[\w:.]{1,100})\s*\(\s*\)\s*\{[^}]{0,200}(?P=name)\s*\|\s*(?P=name)")
 _KILLED = r"(?:nginx|httpd|apache2?|postgres|postmaster|mysqld?|redis-server|mongod|dockerd|sshd|seasoned)"
 # A text without which the pattern finds nothing, the pattern, and what it finds.
@@ -186,6 +188,8 @@ def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterato
     if ">" in layer.text:
         for found in _REDIRECT.compiled.finditer(_without_quotes(HEREDOC.compiled.sub("\n", layer.text))):
             yield from path.written(found["target"], place)
+            if _EMPTIES.compiled.search(layer.text[: found.start() + 1]):
+                yield from path.emptied(found["target"], place)
             yield from guard.changed(found["target"], place)
 
 
@@ -205,6 +209,8 @@ def _of_input(
         for text in [inline] if inline is not None else (*given, *fed):
             yield from code.findings(text, place, step.program)
             yield from _of_held_texts(text, question)
+    if "xargs" in step.behind and step.program in ("{}", "%", "@"):
+        yield _UNSEEN
     if _runs_decoded(step, before, layer):
         yield _DECODED
     if step.program in group("shells") and before and not is_script(step):
