@@ -20,6 +20,7 @@ from typing import Any
 
 from seasoned.config import Config
 from seasoned.confirm.people.credential import Credential, make
+from seasoned.confirm.people.passphrase import new_key
 from seasoned.confirm.policy import load_policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest
@@ -37,6 +38,7 @@ FEW, MANY = 10, 10_000
 LOOKS = 1500
 WAITING = 1000
 _ACTIONS = 500
+_WORDS = "four words are enough"
 _POLICY = "[rate]\ncount = 1000000\nwindow_seconds = 3600\n"
 
 
@@ -218,7 +220,8 @@ async def _wait_all(port: int, deciding: int, tokens: dict[str, str], how: str) 
     waiters = [asyncio.ensure_future(_wait(port, tokens["agent"], path)) for _ in range(WAITING)]
     while (await _call(port, "GET", "/health", tokens["agent"]))["waiting"] < WAITING:
         await asyncio.sleep(0.2)
-    await _call(deciding, "POST", f"/confirm/{made['id']}/approve", tokens["approver"], {"reason": "measured"})
+    body = {"reason": "measured", "passphrase": _WORDS}
+    await _call(deciding, "POST", f"/confirm/{made['id']}/approve", tokens["approver"], body)
     decided = time.perf_counter()
     ends = await asyncio.gather(*waiters)
     return [max(end - decided, 0.0) for end in ends]
@@ -254,7 +257,11 @@ def _service(folder: Path) -> Iterator[tuple[int, dict[str, str]]]:
     database = open_database(config)
     kept = folder / "tokens.json"
     if not kept.exists():
-        made = {role: make(database, role, role, now=time.time())[1] for role in ("agent", "approver")}
+        key = new_key(_WORDS)[1]
+        made = {
+            "agent": make(database, "agent", "agent", now=time.time())[1],
+            "approver": make(database, "approver", "approver", now=time.time(), key=key)[1],
+        }
         kept.write_text(json.dumps(made), "utf-8")
         (home / "policy.toml").write_text(_POLICY, "utf-8")
     database.close()

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from seasoned.confirm.people.credential import Credential, find
+from seasoned.confirm.people.credential import UnlockedCredential
 from seasoned.confirm.policy import ActionRule, Policy, RateRule
 from seasoned.store import open_database
 from seasoned.web.login import COOKIE
 from tests.browser.walking import SIGHTS
+from tests.confirm.keys import WORDS, unlock
 from tests.confirm.serving import Serving
 from tests.web.pages import Site, site
 
@@ -40,10 +41,10 @@ DEPLOY = {
 }
 
 
-def credential(found: Site, name: str) -> Credential:
+def credential(found: Site, name: str) -> UnlockedCredential:
     database = open_database(found.serving.config)
     try:
-        return find(database, name)
+        return unlock(database, name)
     finally:
         database.close()
 
@@ -61,9 +62,12 @@ class Seen:
         page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
         page.on("request", lambda request: self.requests.append(request.url))
 
-    def enter(self, found: Site, name: str) -> None:
-        """Be logged in as this one, without the detour over the form."""
-        visit, cookie = found.visits.begin(credential(found, name))
+    def enter(self, found: Site, name: str, *, is_unlocked: bool = True) -> None:
+        """Be logged in as this one, without the detour over the form; the passphrase was typed a moment ago."""
+        who = credential(found, name)
+        visit, cookie = found.visits.begin(who)
+        if is_unlocked:
+            found.visits.unlock(visit, who)
         self.page.context.add_cookies(
             [{"name": COOKIE, "value": cookie, "domain": "127.0.0.1", "path": visit.path, "httpOnly": True}]
         )
@@ -132,6 +136,25 @@ def test_a_request_appears_without_reload_and_is_denied_with_a_reason_by_keyboar
     assert (decided["status"], decided["resolved_by"]) == ("denied", "alice")
     assert decided["reason"] == "Not on a Friday: ask again on Monday."
     assert "Not on a Friday" in seen.page.inner_text(".ending")
+    seen.check_calm()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_locked_page_asks_for_the_passphrase_once(found: Site, open_page: Open, width: int) -> None:
+    asked = found.serving.ask(**DEPLOY)
+    seen = open_page(None, width=width)
+    seen.enter(found, "alice", is_unlocked=False)
+    seen.page.click(seen.row(asked["id"]))
+    seen.page.wait_for_selector("#one[data-status=pending]")
+    seen.page.keyboard.press("a")
+    assert seen.page.evaluate("document.activeElement.id") == "passphrase-approve"
+    seen.page.keyboard.type(WORDS)
+    seen.page.keyboard.press("Enter")
+    seen.page.wait_for_selector(".ending.approved")
+    again = found.serving.ask(**DEPLOY)
+    seen.page.goto(f"{seen.page.url.rpartition('/')[0]}/{again['id']}")
+    seen.page.wait_for_selector("#one[data-status=pending]")
+    assert seen.page.query_selector("input[type=password]") is None, "it counts for ten minutes"
     seen.check_calm()
 
 

@@ -181,19 +181,18 @@ def test_an_approver_elsewhere_decides_over_http_with_a_token_from_a_file(servic
     remote = ("--url", service.url, "--token-file", file)
     (listed,) = answer("confirm", "list", "--status", "pending", *remote)["requests"]
     assert listed["details"] == {"path": "/srv/logs/2025"}
-    done = seasoned("confirm", "deny", asked["id"], "--reason", "no", *remote)
-    assert '"path": "/srv/logs/2025"' in done.stdout
-    assert f"{asked['id']}  denied by alice" in done.stdout
-    again = seasoned("confirm", "approve", asked["id"], *remote, expect=3)
-    assert "HTTP 409" in again.stderr
+    code, shown = typed("confirm", "deny", asked["id"], "--reason", "no", *map(str, remote))
+    assert (code, '"path": "/srv/logs/2025"' in shown, f"{asked['id']}  denied by alice" in shown) == (0, True, True)
+    code, shown = typed("confirm", "approve", asked["id"], *map(str, remote))
+    assert (code, "HTTP 409" in shown) == (3, True)
     assert answer("confirm", "audit", "--limit", "3", *remote)["count"] == 3
 
 
 def test_an_agents_own_token_cannot_approve(service: Serving, home: Path) -> None:
     asked = answer("confirm", "submit", *ASKED)
     file = token_file(home, service.tokens["agent"])
-    done = seasoned("confirm", "approve", asked["id"], "--url", service.url, "--token-file", file, expect=3)
-    assert "HTTP 403" in done.stderr
+    code, shown = typed("confirm", "approve", asked["id"], "--url", service.url, "--token-file", str(file))
+    assert (code, "HTTP 403" in shown) == (3, True)
     assert service.look(asked["id"])["status"] == "pending"
 
 
@@ -233,7 +232,11 @@ def test_an_admin_makes_an_approver_who_then_has_a_passphrase_of_their_own(ada: 
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text().startswith("ssn_approver_")
     assert "ssn_approver_" not in shown
-    with terminal("confirm", "passphrase", "set", "bob", "--token-file", str(file)) as screen:
+    refused = seasoned("confirm", "passphrase", "set", "bob", "--token-file", file, expect=2)
+    assert "A token no longer sets a passphrase" in refused.stderr
+    with terminal("confirm", "passphrase", "set", "bob") as screen:
+        screen.wait_for("Passphrase of ada to give bob a new one: ")
+        screen.type(WORDS + "\n")
         for prompt in ("New passphrase for bob: ", "Repeat it: "):
             screen.wait_for(prompt)
             screen.type("bob has other words\n")
@@ -243,7 +246,18 @@ def test_an_admin_makes_an_approver_who_then_has_a_passphrase_of_their_own(ada: 
     assert answer("confirm", "token", "list")["credentials"][-1]["revoked_at"] is not None
 
 
-def test_agents_get_tokens_without_a_passphrase_and_lose_them_so(home: Path) -> None:
+def test_an_agents_token_needs_the_passphrase_of_its_person(ada: str, home: Path) -> None:
+    file = home / "claude.token"
+    code, shown = typed("confirm", "token", "make", "claude", "--out", str(file))
+    assert (code, "claude is now an agent" in shown) == (0, True)
+    (made,) = [one for one in answer("confirm", "token", "list")["credentials"] if one["name"] == "claude"]
+    assert made["person"] == "ada"
+    code, shown = typed("confirm", "token", "make", "codex", "--person", "ghost")
+    assert (code, "can only belong to 'ada'" in " ".join(shown.split())) == (1, True)
+    assert "must be typed at a terminal" in seasoned("confirm", "token", "make", "codex", expect=3).stderr
+
+
+def test_before_there_is_an_admin_agents_get_tokens_without_a_passphrase(home: Path) -> None:
     made = answer("confirm", "token", "make", "claude")
     assert (made["role"], made["token"].startswith("ssn_agent_")) == ("agent", True)
     assert answer("confirm", "token", "revoke", "claude")["revoked_at"] is not None
@@ -266,12 +280,12 @@ def first_admin_at_the_terminal(*more: str) -> str:
 
 def test_alone_with_an_agent_nobody_may_approve_until_the_policy_says_so(home: Path) -> None:
     first_admin_at_the_terminal()
-    made = seasoned("confirm", "token", "make", "claude", "--json")
-    claude, owner = json.loads(made.stdout), user_name()
+    file, owner = home / "claude.token", user_name()
+    code, shown = typed("confirm", "token", "make", "claude", "--out", str(file))
+    assert code == 0, shown
     assert [one["person"] for one in answer("confirm", "token", "list")["credentials"]] == [owner, owner]
-    assert "No one can approve what claude asks for" in made.stderr
-    assert "single_operator = true" in made.stderr
-    with serving(home / ".seasoned", tokens={"agent": claude["token"]}) as found:
+    assert "No one can approve what claude asks for" in shown and "single_operator = true" in shown
+    with serving(home / ".seasoned", tokens={"agent": file.read_text().strip()}) as found:
         asked = found.ask(action="delete_data")
     code, shown = typed("confirm", "approve", asked["id"])
     assert code == 1
@@ -284,9 +298,10 @@ def test_a_single_operator_sets_up_the_mode_first_and_then_decides_alone(home: P
     (home / ".seasoned").mkdir(mode=0o700, exist_ok=True)
     (home / ".seasoned" / "policy.toml").write_text("single_operator = true\n")
     first_admin_at_the_terminal()
-    made = seasoned("confirm", "token", "make", "claude", "--json")
-    assert "No one can approve" not in made.stderr
-    tokens = {"agent": json.loads(made.stdout)["token"]}
+    file = home / "claude.token"
+    code, shown = typed("confirm", "token", "make", "claude", "--out", str(file))
+    assert (code, "No one can approve" in shown) == (0, False)
+    tokens = {"agent": file.read_text().strip()}
     with serving(home / ".seasoned", tokens=tokens) as found:
         asked = found.ask(action="delete_data")
         code, shown = typed("confirm", "approve", asked["id"])
@@ -295,9 +310,9 @@ def test_a_single_operator_sets_up_the_mode_first_and_then_decides_alone(home: P
 
 
 def test_an_agent_of_somebody_else_is_approved_without_the_mode(home: Path) -> None:
-    first_admin_at_the_terminal()
     made = seasoned("confirm", "token", "make", "claude", "--person", "bob", "--json")
     assert made.stderr == ""
+    first_admin_at_the_terminal()
     with serving(home / ".seasoned", tokens={"agent": json.loads(made.stdout)["token"]}) as found:
         asked = found.ask(action="delete_data")
         assert typed("confirm", "approve", asked["id"])[0] == 0
@@ -402,8 +417,7 @@ def test_serve_alone_says_where_it_listens_and_what_single_operator_gives_up(hom
     )
     assert process.stdout is not None
     first, second = process.stdout.readline(), process.stdout.readline()
-    made = answer("confirm", "token", "make", "claude", "--out", home / "claude.token")
-    assert made["token"] is None
+    assert typed("confirm", "token", "make", "claude", "--out", str(home / "claude.token"))[0] == 0
     where = ("--url", f"unix:{home / 's.sock'}", "--token-file", home / "claude.token")
     assert answer("confirm", "submit", *ASKED, *where)["status"] == "pending"
     process.terminate()

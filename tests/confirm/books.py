@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from seasoned.confirm.people.credential import Credential, Role, make
+from seasoned.confirm.people.credential import Credential, Role, UnlockedCredential
 from seasoned.confirm.policy import Policy, read_policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, Request
@@ -13,6 +13,7 @@ from seasoned.confirm.request.seal import Seal
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, Store
 from seasoned.store.postgres import PostgresStore
+from tests.confirm.keys import make_person
 
 START = 1_800_000_000.0
 KEY = bytes(range(32))
@@ -55,8 +56,10 @@ class Scene:
         self.book = open_book(database, self.policy, self.clock)
         return self.book
 
-    def person(self, name: str, role: Role, person: str | None = None) -> Credential:
-        return make(self.database, name, role, now=self.clock(), person=person)[0]
+    def person(
+        self, name: str, role: Role, person: str | None = None, by: UnlockedCredential | None = None
+    ) -> Credential:
+        return make_person(self.database, name, role, now=self.clock(), person=person, by=by)[0]
 
     def ask(self, action: str = "deploy_production", **more: Any) -> Request:
         asked = {"description": "Deploy the shop", "details": {"version": "1.2.3"}} | more

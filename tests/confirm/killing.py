@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.config import Config
-from seasoned.confirm.audit.chain import verify
-from seasoned.confirm.people.credential import make
+from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.policy import Listen, Policy, RateRule
 from seasoned.confirm.service import ConfirmService, create_app, serve
 from seasoned.store import open_database
+from tests.confirm.keys import make_person
 from tests.confirm.load import ADDRESS, STOP, TOKENS, told_in
 
 CLIENTS = 8
@@ -112,7 +112,7 @@ def _make_tokens(config: Config, folder: Path) -> None:
     try:
         agents = [(f"agent{number}", "agent") for number in range(CLIENTS // 2)]
         people = [(f"approver{number}", "approver") for number in range(CLIENTS)]
-        tokens = {name: make(database, name, role, now=time.time())[1] for name, role in agents + people}  # type: ignore[arg-type]
+        tokens = {name: make_person(database, name, role, now=time.time())[1] for name, role in agents + people}  # type: ignore[arg-type]
     finally:
         database.close()
     (folder / TOKENS).write_text(json.dumps(tokens), "utf-8")

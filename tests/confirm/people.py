@@ -17,7 +17,8 @@ from seasoned.confirm.notify.link import router as link_router
 from seasoned.confirm.notify.message import ConfiguredChannel
 from seasoned.confirm.notify.notifier import RequestDelivery, make_sender
 from seasoned.confirm.notify.outbox import Outbox, RetryPolicy, unsent
-from seasoned.confirm.people.credential import Credential, find, make
+from seasoned.confirm.people.credential import Credential, find
+from seasoned.confirm.people.device import MOST_SECONDS, DeviceKeys
 from seasoned.confirm.policy import ActionRule, Channel, Policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, Request
@@ -25,6 +26,7 @@ from seasoned.confirm.request.seal import Seal
 from seasoned.errors import NotFound
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_database
+from tests.confirm.keys import devices_of, make_person, unlock
 from tests.confirm.other_side import OneThread, serve_app
 
 NOW = 1_790_000_000.0
@@ -55,21 +57,26 @@ class Notified:
         channels = {name: Channel(kind=way.kind, to=way.to, people=way.people) for name, way in ways.items()}
         rules = {"delete_data": ActionRule(count=1000, approvals=policy.pop("approvals", 1))}
         self.policy = Policy(channel=channels, action=rules, **policy)
+        self.devices = DeviceKeys()
         self.book = self.open_book()
         self.agent = self._credential("builder", "agent")
         self.mira = self._credential("mira", "approver")
         self.noor = self._credential("noor", "approver")
+        self.devices = devices_of(self.book.database, "mira", "noor", now=NOW, seconds=MOST_SECONDS)
+        self.book.devices = self.devices
 
     def _credential(self, name: str, role: Any) -> Credential:
         try:
-            return find(self.book.database, name)
+            found = find(self.book.database, name)
+            return found if found.role == "agent" else unlock(self.book.database, name, now=NOW)
         except NotFound:
-            return make(self.book.database, name, role, now=NOW)[0]
+            return make_person(self.book.database, name, role, now=NOW)[0]
 
     def open_book(self) -> Book:
         database = open_database(self.config)
         secrecy = Secrecy(b"k" * 32)
-        return Book(database, policy=self.policy, seal=Seal(b"s" * 32), secrecy=secrecy, clock=self.clock)
+        seal = Seal(b"s" * 32)
+        return Book(database, policy=self.policy, seal=seal, secrecy=secrecy, clock=self.clock, devices=self.devices)
 
     def submit(self, **asked: Any) -> Request:
         given = {"action": "delete_data", "description": "Remove old rows", "details": {"table": "orders"}, **asked}

@@ -8,13 +8,14 @@ from multiprocessing.synchronize import Barrier
 from typing import Any, NamedTuple
 
 from seasoned.config import Config
-from seasoned.confirm.people.credential import Credential
+from seasoned.confirm.people.credential import Credential, without_key
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
 from seasoned.errors import Denied
 from seasoned.store import open_database
 from tests.confirm.books import Clock, Scene, open_book
+from tests.confirm.keys import unlock
 
 PRELOAD = ["tests.confirm.racing", "seasoned.redact.redactor", "seasoned.store.postgres", "psycopg"]
 
@@ -27,6 +28,7 @@ def open_again(config: Config) -> Any:
 class Deed(NamedTuple):
     """What one process does with a request: redeem it, or decide it."""
 
+    # Without its key, which does not leave its process.
     who: Credential
     request: Request
     approve: bool | None = None
@@ -35,7 +37,7 @@ class Deed(NamedTuple):
         if self.approve is None:
             book.redeem(self.who, self.request.id, digest=self.request.digest)
         else:
-            book.decide(self.who, self.request.id, approve=self.approve)
+            book.decide(unlock(book.database, self.who.name), self.request.id, approve=self.approve)
 
 
 def race(config: Config, scene: Scene, deeds: list[Deed]) -> list[str]:
@@ -45,7 +47,11 @@ def race(config: Config, scene: Scene, deeds: list[Deed]) -> list[str]:
     server.set_forkserver_preload(PRELOAD)
     barrier, told = server.Barrier(len(deeds)), server.SimpleQueue()
     processes = [
-        server.Process(target=_act, args=(config, scene.policy, scene.clock, deed, barrier, told)) for deed in deeds
+        server.Process(
+            target=_act,
+            args=(config, scene.policy, scene.clock, deed._replace(who=without_key(deed.who)), barrier, told),
+        )
+        for deed in deeds
     ]
     for process in processes:
         process.start()

@@ -19,10 +19,11 @@ import httpx2
 from fastapi import FastAPI
 
 from seasoned.config import Config
-from seasoned.confirm.people.credential import Role, make
+from seasoned.confirm.people.credential import Role, credentials
 from seasoned.confirm.policy import Listen, Policy, load_policy
 from seasoned.confirm.service import ConfirmService, create_app, serve
 from seasoned.store import open_database
+from tests.confirm.keys import WORDS, make_person, unlock
 
 PEOPLE: dict[str, Role] = {"agent": "agent", "other": "agent", "alice": "approver", "bob": "approver", "root": "admin"}
 """Names of the credentials that a service for tests begins with."""
@@ -65,14 +66,16 @@ class Serving:
 
     def decide(self, request_id: str, verb: str = "approve", name: str = "alice", **body: Any) -> httpx2.Response:
         with self.client(name) as client:
-            return client.post(f"/confirm/{request_id}/{verb}", json=body)
+            return client.post(f"/confirm/{request_id}/{verb}", json={"passphrase": WORDS, **body})
 
 
 def credentials_for(config: Config) -> dict[str, str]:
     """A token for each of PEOPLE."""
     database = open_database(config)
     try:
-        return {name: make(database, name, role, now=time.time())[1] for name, role in PEOPLE.items()}
+        admin = next((one.name for one in credentials(database) if one.role == "admin"), None)
+        by = None if admin is None else unlock(database, admin)
+        return {name: make_person(database, name, role, now=time.time(), by=by)[1] for name, role in PEOPLE.items()}
     finally:
         database.close()
 

@@ -20,8 +20,8 @@ import pytest
 
 from seasoned.command.action import HIGH_RISK
 from seasoned.confirm.audit import chain
-from seasoned.confirm.audit.chain import verify
 from seasoned.confirm.audit.export import check_heads
+from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.notify.link import PATH, make_link
 from seasoned.confirm.people.credential import find, revoke
 from seasoned.confirm.policy import AllowRule, Channel, Policy, RateRule

@@ -70,7 +70,7 @@ def approver(service: Serving, verb: str = "approve", **body: Any) -> Callable[[
             while not done.is_set():
                 found = client.get("/confirm", params={"status": "pending"}).json()["requests"]
                 for one in found:
-                    client.post(f"/confirm/{one['id']}/{verb}", json=body)
+                    service.decide(one["id"], verb, **body)
                 time.sleep(0.02)
 
     thread = threading.Thread(target=watch)
@@ -154,7 +154,7 @@ def test_a_wrong_token_is_a_no(service: Serving) -> None:
 def test_an_agents_token_decides_nothing(service: Serving, client: ConfirmClient) -> None:
     seen = client.submit(NewRequest(action="modify_permissions", description="Make me admin"))
     with pytest.raises(Rejected) as caught:
-        client.decide(seen.id, approve=True)
+        client.decide(seen.id, approve=True, passphrase="four words are enough")
     assert caught.value.status == 403
     assert service.look(seen.id)["status"] == "pending"
 

@@ -16,6 +16,7 @@ from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.policy import FirstVersionRule, Listen, Policy, read_policy
 from seasoned.errors import UsageError
 from seasoned.store import open_database
+from tests.confirm.keys import WORDS
 from tests.confirm.serving import ASKED, Serving, serving
 
 POLICY = Policy(first_version=FirstVersionRule(credential="agent"))
@@ -58,7 +59,8 @@ def test_no_decision_is_made_without_a_credential(served: Serving) -> None:
         for path in ("/confirm", "/audit", "/metrics", "/openapi.json", f"/confirm/{made['id']}/events"):
             assert caller.get(path).status_code == 401
         token = served.headers("alice")
-        assert caller.post(f"/confirm/{made['id']}/approve", headers=token).json()["status"] == "approved"
+        body = json.dumps({"passphrase": WORDS})
+        assert caller.post(f"/confirm/{made['id']}/approve", headers=token, content=body).json()["status"] == "approved"
 
 
 def test_the_ordinary_address_stays_strict(served: Serving) -> None:

@@ -21,14 +21,15 @@ from hypothesis.stateful import (
 )
 
 from seasoned.config import Config
-from seasoned.confirm.audit.chain import verify
-from seasoned.confirm.people.credential import Credential, revoke
+from seasoned.confirm.audit.verify import verify
+from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.policy import read_policy
 from seasoned.confirm.request.request import NewRequest
 from seasoned.confirm.request.row import votes_of
 from seasoned.errors import Conflict, NotFound, Refused, SeasonedError, TooMany
 from seasoned.store import open_database
 from tests.confirm.books import START, Clock, Scene
+from tests.confirm.keys import first_admin_of, revoke_as
 
 EXAMPLES = 100 if os.environ.get("SEASONED_TORTURE") else 20
 STEPS = 50 if os.environ.get("SEASONED_TORTURE") else 40
@@ -125,11 +126,13 @@ class Life(RuleBasedStateMachine):
         scene.reopen(open_database(self.config))
         self.scene = scene
         self.suffix = f"-{number}"
+        self.boss = first_admin_of(scene.database, now=scene.clock())
         self.who: dict[str, Credential] = {
             name: scene.person(
                 name + self.suffix,
                 "agent" if name in AGENTS else "admin" if name == "carla" else "approver",
                 person=name.split("-")[0],
+                by=self.boss,
             )
             for name in PEOPLE
         }
@@ -250,7 +253,7 @@ class Life(RuleBasedStateMachine):
     @rule(name=st.sampled_from(PEOPLE), really=st.sampled_from([True, False, False, False]))
     def revoke(self, name: str, really: bool) -> None:
         if really and name != "carla":
-            revoke(self.scene.database, name + self.suffix, by="test", now=self.now)
+            revoke_as(self.scene.database, name + self.suffix, by=self.boss, now=self.now)
             self.revoked.add(name)
 
     @rule(request=requests)

@@ -21,6 +21,7 @@ from seasoned.confirm.notify.message import ConfiguredChannel
 from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.request.request import Request
 from seasoned.errors import NotFound, Refused
+from tests.confirm.keys import WORDS
 from tests.confirm.other_side import Receiver
 from tests.confirm.people import LINK_KEY, MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
 
@@ -51,7 +52,7 @@ def _token(request: Request, person: str = MIRA, *, key: bytes = LINK_KEY, chann
 
 
 def _form(token: str, **more: str) -> dict[str, str]:
-    return {"token": token, "check": check_value(LINK_KEY, token), "decision": "approve", **more}
+    return {"token": token, "check": check_value(LINK_KEY, token), "decision": "approve", "passphrase": WORDS, **more}
 
 
 def _post(client: httpx2.Client, token: str, form: dict[str, str], **headers: str) -> httpx2.Response:
@@ -95,7 +96,11 @@ def test_the_page_shows_the_exact_request_and_its_own_form_decides(scene: Notifi
     for text in ("delete_data", "Remove old rows", "orders", SECRET, "builder", "nightly", request.digest):
         assert text in page.text
     fields = _Parts(page.text).fields
-    answer = _post(client, token, {**fields, "decision": "deny", "reason": "not now"})
+    without = _post(client, token, {**fields, "decision": "deny"})
+    assert (without.status_code, "passphrase is missing" in without.text) == (403, True)
+    wrong = _post(client, token, {**fields, "decision": "deny", "passphrase": "not the right words"})
+    assert wrong.status_code == 401
+    answer = _post(client, token, {**fields, "decision": "deny", "reason": "not now", "passphrase": WORDS})
     assert answer.status_code == 200 and "Denied: delete_data." in answer.text
     decided = scene.look(request)
     assert (decided.status, decided.resolved_by, decided.reason) == ("denied", "mira", "not now")

@@ -200,7 +200,9 @@ _CALL = """
 import socket
 line = socket.socket(socket.AF_UNIX)
 line.connect({path!r})
-line.sendall(b"POST /confirm/{id}/approve HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 0\\r\\n\\r\\n")
+body = b'{{"passphrase": "four words are enough"}}'
+head = b"POST /confirm/{id}/approve HTTP/1.1\\r\\nHost: x\\r\\nContent-Type: application/json\\r\\n"
+line.sendall(head + b"Content-Length: %d\\r\\n\\r\\n" % len(body) + body)
 print(line.recv(65536).decode())
 """
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.audit.chain import entries_of_request, rebuild, verify
+from seasoned.confirm.audit.chain import entries_of_request
+from seasoned.confirm.audit.verify import rebuild, verify
 from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.request.canonical_json import request_digest
 from seasoned.confirm.request.request import Request

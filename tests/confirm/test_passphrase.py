@@ -8,8 +8,8 @@ import pytest
 from argon2 import PasswordHasher
 
 from seasoned.confirm.audit.chain import newest_entries
-from seasoned.confirm.people.credential import make, revoke
-from seasoned.confirm.people.passphrase import authenticate_passphrase, make_verifier, set_passphrase
+from seasoned.confirm.people.credential import make, revoke, without_key
+from seasoned.confirm.people.passphrase import authenticate_passphrase, new_key, set_passphrase
 from seasoned.errors import Refused, Unauthorised, UsageError
 from seasoned.store import Database
 from tests.confirm.books import START, raw
@@ -17,14 +17,14 @@ from tests.each_case import check_each
 
 WORDS = "correct horse battery"
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-set_quickly = partial(set_passphrase, now=START, hasher=QUICK)
+set_quickly = partial(set_passphrase, by=None, now=START, hasher=QUICK)
 authenticate_quickly = partial(authenticate_passphrase, now=START, hasher=QUICK)
 
 
 def test_the_right_passphrase_gives_the_credential(any_database: Database) -> None:
     anna, _ = make(any_database, "anna", "approver", now=START)
     set_quickly(any_database, anna, WORDS)
-    assert authenticate_quickly(any_database, "anna", WORDS) == anna
+    assert without_key(authenticate_quickly(any_database, "anna", WORDS)) == anna
 
 
 def test_a_wrong_passphrase_is_unauthorised_and_audited(any_database: Database) -> None:
@@ -62,10 +62,12 @@ def test_the_passphrase_is_kept_nowhere(any_database: Database) -> None:
 def test_another_passphrase_replaces_the_old_one(any_database: Database) -> None:
     anna, _ = make(any_database, "anna", "approver", now=START)
     set_quickly(any_database, anna, WORDS)
-    set_quickly(any_database, anna, "quite other words")
+    old = authenticate_quickly(any_database, "anna", WORDS)
+    new = set_quickly(any_database, anna, "quite other words", by=old)
+    assert new.key.public == old.key.public, "the key stays, so that older votes can still be checked"
     with pytest.raises(Unauthorised):
         authenticate_quickly(any_database, "anna", WORDS)
-    assert authenticate_quickly(any_database, "anna", "quite other words") == anna
+    assert without_key(authenticate_quickly(any_database, "anna", "quite other words")) == anna
 
 
 def test_an_agent_has_no_passphrase(any_database: Database) -> None:
@@ -87,10 +89,10 @@ def test_a_revoked_credential_is_not_proven_by_its_passphrase(any_database: Data
 def test_a_weak_passphrase_is_refused() -> None:
     def check(weak: str) -> None:
         with pytest.raises(UsageError, match="passphrase"):
-            make_verifier(weak, hasher=QUICK)
+            new_key(weak, hasher=QUICK)
 
     check_each(["", "short", "a" * 40, "abababababab", "\ud800" + WORDS], check)
 
 
-def test_the_verifier_is_slow_by_default() -> None:
-    assert make_verifier(WORDS).startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+def test_opening_a_key_is_slow_by_default() -> None:
+    assert new_key(WORDS)[1].sealed.startswith("$argon2id$v=19$m=65536,t=3,p=4$")

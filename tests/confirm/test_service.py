@@ -23,6 +23,7 @@ from seasoned.confirm.request.canonical_json import request_digest
 from seasoned.confirm.service import ConfirmService
 from seasoned.errors import CannotDo
 from seasoned.store import open_database
+from tests.confirm.keys import unlock
 from tests.confirm.serving import ASKED, Serving, running, serving
 from tests.each_case import check_each
 
@@ -129,10 +130,18 @@ def test_a_decision_is_answered_with_exactly_these_fields_and_its_reason_is_show
     assert (shown["status"], shown["reason"], shown["votes"][0]["voter"]) == (status, "As agreed.", "alice")
 
 
-def test_a_decision_needs_no_body(service: Serving) -> None:
+def test_a_token_alone_decides_nothing(service: Serving) -> None:
+    made = service.ask()
     with service.client("alice") as client:
-        reply = client.post(f"/confirm/{service.ask()['id']}/deny")
-    assert (reply.status_code, reply.json()["status"]) == (200, "denied")
+        for verb in ("approve", "deny"):
+            without = client.post(f"/confirm/{made['id']}/{verb}")
+            assert (without.status_code, "passphrase of 'alice'" in without.json()["error"]) == (403, True)
+            wrong = client.post(f"/confirm/{made['id']}/{verb}", json={"passphrase": "not the right words"})
+            assert wrong.status_code == 401
+    assert service.look(made["id"])["status"] == "pending"
+    with service.client("root") as root:
+        noted = root.get("/audit?limit=50").json()["entries"]
+    assert {"refused", "passphrase_refused"} <= {entry["event"] for entry in noted}
 
 
 def test_a_second_decision_is_a_conflict_that_says_the_status(service: Serving) -> None:
@@ -525,7 +534,7 @@ def _agree(found: Serving, text: str) -> None:
     change = ReplacePolicy(sha256=sha256(text.encode()).hexdigest(), summary="tested")
     agent = find(book.database, "agent")
     made = book.submit(agent, ask_change(change)).request
-    book.decide(find(book.database, "alice"), made.id, approve=True)
+    book.decide(unlock(book.database, "alice"), made.id, approve=True)
     policy_change(book, change, authority=ByGrant(agent, made.id))
     book.database.close()
     (found.home / "policy.toml").write_text(text, "utf-8")

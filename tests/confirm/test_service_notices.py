@@ -10,6 +10,7 @@ from seasoned.confirm.notify.link import PATH, check_value, make_link
 from seasoned.confirm.policy import Channel, Policy
 from seasoned.confirm.service import describe
 from seasoned.confirm.service.service import LINK_PURPOSE
+from tests.confirm.keys import WORDS
 from tests.confirm.other_side import OtherSide
 from tests.confirm.serving import serving
 
@@ -70,6 +71,11 @@ def test_the_form_of_a_link_decides_and_wakes_those_who_wait(tmp_path: Path) -> 
             while not found.service.waiting.count:
                 time.sleep(0.01)
             form = {"token": token, "check": check_value(key, token), "decision": "approve", "reason": "By phone."}
+            assert "Passphrase of alice" in anybody.get(f"{PATH}/{token}").text
+            assert anybody.post(f"{PATH}/{token}", data=form).status_code == 403, "a link alone decides nothing"
+            wrong = anybody.post(f"{PATH}/{token}", data={**form, "passphrase": "not the right words"})
+            assert wrong.status_code == 401
+            form["passphrase"] = WORDS
             assert anybody.post(f"{PATH}/{token}", data=form).status_code == 200
             decided = time.monotonic()
             answer = waiting.result().json()

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.people.credential import make
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, Request
 from seasoned.confirm.request.seal import load_seal
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_database
+from tests.confirm.keys import make_person
 from tests.confirm.killing import judge, torture
 from tests.confirm.load import Told
 from tests.databases import PostgresServer, start_postgres
@@ -74,8 +74,8 @@ def _kept(config: Config) -> dict[str, Request]:
     """A store with one request that was redeemed and one that was denied."""
     database = open_database(config)
     try:
-        agent, _ = make(database, "agent", "agent", now=time.time())
-        alice, _ = make(database, "alice", "approver", now=time.time())
+        agent, _ = make_person(database, "agent", "agent", now=time.time())
+        alice, _ = make_person(database, "alice", "approver", now=time.time())
         secrecy = Secrecy(load_key(config.home))
         book = Book(database, policy=Policy(), seal=load_seal(config.home), secrecy=secrecy)
         used, denied = (

@@ -15,10 +15,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from seasoned.confirm.people.credential import find, revoke
+from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.policy import ActionRule, Policy, RateRule
 from seasoned.confirm.service import routes
 from seasoned.store import open_database
+from tests.confirm.keys import unlock
 from tests.confirm.serving import Serving, serving
 from tests.each_case import check_each
 
@@ -75,7 +76,7 @@ def _decide_elsewhere(service: Serving, request_id: str, name: str = "alice", *,
     """By another connection, of which the service is told nothing: as another process would."""
     assert service.service is not None
     book = service.service.open_book()
-    book.decide(find(book.database, name), request_id, approve=approve, via="terminal")
+    book.decide(unlock(book.database, name), request_id, approve=approve, via="terminal")
     book.database.close()
 
 

@@ -144,7 +144,7 @@ def _decide(service: Serving, *decisions: tuple[str, dict[str, Any]]) -> None:
             while left and time.monotonic() < deadline:
                 for one in client.get("/confirm", params={"status": "pending"}).json()["requests"]:
                     verb, body = left.pop(0)
-                    client.post(f"/confirm/{one['id']}/{verb}", json=body)
+                    service.decide(one["id"], verb, **body)
                 time.sleep(0.05)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from seasoned.confirm.policy import Listen
+from tests.confirm.keys import WORDS
 from tests.confirm.serving import serving
 
 REASON = "use the archive instead"
@@ -18,7 +19,7 @@ def main(home: Path) -> None:
     with serving(home / "service", listen=Listen(port=7327), tokens=tokens) as found, found.client("alice") as client:
         while True:
             for one in client.get("/confirm", params={"status": "pending"}).json()["requests"]:
-                client.post(f"/confirm/{one['id']}/deny", json={"reason": REASON})
+                client.post(f"/confirm/{one['id']}/deny", json={"reason": REASON, "passphrase": WORDS})
             time.sleep(0.05)
 
 

@@ -120,6 +120,7 @@ BY_HAND = {
     "confirm-allow": ("id", "action", "session_key", "expires_at", "created_at", "created_by"),
     "confirm-policy-used": ("file", "sha256", "by"),
     "confirm-uninstall": ("state", "commands", "diff", "steps"),
+    "confirm-phone": ("name", "channels", "expires_at", "expires_at_iso"),
 }
 # Answers that only a service gives: docs/reference/http.md has them.
 HTTP = {"schedule-run", "confirm-redeemed", "confirm-hook", "confirm-event", "error", "health", "gateway-health"}

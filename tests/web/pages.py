@@ -17,6 +17,7 @@ from seasoned.confirm.service import ConfirmService
 from seasoned.store import open_database
 from seasoned.web.app import create_web
 from seasoned.web.browser_session import BrowserSessions
+from tests.confirm.keys import WORDS
 from tests.confirm.serving import Serving, serving
 
 HTML = {"accept": "text/html"}
@@ -83,7 +84,7 @@ class Visitor:
         return found[1]
 
     def decide(self, request_id: str, verb: str, **fields: str) -> httpx2.Response:
-        data = {"check": self.check(), **fields}
+        data = {"check": self.check(), "passphrase": WORDS, **fields}
         return self.client.post(f"{self.path}/confirmations/{request_id}/{verb}", data=data)
 
 

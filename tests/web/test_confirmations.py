@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.confirm.policy import Policy, RateRule
+from tests.confirm.keys import WORDS
 from tests.web.pages import Site, site
 
 SCRIPT = "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -99,7 +100,7 @@ def test_of_two_browsers_one_decides_and_the_other_is_told(shared: Site) -> None
             visitor = {"alice": alice, "bob": bob}[name]
             start.wait(10)
             path = f"{visitor.path}/confirmations/{asked['id']}/{verb}"
-            answer = visitor.client.post(path, data={"check": checks[name]})
+            answer = visitor.client.post(path, data={"check": checks[name], "passphrase": WORDS})
             return answer.status_code, answer.text
 
         with ThreadPoolExecutor(2) as pool:

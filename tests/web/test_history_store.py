@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 from fastapi.routing import APIRoute
 
-from seasoned.confirm.people.passphrase import set_passphrase
-from seasoned.store import open_database
 from seasoned.web.app import PAGES
+from tests.confirm.keys import WORDS
 from tests.web.filled import fill_sessions
 from tests.web.pages import Site, Visitor, site
 
-PASSPHRASE = "correct horse battery staple"
 PATHS = [page.path for page, _ in PAGES]
 
 
@@ -23,11 +21,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     home = tmp_path_factory.mktemp("home")
     fill_sessions(home)
     with site(home) as found:
-        database = open_database(found.serving.config)
-        try:
-            set_passphrase(database, found.credential("root"), PASSPHRASE, now=1.0)
-        finally:
-            database.close()
         yield found
 
 
@@ -79,7 +72,7 @@ def test_a_passphrase_makes_an_onlooker_one_who_decides_in_a_visit_of_its_own(fi
     wrong = onlooker.client.post(f"{onlooker.path}/decide", data={**form, "passphrase": "wrong horse battery staple"})
     assert wrong.status_code == 401 and "passphrase is wrong" in wrong.text
     assert onlooker.client.post(f"{onlooker.path}/decide", data={**form, "check": "guessed"}).status_code == 403
-    entered = onlooker.client.post(f"{onlooker.path}/decide", data={**form, "passphrase": PASSPHRASE})
+    entered = onlooker.client.post(f"{onlooker.path}/decide", data={**form, "passphrase": WORDS})
     assert entered.status_code == 303 and entered.headers["location"].endswith("/confirmations")
     onlooker.path = entered.headers["location"].rpartition("/")[0]
     assert onlooker.path != before

@@ -1,10 +1,11 @@
-"""Opens the confirmation book of this machine, and builds the service that serves it."""
+"""Opens the confirmation book of this machine, builds its service, and keeps it when a backup is restored."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,10 +13,15 @@ import msgspec
 
 from seasoned.app.extras import BOOK, SERVER, require
 from seasoned.app.stores import kept_secrecy, shared_database
+from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config, first_version_settings, load
+from seasoned.confirm.audit.ledger import SERVICE_LOCK, ledger_of
 from seasoned.errors import CannotDo, UsageError
+from seasoned.file_lock import locked
 from seasoned.history.readonly import open_readonly
-from seasoned.store import open_database
+from seasoned.store import Database, Store, open_database
+from seasoned.store.backup import carry_confirmations
+from seasoned.store.backup import restore as restore_store
 
 if TYPE_CHECKING:
     from seasoned.confirm.policy import Listen
@@ -76,7 +82,8 @@ def open_book(config: Config | None = None, *, agreed: bool = False) -> Iterator
         if agreed:
             check_agreed(database, config.home / FILE, digest)
         seal, secrecy = load_seal(config.home), kept_secrecy(config)
-        yield Book(database, policy=policy, seal=seal, secrecy=secrecy, clock=time.time)
+        used = ledger_of(config.home)
+        yield Book(database, policy=policy, seal=seal, secrecy=secrecy, clock=time.time, used=used)
 
 
 def has_admin(config: Config, file: Path | None = None) -> bool:
@@ -145,3 +152,82 @@ def _check_own(file: Path) -> None:
         raise UsageError(
             f"{str(file)!r} is not a store of Seasoned. Give a new file; `seasoned adopt` takes over an old audit."
         )
+
+
+def restore_backup(config: Config, backup: Path, *, ask: Ask, clock: Callable[[], float]) -> Path | None:
+    """Replace the store by a backup; returns where the present one is kept. CannotDo while a service runs.
+
+    It revives no request: the confirmations of the present store stay, as they go on from those of the backup.
+    """
+    # On a new machine the home folder does not exist yet.
+    make_private_folder(config.home)
+    used = ledger_of(config.home)
+
+    def settle(present: Store | None, restored: Store) -> None:
+        if config.database_url is not None:
+            # Confirmations are in the shared database, which this does not touch. Its admin proves it all the same.
+            with shared_database(config, durable=True) as database:
+                _prove(database, backup, ask=ask, now=clock())
+            return
+        if present is not None and _is_newer(present, restored, backup):
+            # Before they are copied: a person of an older store gets a key here.
+            _prove(present, backup, ask=ask, now=clock())
+            carry_confirmations(present, restored)
+        else:
+            _prove(restored, backup, ask=ask, now=clock())
+        used.complete(restored)
+
+    with _without_service(config.home / SERVICE_LOCK):
+        return restore_store(backup, config.store_path, settle=settle)
+
+
+def _is_newer(present: Store, restored: Store, backup: Path) -> bool:
+    """Whether the present confirmations go on from those of the backup; CannotDo if neither goes on from the other."""
+    here, there = _head(present), _head(restored)
+    if there[0] == 0 or _contains(present, there):
+        return here[0] > 0
+    if here[0] == 0 or _contains(restored, here):
+        return False
+    raise CannotDo(
+        f"The audit in {str(backup)!r} is not that of the present store, so one of them would be lost. Move the "
+        "present store away first."
+    )
+
+
+def _prove(database: Database, backup: Path, *, ask: Ask, now: float) -> None:
+    """Let an admin of this database sign for the restored backup; nothing is asked where there is none."""
+    admins = database.row("confirm.active_admins")
+    if admins is None or not admins["count"]:
+        return
+    # Only here: a store without people can be restored without the libraries of the confirmation book.
+    require_book()
+    from seasoned.app.people import pick_name
+    from seasoned.confirm.audit.chain import writing
+    from seasoned.confirm.people.passphrase import authenticate_passphrase
+
+    name = pick_name(database, None, ("admin",))
+    who = authenticate_passphrase(database, name, ask(f"Passphrase of {name} to restore a backup: "), now=now)
+    with writing(database) as chain:
+        facts = {"sha256": sha256(backup.read_bytes()).hexdigest()}
+        chain.append("restored", facts, at=now, actor=who.name, signer=who.key)
+
+
+@contextmanager
+def _without_service(lock: Path) -> Iterator[None]:
+    """Keep services from starting; CannotDo if one runs."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(lock, wait_seconds=0.0))
+        except CannotDo as error:
+            raise CannotDo("A service uses this store. Stop it, restore the backup, and start it again.") from error
+        yield
+
+
+def _head(store: Store) -> tuple[int, str]:
+    row = store.row("confirm.head")
+    return (0, "") if row is None else (int(row["seq"]), str(row["hash"]))
+
+
+def _contains(store: Store, head: tuple[int, str]) -> bool:
+    row = store.row("confirm.audit_row", {"seq": head[0]})
+    return row is not None and row["hash"] == head[1]

@@ -21,12 +21,22 @@ from seasoned.confirm.people.change import (
     MakeCredential,
     ReplacePolicy,
     RevokeCredential,
+    change_as,
     first_admin,
     policy_change,
 )
-from seasoned.confirm.people.credential import Credential, Role, active_admins, credentials, find, revoke
+from seasoned.confirm.people.credential import (
+    Credential,
+    Role,
+    UnlockedCredential,
+    active_admins,
+    credentials,
+    find,
+    revoke,
+)
 from seasoned.confirm.people.credential import make as make_credential
-from seasoned.confirm.people.passphrase import authenticate_passphrase, make_verifier
+from seasoned.confirm.people.key import check_passphrase as check_new_passphrase
+from seasoned.confirm.people.passphrase import authenticate_passphrase, set_passphrase
 from seasoned.confirm.policy import FILE, policy_bytes, read_policy
 from seasoned.confirm.request.allow_list import check_allowable
 from seasoned.confirm.request.book import Book
@@ -87,15 +97,14 @@ def change(book: Book, what: Change, admin: str | None, *, ask: Ask) -> ChangeRe
 def make(
     config: Config, book: Book, name: str, role: Role, *, person: str | None, admin: str | None, ask: Ask, ask_new: Ask
 ) -> MadeCredential:
-    """Make a credential: for an agent at once, for the first admin with a new passphrase, else proven by an admin."""
+    """Make a credential: the first admin's with a new passphrase, an agent's by its person, others by an admin."""
     now = book.clock()
     # Without an admin there is no one to ask for proof; first_admin checks this again inside its transaction.
     is_first = role == "admin" and not active_admins(book.database)
-    if person is None and (role == "agent" or is_first):
-        person = user_name()
     if role == "agent":
-        made, token = make_credential(book.database, name, "agent", now=now, person=person)
+        made, token = _make_agent(book, name, person=person, by=admin, ask=ask)
     elif is_first:
+        person = person or user_name()
         passphrase = ask_new(name)
         # The first admin agrees to the policy as it is now. Any later change of the file needs a passphrase.
         digest = sha256(policy_bytes(config.home / FILE)).hexdigest()
@@ -106,6 +115,34 @@ def make(
         assert changed.token is not None
         made, token = changed.credential, changed.token
     return MadeCredential(made, token, _warn_no_approver(book, made))
+
+
+def _make_agent(book: Book, name: str, *, person: str | None, by: str | None, ask: Ask) -> tuple[Credential, str]:
+    """A credential for an agent of the person who types their passphrase: the person never approves for it alone."""
+    if not deciders(book):
+        # There is no one to prove it yet; the first admin takes over what is there.
+        return make_credential(book.database, name, "agent", now=book.clock(), person=person or user_name())
+    who = pick_name(book.database, by)
+    unlocked = prove(book, who, ask(f"Passphrase of {who} to make a token for an agent: "))
+    change = MakeCredential(name=name, role="agent", person=person or unlocked.person)
+    done = change_as(book, change, unlocked)
+    assert done.credential is not None
+    assert done.token is not None
+    return done.credential, done.token
+
+
+def set_new_passphrase(book: Book, name: str, *, admin: str | None, ask: Ask, ask_new: Ask) -> None:
+    """Set a passphrase: proven by the old one, or by an admin where there is none or it was forgotten."""
+    who = find(book.database, name)
+    row = book.database.row("confirm.credential", {"id": who.id})
+    has_one = row is not None and (row["public_key"] is not None or row["verifier"] is not None)
+    if has_one and admin is None:
+        by = prove(book, name, ask(f"Old passphrase of {name}: "))
+    else:
+        chosen = pick_name(book.database, admin, ("admin",))
+        by = prove(book, chosen, ask(f"Passphrase of {chosen} to give {name} a new one: "))
+    # The new one is asked for last, once it is clear that it may be set.
+    set_passphrase(book.database, who, ask_new(name), by=by, now=book.clock())
 
 
 def _warn_no_approver(book: Book, made: Credential) -> str | None:
@@ -197,8 +234,8 @@ def write_token(file: Path, token: str) -> None:
         ) from error
 
 
-def prove(book: Book, name: str, passphrase: str) -> Credential:
-    """The credential that a typed passphrase proves."""
+def prove(book: Book, name: str, passphrase: str) -> UnlockedCredential:
+    """The person whom a typed passphrase proves, with their key."""
     return authenticate_passphrase(book.database, name, passphrase, now=book.clock())
 
 
@@ -215,7 +252,7 @@ def operator_name() -> str:
 
 def check_passphrase(passphrase: str) -> None:
     """Raise for one that is too weak, before anything is written."""
-    make_verifier(passphrase)
+    check_new_passphrase(passphrase)
 
 
 def make_operator(config: Config, book: Book, name: str, passphrase: str, *, alone: bool) -> Credential:

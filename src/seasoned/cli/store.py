@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import click
 
 from seasoned.app import forget as forgetting
 from seasoned.app.stores import make_redactor, own_store, redaction_key, shared_database
-from seasoned.atomic_write import make_private_folder
 from seasoned.cli.options import Commands, json_option, yes_option
 from seasoned.cli.output import print_json, table, write_new_file
 from seasoned.config import load
@@ -18,7 +18,6 @@ from seasoned.doctor import run_checks, settings
 from seasoned.errors import NotFound, SourceError, UsageError
 from seasoned.redact import Redactor
 from seasoned.store.backup import back_up, export_lines
-from seasoned.store.backup import restore as restore_from
 
 _path = click.Path(path_type=Path, readable=False)
 
@@ -108,7 +107,8 @@ def backup(to: Path) -> None:
 def restore(backup: Path, yes: bool) -> None:
     """Restore the store from a backup.
 
-    The present store is kept next to it.
+    The present store is kept next to it. Confirmations stay as they are now, so that no approval is used twice. Asks
+    for an admin's passphrase if there is one, and refuses while a service runs.
 
     \b
     Example: seasoned restore ~/seasoned-backup.db
@@ -116,9 +116,10 @@ def restore(backup: Path, yes: bool) -> None:
     config = load()
     if config.store_path.exists() and not yes and not click.confirm(f"Replace {config.store_path}?"):
         raise click.exceptions.Exit(1)
-    # On a new machine the home folder does not exist yet.
-    make_private_folder(config.home)
-    previous = restore_from(backup, config.store_path)
+    from seasoned.app.confirm import restore_backup
+    from seasoned.cli.confirm.prompt import ask_passphrase
+
+    previous = restore_backup(config, backup, ask=ask_passphrase, clock=time.time)
     click.echo(f"Restored {config.store_path}." + (f" The previous store is {previous}." if previous else ""))
 
 

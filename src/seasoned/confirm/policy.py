@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from seasoned.command.action import HIGH_RISK, check_action
+from seasoned.confirm.audit.recorded import RecordedState
 from seasoned.confirm.request.request import finite_number
 from seasoned.errors import CannotDo, UsageError
 from seasoned.store import Database
@@ -88,6 +89,8 @@ class RateRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     total: _Count | None = None
     # By one requester for all actions; six times `count` by default.
     requester_total: _Count | None = None
+    # Requests of all agents of one person that wait at the same time; six times `count` by default.
+    person_pending: _Count | None = None
     window_seconds: _Seconds = 3600
 
 
@@ -160,6 +163,14 @@ class FirstVersionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     port: _Port = 6000
 
 
+class PhoneRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Phones that people unlocked, so that their buttons decide."""
+
+    # Keep their keys over restarts, encrypted by the service's key. Only where no agent can read the service's files:
+    # as another user, or on another machine.
+    remember: bool = False
+
+
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole policy. Use its methods: they never exempt one of the ten actions."""
 
@@ -173,6 +184,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     action: dict[str, ActionRule] = {}
     channel: dict[str, Channel] = {}
     listen: Listen = Listen()
+    phone: PhoneRule = PhoneRule()
     first_version: FirstVersionRule | None = None
 
     @property
@@ -205,6 +217,10 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             RateLimit(True, False, total, window),
             RateLimit(False, True, of_requester, self.rate.window_seconds),
         )
+
+    def pending_of_person(self) -> int:
+        """How many requests of all agents of one person may wait at the same time."""
+        return self.rate.person_pending or 6 * self.rate.count
 
     def quorum(self, action: str) -> int:
         """How many people must approve."""
@@ -430,6 +446,7 @@ def _fields(kind: type, keys: _Keys) -> tuple[str, ...]:
         "rate": RateRule,
         "audit": AuditRule,
         "listen": Listen,
+        "phone": PhoneRule,
     }
     if kind is Policy and keys:
         kind = nested.get(keys[0], kind)
@@ -438,11 +455,9 @@ def _fields(kind: type, keys: _Keys) -> tuple[str, ...]:
 
 def check_agreed(database: Database, file: Path, digest: str) -> None:
     """Return if this policy file was approved, or none was yet; otherwise raise CannotDo."""
-    row = database.row("service.agreed_policy")
+    approved = RecordedState(database).update().policy
     # Until the first admin exists, no policy has been approved.
-    if row is None:
-        return
-    if msgspec.json.decode(row["document"])["sha256"] != digest:
+    if approved is not None and approved != digest:
         raise CannotDo(
             f"{str(file)!r} is not the approved policy: apply it with "
             "`seasoned confirm policy use`, or restore the approved one."

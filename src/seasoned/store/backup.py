@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +16,20 @@ from seasoned.store.database import Store, open_store
 from seasoned.store.interface import Database, DatabaseRow
 
 _TABLES = ("source", "unreadable", "session", "call")
+# In the order in which rows refer to each other.
+_CONFIRM_TABLES = (
+    "credential",
+    "request",
+    "vote",
+    "audit",
+    "audit_head",
+    "allowed",
+    "outbox",
+    "spent",
+    "notice",
+    "heard",
+    "device_key",
+)
 _SHARED = {"request": "trace.requests", "job_run": "trace.runs"}
 
 
@@ -31,8 +45,13 @@ def back_up(store: Store, to: Path) -> None:
         raise StoreError(f"The backup {str(to)!r} could not be written: {error}.") from error
 
 
-def restore(backup: Path, store_path: Path) -> Path | None:
-    """Replace the store by a backup. The old store is kept beside it; returns its path."""
+def restore(
+    backup: Path, store_path: Path, *, settle: Callable[[Store | None, Store], None] | None = None
+) -> Path | None:
+    """Replace the store by a backup. The old store is kept beside it; returns its path.
+
+    `settle` is called with the present store, if there is one, and the restored copy, before anything is replaced.
+    """
     if not backup.is_file():
         raise NotFound(f"Backup {str(backup)!r} does not exist.")
     beside = store_path.with_suffix(".restoring")
@@ -43,6 +62,13 @@ def restore(backup: Path, store_path: Path) -> Path | None:
     except StoreError as error:
         beside.unlink(missing_ok=True)
         raise StoreError(f"{str(backup)!r} cannot be restored: {error}") from error
+    if settle is not None:
+        try:
+            _settle(settle, store_path, beside)
+        except BaseException:
+            for rest in ("", "-wal", "-shm"):
+                Path(f"{beside}{rest}").unlink(missing_ok=True)
+            raise
     kept: Path | None = None
     if store_path.exists():
         with open_store(store_path) as old:
@@ -54,6 +80,41 @@ def restore(backup: Path, store_path: Path) -> Path | None:
         Path(f"{beside}{rest}").unlink(missing_ok=True)
     beside.rename(store_path)
     return kept
+
+
+def _settle(settle: Callable[[Store | None, Store], None], store_path: Path, beside: Path) -> None:
+    with open_store(beside, durable=True) as restored:
+        if store_path.exists():
+            with open_store(store_path) as present:
+                settle(present, restored)
+        else:
+            settle(None, restored)
+        restored.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def carry_confirmations(present: Store, restored: Store) -> None:
+    """Replace the confirmations in a restored copy by those of the present store: what happened since stays so."""
+    copy = restored.connection
+    tables = ", ".join(f"'{name}'" for name in _CONFIRM_TABLES)
+    guards = copy.execute(
+        f"SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN ({tables})"
+    ).fetchall()
+    copy.execute("PRAGMA foreign_keys = OFF")
+    try:
+        with restored.write():
+            # The guards forbid to delete and to replace, so they are taken off and put back as they were.
+            for guard in guards:
+                copy.execute(f"DROP TRIGGER {guard['name']}")
+            for name in _CONFIRM_TABLES:
+                columns = [row["name"] for row in copy.execute(f"SELECT name FROM pragma_table_info('{name}')")]
+                copy.execute(f"DELETE FROM {name}")
+                rows = present.connection.execute(f"SELECT {', '.join(columns)} FROM {name}")
+                marks = ", ".join("?" * len(columns))
+                copy.executemany(f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks})", map(tuple, rows))
+            for guard in guards:
+                copy.execute(guard["sql"])
+    finally:
+        copy.execute("PRAGMA foreign_keys = ON")
 
 
 def _free_name(path: Path) -> Path:

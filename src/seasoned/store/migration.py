@@ -127,6 +127,8 @@ MIGRATIONS = (
     ),
     # Advice that a person applied or dismissed.
     Migration("m028_advice", ("advice.sqlite",)),
+    # The keys of people who decide, sealed by their passphrases, and keys of devices that a service remembers.
+    Migration("m029_signing_key", ("signing_key",)),
 )
 VERSION = len(MIGRATIONS)
 

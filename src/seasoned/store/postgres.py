@@ -27,6 +27,7 @@ MIGRATIONS = (
     Migration("p004_gateway", ("gateway",)),
     Migration("p005_foregone", ("foregone",)),
     Migration("p006_audit_head", ("audit_head.postgres",)),
+    Migration("p007_signing_key", ("signing_key",)),
 )
 VERSION = len(MIGRATIONS)
 _LOCK = 0x5EA50EED  # the advisory lock that all migrating processes take

@@ -10,11 +10,13 @@ from hashlib import sha256
 
 import msgspec
 
-from seasoned.confirm.people.credential import Credential
+from seasoned.confirm.people.credential import Credential, UnlockedCredential, without_key
 from seasoned.errors import Refused, Unauthorised
 
 INVITATION_SECONDS = 600.0
 VISIT_SECONDS = 12 * 3600.0
+# How long a passphrase counts on the pages; then it is asked for again.
+UNLOCKED_SECONDS = 600.0
 # A program that logs in again and again must not fill the memory; the oldest session ends first.
 MOST_VISITS = 200
 _DECIDING = ("approver", "admin")
@@ -62,6 +64,20 @@ class BrowserSessions:
         self._clock = clock
         self._visits: dict[str, BrowserSession] = {}
         self._invitations: dict[str, LoginLink] = {}
+        # Keys of people at a browser, in memory alone, and until when.
+        self._unlocked: dict[str, tuple[UnlockedCredential, float]] = {}
+
+    def unlock(self, visit: BrowserSession, who: UnlockedCredential) -> None:
+        """Let a browser decide for a short time: its person has just typed the passphrase."""
+        self._unlocked[visit.number] = (who, self._clock() + UNLOCKED_SECONDS)
+
+    def unlocked(self, visit: BrowserSession) -> UnlockedCredential | None:
+        """The person at a browser with their key; None once the passphrase must be typed again."""
+        who, until = self._unlocked.get(visit.number, (None, 0.0))
+        if who is not None and self._clock() >= until:
+            del self._unlocked[visit.number]
+            return None
+        return who
 
     def invite(self, who: Credential) -> str:
         """The token of a link that logs in one browser, once."""
@@ -120,6 +136,7 @@ class BrowserSessions:
     def end(self, visit: BrowserSession) -> None:
         """Log out; the cookie is no longer valid."""
         self._visits.pop(visit.number, None)
+        self._unlocked.pop(visit.number, None)
 
     def _drop_old(self) -> None:
         now = self._clock()
@@ -127,12 +144,18 @@ class BrowserSessions:
         self._invitations = {key: one for key, one in self._invitations.items() if now < one.expires_at}
         while len(self._visits) >= MOST_VISITS:
             del self._visits[next(iter(self._visits))]
+        self._unlocked = {
+            number: (who, until)
+            for number, (who, until) in self._unlocked.items()
+            if number in self._visits and now < until
+        }
 
 
 def _check_role(who: Credential) -> Credential:
     if who.role not in _DECIDING:
         raise Refused(f"{who.name!r} is an agent's credential. These pages are for people who decide.")
-    return who
+    # A link or a cookie never holds a key: what decides is typed into the page.
+    return without_key(who)
 
 
 def _hash(secret: str) -> str:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.confirm.people.credential import Credential, authenticate, current
+from seasoned.confirm.people.credential import Credential, UnlockedCredential, authenticate, current
 from seasoned.confirm.people.passphrase import authenticate_passphrase
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Denied, Refused, Unauthorised
@@ -142,10 +142,10 @@ async def become_decider(request: Request, here: Here) -> Response:
     service = service_of(request)
     name, passphrase = form.get("name", "").strip(), form.get("passphrase", "")
     try:
-        who = await service.store.write(
+        who = await service.store.read(
             lambda book: authenticate_passphrase(book.database, name, passphrase, now=service.clock())
         )
-    except Unauthorised as error:
+    except Denied as error:
         return ask_to_decide(request, here, wrong=str(error), status=401)
     # A new session has a new address: agents may know the old one from the read-only link.
     visits_of(request).end(here.visit)
@@ -159,7 +159,10 @@ def ask_to_decide(request: Request, here: Visitor, *, wrong: str = "", status: i
 
 
 def _begin(request: Request, who: Credential | None, *, page: str = "") -> Response:
-    visit, cookie = visits_of(request).begin(who)
+    visits = visits_of(request)
+    visit, cookie = visits.begin(who)
+    if isinstance(who, UnlockedCredential):
+        visits.unlock(visit, who)
     known = [one.path for one in request.app.state.pages]
     # Only known pages: the value comes from a form.
     entered = redirect(f"{visit.path}/{page if page in known else known[0]}")

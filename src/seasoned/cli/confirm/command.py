@@ -18,7 +18,7 @@ from seasoned.cli.confirm.install import install, uninstall
 from seasoned.cli.confirm.people import allow, passphrase, policy, token
 from seasoned.cli.confirm.prompt import ask_passphrase, service_client
 from seasoned.cli.options import Commands, file_type, json_option
-from seasoned.cli.output import print_json, printable
+from seasoned.cli.output import print_json, printable, when
 from seasoned.cli.serve import listen_options, run_service
 from seasoned.config import load, secret
 from seasoned.confirm.client.sync import RequestView, check_approved, digest_of
@@ -224,7 +224,8 @@ def _decide(
         if not as_json:
             # Always shown before the decision: a person decides about exact arguments and not about an id.
             output.print_request(client.read_request(request_id))
-        decided = client.decide(request_id, approve=approve, reason=reason)
+        typed = ask_passphrase(f"Passphrase to {'approve' if approve else 'deny'} it: ")
+        decided = client.decide(request_id, approve=approve, passphrase=typed, reason=reason)
         votes = ""
     else:
         # Denying is always possible; approving only under a policy that an admin agreed to.
@@ -345,21 +346,22 @@ def audit(
 def verify(heads: Path | None, as_json: bool) -> None:
     """Verify that the audit is complete and unchanged.
 
-    Every request must also be as the audit says. Names the first bad row, and exits with 1.
+    Every decision must have the signature of who made it, and requests, credentials, allow rules and the policy must
+    be as the audit says. Names the first bad row and whatever was changed, and exits with 1.
 
     \b
     Example: seasoned confirm verify --heads /mnt/elsewhere/heads.jsonl
     """
     with open_book() as book:
-        from seasoned.confirm.audit.chain import verify as verify_audit
         from seasoned.confirm.audit.export import check_heads, read_heads
+        from seasoned.confirm.audit.verify import verify as verify_audit
 
-        found = verify_audit(book.database)
+        found = verify_audit(book.database, book.used)
         # Someone who can rewrite the whole store can rewrite its chain too; only a head kept elsewhere shows that.
         exported = read_heads(heads) if heads is not None else []
         # A chain that is broken in itself need not be compared.
         if found.ok and exported:
-            found = check_heads(book.database, exported)
+            found = check_heads(book.database, exported, book.used)
     if as_json:
         print_json("confirm-verified", {**msgspec.to_builtins(found), "heads": len(exported)})
     elif found.ok:
@@ -367,6 +369,8 @@ def verify(heads: Path | None, as_json: bool) -> None:
         click.echo(f"The audit is complete: {plural(found.rows, 'row')}, each chained to the one before it{also}.")
     else:
         click.echo(f"The audit was changed, first at row {found.first_bad}: {printable(found.reason)}.")
+        for more in found.problems[1:]:
+            click.echo(f"Also: {printable(more)}.")
     if not found.ok:
         raise click.exceptions.Exit(1)
 
@@ -384,10 +388,9 @@ def head(to: str | None, as_json: bool) -> None:
     Example: seasoned confirm head --to https://keeper.example.org/heads
     """
     with open_book() as book:
-        from seasoned.confirm.audit.chain import read_head
-        from seasoned.confirm.audit.export import add_head
+        from seasoned.confirm.audit.export import add_head, full_head
 
-        found = read_head(book.database, now=time.time())
+        found = full_head(book.database, book.used, now=time.time())
     # A path cannot hold `://` by accident.
     is_url = to is not None and "://" in to
     if to is not None and is_url:
@@ -403,6 +406,28 @@ def head(to: str | None, as_json: bool) -> None:
     else:
         sent = "" if to is None else f"  {'sent' if is_url else 'added'} to {printable(to)}"
         click.echo(f"row {found.seq}  {found.hash}{sent}")
+
+
+@confirm.command()
+@click.option("--hours", default=12.0, show_default=True, type=click.FloatRange(0.01, 720), help="For how long.")
+@_url_option
+@_token_option
+@json_option
+def phone(hours: float, url: str | None, token_file: Path | None, as_json: bool) -> None:
+    """Let the buttons on your phone decide for a time.
+
+    Asks for your passphrase. The running service then signs what you press in Telegram or Discord, or send by webhook.
+    It proves less than a passphrase: a program that can read the service's files may be able to send in your name.
+
+    \b
+    Example: seasoned confirm phone --hours 8 --url http://127.0.0.1:7327 --token-file ada.token
+    """
+    client = service_client(url, token_file)
+    found = client.unlock_phone(ask_passphrase("Passphrase: "), seconds=hours * 3600)
+    if as_json:
+        print_json("confirm-phone", {name: found[name] for name in found if name != "schema"})
+    else:
+        click.echo(f"The phone of {printable(found['name'])} decides until {when(found['expires_at'])}.")
 
 
 # Their file is about people and rules; here they become subcommands.

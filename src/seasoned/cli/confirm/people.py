@@ -10,20 +10,20 @@ import click
 import msgspec
 
 from seasoned.app.confirm import open_book, require_book
-from seasoned.cli.confirm.prompt import ask_new_passphrase, ask_passphrase, read_token
+from seasoned.cli.confirm.prompt import ask_new_passphrase, ask_passphrase
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.command.action import HIGH_RISK
 from seasoned.config import load
 from seasoned.confirm.policy import FILE, load_policy
-from seasoned.errors import CannotDo, Unauthorised, UsageError
+from seasoned.errors import CannotDo, UsageError
 
 _ROLES = click.Choice(["agent", "approver", "admin"])
 _WHOSE = (
-    "The person it belongs to. A person has one vote, and none about their own agents. Default: you for agents and the"
-    " first admin, NAME for others."
+    "The person it belongs to. A person has one vote, and none about their own agents. An agent belongs to the person"
+    " who makes it. Default: you for the first admin, NAME for others."
 )
-_admin_option = click.option("--as", "admin", metavar="NAME", help="The admin; needed if there are several.")
+_admin_option = click.option("--as", "admin", metavar="NAME", help="Who you are; needed if there are several.")
 
 
 def _people() -> ModuleType:
@@ -52,7 +52,8 @@ def token() -> None:
 def make(name: str, role: str, person: str | None, out: Path | None, admin: str | None, as_json: bool) -> None:
     """Make a credential and show its token once.
 
-    The first admin chooses a passphrase here; later ones are made by an admin.
+    The first admin chooses a passphrase here; later ones are made by an admin. An approver makes tokens for their own
+    agents. Asks for your passphrase, once there is an admin.
 
     \b
     Example: seasoned confirm token make claude --role agent --out ~/.seasoned/secrets/confirm_token
@@ -223,34 +224,29 @@ def _print_allowed(one: Any, what: str, *, as_json: bool) -> None:
 def passphrase() -> None:
     """Manage passphrases, which prove who decides.
 
-    No file holds a passphrase, only a verifier.
+    No file holds a passphrase. It opens the key that signs what its owner decides.
     """
 
 
 @passphrase.command("set")
 @click.argument("name")
-@click.option("--token-file", type=file_type, help="The approver's token. Without it, the old passphrase is asked for.")
-def passphrase_set(name: str, token_file: Path | None) -> None:
+@click.option("--token-file", type=file_type, help="No longer enough: leave it out.")
+@click.option("--as", "admin", metavar="NAME", help="The admin who sets it, for a first or a forgotten passphrase.")
+def passphrase_set(name: str, token_file: Path | None, admin: str | None) -> None:
     """Set the passphrase of an approver or admin.
 
+    Asks for the old one. A first passphrase, or one in the place of a forgotten one, is set by an admin.
+
     \b
-    Example: seasoned confirm passphrase set ada --token-file ada.token
+    Example: seasoned confirm passphrase set ada
+    Example: seasoned confirm passphrase set ben --as ada
     """
+    if token_file is not None:
+        # Tokens lie in files that agents of the same user can read.
+        raise UsageError("A token no longer sets a passphrase. Leave --token-file out; an admin sets a first one.")
     people = _people()
     with open_book() as book:
-        from seasoned.confirm.people.credential import authenticate
-        from seasoned.confirm.people.passphrase import set_passphrase
-
-        now = book.clock()
-        if token_file is not None:
-            who = authenticate(book.database, read_token(token_file), now=now)
-            # Otherwise a token could set another person's passphrase.
-            if who.name != name:
-                raise Unauthorised(f"The token belongs to {who.name!r}, not to {name!r}. Nothing was changed.")
-        else:
-            who = people.prove(book, name, ask_passphrase(f"Old passphrase of {name}: "))
-        # The new one is asked for last, once it is clear that it may be set.
-        set_passphrase(book.database, who, ask_new_passphrase(name), now=now)
+        people.set_new_passphrase(book, name, admin=admin, ask=ask_passphrase, ask_new=ask_new_passphrase)
     click.echo(f"{name} has a new passphrase.")
 
 

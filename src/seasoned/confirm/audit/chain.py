@@ -1,17 +1,18 @@
-"""The audit: append-only rows, each chained to the one before it by SHA-256, and replayed to check the tables.
+"""The audit: append-only rows, each chained to the one before it by SHA-256; what people decide is signed by them.
 
 The chain shows that a row was changed, left out or added. A program that may write the database could still rewrite
-all of it; that shows only against a head that was exported out of its reach.
+all of it; that shows only against a head that was exported out of its reach. It cannot sign in a person's name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
+from seasoned.confirm.audit.signature import FIELD, SigningKey
 from seasoned.confirm.request.canonical_json import canonical, digest_of
 from seasoned.confirm.request.request import Status
 from seasoned.errors import StoreError, UsageError
@@ -41,11 +42,16 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditHead(msgspec.Struct, frozen=True):
-    """The number and hash of the newest row, and when it was read."""
+    """The number and hash of the newest row, and when it was read; exported ones say more."""
 
     seq: int
     hash: str
     at: float = 0.0
+    # Public keys of the people who decide, by name.
+    keys: dict[str, str] = {}
+    # How many requests were used up, and the hash of the last line of their ledger.
+    used: int | None = None
+    used_hash: str | None = None
 
 
 class AuditCheck(msgspec.Struct, frozen=True):
@@ -55,6 +61,8 @@ class AuditCheck(msgspec.Struct, frozen=True):
     rows: int
     first_bad: int | None = None
     reason: str = ""
+    # Everything that was found, the first included; oldest first.
+    problems: tuple[str, ...] = ()
 
 
 class Chain:
@@ -73,8 +81,9 @@ class Chain:
         actor: str,
         request_id: str | None = None,
         via: str = "",
+        signer: SigningKey | None = None,
     ) -> None:
-        """Add a row. Everything in it must be redacted already."""
+        """Add a row, signed if a key is given. Everything in it must be redacted already."""
         body = {
             "seq": self.head.seq + 1,
             "at": float(at),
@@ -83,9 +92,13 @@ class Chain:
             "actor": actor,
             "via": via,
             # As text: the hash covers these bytes, however a database would write JSON.
-            "document": canonical(document or {}, field="document").decode(),
+            "document": _written(document or {}),
             "previous": self.head.hash,
         }
+        if signer is not None:
+            # The whole row, so that a signature also stands for every row before it, by the hash of the last one.
+            signature = signer.sign(canonical(body, field="row"))
+            body["document"] = _written({**(document or {}), FIELD: signature})
         head = AuditHead(self.head.seq + 1, _hash(body), float(at))
         self._database.run("confirm.add_audit", {**body, "hash": head.hash})
         self.head = head
@@ -141,7 +154,7 @@ def verify_chain(database: Database, observe: Callable[[AuditEntry], None] | Non
         before = str(row["hash"])
         count = seq
         if observe is not None:
-            observe(_entry(row))
+            observe(entry_from_row(row))
     if count < known.seq:
         missing = (
             f"rows {count + 1} to {known.seq} are missing" if known.seq > count + 1 else f"row {known.seq} is missing"
@@ -150,6 +163,29 @@ def verify_chain(database: Database, observe: Callable[[AuditEntry], None] | Non
     if before != known.hash:
         return AuditCheck(False, count, count, f"row {count} is not the one that the head was written for")
     return AuditCheck(True, count)
+
+
+def signed_bytes(entry: AuditEntry) -> bytes:
+    """What the signature of a row is made of: the row without it."""
+    document = {name: value for name, value in entry.document.items() if name != FIELD}
+    return canonical({**_fields(entry), "document": _written(document)}, field="row")
+
+
+def has_own_hash(entry: AuditEntry) -> bool:
+    """Whether the content of an entry gives its hash."""
+    try:
+        return entry.hash == _hash({**_fields(entry), "document": _written(entry.document)})
+    except (UsageError, TypeError, ValueError):
+        return False
+
+
+def _fields(entry: AuditEntry) -> dict[str, Any]:
+    names = ("seq", "at", "event", "request_id", "actor", "via", "previous")
+    return {name: getattr(entry, name) for name in names}
+
+
+def _written(document: dict[str, Any]) -> str:
+    return canonical(document, field="document").decode()
 
 
 def _hash(body: dict[str, Any]) -> str:
@@ -178,121 +214,10 @@ def _body(row: DatabaseRow) -> dict[str, Any]:
 
 
 def _entry_of_request(row: DatabaseRow) -> AuditEntry:
-    return msgspec.structs.replace(_entry(row), action=row["action"], status=row["status"])
+    return msgspec.structs.replace(entry_from_row(row), action=row["action"], status=row["status"])
 
 
-def _entry(row: DatabaseRow) -> AuditEntry:
+def entry_from_row(row: DatabaseRow) -> AuditEntry:
+    """A row as a value."""
     body = _body(row)
     return AuditEntry(**{**body, "document": msgspec.json.decode(body["document"])}, hash=str(row["hash"]))
-
-
-_STATUS: dict[str, Status] = {
-    "submitted": "pending",
-    "auto_approved": "auto_approved",
-    "approved": "approved",
-    "denied": "denied",
-    "expired": "expired",
-}
-
-
-class ReplayedRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request as the audit records it."""
-
-    status: Status
-    digest: str
-    requester: str
-    # Persons who agreed, in order.
-    approvals: tuple[str, ...] = ()
-    denials: tuple[str, ...] = ()
-    resolved_by: str | None = None
-    redeemed_at: float | None = None
-    last_seq: int = 0
-
-
-def rebuild(entries: Iterable[AuditEntry]) -> ReplayedRequest | None:
-    """The state of a request after its entries; None if they do not begin with its submission."""
-    found: ReplayedRequest | None = None
-    for entry in entries:
-        found = step(found, entry)
-    return found
-
-
-def step(before: ReplayedRequest | None, entry: AuditEntry) -> ReplayedRequest | None:
-    """The state of a request after one more entry."""
-    document = entry.document
-    if entry.event in ("submitted", "auto_approved"):
-        return ReplayedRequest(
-            status=_STATUS[entry.event],
-            digest=str(document["digest"]),
-            requester=str(document["requester"]),
-            resolved_by=entry.actor if entry.event == "auto_approved" else None,
-            last_seq=entry.seq,
-        )
-    # Entries without a submission before them: `verify` reports that the request has no beginning.
-    if before is None:
-        return None
-    replace = msgspec.structs.replace
-    if entry.event == "voted":
-        side = "approvals" if document["approve"] else "denials"
-        before = replace(before, **{side: (*getattr(before, side), str(document["person"]))})
-    elif entry.event in ("approved", "denied", "expired"):
-        before = replace(before, status=_STATUS[entry.event], resolved_by=entry.actor)
-    elif entry.event == "redeemed":
-        before = replace(before, redeemed_at=entry.at)
-    return replace(before, last_seq=entry.seq)
-
-
-def verify(database: Database) -> AuditCheck:
-    """Check the chain, and that every request is in the state that the audit records; else name the first bad row."""
-    recorded: dict[str, ReplayedRequest | None] = {}
-
-    def observe(entry: AuditEntry) -> None:
-        if entry.request_id is not None:
-            recorded[entry.request_id] = step(recorded.get(entry.request_id), entry)
-
-    found = verify_chain(database, observe)
-    if not found.ok:
-        return found
-    bad: list[tuple[int, str]] = []
-    for request_id in _doubtful(database, recorded):
-        # Read again in one transaction: it may have changed between the two readings.
-        with database.write():
-            rows = database.rows("confirm.request_state", {"id": request_id})
-            again = rebuild(entries_of_request(database, request_id))
-        sentence = _difference(rows[0] if rows else None, again)
-        if sentence is not None:
-            seq = again.last_seq if again is not None else found.rows + 1
-            bad.append((seq, f"request {request_id!r} {sentence}"))
-    if bad:
-        seq, reason = min(bad)
-        return AuditCheck(False, found.rows, seq, reason)
-    return found
-
-
-def _doubtful(database: Database, recorded: dict[str, ReplayedRequest | None]) -> list[str]:
-    """Requests whose state in the tables seems to differ from the audit."""
-    found = []
-    seen = set()
-    for row in database.each("confirm.request_states"):
-        seen.add(str(row["id"]))
-        if _difference(row, recorded.get(str(row["id"]))) is not None:
-            found.append(str(row["id"]))
-    return found + sorted(recorded.keys() - seen)
-
-
-def _difference(row: DatabaseRow | None, recorded: ReplayedRequest | None) -> str | None:
-    if row is None:
-        return "is in the audit, and no longer in the table: it was deleted" if recorded is not None else None
-    if recorded is None:
-        return "has no beginning in the audit: it was not submitted through the service"
-    votes = (len(recorded.approvals), len(recorded.denials))
-    for name, in_table, in_audit in (
-        ("status", row["status"], recorded.status),
-        ("digest", row["digest"], recorded.digest),
-        ("resolved_by", row["resolved_by"], recorded.resolved_by),
-        ("redeemed_at", row["redeemed_at"], recorded.redeemed_at),
-        ("votes for and against", (int(row["approvals"]), int(row["denials"])), votes),
-    ):
-        if in_table != in_audit:
-            return f"has {name} {in_table!r} in the table, but {in_audit!r} in the audit"
-    return None

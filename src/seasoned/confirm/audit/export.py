@@ -15,7 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.confirm.audit.chain import FIRST, AuditCheck, AuditHead, verify_chain
+from seasoned.confirm.audit.chain import FIRST, AuditCheck, AuditHead, read_head, verify_chain
+from seasoned.confirm.audit.ledger import UsedLedger
+from seasoned.confirm.audit.recorded import RecordedState
 from seasoned.confirm.policy import AuditRule, check_export
 from seasoned.errors import CannotDo, SeasonedError, UsageError
 from seasoned.store import Database
@@ -24,6 +26,18 @@ SCHEMA = "seasoned/confirm-head/1"
 # How soon a changed policy is noticed.
 _LOOK_SECONDS = 0.25
 _log = logging.getLogger("seasoned.confirm")
+
+
+# Clocks of machines that share a database may differ by this much.
+_CLOCK_SECONDS = 30.0
+
+
+def full_head(database: Database, used: UsedLedger | None, *, now: float) -> AuditHead:
+    """The head with everything that an export proves: the keys of the people who decide, and what was used up."""
+    head = read_head(database, now=now)
+    count, last = (None, None) if used is None else used.head()
+    keys = RecordedState(database).update().public_keys()
+    return msgspec.structs.replace(head, keys=keys, used=count, used_hash=last)
 
 
 def send_head(present: AuditHead, to: str, *, secret: str | None) -> None:
@@ -74,13 +88,43 @@ def read_heads(file: Path) -> list[AuditHead]:
         raise UsageError(f"{str(file)!r} has a line that is not an exported head: {error}") from error
 
 
-def check_heads(database: Database, exported: Iterable[AuditHead]) -> AuditCheck:
-    """Whether the audit still contains every exported head; the first that it does not contain is named."""
+def check_heads(database: Database, exported: Iterable[AuditHead], used: UsedLedger | None = None) -> AuditCheck:
+    """Whether the audit still contains every exported head, with its keys, and the ledger of used requests its own.
+
+    The first head that does not fit is named.
+    """
     found = verify_chain(database)
     if not found.ok:
         return found
-    checks = (_check_head(database, one, found) for one in exported)
-    return next((one for one in checks if not one.ok), found)
+    state = RecordedState(database).update()
+    for one in exported:
+        check = _check_head(database, one, found)
+        if check.ok:
+            check = _check_exported(database, state, one, found, used)
+        if not check.ok:
+            return msgspec.structs.replace(check, problems=(check.reason,))
+    return found
+
+
+def _check_exported(
+    database: Database, state: RecordedState, exported: AuditHead, found: AuditCheck, used: UsedLedger | None
+) -> AuditCheck:
+    """Whether what an exported head says beside the number and hash still holds."""
+    for name, public in exported.keys.items():
+        key = state.keys.get(public)
+        if key is None or key.name != name or key.since > exported.seq:
+            reason = f"the key that was exported for {name!r} is not in the audit: it was replaced beside the service"
+            return AuditCheck(False, found.rows, exported.seq, reason)
+    if used is not None and exported.used is not None:
+        wrong = used.head_problem(exported.used, exported.used_hash or "")
+        if wrong is not None:
+            return AuditCheck(False, found.rows, found.rows + 1, wrong)
+    # Nothing can have happened after the export and before it: such a row was written under a wrong clock.
+    early = database.row("confirm.audit_earlier", {"seq": exported.seq, "at": exported.at - _CLOCK_SECONDS})
+    if early is not None:
+        reason = f"row {early['seq']} says that it is older than the head of row {exported.seq}: the clock was set back"
+        return AuditCheck(False, found.rows, int(early["seq"]), reason)
+    return found
 
 
 def _check_head(database: Database, exported: AuditHead, found: AuditCheck) -> AuditCheck:

@@ -179,10 +179,14 @@ class ConfirmClient:
             raise Unreachable("The confirmation service granted something else than what was asked: do nothing.")
         return grant
 
-    def decide(self, request_id: str, *, approve: bool, reason: str = "") -> RequestView:
-        """Approve or deny, with the token of an approver."""
+    def decide(self, request_id: str, *, approve: bool, passphrase: str, reason: str = "") -> RequestView:
+        """Approve or deny, with the token of an approver and the passphrase that belongs to it."""
         path = f"{_path(request_id)}/{'approve' if approve else 'deny'}"
-        return _converted(self._send("POST", path, body={"reason": reason}), RequestView)
+        return _converted(self._send("POST", path, body={"reason": reason, "passphrase": passphrase}), RequestView)
+
+    def unlock_phone(self, passphrase: str, *, seconds: float | None = None) -> dict[str, Any]:
+        """Let the phone of the token's person decide for a time."""
+        return self._send("POST", "/confirm/phone", body={"passphrase": passphrase, "seconds": seconds})
 
     def read_request(self, request_id: str) -> dict[str, Any]:
         """A request with everything that the service shows of it."""

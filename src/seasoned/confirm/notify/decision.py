@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 import msgspec
 
-from seasoned.confirm.people.credential import Credential, find
+from seasoned.confirm.people.credential import Credential, UnlockedCredential, find
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, StoreError
@@ -17,6 +17,10 @@ from seasoned.store import Database
 
 Outcome = Literal["decided", "counted", "already", "refused", "unknown"]
 NOT_ALLOWED = "Not allowed: you may not decide here. The request is unchanged."
+LOCKED = (
+    "Locked: this phone may not decide yet, and nothing was changed. Decide with your passphrase, or unlock the phone: "
+    "`seasoned confirm phone`, or the page of confirmations."
+)
 # Longer than any sender repeats a message.
 _REMEMBER_SECONDS = 30 * 86_400.0
 _log = logging.getLogger("seasoned.confirm")
@@ -47,15 +51,29 @@ def credential_of(book: Book, channel: str, person: str) -> Credential | None:
 
 
 def decide_as(
-    book: Book, *, channel: str, person: str, request_id: str, approve: bool, via: str, reason: str = ""
+    book: Book,
+    *,
+    channel: str,
+    person: str,
+    request_id: str,
+    approve: bool,
+    via: str,
+    reason: str = "",
+    unlocked: UnlockedCredential | None = None,
 ) -> DecisionReply:
-    """Decide for a person that a channel has identified. People that the policy does not name change nothing."""
+    """Decide for a person that a channel has identified. People that the policy does not name change nothing.
+
+    The vote is signed with the key of the phone that the person unlocked, or with their own if `unlocked` has it.
+    """
     who = credential_of(book, channel, person)
     if who is None:
         _log.warning("channel %r: person %r tried to decide %r and may not", channel, person, request_id)
         return DecisionReply("refused", NOT_ALLOWED)
+    signing = unlocked or book.devices.unlock(who, via, now=book.clock())
+    if signing is None:
+        return DecisionReply("refused", LOCKED)
     try:
-        request = book.decide(who, request_id, approve=approve, reason=reason, via=via)
+        request = book.decide(signing, request_id, approve=approve, reason=reason, via=via)
     except NotFound:
         return DecisionReply("unknown", "Unknown request.")
     except Refused as error:

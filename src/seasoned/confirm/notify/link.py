@@ -20,9 +20,10 @@ from starlette.responses import HTMLResponse
 from seasoned.confirm.notify.decision import DecisionReply, credential_of, decide_as
 from seasoned.confirm.notify.incoming import Ask, read_body
 from seasoned.confirm.notify.message import moment, visible
+from seasoned.confirm.people.passphrase import authenticate_passphrase
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
-from seasoned.errors import NotFound, Refused, StoreError, UsageError
+from seasoned.errors import NotFound, Refused, StoreError, Unauthorised, UsageError
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:1.5rem auto;max-width:42rem;padding:0 1rem;color:#1a1a1a;"
@@ -69,14 +70,16 @@ _FORM = """<form method="post" action="">
 <input type="hidden" name="check" value="{check}">
 <label for="reason">Reason (stored, and shown to the requester)</label>
 <input id="reason" name="reason" maxlength="1000" autocomplete="off">
+<label for="passphrase">Passphrase of {who}</label>
+<input id="passphrase" name="passphrase" type="password" autocomplete="current-password" maxlength="4096" required>
 <button name="decision" value="approve">Approve</button>
 <button name="decision" value="deny">Deny</button>
 </form>
 """
 
 
-def page_of_request(request: Request, *, token: str, check: str, is_spent: bool) -> str:
-    """The page with the exact request, and a form while it can still be decided with this link."""
+def page_of_request(request: Request, *, who: str, token: str, check: str, is_spent: bool) -> str:
+    """The page with the exact request, and a form for this person while it can still be decided with this link."""
     rows = [
         ("Action", request.action),
         ("Warning", request.finding),
@@ -99,7 +102,7 @@ def page_of_request(request: Request, *, token: str, check: str, is_spent: bool)
     elif is_spent:
         parts.append("<p>This link was already used. Decide another way.</p>")
     else:
-        parts.append(_FORM.format(token=html.escape(token), check=html.escape(check)))
+        parts.append(_FORM.format(token=html.escape(token), check=html.escape(check), who=html.escape(who)))
     return page("Confirmation needed" if request.status == "pending" else "Confirmation", "\n".join(parts))
 
 
@@ -180,7 +183,7 @@ def show(book: Book, key: bytes, token: str, *, now: float) -> str:
     request = book.look(who, link.request_id)
     # Chat programs fetch links for previews, so showing the page must not use the link up.
     is_spent = book.database.row("notify.is_spent", {"hash": link.hash}) is not None
-    return page_of_request(request, token=token, check=check_value(key, token), is_spent=is_spent)
+    return page_of_request(request, who=who.name, token=token, check=check_value(key, token), is_spent=is_spent)
 
 
 def use(book: Book, key: bytes, token: str, form: dict[str, str], *, now: float) -> DecisionReply:
@@ -192,6 +195,14 @@ def use(book: Book, key: bytes, token: str, form: dict[str, str], *, now: float)
         raise Refused("The form does not belong to this link: open the link again.")
     if form.get("decision") not in ("approve", "deny"):
         raise UsageError("Neither approve nor deny was chosen: open the link again.")
+    who = credential_of(book, link.channel, link.person)
+    if who is None:
+        raise Refused("The person of this link may no longer decide here.")
+    if not form.get("passphrase"):
+        # Whoever can read the service's files can make a link.
+        raise Refused("Your passphrase is missing: open the link again and type it.")
+    # Before the link is used up: a mistyped passphrase must not cost it.
+    unlocked = authenticate_passphrase(book.database, who.name, form["passphrase"], now=now)
     if not _spend(book, link, now):
         raise Refused("This link was already used: decide another way.")
     try:
@@ -202,6 +213,7 @@ def use(book: Book, key: bytes, token: str, form: dict[str, str], *, now: float)
             request_id=link.request_id,
             approve=form["decision"] == "approve",
             via="link",
+            unlocked=unlocked,
             reason=form.get("reason", "")[:_MOST_REASON],
         )
     except (StoreError, UsageError):
@@ -247,6 +259,8 @@ async def _page(ask: Ask, do: Callable[[Book], tuple[int, str]]) -> HTMLResponse
         status, text = await ask(do)
     except NotFound as error:
         status, text = 404, page_of_sentence("Not found", str(error))
+    except Unauthorised as error:
+        status, text = 401, page_of_sentence("Not allowed", f"{error}. Open the link again.")
     except Refused as error:
         status, text = 403, page_of_sentence("Not allowed", str(error))
     except UsageError as error:

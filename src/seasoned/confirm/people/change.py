@@ -5,10 +5,10 @@ There are exactly two ways:
 - **A grant.** Any credential asks for `modify_permissions` with the change as details (`ask_change`); a person approves
   it; the change happens in the same transaction that redeems the approval. The digest binds it to this very change.
 - **An admin at the terminal**, with the passphrase. An admin's token alone is not enough: it lies in a file or an
-  environment variable that an agent of the same user may read.
+  environment variable that an agent of the same user may read. Approvers make credentials for their own agents so.
 
-`first_admin` makes the first admin, and works only while there is none. Agents' credentials decide nothing, so
-`credential.make` makes them without either.
+Either way the audit proves it: by the admin's signature, or by those of the people who approved the request.
+`first_admin` makes the first admin, and works only while there never was one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,19 @@ import msgspec
 
 from seasoned.command.action import CHANGE_POLICY
 from seasoned.confirm.audit.chain import Chain, writing
+from seasoned.confirm.audit.recorded import RecordedState
 from seasoned.confirm.people import credential
-from seasoned.confirm.people.credential import TERMINAL, Credential, Role, active_admins, current
-from seasoned.confirm.people.passphrase import authenticate_passphrase, keep_verifier, make_verifier
+from seasoned.confirm.people.credential import (
+    TERMINAL,
+    Credential,
+    Proof,
+    Role,
+    SealedKey,
+    UnlockedCredential,
+    active_admins,
+    current,
+)
+from seasoned.confirm.people.passphrase import authenticate_passphrase, check_key, new_key, unlocked
 from seasoned.confirm.request import allow_list
 from seasoned.confirm.request.allow_list import AllowedAction
 from seasoned.confirm.request.book import Book
@@ -48,7 +58,7 @@ class RemoveAllowed(msgspec.Struct, frozen=True, kw_only=True, tag="remove_allow
 
 
 class MakeCredential(msgspec.Struct, frozen=True, kw_only=True, tag="make_credential"):
-    """Make a credential; the result contains its token, once."""
+    """Make a credential; the result contains its token, once. An agent belongs to the person who makes it."""
 
     name: str
     role: Role
@@ -106,17 +116,19 @@ def ask_change(change: Change) -> NewRequest:
     )
 
 
-def policy_change(book: Book, change: Change, *, authority: ByGrant | ByPassphrase) -> ChangeResult:
-    """Make a change with one of the two authorities; otherwise Refused, Unauthorised or Conflict, and no change."""
+def policy_change(
+    book: Book, change: Change, *, authority: ByGrant | ByPassphrase, key: SealedKey | None = None
+) -> ChangeResult:
+    """Make a change with one of the two authorities; otherwise Refused, Unauthorised or Conflict, and no change.
+
+    `key`: the key of a new person who decides, who has chosen a passphrase already.
+    """
     _check(change)
     now = float(book.clock())
     if isinstance(authority, ByPassphrase):
         # Before the transaction: argon2 is slow on purpose, and every other writer would wait.
         admin = authenticate_passphrase(book.database, authority.name, authority.passphrase, now=now)
-        if admin.role != "admin":
-            raise Refused(f"{admin.name!r} is not an admin: ask for {CHANGE_POLICY!r}, or let an admin do it")
-        with writing(book.database) as chain:
-            return _apply(book, chain, change, by=current(book.database, admin).name, now=now)
+        return change_as(book, change, admin, key=key)
     asked = ask_change(change)
     # From the change itself, so an approval of another change does not fit.
     digest = request_digest(
@@ -126,10 +138,40 @@ def policy_change(book: Book, change: Change, *, authority: ByGrant | ByPassphra
         session_key=asked.session_key,
         requester=authority.who.name,
     )
+    if isinstance(change, AddAllowed) and change.session_key != book.redacted(change.session_key):
+        raise UsageError("the session key contains a secret, which the audit must not hold: use another key")
     with writing(book.database) as chain:
         who = current(book.database, authority.who)
+        if isinstance(change, MakeCredential) and change.role == "agent" and change.person != who.person:
+            raise Refused(f"an agent belongs to the person whose agent asked for it: {who.person!r}")
         book.redeem_in(chain, who, authority.request_id, digest=digest, now=now)
-        return _apply(book, chain, change, by=who.name, now=now)
+        grant = {
+            "request": authority.request_id,
+            "action": asked.action,
+            "description": asked.description,
+            "details": asked.details,
+        }
+        result = _apply(book, chain, change, proof=Proof(who.name, grant=grant), now=now, key=key)
+    book.note_used([(authority.request_id, "redeemed", now)])
+    return result
+
+
+def change_as(book: Book, change: Change, who: UnlockedCredential, *, key: SealedKey | None = None) -> ChangeResult:
+    """Make a change with the signature of a person: of an admin, or of an approver for an agent of their own."""
+    _check(change)
+    now = float(book.clock())
+    is_own_agent = isinstance(change, MakeCredential) and change.role == "agent"
+    if isinstance(change, MakeCredential) and is_own_agent and change.person != who.person:
+        raise Refused(
+            f"an agent belongs to the person who makes it, so that no one approves what their own agent asks for: "
+            f"{change.name!r} can only belong to {who.person!r}"
+        )
+    if who.role != "admin" and not is_own_agent:
+        raise Refused(f"{who.name!r} is not an admin: ask for {CHANGE_POLICY!r}, or let an admin do it")
+    with writing(book.database) as chain:
+        current(book.database, who)
+        check_key(book.recorded(), who)
+        return _apply(book, chain, change, proof=Proof(who.name, who.key), now=now, key=key)
 
 
 def first_admin(
@@ -140,22 +182,23 @@ def first_admin(
     now: float,
     person: str | None = None,
     policy_sha256: str | None = None,
-) -> tuple[Credential, str]:
-    """Make the first admin, with a passphrase; Refused if there is one.
+) -> tuple[UnlockedCredential, str]:
+    """Make the first admin, with a passphrase; Refused if there is one, or was one.
 
     `policy_sha256`: digest of the present policy file. It counts as approved; from now on only an admin or an approved
     request can change it.
     """
-    verifier = make_verifier(passphrase)
+    key, stored = new_key(passphrase)
     with writing(database) as chain:
-        if active_admins(database):
+        if active_admins(database) or RecordedState(database).update().signed_since is not None:
             raise Refused("there is already an admin: ask an admin for more credentials, or submit a request")
-        made, token = credential.add(database, chain, name, "admin", now=now, person=person, by=TERMINAL)
-        keep_verifier(database, chain, made, verifier, now=now)
+        # Signed by the key that it brings: this row begins the signed part of the audit.
+        proof = Proof(TERMINAL, key)
+        made, token = credential.add(database, chain, name, "admin", now=now, person=person, proof=proof, key=stored)
         if policy_sha256 is not None:
             facts = {"sha256": policy_sha256, "summary": "as it stood when the first admin was made"}
-            chain.append("policy_replaced", facts, at=now, actor=made.name)
-    return made, token
+            chain.append("policy_replaced", facts, at=now, actor=made.name, signer=key)
+    return unlocked(made, key), token
 
 
 def _check(change: Change) -> None:
@@ -165,34 +208,37 @@ def _check(change: Change) -> None:
         raise UsageError(f"sha256 must be the digest of the new policy file, not {change.sha256!r}")
 
 
-def _apply(book: Book, chain: Chain, change: Change, *, by: str, now: float) -> ChangeResult:
-    database = book.database
+def _apply(
+    book: Book, chain: Chain, change: Change, *, proof: Proof, now: float, key: SealedKey | None
+) -> ChangeResult:
+    database, by = book.database, proof.by
     match change:
         case AddAllowed():
-            key = None if change.session_key is None else book.redactor.text(change.session_key)
             made = allow_list.add(
                 database,
                 chain,
                 action=change.action,
-                session_key=key,
+                session_key=book.redacted(change.session_key),
                 expires_at=change.expires_at,
-                by=by,
+                proof=proof,
                 now=now,
             )
             return ChangeResult(change=change, by=by, allowed=made)
         case RemoveAllowed():
             return ChangeResult(
-                change=change, by=by, allowed=allow_list.remove(database, chain, change.id, by=by, now=now)
+                change=change, by=by, allowed=allow_list.remove(database, chain, change.id, proof=proof, now=now)
             )
         case MakeCredential():
-            who, token = credential.add(database, chain, change.name, change.role, now=now, person=change.person, by=by)
+            who, token = credential.add(
+                database, chain, change.name, change.role, now=now, person=change.person, proof=proof, key=key
+            )
             return ChangeResult(change=change, by=by, credential=who, token=token)
         case RevokeCredential():
-            ended = credential.end(database, chain, change.name, by=by, now=now)
+            ended = credential.end(database, chain, change.name, proof=proof, now=now)
             return ChangeResult(change=change, by=by, credential=ended)
         case ReplacePolicy():
-            summary = book.redactor.text(change.summary)
-            chain.append("policy_replaced", {"sha256": change.sha256, "summary": summary}, at=now, actor=by)
+            facts = proof.facts({"sha256": change.sha256, "summary": book.redactor.text(change.summary)})
+            chain.append("policy_replaced", facts, at=now, actor=by, signer=proof.signer)
             return ChangeResult(change=change, by=by)
 
 

@@ -9,11 +9,13 @@ import hmac
 import re
 import secrets
 from hashlib import sha256
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from seasoned.confirm.audit.chain import Chain, writing
+from seasoned.confirm.audit.recorded import digest_of_sealed
+from seasoned.confirm.audit.signature import SigningKey
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.request.request import APPROVED, new_id
 from seasoned.errors import Conflict, Denied, NotFound, Refused, Unauthorised, UsageError
@@ -41,19 +43,60 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True):
     revoked_at: float | None = None
 
 
+class UnlockedCredential(Credential, frozen=True, kw_only=True):
+    """A person who decides, with the key that their passphrase opened just now. It lives in memory alone."""
+
+    key: SigningKey
+
+
+class SealedKey(msgspec.Struct, frozen=True):
+    """What is stored of a person's key: the public half, and the private half as only the passphrase opens it."""
+
+    public: str
+    sealed: str
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """Who stands for a change: its row in the audit names them and has their signature, or the request it follows."""
+
+    by: str
+    signer: SigningKey | None = None
+    grant: dict[str, Any] | None = None
+
+    def facts(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """The facts of a row, with the request that they follow from."""
+        return facts if self.grant is None else {**facts, "grant": self.grant}
+
+
 def make(
-    database: Database, name: str, role: Role, *, now: float, person: str | None = None, by: str = TERMINAL
+    database: Database,
+    name: str,
+    role: Role,
+    *,
+    now: float,
+    person: str | None = None,
+    by: str = TERMINAL,
+    key: SealedKey | None = None,
 ) -> tuple[Credential, str]:
     """A new credential and its token `ssn_<role>_…`, shown only now. Audited. The person is the name by default.
 
-    Entry points that create approvers or admins use `change.policy_change`, which requires authority.
+    Entry points use `change.policy_change`, which requires authority: without it, the credential counts only as long
+    as no admin has a key.
     """
     with writing(database) as chain:
-        return add(database, chain, name, role, now=now, person=person, by=by)
+        return add(database, chain, name, role, now=now, person=person, proof=Proof(by), key=key)
 
 
 def add(
-    database: Database, chain: Chain, name: str, role: Role, *, now: float, person: str | None, by: str
+    database: Database,
+    chain: Chain,
+    name: str,
+    role: Role,
+    *,
+    now: float,
+    person: str | None,
+    proof: Proof,
+    key: SealedKey | None = None,
 ) -> tuple[Credential, str]:
     """`make` inside an open transaction."""
     if role not in ROLES:
@@ -71,10 +114,15 @@ def add(
             "role": role,
             "person": person,
             "token_hash": _hash(token),
+            "public_key": None if key is None else key.public,
+            "sealed_key": None if key is None else key.sealed,
             "created_at": made.created_at,
         },
     )
-    chain.append("credential_made", {"name": name, "role": role, "person": person}, at=now, actor=by)
+    facts = {"name": name, "role": role, "person": person, "token": _hash(token)}
+    if key is not None:
+        facts |= {"public": key.public, "sealed": digest_of_sealed(key.sealed)}
+    chain.append("credential_made", proof.facts(facts), at=now, actor=proof.by, signer=proof.signer)
     return made, token
 
 
@@ -94,12 +142,12 @@ def authenticate(database: Database, token: str, *, now: float) -> Credential:
 
 
 def revoke(database: Database, name_or_id: str, *, by: str, now: float) -> Credential:
-    """Revoke a credential. Its votes stay; its requests can no longer be redeemed."""
+    """Revoke a credential without a signature, which is enough for an agent's. Its votes stay."""
     with writing(database) as chain:
-        return end(database, chain, name_or_id, by=by, now=now)
+        return end(database, chain, name_or_id, proof=Proof(by), now=now)
 
 
-def end(database: Database, chain: Chain, name_or_id: str, *, by: str, now: float) -> Credential:
+def end(database: Database, chain: Chain, name_or_id: str, *, proof: Proof, now: float) -> Credential:
     """`revoke` inside an open transaction. Revoking twice changes nothing."""
     found = find(database, name_or_id)
     if found.revoked_at is not None:
@@ -108,7 +156,8 @@ def end(database: Database, chain: Chain, name_or_id: str, *, by: str, now: floa
     if found.role == "admin" and active_admins(database) == 1:
         raise Conflict(f"{found.name!r} is the last admin: make another one first", status="last")
     database.run("confirm.revoke", {"id": found.id, "now": float(now)})
-    chain.append("credential_revoked", {"name": found.name, "role": found.role}, at=now, actor=by)
+    facts = proof.facts({"name": found.name, "role": found.role})
+    chain.append("credential_revoked", facts, at=now, actor=proof.by, signer=proof.signer)
     return msgspec.structs.replace(found, revoked_at=float(now))
 
 
@@ -155,6 +204,11 @@ def from_row(row: DatabaseRow) -> Credential:
         created_at=float(row["created_at"]),
         revoked_at=None if revoked_at is None else float(revoked_at),
     )
+
+
+def without_key(who: Credential) -> Credential:
+    """A credential as a token proves it, without a key that was opened."""
+    return Credential(**{name: getattr(who, name) for name in Credential.__struct_fields__})
 
 
 def _name(given: object, field: str) -> str:

@@ -1,7 +1,7 @@
-"""Identifies an approver at the terminal by a passphrase; only its argon2 verifier is stored.
+"""Identifies a person who decides by a passphrase: it opens their signing key, and no file holds it.
 
 An agent of the same user can run the same commands and read the same files, but does not know the passphrase. It can
-try words against the verifier for as long as it likes, so the passphrase must be long.
+try words against the sealed key for as long as it likes, so the passphrase must be long.
 """
 
 from __future__ import annotations
@@ -13,79 +13,185 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from seasoned.confirm.audit.chain import Chain, writing
-from seasoned.confirm.people.credential import TERMINAL, Credential, current, from_row
-from seasoned.errors import Refused, Unauthorised, UsageError
-from seasoned.store import Database
+from seasoned.confirm.audit.recorded import RecordedState, digest_of_sealed
+from seasoned.confirm.audit.signature import SigningKey
+from seasoned.confirm.people.credential import (
+    TERMINAL,
+    Credential,
+    Proof,
+    SealedKey,
+    UnlockedCredential,
+    current,
+    from_row,
+)
+from seasoned.confirm.people.key import HASHER, check_passphrase, open_key, seal_key
+from seasoned.errors import Refused, Unauthorised
+from seasoned.store import Database, DatabaseRow
 
-LEAST_CHARACTERS = 12
-_HASHER = PasswordHasher()
 _WRONG = "the passphrase is wrong, or {name!r} has none: nothing was done"
 
 
+def new_key(passphrase: str, *, hasher: PasswordHasher = HASHER) -> tuple[SigningKey, SealedKey]:
+    """A new key, and how it is stored. Slow on purpose, so call it before a transaction."""
+    check_passphrase(passphrase)
+    key = SigningKey()
+    return key, SealedKey(key.public, seal_key(key, passphrase, hasher=hasher))
+
+
 def set_passphrase(
-    database: Database, who: Credential, passphrase: str, *, now: float, hasher: PasswordHasher = _HASHER
-) -> None:
-    """Set or change the passphrase of an approver or admin.
+    database: Database,
+    who: Credential,
+    passphrase: str,
+    *,
+    by: UnlockedCredential | None,
+    now: float,
+    hasher: PasswordHasher = HASHER,
+) -> UnlockedCredential:
+    """Set or change the passphrase of a person who decides.
 
-    `who` must have been authenticated just now, by its token or its old passphrase: with the name alone, any program
-    at the same terminal could make itself an approver.
+    `by` is that person, unlocked with the old passphrase, and keeps the key; or an admin, and the person gets a new
+    key. A token is not enough. None only works as long as no admin has a key.
     """
-    _check(passphrase)
-    verifier = hasher.hash(passphrase)
-    with writing(database) as chain:
-        keep_verifier(database, chain, current(database, who), verifier, now=now)
-
-
-def keep_verifier(database: Database, chain: Chain, who: Credential, verifier: str, *, now: float) -> None:
-    """Store a verifier inside an open transaction."""
     if who.role == "agent":
         raise Refused(f"{who.name!r} is an agent's credential: only approvers and admins have a passphrase")
-    database.run("confirm.set_verifier", {"id": who.id, "verifier": verifier})
-    chain.append("passphrase_set", {"name": who.name}, at=now, actor=who.name)
+    check_passphrase(passphrase)
+    if by is not None and by.id == who.id:
+        key = by.key
+        stored = SealedKey(key.public, seal_key(key, passphrase, hasher=hasher))
+    else:
+        key, stored = new_key(passphrase, hasher=hasher)
+    with writing(database) as chain:
+        found = current(database, who)
+        state = RecordedState(database).update()
+        if by is None:
+            if state.signed_since is not None:
+                raise Refused(f"a new passphrase needs the old one, or an admin's: {found.name!r} has no other way")
+            proof = Proof(found.name, key)
+        else:
+            if by.id != found.id and current(database, by).role != "admin":
+                raise Refused(f"{by.name!r} is not an admin, and cannot set the passphrase of {found.name!r}")
+            check_key(state, by)
+            proof = Proof(by.name, by.key)
+        _keep(database, chain, found, stored, proof=proof, now=now)
+    return unlocked(found, key)
 
 
-def make_verifier(passphrase: str, *, hasher: PasswordHasher = _HASHER) -> str:
-    """The argon2 verifier that is stored instead of the passphrase."""
-    _check(passphrase)
-    return hasher.hash(passphrase)
+def check_key(state: RecordedState, who: UnlockedCredential, *, via: str | None = None, now: float = 0.0) -> None:
+    """Raise unless the audit says that this key is the person's: a swapped key opens nothing.
+
+    A device's key only votes, over the channels and for the time that the person said.
+    """
+    known = state.people.get(who.name)
+    recorded = state.keys.get(who.key.public)
+    if recorded is not None and recorded.channels is not None:
+        ends = recorded.expires_at
+        if via not in recorded.channels or ends is None or now >= ends:
+            raise Refused(f"the device of {who.name!r} may not do this, or no longer: unlock it again")
+    if known is None or recorded is None or recorded.name != who.name or recorded.until is not None:
+        raise Refused(
+            f"the key of {who.name!r} is not the one in the audit: it was changed beside the service; run "
+            "`seasoned confirm verify`"
+        )
+    if (known.role, known.person, known.is_revoked) != (who.role, who.person, False):
+        raise Refused(f"{who.name!r} was changed beside the service: run `seasoned confirm verify`")
+
+
+def _keep(
+    database: Database, chain: Chain, who: Credential, stored: SealedKey, *, proof: Proof, now: float, before: str = ""
+) -> None:
+    database.run("confirm.set_key", {"id": who.id, "public_key": stored.public, "sealed_key": stored.sealed})
+    facts = {"name": who.name, "public": stored.public, "sealed": digest_of_sealed(stored.sealed)}
+    if before:
+        facts["verifier"] = before
+    chain.append("passphrase_set", facts, at=now, actor=proof.by, signer=proof.signer)
 
 
 def authenticate_passphrase(
-    database: Database, name: str, passphrase: str, *, now: float, hasher: PasswordHasher = _HASHER
-) -> Credential:
-    """The credential with this name, if the passphrase is right; otherwise Unauthorised, and the attempt is audited."""
+    database: Database, name: str, passphrase: str, *, now: float, hasher: PasswordHasher = HASHER
+) -> UnlockedCredential:
+    """The person with this name, if the passphrase is right; otherwise Unauthorised, and the attempt is audited."""
     row = None
     if name.isascii() and "\0" not in name:
         row = database.row("confirm.credential_named", {"name": name})
+    key = _open(row, passphrase, hasher)
+    if row is None or key is None or row["revoked_at"] is not None:
+        if row is not None:
+            with writing(database) as chain:
+                chain.append("passphrase_refused", {"name": row["name"]}, at=now, actor=TERMINAL)
+        # No lock after wrong ones: an agent at the same terminal could lock the person out.
+        raise Unauthorised(_WRONG.format(name=name))
+    who = unlocked(from_row(row), key)
+    if row["public_key"] is None:
+        return _first_key(database, who, passphrase, now=now, hasher=hasher)
+    check_key(RecordedState(database).update(), who)
+    return who
+
+
+def unlocked(who: Credential, key: SigningKey) -> UnlockedCredential:
+    """A credential with its key."""
+    fields = {name: getattr(who, name) for name in Credential.__struct_fields__}
+    return UnlockedCredential(**fields, key=key)
+
+
+def _open(row: DatabaseRow | None, passphrase: str, hasher: PasswordHasher) -> SigningKey | None:
+    """The key that the passphrase opens; a new one for a person whose store has only a hash of it."""
+    if row is not None and row["public_key"] is not None:
+        return open_key(str(row["sealed_key"]), passphrase, public=str(row["public_key"]))
     # An unknown name takes as long as a wrong passphrase, so that timing does not reveal which names exist.
     verifier = row["verifier"] if row is not None and row["verifier"] is not None else _unknown_verifier(hasher)
     try:
         # A lone surrogate makes a wrong passphrase, not an error.
         hasher.verify(str(verifier), passphrase.encode("utf-8", "surrogatepass"))
-        is_right = True
     except (VerificationError, InvalidHashError):
-        is_right = False
-    if row is not None and row["verifier"] is not None and is_right and row["revoked_at"] is None:
-        return from_row(row)
-    if row is not None:
-        with writing(database) as chain:
-            chain.append("passphrase_refused", {"name": row["name"]}, at=now, actor=TERMINAL)
-    # No lock after wrong ones: an agent at the same terminal could lock the person out.
-    raise Unauthorised(_WRONG.format(name=name))
+        return None
+    return SigningKey() if row is not None and row["verifier"] is not None else None
+
+
+def _first_key(
+    database: Database, who: UnlockedCredential, passphrase: str, *, now: float, hasher: PasswordHasher
+) -> UnlockedCredential:
+    """Give a person of an older store their key, at the first time that they type their passphrase."""
+    stored = SealedKey(who.key.public, seal_key(who.key, passphrase, hasher=hasher))
+    take_over(database, now=now)
+    with writing(database) as chain:
+        row = database.row("confirm.credential", {"id": who.id})
+        state = RecordedState(database).update()
+        known = state.people.get(who.name)
+        if row is None or known is None or row["public_key"] is not None:
+            raise Refused(f"{who.name!r} got a key meanwhile: type the passphrase again")
+        before = digest_of_sealed(str(row["verifier"]))
+        if known.public is not None or known.verifier != before:
+            raise Refused(f"the passphrase of {who.name!r} was changed beside the service: ask an admin for a new one")
+        _keep(database, chain, who, stored, proof=Proof(who.name, who.key), now=now, before=before)
+    return who
+
+
+def take_over(database: Database, *, now: float) -> bool:
+    """Record the credentials of a store that an older version wrote, once, so that later changes are noticed."""
+    state = RecordedState(database).update()
+    if not _is_older(state):
+        return False
+    with writing(database) as chain:
+        if not _is_older(RecordedState(database).update()):
+            return False
+        rows = database.rows("confirm.credentials_whole")
+        known = [
+            {
+                "name": row["name"],
+                "token": row["token_hash"],
+                "verifier": None if row["verifier"] is None else digest_of_sealed(str(row["verifier"])),
+            }
+            for row in rows
+        ]
+        chain.append("taken_over", {"credentials": known}, at=now, actor="system:upgrade")
+    return True
+
+
+def _is_older(state: RecordedState) -> bool:
+    is_unknown = any(one.token_hash is None for one in state.people.values())
+    return is_unknown and state.taken_over is None and not state.keys
 
 
 @cache
 def _unknown_verifier(hasher: PasswordHasher) -> str:
     return hasher.hash(secrets.token_urlsafe(16))
-
-
-def _check(passphrase: str) -> None:
-    if len(passphrase) < LEAST_CHARACTERS or len(set(passphrase)) < 5:
-        raise UsageError(
-            f"a passphrase needs at least {LEAST_CHARACTERS} characters, and more than a few different ones: "
-            "use four or more words"
-        )
-    try:
-        passphrase.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise UsageError("the passphrase contains a lone surrogate: type it again") from error

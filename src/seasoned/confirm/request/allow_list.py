@@ -9,6 +9,7 @@ import msgspec
 
 from seasoned.command.action import HIGH_RISK, check_action
 from seasoned.confirm.audit.chain import Chain
+from seasoned.confirm.people.credential import Proof
 from seasoned.confirm.request.canonical_json import check_text
 from seasoned.confirm.request.request import new_id
 from seasoned.errors import NotFound, Refused, UsageError
@@ -32,7 +33,7 @@ def add(
     chain: Chain,
     *,
     action: str,
-    by: str,
+    proof: Proof,
     now: float,
     session_key: str | None = None,
     expires_at: float | None = None,
@@ -49,24 +50,21 @@ def add(
         session_key=session_key,
         expires_at=None if expires_at is None else float(expires_at),
         created_at=float(now),
-        created_by=by,
+        created_by=proof.by,
     )
     database.run("confirm.add_allowed", msgspec.structs.asdict(made))
-    chain.append(
-        "allow_added",
-        {"id": made.id, "action": action, "session_key": session_key, "expires_at": made.expires_at},
-        at=now,
-        actor=by,
-    )
+    facts = {"id": made.id, "action": action, "session_key": session_key, "expires_at": made.expires_at}
+    chain.append("allow_added", proof.facts(facts), at=now, actor=proof.by, signer=proof.signer)
     return made
 
 
-def remove(database: Database, chain: Chain, allowed_id: str, *, by: str, now: float) -> AllowedAction:
+def remove(database: Database, chain: Chain, allowed_id: str, *, proof: Proof, now: float) -> AllowedAction:
     """Remove an entry from the list, inside an open transaction."""
     rows = database.rows("confirm.remove_allowed", {"id": allowed_id})
     if not rows:
         raise NotFound(f"no allow-list entry has the id {allowed_id!r}: see `seasoned confirm allow list`")
-    chain.append("allow_removed", {"id": allowed_id, "action": rows[0]["action"]}, at=now, actor=by)
+    facts = proof.facts({"id": allowed_id, "action": rows[0]["action"]})
+    chain.append("allow_removed", facts, at=now, actor=proof.by, signer=proof.signer)
     return _allowed(rows[0])
 
 
@@ -75,12 +73,12 @@ def allow_list(database: Database) -> list[AllowedAction]:
     return [_allowed(row) for row in database.rows("confirm.allowed")]
 
 
-def is_allowed(database: Database, action: str, session_key: str, *, now: float) -> bool:
-    """Whether the stored list allows this action in this session now; never one of the ten."""
+def rules_for(database: Database, action: str, session_key: str, *, now: float) -> list[str]:
+    """Ids of the entries that allow this action in this session now; none for one of the ten."""
     if action in HIGH_RISK:
-        return False
+        return []
     key = {"action": action, "session_key": session_key, "now": float(now)}
-    return database.row("confirm.allowed_now", key) is not None
+    return [str(row["id"]) for row in database.rows("confirm.allowed_now", key)]
 
 
 def check_allowable(action: str) -> str:

@@ -12,17 +12,23 @@ import msgspec
 from seasoned.command.action import check_action
 from seasoned.command.rows import Finding
 from seasoned.confirm.audit.chain import AuditEntry, Chain, newest_entries, read_head, writing
+from seasoned.confirm.audit.ledger import Outcome, UsedLedger
+from seasoned.confirm.audit.recorded import RecordedState
 from seasoned.confirm.people.credential import (
     Credential,
+    UnlockedCredential,
     check_pending,
     current,
     deciding_refusal,
     no_such_request,
     redeeming_refusal,
 )
+from seasoned.confirm.people.device import DeviceKeys
+from seasoned.confirm.people.passphrase import check_key
 from seasoned.confirm.policy import Policy, RateLimit
-from seasoned.confirm.request.allow_list import is_allowed
+from seasoned.confirm.request.allow_list import rules_for
 from seasoned.confirm.request.canonical_json import canonical, check_text, digest_of, request_bytes
+from seasoned.confirm.request.proof import check_proven
 from seasoned.confirm.request.request import (
     APPROVED,
     BY_ALLOW_LIST,
@@ -37,7 +43,7 @@ from seasoned.confirm.request.request import (
 )
 from seasoned.confirm.request.row import need_in, new_request, request_from_row, unsealed, votes_of
 from seasoned.confirm.request.seal import Seal
-from seasoned.errors import Conflict, Refused, TooMany, UsageError
+from seasoned.errors import Conflict, Denied, NotFound, Refused, TooMany, UsageError
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Database, DatabaseRow
@@ -120,6 +126,20 @@ def _check_rate(
             raise TooMany(_sentence(limit, who, action), remaining=0, window_seconds=limit.window_seconds)
 
 
+def _check_pending(database: Database, policy: Policy, who: Credential, *, asked_so_far: int, now: float) -> None:
+    """Raise TooMany if all agents of a person together wait for as many decisions as they may."""
+    most = policy.pending_of_person()
+    if asked_so_far < most:
+        return
+    row = database.row("confirm.pending_of_person", {"person": who.person, "now": now, "most": most})
+    if row is not None and int(row["count"]) >= most:
+        raise TooMany(
+            f"{most} requests of {who.person!r} wait for a person already: wait until some are decided",
+            remaining=0,
+            window_seconds=policy.timeout.max_seconds,
+        )
+
+
 def _count(database: Database, limit: RateLimit, who: Credential, action: str, since: float) -> int:
     bounds = {"since": since, "most": limit.most}
     if limit.of_action and limit.of_requester:
@@ -157,12 +177,31 @@ class Book:
         seal: Seal,
         secrecy: Secrecy,
         clock: Callable[[], float] = time.time,
+        used: UsedLedger | None = None,
+        devices: DeviceKeys | None = None,
     ) -> None:
         self.database = database
         self.policy = policy
         self.seal = seal
         self.redactor = secrecy.redactor()
         self.clock = clock
+        self.used = used
+        # Keys of phones that people unlocked; none where no service runs.
+        self.devices = devices or DeviceKeys()
+        self._recorded = RecordedState(database)
+
+    def recorded(self) -> RecordedState:
+        """Who may do what, as the audit proves it, up to now. Call it before a transaction adds rows of that kind."""
+        return self._recorded.update()
+
+    def redacted(self, text: str | None) -> str | None:
+        """A text without secrets."""
+        return None if text is None else self.redactor.text(text)
+
+    def note_used(self, used: Sequence[tuple[str, Outcome, float]]) -> None:
+        """Write into the ledger what was used up; call it after the transaction."""
+        if self.used is not None and used:
+            self.used.note(used)
 
     def submit(self, who: Credential, asked: NewRequest) -> Submitted:
         """Submit a request. An allow-listed one is auto_approved (never one of the ten); else TooMany beyond the limit.
@@ -179,10 +218,12 @@ class Book:
             if (again := self._again(who, ready)) is not None:
                 return Submitted(again, False)
             # An allow-listed action must not carry a command that needs one of the ten.
-            by_list = need is None and self._is_allow_listed(ready, now)
+            rule = self._rule_for(ready, now) if need is None else None
+            by_list = rule is not None
             if not by_list:
                 # The limits keep the questions to people few; an allow-listed request asks no one.
                 _check_rate(self.database, self.policy, who, ready.action, asked_so_far=chain.head.seq, now=now)
+                _check_pending(self.database, self.policy, who, asked_so_far=chain.head.seq, now=now)
             request_id = new_id()
             timeout = self.policy.timeout_seconds(ready.action, ready.timeout_seconds)
             facts = {
@@ -214,6 +255,8 @@ class Book:
             self.database.run("confirm.add_request", row)
             event, actor = ("auto_approved", BY_ALLOW_LIST) if by_list else ("submitted", who.name)
             noted = {"requester": who.name} | ({} if need is None else {"needs": need.action})
+            # Redeeming asks whether this rule was made by an admin.
+            noted |= {} if rule is None else {"rule": rule}
             chain.append(event, facts | noted, at=now, actor=actor, request_id=request_id)
             if not by_list:
                 self._tell(request_id, "submitted", now)
@@ -226,28 +269,33 @@ class Book:
 
         NotFound; Refused: not an approver, the requester itself, the same person again, a revoked credential;
         Conflict(status) when it is already resolved or expired; CannotDo when what was asked cannot be opened.
+        `who` must be unlocked, by a passphrase or as a device: the vote is signed. A token is never enough.
         """
         reason = self.redactor.text(check_text(reason, "reason", most=MOST_REASON))
         via = check_text(via, "via", most=40)
         # In an earlier transaction than the next one, which the Conflict below would roll back.
         self._expire_if_due(self._row(request_id), self._now())
-        refusal: Refused
         with writing(self.database) as chain:
             now = self._now()
-            who = current(self.database, who)
+            found = current(self.database, who)
             row = self._row(request_id)
-            if who.role == "agent" and row["requester"] != who.id:
+            if found.role == "agent" and row["requester"] != found.id:
                 raise no_such_request(request_id)
-            wrong = deciding_refusal(who, row, self.policy)
+            wrong = deciding_refusal(found, row, self.policy)
             if wrong is None:
                 check_pending(row, now)
-                wrong = self._has_voted(who, row)
-            if wrong is None:
-                return self._vote(chain, who, row, approve=approve, reason=reason, via=via, now=now)
-            refusal = Refused(wrong)
-            self._note_refusal(chain, who, request_id, wrong, via=via, now=now)
-        # Raised after the transaction: inside it, the audit row about the refusal would be undone.
-        raise refusal
+                wrong = self._has_voted(found, row) or self._not_signing(who, row, via=via, now=now)
+            voted = None
+            if wrong is None and isinstance(who, UnlockedCredential):
+                voted = self._vote(chain, who, row, approve=approve, reason=reason, via=via, now=now)
+            else:
+                self._note_refusal(chain, found, request_id, str(wrong), via=via, now=now)
+        if voted is None:
+            # Raised after the transaction: inside it, the audit row about the refusal would be undone.
+            raise Refused(str(wrong))
+        if voted.status == "denied":
+            self.note_used([(request_id, "denied", now)])
+        return voted
 
     def redeem(self, who: Credential, request_id: str, *, digest: str) -> Grant:
         """Use an approval, once: only by the credential that asked, for the digest that was approved, in time.
@@ -260,19 +308,50 @@ class Book:
         with writing(self.database) as chain:
             now = self._now()
             who = current(self.database, who)
-            wrong = redeeming_refusal(who, self._row(request_id), digest, now)
+            wrong = self._redeeming_refusal(who, request_id, digest, now)
             if wrong is None:
-                return self.redeem_in(chain, who, request_id, digest=digest, now=now)
-            if isinstance(wrong, Refused):
+                grant = self._redeem(chain, who, request_id, digest, now)
+            elif isinstance(wrong, Refused):
                 self._note_refusal(chain, who, request_id, str(wrong), via="", now=now)
         # After the transaction, so that the audit keeps the refusal.
-        raise wrong
-
-    def redeem_in(self, chain: Chain, who: Credential, request_id: str, *, digest: str, now: float) -> Grant:
-        """`redeem` inside an open transaction, so that the granted change happens together with it or not at all."""
-        wrong = redeeming_refusal(who, self._row(request_id), digest, now)
         if wrong is not None:
             raise wrong
+        self.note_used([(request_id, "redeemed", now)])
+        return grant
+
+    def _redeeming_refusal(self, who: Credential, request_id: str, digest: str, now: float) -> Denied | NotFound | None:
+        """Why this credential may not redeem this request now; also if its approval is not proven."""
+        row = self._row(request_id)
+        wrong = redeeming_refusal(who, row, digest, now)
+        if wrong is not None:
+            return wrong
+        try:
+            self._check_unused(request_id)
+            check_proven(self.database, self.recorded(), row, self.policy, now=now)
+        except (Refused, Conflict) as error:
+            return error
+        return None
+
+    def _check_unused(self, request_id: str) -> None:
+        outcome = None if self.used is None else self.used.outcome_of(request_id)
+        if outcome is not None:
+            raise Conflict(
+                f"request {request_id!r} was {outcome} before, says the ledger of used requests: the database was set "
+                "back; submit a new request, and run `seasoned confirm verify`",
+                status="approved" if outcome == "redeemed" else outcome,
+            )
+
+    def redeem_in(self, chain: Chain, who: Credential, request_id: str, *, digest: str, now: float) -> Grant:
+        """`redeem` inside an open transaction, so that the granted change happens together with it or not at all.
+
+        The caller calls `note_used` after the transaction.
+        """
+        wrong = self._redeeming_refusal(who, request_id, digest, now)
+        if wrong is not None:
+            raise wrong
+        return self._redeem(chain, who, request_id, digest, now)
+
+    def _redeem(self, chain: Chain, who: Credential, request_id: str, digest: str, now: float) -> Grant:
         key = {"id": request_id, "requester": who.id, "digest": digest, "now": now}
         # The update repeats every condition: of two redemptions at once, one gets a row.
         rows = self.database.rows("confirm.redeem", key)
@@ -379,19 +458,41 @@ class Book:
             )
         return self._request(row)
 
-    def _is_allow_listed(self, ready: _PreparedRequest, now: float) -> bool:
+    def _rule_for(self, ready: _PreparedRequest, now: float) -> str | None:
+        """What allows a request without a person: "policy", or the id of an entry that an admin made."""
         # The policy file has the exact session key, the stored list the redacted one.
-        return bool(self.policy.allows(ready.action, ready.session_key, now)) or is_allowed(
-            self.database, ready.action, ready.shown["session_key"], now=now
-        )
+        if self.policy.allows(ready.action, ready.session_key, now):
+            return "policy"
+        found = rules_for(self.database, ready.action, ready.shown["session_key"], now=now)
+        # An entry that was put there beside the service allows nothing.
+        return next((rule for rule in found if rule in self.recorded().allowed), None)
 
     def _has_voted(self, who: Credential, row: DatabaseRow) -> str | None:
         if any(vote.person == who.person for vote in votes_of(self.database, str(row["id"]))):
             return f"{who.person!r} has already voted on {row['id']!r}: another person must approve"
         return None
 
+    def _not_signing(self, who: Credential, row: DatabaseRow, *, via: str, now: float) -> str | None:
+        """Why no signed vote can be made of this; None if it can."""
+        if not isinstance(who, UnlockedCredential):
+            return f"a token is not enough to decide: the passphrase of {who.name!r} is needed as well"
+        try:
+            check_key(self.recorded(), who, via=via, now=now)
+            self._check_unused(str(row["id"]))
+        except (Refused, Conflict) as error:
+            return str(error)
+        return None
+
     def _vote(
-        self, chain: Chain, who: Credential, row: DatabaseRow, *, approve: bool, reason: str, via: str, now: float
+        self,
+        chain: Chain,
+        who: UnlockedCredential,
+        row: DatabaseRow,
+        *,
+        approve: bool,
+        reason: str,
+        via: str,
+        now: float,
     ) -> Request:
         if approve:
             # A person must not approve what cannot be shown, or what was changed after it was submitted.
@@ -400,9 +501,9 @@ class Book:
         vote_row = {"person": who.person, "approve": int(approve), "reason": reason}
         cast = {"request_id": request_id, "voter": who.id, "voter_name": who.name, "role": who.role}
         self.database.run("confirm.add_vote", {**cast, **vote_row, "via": via, "at": now})
-        chain.append(
-            "voted", {**vote_row, "approve": bool(approve)}, at=now, actor=who.name, request_id=request_id, via=via
-        )
+        # The row has the id, the decision and the time; with the digest, the signature is about exactly this.
+        facts = {**vote_row, "approve": bool(approve), "digest": row["digest"]}
+        chain.append("voted", facts, at=now, actor=who.name, request_id=request_id, via=via, signer=who.key)
         votes = votes_of(self.database, request_id)
         if not approve:
             self._resolve(chain, request_id, "denied", by=who.name, reason=reason, via=via, now=now)
@@ -438,9 +539,11 @@ class Book:
 
     def _expire(self, ids: Sequence[str], now: float) -> Sequence[str]:
         with writing(self.database) as chain:
-            return [
+            done = [
                 one for one in ids if self._resolve(chain, one, "expired", by=BY_TIMEOUT, reason="", via="", now=now)
             ]
+        self.note_used([(one, "expired", now) for one in done])
+        return done
 
     def _tell(self, request_id: str, event: str, now: float) -> None:
         """Store notifications in the same transaction, so that a crash loses none; they are sent later."""

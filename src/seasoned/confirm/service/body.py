@@ -67,9 +67,23 @@ class SubmitBody(msgspec.Struct, frozen=True):
 
 
 class DecisionBody(msgspec.Struct, frozen=True):
-    """The body of approve and deny, which may be left out."""
+    """The body of approve and deny."""
 
     reason: str | None = None
+    passphrase: str | None = None
+
+    def __repr__(self) -> str:
+        return f"DecisionBody({self.reason!r}, …)"
+
+
+class PhoneBody(msgspec.Struct, frozen=True):
+    """The body that unlocks a phone."""
+
+    passphrase: str
+    seconds: float | None = None
+
+    def __repr__(self) -> str:
+        return f"PhoneBody(…, {self.seconds!r})"
 
 
 class RedeemBody(msgspec.Struct, frozen=True):
@@ -81,6 +95,7 @@ class RedeemBody(msgspec.Struct, frozen=True):
 _submission = msgspec.json.Decoder(SubmitBody)
 _verdict = msgspec.json.Decoder(DecisionBody)
 _redemption = msgspec.json.Decoder(RedeemBody)
+_phone = msgspec.json.Decoder(PhoneBody)
 
 
 async def read_new_request(request: HTTPRequest) -> NewRequest:
@@ -102,10 +117,15 @@ async def read_new_request(request: HTTPRequest) -> NewRequest:
     )
 
 
-async def read_reason(request: HTTPRequest) -> str:
-    """The reason for a decision; no body means no reason."""
+async def read_decision(request: HTTPRequest) -> DecisionBody:
+    """The reason for a decision, and the passphrase; no body means neither."""
     content = await _read(request, may_be_empty=True)
-    return (_decoded(content, _verdict).reason or "") if content else ""
+    return _decoded(content, _verdict) if content else DecisionBody()
+
+
+async def read_phone(request: HTTPRequest) -> PhoneBody:
+    """The passphrase that unlocks a phone, and for how long."""
+    return _decoded(await _read(request), _phone)
 
 
 async def read_digest(request: HTTPRequest) -> str:

@@ -78,6 +78,16 @@ class RedeemedAnswer(_Answer):
     redeemed_at_iso: str
 
 
+class PhoneAnswer(_Answer):
+    """Until when the phone of a person decides, and over which channels."""
+
+    schema_: Literal["seasoned/confirm-phone/1"] = Field(alias="schema")
+    name: str
+    channels: list[str]
+    expires_at: float
+    expires_at_iso: str
+
+
 class VoteShown(_Answer):
     """One person's vote."""
 
@@ -214,8 +224,29 @@ SUBMISSION = _body(
         },
     }
 )
+_PASSPHRASE = "The passphrase of the credential: a token alone decides nothing."
 VERDICT = _body(
-    {"type": "object", "properties": {"reason": _text("Kept and shown.", type=["string", "null"])}}, required=False
+    {
+        "type": "object",
+        "properties": {
+            "reason": _text("Kept and shown.", type=["string", "null"]),
+            "passphrase": _text(_PASSPHRASE, type=["string", "null"]),
+        },
+    },
+    required=False,
+)
+PHONE = _body(
+    {
+        "type": "object",
+        "required": ["passphrase"],
+        "properties": {
+            "passphrase": _text(_PASSPHRASE),
+            "seconds": {
+                "type": ["number", "null"],
+                "description": "For how long; 12 hours by default, 30 days at most.",
+            },
+        },
+    }
 )
 REDEMPTION = _body(
     {

@@ -19,16 +19,18 @@ from starlette.responses import Response, StreamingResponse
 
 import seasoned
 from seasoned.confirm.notify.outbox import unsent
-from seasoned.confirm.people.credential import Credential, authenticate, credentials
+from seasoned.confirm.people.credential import Credential, UnlockedCredential, authenticate, credentials
+from seasoned.confirm.people.passphrase import authenticate_passphrase
 from seasoned.confirm.policy import is_loopback
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
 from seasoned.confirm.service import body, openapi
 from seasoned.confirm.service.body import (
     is_first_version,
+    read_decision,
     read_digest,
     read_new_request,
-    read_reason,
+    read_phone,
     values_of,
 )
 from seasoned.confirm.service.openapi import answers
@@ -201,9 +203,36 @@ async def deny(request: HTTPRequest, request_id: RequestId, who: Who) -> Respons
 
 
 async def _decide(request: HTTPRequest, who: Credential, request_id: str, *, approve: bool) -> Response:
-    reason = await read_reason(request)
-    decided = await decide(service_of(request), who, request_id, approve=approve, reason=reason, via="http")
+    given, service = await read_decision(request), service_of(request)
+    # An agent has no passphrase: it is refused below, and cannot fill the audit with wrong ones.
+    if given.passphrase and who.role != "agent":
+        who = await unlock(service, who, given.passphrase)
+    reason = given.reason or ""
+    decided = await decide(service, who, request_id, approve=approve, reason=reason, via="http")
     return body.say("confirm-decided", body.decided(decided))
+
+
+async def unlock(service: ConfirmService, who: Credential, passphrase: str) -> UnlockedCredential:
+    """The person of a credential, if the passphrase is theirs."""
+    # Not by the thread that writes: argon2 is slow on purpose, and every submission would wait.
+    return await service.store.read(
+        lambda book: authenticate_passphrase(book.database, who.name, passphrase, now=service.clock())
+    )
+
+
+@router.post(
+    "/confirm/phone",
+    responses=answers(
+        400, 403, 408, 413, on_200=(openapi.PhoneAnswer, "The buttons on the phone of this person decide now.")
+    ),
+    openapi_extra=openapi.PHONE,
+)
+async def unlock_phone(request: HTTPRequest, who: Who) -> Response:
+    """Let the phone of this person decide for a time."""
+    given, service = await read_phone(request), service_of(request)
+    made = await service.add_device(await unlock(service, who, given.passphrase), given.seconds)
+    values = {"name": made.name, "channels": list(made.channels), "expires_at": made.expires_at}
+    return body.say("confirm-phone", body.with_iso(values))
 
 
 async def decide(

@@ -17,17 +17,22 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from starlette.requests import Request as HTTPRequest
 
 from seasoned.config import Config, secret
-from seasoned.confirm.audit.chain import AuditHead, read_head
-from seasoned.confirm.audit.export import AuditExporter
+from seasoned.confirm.audit.chain import AuditHead
+from seasoned.confirm.audit.export import AuditExporter, full_head
+from seasoned.confirm.audit.ledger import SERVICE_LOCK, ledger_of
 from seasoned.confirm.notify import incoming, link
 from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
 from seasoned.confirm.notify.notifier import Notifier
+from seasoned.confirm.people.credential import UnlockedCredential
+from seasoned.confirm.people.device import DEFAULT_SECONDS, Device, DeviceKeys, add_device, stored_devices
+from seasoned.confirm.people.passphrase import take_over
 from seasoned.confirm.policy import FILE, Policy, check_agreed, load_with_digest
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
 from seasoned.confirm.request.seal import load_seal
 from seasoned.confirm.service.waiting import StoreThreads, Waiters
 from seasoned.errors import SeasonedError
+from seasoned.file_lock import locked
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Database, open_database
 
@@ -157,6 +162,24 @@ class Notifications:
         return pages, incoming.router(store.write, lambda: self.channels, self._clock)
 
 
+class SteadyClock:
+    """The system's time, which never goes back while the service runs: an end that was reached stays reached."""
+
+    def __init__(self) -> None:
+        # Linux's time since boot goes on while the machine sleeps; elsewhere the usual one is the nearest.
+        self._clock = getattr(time, "CLOCK_BOOTTIME", None)
+        self._ahead = time.time() - self._since_boot()
+
+    def __call__(self) -> float:
+        boot, wall = self._since_boot(), time.time()
+        # A clock that is set forward counts; one that is set back does not.
+        self._ahead = max(self._ahead, wall - boot)
+        return self._ahead + boot
+
+    def _since_boot(self) -> float:
+        return time.monotonic() if self._clock is None else time.clock_gettime(self._clock)
+
+
 class ConfirmService:
     """The parts of one service. `running` starts and stops them."""
 
@@ -170,10 +193,12 @@ class ConfirmService:
         database_file: Path | None = None,
         rate_limit: int | None = None,
         first_version_rate_limit: int | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.config = config
-        self.clock = clock
+        self.clock = clock = SteadyClock() if clock is None else clock
+        self.used = ledger_of(config.home, database_file)
+        self.devices = DeviceKeys()
         self.secrecy = Secrecy(load_key(config.home), config.redact)
         self.seal = load_seal(config.home)
         self._policy_file = None if policy is not None else policy_file or config.home / FILE
@@ -212,21 +237,60 @@ class ConfirmService:
 
     def make_book(self, database: Database) -> Book:
         """A book on this connection, under the policy in force now."""
-        return Book(database, policy=self.policy, seal=self.seal, secrecy=self.secrecy, clock=self.clock)
+        return Book(
+            database,
+            policy=self.policy,
+            seal=self.seal,
+            secrecy=self.secrecy,
+            clock=self.clock,
+            used=self.used,
+            devices=self.devices,
+        )
 
     def open_book(self) -> Book:
         """A book on a new connection, for a thread that is not one of the store threads."""
         return self.make_book(open_database(self.config, durable=True, file=self._database_file))
 
     async def _read_head(self) -> AuditHead:
-        return await self.store.read(lambda book: read_head(book.database, now=self.clock()))
+        return await self.store.read(lambda book: full_head(book.database, self.used, now=self.clock()))
+
+    async def add_device(self, who: UnlockedCredential, seconds: float | None = None) -> Device:
+        """Let the phone of a person decide for a time; over restarts if the policy says so."""
+        close = self.seal.close if self.policy.phone.remember else None
+        lasting = DEFAULT_SECONDS if seconds is None else seconds
+        made = await self.store.write(
+            lambda book: add_device(book.database, who, now=self.clock(), seconds=lasting, close=close)
+        )
+        self.devices.add(made)
+        return made
+
+    async def _prepare(self) -> None:
+        """Before the first request: an older store is taken over, and what a crash left out of the ledger is added."""
+
+        def prepare(book: Book) -> None:
+            take_over(book.database, now=self.clock())
+            self.used.complete(book.database)
+            if self.policy.phone.remember:
+                for device in stored_devices(book.database, self.seal.open, now=self.clock()):
+                    self.devices.add(device)
+
+        await self.store.write(prepare)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Run everything that the service needs while it answers requests."""
+        # A shared lock: several services may use one store, and no backup is restored while one of them runs.
+        lock = locked(self.config.home / SERVICE_LOCK, shared=True, wait_seconds=0.0)
+        with lock:
+            async with self._running():
+                yield
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncIterator[None]:
         await self.store.start()
         try:
             await self._check_policy(self._digest)
+            await self._prepare()
         except BaseException:
             await self.store.stop()
             raise

@@ -1,12 +1,14 @@
 -- name: add_credential
-INSERT INTO credential (id, name, role, person, token_hash, created_at)
-VALUES (:id, :name, :role, :person, :token_hash, :created_at);
+INSERT INTO credential (id, name, role, person, token_hash, public_key, sealed_key, created_at)
+VALUES (:id, :name, :role, :person, :token_hash, :public_key, :sealed_key, :created_at);
 
 -- name: credential
-SELECT id, name, role, person, created_at, revoked_at, verifier FROM credential WHERE id = :id;
+SELECT id, name, role, person, created_at, revoked_at, verifier, token_hash, public_key, sealed_key
+FROM credential WHERE id = :id;
 
 -- name: credential_named
-SELECT id, name, role, person, created_at, revoked_at, verifier FROM credential WHERE name = :name;
+SELECT id, name, role, person, created_at, revoked_at, verifier, token_hash, public_key, sealed_key
+FROM credential WHERE name = :name;
 
 -- name: credential_by_token
 SELECT id, name, role, person, created_at, revoked_at, token_hash FROM credential WHERE token_hash = :token_hash;
@@ -14,14 +16,18 @@ SELECT id, name, role, person, created_at, revoked_at, token_hash FROM credentia
 -- name: credentials
 SELECT id, name, role, person, created_at, revoked_at FROM credential ORDER BY created_at, name;
 
+-- name: credentials_whole
+SELECT id, name, role, person, revoked_at, verifier, token_hash, public_key, sealed_key FROM credential ORDER BY name;
+
 -- name: active_admins
 SELECT COUNT(*) AS count FROM credential WHERE role = 'admin' AND revoked_at IS NULL;
 
 -- name: revoke
 UPDATE credential SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL;
 
--- name: set_verifier
-UPDATE credential SET verifier = :verifier WHERE id = :id AND revoked_at IS NULL;
+-- name: set_key
+UPDATE credential SET public_key = :public_key, sealed_key = :sealed_key, verifier = NULL
+WHERE id = :id AND revoked_at IS NULL;
 
 -- name: add_request
 INSERT INTO request (
@@ -62,13 +68,13 @@ ORDER BY created_at DESC, id DESC
 LIMIT :limit;
 
 -- name: request_states
-SELECT id, status, digest, resolved_by, redeemed_at,
+SELECT id, status, digest, resolved_by, redeemed_at, redeem_before, expires_at, quorum,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 1) AS approvals,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 0) AS denials
 FROM request;
 
 -- name: request_state
-SELECT id, status, digest, resolved_by, redeemed_at,
+SELECT id, status, digest, resolved_by, redeemed_at, redeem_before, expires_at, quorum,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 1) AS approvals,
     (SELECT COUNT(*) FROM vote WHERE request_id = request.id AND approve = 0) AS denials
 FROM request WHERE id = :id;
@@ -93,6 +99,16 @@ SELECT COUNT(*) AS count FROM (
     WHERE requester = :requester AND action = :action AND created_at > :since AND status <> 'auto_approved'
     LIMIT :most
 ) AS found;
+
+-- name: pending_of_person
+SELECT COUNT(*) AS count FROM (
+    SELECT id FROM request WHERE status = 'pending' AND expires_at > :now AND person = :person LIMIT :most
+) AS found;
+
+-- name: used_up
+SELECT id, status, COALESCE(redeemed_at, resolved_at) AS at FROM request
+WHERE status IN ('denied', 'expired') OR redeemed_at IS NOT NULL
+ORDER BY at;
 
 -- name: due
 SELECT id FROM request WHERE status = 'pending' AND expires_at <= :now ORDER BY expires_at;
@@ -141,6 +157,13 @@ VALUES (:seq, :at, :event, :request_id, :actor, :via, :document, :previous, :has
 -- name: audit_all
 SELECT seq, at, event, request_id, actor, via, document, previous, hash FROM audit ORDER BY seq;
 
+-- name: audit_of_power
+SELECT seq, at, event, request_id, actor, via, document, previous, hash FROM audit
+WHERE request_id IS NULL AND seq > :seq AND event <> 'passphrase_refused' ORDER BY seq;
+
+-- name: audit_earlier
+SELECT seq, at FROM audit WHERE seq > :seq AND at < :at ORDER BY seq LIMIT 1;
+
 -- name: audit_row
 SELECT seq, at, event, request_id, actor, via, document, previous, hash FROM audit WHERE seq = :seq;
 
@@ -180,4 +203,10 @@ SELECT id, action, session_key, expires_at, created_at, created_by FROM allowed 
 SELECT id FROM allowed
 WHERE action = :action AND (session_key IS NULL OR session_key = :session_key)
   AND (expires_at IS NULL OR expires_at > :now)
-LIMIT 1;
+ORDER BY id;
+
+-- name: add_device
+INSERT INTO device_key (public_key, name, sealed, expires_at) VALUES (:public_key, :name, :sealed, :expires_at);
+
+-- name: devices
+SELECT public_key, name, sealed, expires_at FROM device_key WHERE expires_at > :now ORDER BY expires_at;

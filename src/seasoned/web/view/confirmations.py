@@ -11,14 +11,14 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response, StreamingResponse
 
 from seasoned.confirm.audit.chain import AuditEntry
-from seasoned.confirm.people.credential import Credential, deciding_refusal
+from seasoned.confirm.people.credential import Credential, UnlockedCredential, deciding_refusal
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
-from seasoned.confirm.service.routes import check_id, decide
+from seasoned.confirm.service.routes import check_id, decide, unlock
 from seasoned.confirm.service.service import ConfirmService, service_of
-from seasoned.errors import CannotDo, Conflict, Denied, Refused, UsageError
+from seasoned.errors import CannotDo, Conflict, Denied, Refused, Unauthorised, UsageError
 from seasoned.web.display import arguments, moment
-from seasoned.web.login import Decider, Deciding, Here, Visitor, ask_to_decide, read_change, visitor
+from seasoned.web.login import Decider, Deciding, Here, Visitor, ask_to_decide, read_change, visitor, visits_of
 from seasoned.web.response import Page, PageRoute, error_page, redirect, render
 from seasoned.web.table import Column, Table, TableCell, answer, row_limit
 
@@ -129,8 +129,11 @@ async def deny(request: HTTPRequest, here: Deciding, request_id: str) -> Respons
 async def _decide(request: HTTPRequest, here: Decider, request_id: str, *, approve: bool) -> Response:
     form = await read_change(request, here)
     try:
+        who = await _unlocked(request, here, form)
         reason = form.get("reason", "").strip()
-        await decide(service_of(request), here.who, request_id, approve=approve, reason=reason, via="page")
+        await decide(service_of(request), who, request_id, approve=approve, reason=reason, via="page")
+    except Unauthorised as error:
+        return await _page(request, here, request_id=request_id, alert=_sentence(error), status=401)
     except Conflict as error:
         return await _page(request, here, request_id=request_id, alert=_too_late(error), status=409)
     except Refused as error:
@@ -144,6 +147,31 @@ async def _decide(request: HTTPRequest, here: Decider, request_id: str, *, appro
         except CannotDo:
             return error_page(error)
     return redirect(f"{here.visit.path}/{PAGE.path}/{request_id}")
+
+
+async def _unlocked(request: HTTPRequest, here: Decider, form: dict[str, str]) -> UnlockedCredential:
+    """The person at the browser with their key: unlocked a short while ago, or by the passphrase in this form."""
+    visits, typed = visits_of(request), form.get("passphrase", "")
+    known = visits.unlocked(here.visit)
+    if known is not None and not typed:
+        return known
+    if not typed:
+        raise Unauthorised("Type your passphrase: being logged in is not enough to decide")
+    who = await unlock(service_of(request), here.who, typed)
+    visits.unlock(here.visit, who)
+    return who
+
+
+@router.post("/phone")
+async def unlock_phone(request: HTTPRequest, here: Deciding) -> Response:
+    """Let the phone of this person decide for a time."""
+    form = await read_change(request, here)
+    try:
+        who = await _unlocked(request, here, form)
+        await service_of(request).add_device(who)
+    except Unauthorised as error:
+        return await _page(request, here, alert=_sentence(error), status=401)
+    return redirect(f"{here.visit.path}/{PAGE.path}")
 
 
 def _too_late(error: Conflict) -> str:
@@ -180,6 +208,10 @@ async def _page(
         "now": service.clock(),
         "who": here.who,
         "gives_up": service.policy.gives_up(),
+        # The forms ask for a passphrase, unless it was typed a short while ago.
+        "is_locked": visits_of(request).unlocked(here.visit) is None,
+        "has_phone": bool(service.policy.channels),
+        "phone_until": service.devices.until(here.who.name, now=service.clock()),
     }
     values |= {"visit": here.visit, "pages": request.app.state.pages, "here": f"{here.visit.path}/{PAGE.path}"}
     return render("confirmations.html", status=status, **values)

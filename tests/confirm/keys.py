@@ -1,0 +1,70 @@
+"""People with a passphrase and a key that open quickly, for tests."""
+
+from __future__ import annotations
+
+from argon2 import PasswordHasher
+
+from seasoned.confirm.audit.chain import writing
+from seasoned.confirm.people.credential import TERMINAL, Credential, Proof, Role, UnlockedCredential, add, end, find
+from seasoned.confirm.people.device import DEFAULT_SECONDS, DeviceKeys, add_device
+from seasoned.confirm.people.passphrase import authenticate_passphrase, new_key, unlocked
+from seasoned.errors import NotFound
+from seasoned.store import Database
+
+WORDS = "four words are enough"
+QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+"""Weak on purpose: the real parameters take a quarter of a second for each passphrase."""
+
+
+def make_person(
+    database: Database,
+    name: str,
+    role: Role,
+    *,
+    now: float,
+    person: str | None = None,
+    by: UnlockedCredential | None = None,
+) -> tuple[Credential, str]:
+    """A credential and its token; one who decides has a key that WORDS open. `by`: an admin, once there is one."""
+    key, stored = (None, None) if role == "agent" else new_key(WORDS, hasher=QUICK)
+    if by is not None and role == "agent":
+        # An agent belongs to the person who makes it.
+        by = as_unlocked(make_person(database, f"{name}-owner", "approver", now=now, person=person or name, by=by)[0])
+    proof = Proof(TERMINAL) if by is None else Proof(by.name, by.key)
+    with writing(database) as chain:
+        made, token = add(database, chain, name, role, now=now, person=person, proof=proof, key=stored)
+    return (made if key is None else unlocked(made, key)), token
+
+
+def revoke_as(database: Database, name: str, *, by: UnlockedCredential, now: float) -> None:
+    """Revoke a credential with an admin's signature."""
+    with writing(database) as chain:
+        end(database, chain, name, proof=Proof(by.name, by.key), now=now)
+
+
+def as_unlocked(who: Credential) -> UnlockedCredential:
+    """A person who decides, for type checkers."""
+    assert isinstance(who, UnlockedCredential)
+    return who
+
+
+def first_admin_of(database: Database, *, now: float, name: str = "boss") -> UnlockedCredential:
+    """The first admin, made if there is none."""
+    try:
+        find(database, name)
+    except NotFound:
+        return as_unlocked(make_person(database, name, "admin", now=now)[0])
+    return unlock(database, name, now=now)
+
+
+def unlock(database: Database, name: str, *, now: float = 0.0) -> UnlockedCredential:
+    """A person who has just typed their passphrase."""
+    return authenticate_passphrase(database, name, WORDS, now=now, hasher=QUICK)
+
+
+def devices_of(database: Database, *names: str, now: float, seconds: float = DEFAULT_SECONDS) -> DeviceKeys:
+    """Phones that these people unlocked."""
+    found = DeviceKeys()
+    for name in names:
+        found.add(add_device(database, unlock(database, name, now=now), now=now, seconds=seconds))
+    return found
