@@ -36,7 +36,7 @@ KEEPS = {
         "action": "create",
         "name": "parcel-reports",
         "description": "How reports of parcels are made.",
-        "content": "# Reports of parcels\n\nWeeks are written like 2026-W09.",
+        "content": "# Reports of parcels\n\nGive the week in its ISO form: 2026-W09.",
         "scope": "everywhere",
     },
 }

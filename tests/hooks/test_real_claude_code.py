@@ -20,6 +20,8 @@ SECOND = "22222222-2222-4222-8222-222222222222"
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 WRAPPED, PLAIN = "rtk make test", "make test"
 ASKED = "How many again? Fix the lint errors too."
+# What a program printed, which must not become a note by itself.
+COPIES = {"tool": "memory", "arguments": {"action": "add", "text": f"Note: {WEEK}!"}}
 
 
 class ClaudeCode(Connected):
@@ -102,7 +104,7 @@ def run_all(place: ClaudeCode) -> tuple[list[Line], list[Line]]:
         place.ask("Go on.", "--resume", SECOND),
         place.ask("/compact", "--resume", SECOND),
         place.ask("And now?", "--resume", SECOND),
-        review=[{"calls": [KEEPS]}, {"text": "Kept how weeks are written."}],
+        review=[{"calls": [KEEPS, COPIES]}, {"text": "Kept how weeks are written."}],
     )
     return asked, reviewed
 
@@ -201,6 +203,10 @@ def check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_sk
     assert "rm -rf /srv/parcels" in json.dumps(ran[1][0]["body"])
     skill = place.home / ".claude" / "skills" / "parcel-reports"
     assert skill.is_symlink() and "2026-W09" in (skill / "SKILL.md").read_text()
+    (waits,) = json.loads(place.seasoned("review", "--staged", "--json"))["changes"]
+    assert (waits["reason"], waits["parent"]) == ("foreign", f"claude-code:{SECOND}")
+    assert WEEK in waits["foreign_text"] and waits["foreign_tool"] == "Bash" and waits["foreign_call"]
+    assert COPIES["arguments"]["text"] not in place.seasoned("memory", "list")
     ledger = json.loads(place.seasoned("review", "--ledger", "--json"))
     assert [one["session"] for one in ledger["reviews"]] == [f"claude-code:{SECOND}"]
 

@@ -12,6 +12,8 @@ from seasoned.text import plural
 _MOST_CHARS = 160
 # What was kept longer ago has been seen elsewhere.
 _NEWS_SECONDS = 7 * 24 * 3600.0
+# How the line of a review begins that kept nothing yet; it names the command that shows what waits.
+_WAITS = "Waiting for you"
 # Ids of Codex begin with the time, so their beginnings are alike.
 _ID_CHARS = {"claude-code": 8, "codex": 13}
 
@@ -55,6 +57,8 @@ def kept_notice(store: Store, agent: str, *, now: float | None = None) -> str:
         return ""
     flat = " ".join("; ".join(said).split())
     cut = flat if len(flat) <= _MOST_CHARS else flat[: _MOST_CHARS - 1] + "…"
+    if all(one.startswith(_WAITS) for one in said):
+        return f"Seasoned learned from earlier sessions. {cut}"
     return f"Seasoned kept from earlier sessions: {cut}. See them: seasoned memory history, seasoned skill history"
 
 

@@ -141,10 +141,10 @@ def test_a_session_that_read_pages_is_staged_as_a_whole_unless_the_setting_says_
 
 def test_a_review_writes_five_entries_and_two_skills_at_most(tmp_path: Path) -> None:
     notes = [note(f"Fact {word} about the project.") for word in ("one", "two", "three", "four", "five", "six")]
-    made = [skill(f"skill-{word}") for word in "abc"]
+    first, *made = (skill(f"skill-{word}") for word in "abcd")
     patch = call("skill_manage", action="patch", name="skill-a", old_string="Run", new_string="Begin")
     # All at once: the tools of a review run in several threads.
-    done = reviewed(tmp_path, session_of(), [*notes, *made], patch)
+    done = reviewed(tmp_path, session_of(), first, [*notes, *made], patch)
     assert done.kept == MOST_NOTES + MOST_SKILLS + 1
     assert len(notes_of(tmp_path)) == MOST_NOTES == 5
     assert len(skills(tmp_path / "skills")) == MOST_SKILLS == 2
