@@ -43,11 +43,13 @@ from seasoned.template.mine.merge import (
 )
 from seasoned.template.mine.note import notes
 from seasoned.template.mine.selection import (
+    KnownTools,
     MiningOptions,
     WorkedCalls,
     choose,
     experience_of,
     minable,
+    note_tools,
     refusal,
     select,
     session_filter,
@@ -198,13 +200,15 @@ def mine(
     # Planted sessions lie in a folder together. If the folders are unknown, all sessions of an agent are one source.
     scanned, found = 0, {}
     folders, times = sources or {}, written or {}
+    known: dict[str, KnownTools] = {}
     for track in tracks:
         scanned += 1
+        note_tools(known, track)
         if refusal(track, options, now, times.get(str(track.ref), 0.0)) is None:
             found[str(track.ref)] = track
     found = _with_witnesses(found)
     experiences = [experience_of(track, folders.get(key)) for key, track in found.items()]
-    chosen = {one.key: one for one in select(experiences, options.max_sessions)}
+    chosen = {one.key: one for one in select(experiences, options.max_sessions, known)}
     worked = [WorkedCalls(found[key], options) for key in sorted(chosen)]
     walks = [
         list(gather(one, options, chosen[key].source, times.get(key, 0.0)))

@@ -319,6 +319,17 @@ def choose(store: Store, found: Sequence[MinableSession], limit: int) -> list[Mi
     return select(several, limit, {project: _known_tools(store, project) for project in projects})
 
 
+def note_tools(known: dict[str, KnownTools], track: Track) -> None:
+    """Count a session of a project among those that know its tools, whether or not it is learned from."""
+    if track.project is None or not track.calls:
+        return
+    project = known.setdefault(track.project, KnownTools(set(), {}))
+    project.lineages.add(track.root)
+    for call in track.calls:
+        if call.counts_as == "ok":
+            project.tools.setdefault(call.tool, set()).add(track.root)
+
+
 def _known_tools(store: Store, project: str) -> KnownTools:
     """The rare tools of a project. Of the others it need not be known who uses them."""
     counted = store.row("mining.lineages_of_project", {"project": project})
