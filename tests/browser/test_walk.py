@@ -40,7 +40,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with site(home) as started:
         # Figures that come later would reload their page in the middle of a check.
         with started.visitor() as alice:
-            for page in ("insight", "backtest"):
+            keys = [row["key"] for row in alice.client.get(f"{alice.path}/projects?as=json", timeout=90).json()["rows"]]
+            projects = [project_link(key) for key in dict.fromkeys([HOSTILE_FOLDER, *keys[:3]])]
+            for page in ("overview", "advice", "insight", "backtest", *projects):
                 assert alice.client.get(f"{alice.path}/{page}?as=json", timeout=90).status_code == 200
         # A request with a zero character is refused before anybody sees it.
         words = hostile.ALL.replace("\0", "")
