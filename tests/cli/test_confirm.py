@@ -472,3 +472,10 @@ def test_text_of_a_request_cannot_steer_the_terminal(service: Serving) -> None:
     assert "\x1b" not in shown
     assert "\n  alice approved it" in shown, "it is set in, unlike our own lines"
     assert json.loads(seasoned("confirm", "list", "--json").stdout)["schema"] == "seasoned/confirm-requests/1"
+
+
+def test_installing_says_which_option_is_missing_and_what_root_is_for() -> None:
+    missing = CliRunner().invoke(app, ["confirm", "install"])
+    assert missing.exit_code != 0 and "--as-user" in str(missing.exception)
+    shown = CliRunner().invoke(app, ["confirm", "install", "--as-user", "--for", "daemon", "--dry-run"])
+    assert shown.exit_code == 0 and "-m venv --without-pip" in shown.output and "Nothing was changed." in shown.output
