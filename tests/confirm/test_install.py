@@ -7,6 +7,7 @@ import plistlib
 import shlex
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -187,11 +188,15 @@ def _run(commands: list[RootCommand]) -> None:
 
 
 def _free_port() -> int:
-    import socket
-
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _answers(path: Path) -> bool:
+    """Whether a service listens there: the file is made a moment before."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
 
 
 @contextmanager
@@ -210,7 +215,7 @@ def _running(setup: Setup) -> Iterator[None]:
     )
     try:
         for _ in range(600):
-            if setup.socket.exists():
+            if _answers(setup.socket):
                 break
             assert process.poll() is None, process.stderr.read().decode()
             time.sleep(0.1)
