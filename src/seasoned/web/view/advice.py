@@ -35,10 +35,15 @@ from seasoned.web.login import Here, read_change
 from seasoned.web.project import choice_of
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect
 from seasoned.web.separate_process import look_up_project, run_apart
-from seasoned.web.table import answer, cell_of_ref
+from seasoned.web.table import Column, Table, TableCell, answer, cell_of_ref, numbers
 
 PAGE = Page("Advice", "advice")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+_COLUMNS = (
+    *(Column(name, name) for name in ("id", "kind", "project", "sentence", "evidence")),
+    *numbers(sessions="sessions", calls="calls", minutes="minutes"),
+    *(Column(name, name) for name in ("step", "text")),
+)
 _TITLE = "Looking for what is worth doing"
 _T = TypeVar("_T")
 
@@ -91,8 +96,28 @@ async def show(request: HTTPRequest, here: Here) -> Response:
     chosen = await histories_of(request).read(lambda store: choice_of(store, request))
     found = await advice_for(request, chosen.key)
     return answer(
-        request, here, "advice.html", found=found, project=chosen, project_link=project_link, session_link=session_link
+        request,
+        here,
+        "advice.html",
+        tables=(_table(found.view),),
+        found=found,
+        project=chosen,
+        project_link=project_link,
+        session_link=session_link,
     )
+
+
+def _table(view: AdviceView | None) -> Table:
+    """The advice for programs; people see it as cards."""
+    rows = [
+        (
+            *map(TableCell, (one.advice.id, one.advice.kind, one.advice.project, one.advice.sentence, one.evidence)),
+            *map(TableCell, (one.advice.evidence.sessions, one.advice.evidence.calls)),
+            *map(TableCell, (one.advice.evidence.minutes, one.step, one.advice.step.text)),
+        )
+        for one in (() if view is None else view.advice)
+    ]
+    return Table(name="advice", title="Advice", columns=_COLUMNS, rows=rows, empty="There is nothing to advise.")
 
 
 @router.get("/advice/{name}")
