@@ -91,6 +91,8 @@ def staged_in(home: Path) -> list[Change]:
         ("Task", {"prompt": "look"}, False),
         ("mcp__seasoned__recall", {"query": "x"}, False),
         ("get_order", {"id": 3}, False),
+        ("multi_agent_v1__spawn", {}, False),
+        ("functions__exec", {}, False),
     ],
 )
 def test_pages_are_known_by_the_call_that_reads_them(tool: str, arguments: dict[str, Any], is_page: bool) -> None:

@@ -16,6 +16,8 @@ from seasoned.template.admission.call import admit_call, names_foreign_host, tex
 # Their results are the user's answers, or what was kept before.
 _OWN_RESULTS = ("skill", "skill_manage")
 _MCP_RESOURCES = ("readmcpresourcetool", "read_mcp_resource")
+# What Codex puts in front of its own tools.
+_OWN_NAMESPACES = ("functions", "multi_agent")
 # Commands of forges that print what other people wrote.
 _FORGES = ("gh", "glab")
 _FORGE_WORDS = frozenset(("issue", "pr", "mr", "api", "search", "gist", "discussion", "release", "snippet"))
@@ -43,7 +45,10 @@ def reads_page(call: ToolCall, *, project: str = "") -> bool:
         command = command_of(call)
         return command is not None and any(_fetches(step, project) for step in parse(command))
     # Tools of MCP servers have the name of the server in front; the agents' own have a row in the table.
-    return tool.kind == "general" and (name.startswith(("mcp_", "mcp.")) or "__" in name.strip("_"))
+    server, joint, _ = name.strip("_").partition("__")
+    return tool.kind == "general" and (
+        name.startswith(("mcp_", "mcp.")) or (bool(joint) and not server.startswith(_OWN_NAMESPACES))
+    )
 
 
 def _fetches(step: Step, project: str) -> bool:
