@@ -102,6 +102,24 @@ def test_what_was_learned_stays_when_the_file_is_gone(tmp_path: Path) -> None:
     assert row["gone_at"] is not None
 
 
+@pytest.mark.parametrize("name", ["in", "in%_'é"])
+def test_a_scan_knows_what_is_under_its_paths_and_leaves_what_only_begins_alike(tmp_path: Path, name: str) -> None:
+    store = tmp_path / "s.db"
+    for number, folder in enumerate((name, f"{name}-2", f"{name}0", f"{name}/deep")):
+        (tmp_path / folder).mkdir()
+        small(f"{SESSION[:-1]}{number}", f"toolu_0{number}AAAAAAAAAAAAAAAAAAAAA").write(tmp_path / folder / "a.jsonl")
+        run(tmp_path / folder, store)
+    shutil.rmtree(tmp_path / f"{name}-2")
+    (tmp_path / name / "deep" / "a.jsonl").unlink()
+    assert (report := run(tmp_path / name, store)).unchanged == 1
+    assert (report.gone, report.read) == (1, 0)
+    # A file by its name is known too, and no other one is looked at.
+    assert (report := run(tmp_path / name / "a.jsonl", store)).unchanged == 1
+    assert report.gone == 0
+    assert run(tmp_path / f"{name}0", store).unchanged == 1
+    assert run(tmp_path, store).gone == 1
+
+
 def test_a_new_judge_judges_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, store = tmp_path / "in", tmp_path / "s.db"
     folder.mkdir()

@@ -13,7 +13,6 @@ import msgspec
 
 from seasoned.command.tool import TaskType, command_of, kind_of, task_type_of
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include, count_name, counts_as
-from seasoned.outcome.judge import judge_session
 from seasoned.project import project_of
 from seasoned.session import Relation, Session, SessionRef, ToolCall, Usage
 from seasoned.store import Store
@@ -108,6 +107,9 @@ def counts_of(calls: Iterable[JudgedCall]) -> Counts:
 
 def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
     """Judge a session that was read. Nothing is truncated or redacted: keep it in memory only."""
+    # Imported here: tracks mostly come from the store, judged already, and the judge is a tenth of a lookup's start.
+    from seasoned.outcome.judge import judge_session
+
     calls = []
     kinds: dict[str, int] = {}
     for position, (call, verdict) in enumerate(judge_session(session)):
