@@ -89,16 +89,20 @@ class ModelRuns(msgspec.Struct, frozen=True, kw_only=True):
 def evidence_page(homes: Sequence[Path], former: str = "") -> str:
     """The page, with a part for each model; of studies that the homes have no runs of, the former page's parts stay."""
     kept = _parts(former)
+    made = {one.name: (home, one) for home in homes for one in [_about(home)]}
     lines = [_HEAD, ""]
-    written = set()
-    for home in homes:
-        about = msgspec.json.decode((home / ABOUT).read_bytes(), type=ModelRuns)
-        written.add(about.name)
-        lines += _model_part(home, about, kept.get(about.name, {}))
-    for name, parts in kept.items():
-        if name not in written:
+    # In the order of the former page, and what is new behind it.
+    for name in dict.fromkeys((*kept, *made)):
+        parts = kept.get(name, {})
+        if name in made:
+            lines += _model_part(*made[name], parts)
+        else:
             lines += [text for part in parts.values() for text in (part, "")]
     return "\n".join([*lines, _TAIL])
+
+
+def _about(home: Path) -> ModelRuns:
+    return msgspec.json.decode((home / ABOUT).read_bytes(), type=ModelRuns)
 
 
 def _parts(page: str) -> dict[str, dict[str, str]]:
