@@ -16,7 +16,7 @@ from seasoned.template.admission.call import admit_call, names_foreign_host, tex
 # Their results are the user's answers, or what was kept before.
 _OWN_RESULTS = ("skill", "skill_manage")
 _MCP_RESOURCES = ("readmcpresourcetool", "read_mcp_resource")
-# What Codex puts in front of its own tools.
+# What Codex puts in front of the tools that are built into it.
 _OWN_NAMESPACES = ("functions", "multi_agent")
 # Commands of forges that print what other people wrote.
 _FORGES = ("gh", "glab")
