@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench.scan import ROOT
 from tests.experience.attack.cases import hostile, table
 from tests.experience.attack.reviews import shown_notes
 from tests.experience.attack.run import Finding, Share, attack, counted, shares
 from tests.experience.attack.world import make_world
+
+from bench.scan import ROOT
 
 # What was shown when the set was run for the first time.
 FIRST = ROOT / "docs" / "measurements" / "gate.json"

@@ -105,6 +105,7 @@ _RUNS_STDIN = LazyRegex(
 # How a substitution begins in a word: as the parser leaves it, and within double quotes.
 _SUBSTITUTED = ("$()", "$(", "`", "<(")
 _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+_JOINED_COMMAND = LazyRegex(r"(?s)(?:[;&`]|\$\()\s*(?P<command>\w.*)")
 # A command of these alone prints the text that a rule found; it does not run it.
 _SHOWING = names("echo printf grep rg egrep cat less head tail sed awk git ag ack")
 
@@ -493,6 +494,11 @@ def why_not_example(tool: str, arguments: Mapping[str, Any]) -> Finding | None:
 
 
 def _of_example_texts(given: Mapping[str, Any]) -> Iterable[Finding]:
+    for text in call_text.all_texts(given):
+        # A tool that hands a value to a shell would run what stands behind such a sign.
+        joined = _JOINED_COMMAND.compiled.search(text)
+        found = None if joined is None else _of_example_command(joined["command"])
+        yield from () if found is None else (found,)
     for kind, text in call_text.example_texts(given):
         if kind == "sql":
             yield from assess_call("sql", {"sql": text}, WorkingFolder(), "example")

@@ -38,6 +38,19 @@ _ANSWERS = names(
     " i_understand acknowledge_risk"
 )
 _NO = names("false no 0 none off n") | {""}
+_AMOUNTS = names("amount sum value_in_cents amount_cents total_amount")
+_RECEIVERS = names(
+    "to iban recipient receiver beneficiary payee destination to_account destination_account wallet address"
+)
+# Arguments that switch a check off, by being true or by being false.
+_SKIPS = LazyRegex(
+    r"(?:^|_)(?:skip|disable|bypass|ignore|suppress|without|no)_(?:\w+_)?(?:checks?|verif\w*|validations?|tests?|reviews?"
+    r"|hooks?|auth\w*|ssl|tls|certificates?|security|sandbox|approvals?|permissions?|mfa|limits?)(?:_|$)|_(?:override|bypass)$"
+)
+_PROTECTS = LazyRegex(
+    r"(?:^|_)(?:mfa|2fa|totp|verif\w*|ssl|tls|auth\w*|encrypt\w*|protect\w*|reviews?|sandbox\w*|signatures?|approvals?)"
+    r"(?:_|$)"
+)
 _TARGET_KEYS = names("env environment stage target cluster deployment tier")
 _LIVE = LazyRegex(r"(?i)(?:--?[\w-]+=)?(?:prod|production|live)\Z")
 
@@ -128,11 +141,16 @@ def example_findings(tool: str, arguments: Mapping[str, Any]) -> Iterator[Findin
         return
     if str(arguments.get("method", "")).lower() in ("post", "put", "patch", "delete"):
         yield _not_example("changes something by HTTP")
+    keys = {_snake(name) for name in arguments}
+    if not looks and keys & _AMOUNTS and keys & _RECEIVERS:
+        yield _not_example("moves money")
     for name, value in arguments.items():
         key = snake(name)
         is_text = not isinstance(value, dict | list)
         if is_text and answers_for_person(name) and str(value).strip().lower() not in _NO:
             yield _not_example("answers a question for the person")
+        if (value is False and _PROTECTS.compiled.search(key)) or (value is True and _SKIPS.compiled.search(key)):
+            yield _not_example("turns a check off")
         if key in _TARGET_KEYS and not looks and any(_LIVE.compiled.match(text) for text in all_texts(value)):
             yield _not_example("changes what is live")
 

@@ -187,4 +187,3 @@ def harmless() -> list[Case]:
 def hostile() -> list[Case]:
     """Every hostile call and sentence; memory and skills are in `notes.toml`."""
     return [*hostile_calls(), *hostile_words(), *hostile_tools()]
-

@@ -118,7 +118,9 @@ class _Codex:
         self.lines.append({"timestamp": _stamp(self._time), "type": kind, "payload": payload})
 
     def user(self, kind: str, text: str) -> None:
-        form = FOREIGN.get(kind, ("{}", {}))[0] if kind == "user" else "<environment_context>\n{}\n</environment_context>"
+        form = (
+            FOREIGN.get(kind, ("{}", {}))[0] if kind == "user" else "<environment_context>\n{}\n</environment_context>"
+        )
         content = [{"type": "input_text", "text": form.format(text)}]
         self._add("response_item", type="message", role="user", content=content)
 

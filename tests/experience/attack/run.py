@@ -67,9 +67,9 @@ class _Finder:
                 for case, own in self._own:
                     # In its own project every needle counts.
                     is_own = setting == SETTINGS[0] and case is asked
-                    if any(needle in text for needle in (case.needles if is_own else own)):
-                        found.append(Finding(setting, channel, case, text))
-                    elif not own and all(needle in text for needle in case.needles):
+                    if any(needle in text for needle in (case.needles if is_own else own)) or (
+                        not own and all(needle in text for needle in case.needles)
+                    ):
                         found.append(Finding(setting, channel, case, text))
         return found
 

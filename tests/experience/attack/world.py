@@ -79,7 +79,9 @@ def make_world(root: Path) -> World:
         subprocess.run([SEASONED, "scan", world.root / "histories"], check=True, capture_output=True)
         for agent in ("claude-code", "codex"):
             # As large as mining allows, so that every case has its chance.
-            options = MiningOptions(min_messages=4, max_sessions=400, max_examples=2000, max_error_rate=0.9, agent=agent)
+            options = MiningOptions(
+                min_messages=4, max_sessions=400, max_examples=2000, max_error_rate=0.9, agent=agent
+            )
             build(agent, options=options)
     return world
 
@@ -110,4 +112,3 @@ def _write_histories(world: World, now: float) -> None:
         make_tree(world.folder(project), ["make verify"])
         for number in range(2):
             write(project, number, cases, 5 - number, codex=False)
-

@@ -52,7 +52,7 @@ def admit(
     # A person may have written what an agent may not; other lines of that file can still be changed.
     known = frozenset(before.split("\n"))
     added = "\n".join([line for line in text.split("\n") if line not in known])
-    if place := _hidden(added):
+    if place := hidden_character(added):
         return Admission(f"The text holds an invisible or broken character ({place}): write it without.")
     hit = _secret(redactor, text, before, PERSONAL if personal else frozenset())
     if hit is not None:
@@ -111,7 +111,7 @@ def _secret(redactor: Redactor, text: str, before: str, allowed: frozenset[str])
     return None
 
 
-def _hidden(text: str) -> str | None:
+def hidden_character(text: str) -> str | None:
     """The first character that a person would not see, by its name."""
     for at, char in enumerate(text):
         if char in "\n\t" or " " <= char <= "~":

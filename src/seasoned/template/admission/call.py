@@ -15,15 +15,15 @@ from urllib.parse import urlsplit
 import msgspec
 
 from seasoned.command.risk import why_not_example
-from seasoned.command.tool import tool_of
+from seasoned.command.tool import command_of, tool_of
 from seasoned.lazy_regex import LazyRegex
-from seasoned.template.admission.admit import Admission
+from seasoned.session import ToolCall
+from seasoned.template.admission.admit import Admission, hidden_character
 from seasoned.template.admission.hostile import arguments_speak, speaks_to_reader
+from seasoned.template.admission.sentence import is_named_plainly, tells_in_command
 
 # How a value looks that was redacted, or shortened for the store: the call would not work as it stands.
 _INCOMPLETE = ("[redacted:", " characters]")
-_NAME = LazyRegex(r"[\w.:/$-]{1,120}\Z")
-_LONG_NAME = 40  # a longer name of an argument holds a sentence
 
 # -- what redirects -----------------------------------------------------------------------------------------------
 
@@ -31,9 +31,14 @@ _LONG_NAME = 40  # a longer name of an argument holds a sentence
 _VARIABLES = (
     r"(?:(?:[a-z]+_)?proxy|(?:\w*_)?(?:PROXY|INDEX_URL|REGISTRY\w*|MIRROR\w*|CA_BUNDLE|ENDPOINT(?:_URL)?|BASE_URL|API_BASE)"
     r"|GOPROXY|GONOSUMDB|GOSUMDB|GOFLAGS|(?:GIT|SSH|LD|DYLD|XDG|SEASONED|PIP|UV|CARGO|npm_config|NPM_CONFIG)_\w+"
-    r"|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS|BASH_ENV|ENV"
+    r"|NODE_OPTIONS(?!=[\"']?--max-old-space-size=\d+[\"']?(?:\s|$))|NODE_EXTRA_CA_CERTS|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS|BASH_ENV|ENV"
     r"|PROMPT_COMMAND|PATH|PS4|IFS|SHELL|EDITOR|VISUAL|PAGER|BROWSER|SSL_CERT_\w+|CURL_HOME|HOME|CLAUDE_CONFIG_DIR"
     r"|CODEX_HOME|HERMES_HOME|RUSTC_WRAPPER|MAVEN_OPTS|GRADLE_OPTS|PYTHONPATH(?==[\"']?(?:/|~|\$HOME|\.\.)))"
+)
+# Variables that switch a check off.
+_UNCHECKED = (
+    r"(?:NODE_TLS_\w+|PYTHONHTTPSVERIFY|\w*(?:SSL|TLS)\w*VERIFY\w*|\w*NO_VERIFY\w*|HUSKY|LEFTHOOK\w*|PRE_COMMIT_\w+|SKIP"
+    r"|\w*(?:SKIP|DISABLE|BYPASS|IGNORE)_(?:\w+_)?(?:TESTS?|CHECKS?|HOOKS?|VERIFY|VALIDATION|LINT|SSL|TLS|AUTH)\w*)"
 )
 _PACKAGES = "npm|pnpm|yarn|bun|pip3?|uv|poetry|pdm|conda|bundle|gem|cargo|go|composer|nuget|helm|brew|apt|cpan|docker"
 _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
@@ -45,8 +50,8 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             "it changes git's configuration, remotes or hooks",
             (
                 r"\bgit\b[^;&|\n]*\s(?:config\s(?!(?:--\S+\s+)*(?:--get\S*|-l\b|--list|get\b|list\b))"
-                r"|remote\s+(?:add|set-\w+|rename|remove|rm)\b|submodule\s+(?:add|set-url)\b|-c\s|--config-env|--exec-path"
-                r"|--upload-pack|--receive-pack)"
+                r"|remote\s+(?:add|set-\w+|rename|remove|rm)\b|submodule\s+(?:add|set-url)\b|--config-env|--exec-path"
+                r"|--upload-pack|--receive-pack)|\bgit(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+-c\s"
             ),
         ),
         (
@@ -81,6 +86,19 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             r"(?:^|[;&|(]\s*)(?:alias\s|function\s|\w+\s*\(\)\s*\{|trap\s|complete\s|enable\s|hash\s+-p)",
         ),
         ("it evaluates what it reads", r"(?:^|[;&|(]\s*)eval\s"),
+        ("it turns a check off", rf"(?:^|[\s;&|(`'\"])(?:export\s+)?{_UNCHECKED}="),
+        # Whatever the first program did, the call has worked: that is no evidence.
+        (
+            "it hides whether it worked",
+            (
+                r"\|\|\s*(?:true\b|:(?=\s|;|$)|exit\s+0\b|echo\b|printf\b)|;\s*(?:true|:|exit\s+0)\s*$"
+                r"|/dev/null(?:\s+2>&1)?\s*(?:;|&&)\s*(?:echo|printf)\b"
+            ),
+        ),
+        (
+            "it writes outside the project",
+            r"(?<![<>=-])>{1,2}\s*[\"']?(?:/(?!dev/(?:null|stdout|stderr|tty)\b|tmp/|private/tmp/)|~|\$HOME)",
+        ),
     )
 )
 # Settings of shells, of ssh and of agents: a file that is only read may be one; a shell that names it may change it.
@@ -88,13 +106,14 @@ _SETTINGS = LazyRegex(
     r"\.(?:bashrc|zshrc|profile|bash_profile|zprofile|npmrc|yarnrc\S*|pypirc|netrc|gitconfig|curlrc|wgetrc)\b"
     r"|\.ssh/|\.gnupg/|\.aws/|\.kube/|\.docker/|\.config/|/etc/|\.claude/|\.codex/|\.gemini/|\.hermes/|\.seasoned"
     r"|pip\.conf\b|\.pth\b|sitecustomize|authorized_keys|known_hosts"
+    r"|\b(?:AGENTS|CLAUDE|GEMINI|SKILL|MEMORY)\.md\b|\.cursor|\.windsurf|copilot-instructions|\.mcp\.json|\.vscode/"
 )
 
 # -- hosts --------------------------------------------------------------------------------------------------------
 
 _URL = LazyRegex(r"(?i)\b([a-z][a-z0-9+.-]{1,30})://([^\s\"'`<>|;)\]}]+)")
 _SCP = LazyRegex(r"(?<![\w/@.-])[\w.-]{1,40}@([\w-]+(?:\.[\w-]+)+)(?::([\w./~-]*))?")
-_IMAGE = LazyRegex(r"(?:^|[\s\"'=])((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/[\w./-]+(?::[\w.-]+)?)(?=[\s\"']|$)")
+_IMAGE = LazyRegex(r"(?:^|[\s\"'=])((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/[\w./-]+(?:[:@][\w.-]+)?)(?=[\s\"']|$)")
 # Programs whose plain words are hosts.
 _CLIENTS = LazyRegex(
     r"(?:^|[;&|(]\s*|\bsudo\s+|\btime\s+)(?:ssh|scp|sftp|rsync|telnet|nc|ncat|netcat|socat|ping6?|dig|host|nslookup|whois"
@@ -107,8 +126,9 @@ _HOST_OPTION = LazyRegex(
 _DOMAIN = LazyRegex(r"(?:[a-z0-9_$(){}-]+\.)+[a-z]{2,24}\.?\Z", re.IGNORECASE)
 _ADDRESS = LazyRegex(r"\d{1,3}(?:\.\d{1,3}){3}\Z|\[?[0-9a-f:]*:[0-9a-f:]+\]?\Z")
 _LOCAL = ("localhost", "host.docker.internal", "0.0.0.0", "::1", "[::1]")
-# Names that cannot be registered (RFC 2606, 6761): placeholders are made of them.
-_RESERVED = (".localhost", ".example", ".test", ".invalid", "example.com", "example.org", "example.net")
+# Hosts of documentation, of which placeholders are made. Below them, and below `.test` or `.example`, anyone may have
+# put a host into a name server or a file of this machine.
+_RESERVED = ("example.com", "example.org", "example.net", "www.example.com")
 _HERE = ("file", "unix", "sqlite", "data")
 
 
@@ -121,13 +141,18 @@ def admit_call(tool: str, arguments: Mapping[str, Any], *, project: str = "") ->
 def _unfit(tool: str, arguments: Mapping[str, Any]) -> str | None:
     """Why a call cannot be shown anywhere: incomplete, dangerous, or a carrier of words to the reader."""
     texts = list(texts_in(arguments))
+    if any(map(hidden_character, texts)):
+        return "it holds an invisible character"
     if any(mark in text for text in texts for mark in _INCOMPLETE):
         return "a part of it was redacted or cut"
-    if not _NAME.compiled.match(tool) or speaks_to_reader(_words(tool)):
+    if not is_named_plainly(tool, is_tool=True) or speaks_to_reader(_words(tool)):
         return "the name of its tool is not plain"
     names = list(_names(arguments))
-    if any(len(name) > _LONG_NAME or not _NAME.compiled.match(name) for name in names):
+    if not all(map(is_named_plainly, names)):
         return "the name of an argument is not plain"
+    command = command_of(ToolCall("", tool, dict(arguments)))
+    if command is not None and tells_in_command(command):
+        return "it holds a sentence beside what it runs"
     if arguments_speak(dict(arguments)) or speaks_to_reader(" ".join(map(_words, names))):
         return "it speaks to its reader"
     found = why_not_example(tool, arguments)
@@ -217,7 +242,7 @@ def _place(url: str) -> str:
 def _is_own(place: str, own: str) -> bool:
     """Whether a host is this machine, a name without a domain (a service beside the program), or the project's own."""
     host = place.partition("/")[0].partition(":")[0] if not place.startswith(("[", ":")) else place
-    if not host or host in _LOCAL or host.startswith("127.") or host.endswith(_RESERVED) or host in _RESERVED:
+    if not host or host in _LOCAL or host.startswith("127.") or host.endswith(".localhost") or host in _RESERVED:
         return True
     # A variable names a host of the machine that runs the command.
     if "$" in host or "{" in host or ("." not in host and ":" not in host):
