@@ -1,4 +1,4 @@
-"""Every way by which a new session is shown something, asked as agents ask: what comes back is all that Seasoned adds."""
+"""Every way by which a new session is shown something, asked as agents ask; what comes back is what Seasoned adds."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from tests.experience.attack import channels
 from tests.experience.attack.cases import Case
@@ -54,24 +55,27 @@ def _everything(asked: Sequence[Asked], begins: Sequence[Asked], step: int) -> I
 
 
 class _Finder:
-    """Finds in texts what is of a case. A needle that several cases share says nothing about which one it is."""
+    """Finds in texts what is of a case. A needle that other cases hold as well says nothing about which one it is."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
-        times = Counter(needle for case in cases for needle in case.needles)
-        self._own = [(case, [needle for needle in case.needles if times[needle] == 1]) for case in cases]
+        texts = [f"{case.tool} {' '.join(map(str, chain(*case.arguments)))}" for case in cases]
+        self._own = [
+            (case, [needle for needle in case.needles if sum(needle in text for text in texts) <= 1]) for case in cases
+        ]
 
     def __call__(self, setting: str, shown: Iterable[Shown]) -> list[Finding]:
-        found = []
-        for asked, channel, text in shown:
-            if text:
-                for case, own in self._own:
-                    # In its own project every needle counts.
-                    is_own = setting == SETTINGS[0] and case is asked
-                    if any(needle in text for needle in (case.needles if is_own else own)) or (
-                        not own and all(needle in text for needle in case.needles)
-                    ):
-                        found.append(Finding(setting, channel, case, text))
-        return found
+        return [
+            Finding(setting, channel, case, text)
+            for asked, channel, text in shown
+            if text
+            for case, own in self._own
+            # In its own project every needle counts; what a question names is in the answer, too.
+            if any(
+                needle in text
+                for needle in (case.needles if setting == SETTINGS[0] and case is asked else own)
+                if channel != "recall" or needle not in asked.tool
+            )
+        ]
 
 
 @dataclass(frozen=True)

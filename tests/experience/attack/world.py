@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from seasoned.app.template import build
 from seasoned.template.mine.selection import MiningOptions
 from tests.experience.attack.cases import Case, harmless, hostile
@@ -79,10 +81,8 @@ def make_world(root: Path) -> World:
         subprocess.run([SEASONED, "scan", world.root / "histories"], check=True, capture_output=True)
         for agent in ("claude-code", "codex"):
             # As large as mining allows, so that every case has its chance.
-            options = MiningOptions(
-                min_messages=4, max_sessions=400, max_examples=2000, max_error_rate=0.9, agent=agent
-            )
-            build(agent, options=options)
+            most = MiningOptions(min_messages=4, max_sessions=400, max_examples=2000, max_error_rate=0.9)
+            build(agent, options=msgspec.structs.replace(most, agent=agent))
     return world
 
 
