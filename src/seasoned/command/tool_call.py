@@ -141,7 +141,7 @@ def example_findings(tool: str, arguments: Mapping[str, Any]) -> Iterator[Findin
         return
     if str(arguments.get("method", "")).lower() in ("post", "put", "patch", "delete"):
         yield _not_example("changes something by HTTP")
-    keys = {_snake(name) for name in arguments}
+    keys = {snake(name) for name in arguments}
     if not looks and keys & _AMOUNTS and keys & _RECEIVERS:
         yield _not_example("moves money")
     for name, value in arguments.items():
