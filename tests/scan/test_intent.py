@@ -17,7 +17,7 @@ def _call(name: str) -> Message:
 
 
 def _found(*messages: Message) -> dict[str, str | None]:
-    return {call.id: words for call, words in intents(_session(*messages))}
+    return {call.id: words for call, words, _ in intents(_session(*messages))}
 
 
 def test_the_first_call_of_a_turn_follows_from_what_the_user_asked() -> None:

@@ -90,6 +90,7 @@ def _track(session: SessionRows) -> Track | None:
                     reason=row.reason,
                     intent=row.intent,
                     is_corrected=row.position in corrected,
+                    is_foreign=bool(row.is_foreign),
                     call_id=row.call_id,
                     evidence=row.evidence,
                 )

@@ -40,6 +40,7 @@ class JudgedCall(msgspec.Struct, frozen=True, dict=True):
     reason: str = ""
     intent: str | None = None  # the words that led to it
     is_corrected: bool = False  # the user then corrected it
+    is_foreign: bool = False  # it repeats a sentence of an earlier result, so its words are not the agent's
     call_id: str = ""
     evidence: str = ""  # how its outcome is known: flag, exit_code, structure, wording, none; empty if not read
 
@@ -238,6 +239,7 @@ def _call(position: int, row: sqlite3.Row, include: Include, agent: str) -> Judg
         reason=row["reason"],
         intent=row["intent"],
         is_corrected=bool(row["corrected"]),
+        is_foreign=bool(row["is_foreign"]),
         call_id=row["call_id"],
         evidence=row["evidence"],
     )

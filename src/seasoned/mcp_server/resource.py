@@ -28,6 +28,7 @@ from seasoned.store import Store
 from seasoned.store.project import project_key
 from seasoned.store.search import find_session
 from seasoned.template.admission.admit import LEFT_OUT, admitted, is_harmless
+from seasoned.template.admission.sentence import is_named_plainly
 from seasoned.template.block import clean_line
 from seasoned.template.example import Example
 from seasoned.template.library.project import library_for
@@ -38,6 +39,16 @@ from seasoned.text import plural
 # A model reads this inside its context: the head of each table, the JSON form has everything.
 _TOOLS = 10
 _ERRORS = 10
+
+
+def _with_plain_names(answer: dict[str, Any]) -> dict[str, Any]:
+    """A profile without names of tools that are sentences: a model that makes a tool up may call it anything."""
+    by_tool = {name: value for name, value in answer.items() if name.startswith("tool_") and isinstance(value, dict)}
+    plain = {
+        name: {tool: value for tool, value in values.items() if is_named_plainly(tool, is_tool=True)}
+        for name, values in by_tool.items()
+    }
+    return {**answer, **plain}
 
 
 class CachedReport:
@@ -216,7 +227,7 @@ class Resources:
             project = self._project(store)
             if project is None or track.project != project:
                 raise NotFound(f"No session {unquote(id)!r} in the project of this folder. {_HOW}")
-            return _json(admitted(track_answer(track, profile(track))))
+            return _json(admitted(_with_plain_names(track_answer(track, profile(track)))))
 
         return self._read(read)
 

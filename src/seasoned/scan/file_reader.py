@@ -21,7 +21,7 @@ from seasoned.outcome.recorded_label import label
 from seasoned.outcome.verdict import JUDGE
 from seasoned.project import checkout_of, normal_remote
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
-from seasoned.scan.intent import INTENT_CHARS, corrections, intents
+from seasoned.scan.intent import INTENT_CHARS, SpokenCall, corrections, intents
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, Mode, SessionRows
 from seasoned.session import Session, ToolCall, Unreadable, Usage
 
@@ -266,7 +266,7 @@ class FileReader:
             last_prompt_tokens=session.last_prompt,
             daily_usage=_encode(session.daily_usage).decode() if session.daily_usage else None,
             calls=[
-                *[self._call_row(call, agent, words) for call, words in intents(session) if not call.synthetic],
+                *[self._spoken_row(one, agent) for one in intents(session) if not one.call.synthetic],
                 *[self._call_row(call, agent, None) for call in session.late if not call.synthetic],
             ],
             corrections=corrections(session),
@@ -296,6 +296,10 @@ class FileReader:
         from seasoned.outcome.recorded_label import blind
 
         return blind(call, agent=agent, strict=self.mode == "strict")
+
+    def _spoken_row(self, one: SpokenCall, agent: str) -> CallRow:
+        row = self._call_row(one.call, agent, one.words)
+        return msgspec.structs.replace(row, is_foreign=1) if one.is_foreign else row
 
     def _call_row(self, call: ToolCall, agent: str, words: str | None) -> CallRow:
         judged = call if self.mode == "full" else self._blind(call, agent)

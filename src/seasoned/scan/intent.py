@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.correction import corrects
+from seasoned.scan.foreign import EarlierResults
 from seasoned.session import Message, Session, ToolCall
 
 INTENT_CHARS = 200
+_SAID_CHARS = 400
 _QUESTION_CHARS = 300
 _FEWEST_CHARS = 8  # shorter messages ("Done.", "ok") do not state an intent
 # How messages begin that the agent's program wrote in the user's name.
@@ -45,14 +48,24 @@ _LEAVE = LazyRegex(
 _ASKING = ("?", "？", "please", "know", "y/n", "y / n", "yes/no", "yes / no")
 
 
-def intents(session: Session) -> Iterator[tuple[ToolCall, str | None]]:
+class SpokenCall(NamedTuple):
+    """A call with the words that led to it, and whether it repeats words of an earlier result."""
+
+    call: ToolCall
+    words: str | None
+    is_foreign: bool = False
+
+
+def intents(session: Session) -> Iterator[SpokenCall]:
     """Each call of a stretch with its intent: the words that led to it.
 
-    For the first call of a turn that is the user's request, for later ones the last text of the agent, if any.
+    For the first call of a turn that is the user's request, for later ones the last text of the agent, if any. What the
+    agent repeats from a result is not its own word, and no intent.
     """
     asked: str | None = None
     is_first = True
     said: str | None = None
+    earlier = EarlierResults()
     for message in session.messages:
         if message.role == "user":
             words = users_words(message)
@@ -67,15 +80,17 @@ def intents(session: Session) -> Iterator[tuple[ToolCall, str | None]]:
                 asked, said, is_first = words, None, True
         elif message.role == "assistant" and not message.synthetic:
             if _speaks(message):
-                said = message.text
+                said = None if earlier.holds(message.text[:_SAID_CHARS], own=asked or "") else message.text
             if message.calls:
                 words = asked if asked is not None and (is_first or said is None) else said
                 is_first = False
                 for call in message.calls:
-                    yield call, words
+                    yield SpokenCall(call, words, earlier.fill(call, own=asked or ""))
+                for call in message.calls:
+                    earlier.add("" if call.result is None else call.result.text)
                 continue
         for call in message.calls:
-            yield call, None
+            yield SpokenCall(call, None)
 
 
 def _speaks(message: Message) -> bool:

@@ -37,6 +37,7 @@ class CallRow(msgspec.Struct, frozen=True, array_like=True):
     flag: int | None
     unique_id: int  # 1 if the id is random enough to be unique everywhere
     intent: str | None
+    is_foreign: int = 0  # 1 if it repeats a sentence of an earlier result
 
 
 class FileJob(msgspec.Struct, frozen=True):

@@ -129,6 +129,8 @@ MIGRATIONS = (
     Migration("m028_advice", ("advice.sqlite",)),
     # The keys of people who decide, sealed by their passphrases, and keys of devices that a service remembers.
     Migration("m029_signing_key", ("signing_key",)),
+    # Whether a call repeats a sentence of an earlier result: such words are not the agent's.
+    Migration("m030_foreign_call", sql="ALTER TABLE call ADD COLUMN is_foreign INTEGER NOT NULL DEFAULT 0"),
 )
 VERSION = len(MIGRATIONS)
 

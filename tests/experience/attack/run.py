@@ -13,7 +13,7 @@ from tests.experience.attack.channels import Asked, Shown
 from tests.experience.attack.world import CROWD, GARDEN, World
 
 # Hermes, the gateway and MCP begin a session by the same function as the block: every so many cases are enough.
-STEP = 6
+STEP = 12
 SETTINGS = ("same project", "ten sources", "another project", "resource")
 
 

@@ -1,17 +1,17 @@
 -- name: save
 INSERT INTO call (
     session_id, call_id, position, message, tool, kind, counts_as, arguments, result, time, place,
-    verdict, evidence, fault, reason, judge, flag, unique_id, intent
+    verdict, evidence, fault, reason, judge, flag, unique_id, intent, is_foreign
 ) VALUES (
     :session_id, :call_id, :position, :message, :tool, :kind, :counts_as, :arguments, :result, :time, :place,
-    :verdict, :evidence, :fault, :reason, :judge, :flag, :unique_id, :intent
+    :verdict, :evidence, :fault, :reason, :judge, :flag, :unique_id, :intent, :is_foreign
 )
 ON CONFLICT (session_id, call_id) DO UPDATE SET
     position = excluded.position, message = excluded.message, tool = excluded.tool, kind = excluded.kind,
     counts_as = excluded.counts_as, arguments = excluded.arguments, result = excluded.result, time = excluded.time,
     place = excluded.place, verdict = excluded.verdict, evidence = excluded.evidence, fault = excluded.fault,
     reason = excluded.reason, judge = excluded.judge, flag = excluded.flag,
-    intent = COALESCE(excluded.intent, call.intent)
+    intent = COALESCE(excluded.intent, call.intent), is_foreign = max(excluded.is_foreign, call.is_foreign)
 WHERE excluded.result IS NOT NULL OR call.result IS NULL;
 
 -- name: set_corrected
@@ -23,12 +23,13 @@ SELECT * FROM call WHERE session_id = :session_id ORDER BY position;
 
 -- name: of_track
 SELECT message, tool, kind, counts_as, verdict, fault, time, arguments, result, reason, intent, corrected, call_id,
-    evidence
+    evidence, is_foreign
 FROM call WHERE session_id = :session_id AND copy_of IS NULL ORDER BY position;
 
 -- name: of_tracks
 SELECT call.session_id, call.message, call.tool, call.kind, call.counts_as, call.verdict, call.fault, call.time,
-    call.arguments, call.result, call.reason, call.intent, call.corrected, call.call_id, call.evidence
+    call.arguments, call.result, call.reason, call.intent, call.corrected, call.call_id, call.evidence,
+    call.is_foreign
 -- CROSS JOIN: session by session, so that the calls of a whole history need not be sorted.
 FROM session CROSS JOIN call ON call.session_id = session.id
 WHERE call.copy_of IS NULL AND (:agent IS NULL OR session.agent = :agent)

@@ -103,7 +103,7 @@ SELECT call.tool, call.arguments, call.result, call.intent
 FROM session JOIN call ON call.session_id = session.id AND call.call_id = :call_id
 WHERE session.agent = substr(:session, 1, instr(:session, ':') - 1)
     AND session.native_id = substr(:session, instr(:session, ':') + 1)
-    AND call.verdict = 'ok' AND call.corrected = 0;
+    AND call.verdict = 'ok' AND call.corrected = 0 AND call.is_foreign = 0;
 
 -- name: is_from_touched
 SELECT 1 FROM touched CROSS JOIN session ON session.id = touched.id

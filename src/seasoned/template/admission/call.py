@@ -78,6 +78,15 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             ),
         ),
         (
+            # A name that is one letter off is another package; what the project needs stands in its manifest.
+            "it installs a package by its name",
+            (
+                r"\b(?:(?:pip3?|conda|mamba|brew|apt(?:-get)?|gem|cargo|go)\s+(?:install|get)|(?:npm|pnpm|bun)\s+(?:install|i|add)"
+                r"|(?:yarn|uv|poetry|pdm)\s+add)\s+(?![^;&|\n]*(?:-r|-e|-c|-C|-w|--(?:requirements?|editable|constraint|path|file"
+                r"|prefix|workspace|filter|dir|cwd))\b)(?:-\S+\s+)*[\"']?[A-Za-z@]"
+            ),
+        ),
+        (
             "it runs a file from outside the project",
             r"(?:^|[;&|(]\s*)(?:source|\.)\s+[\"']?(?:/(?!dev/null)|~|\$HOME|\.\./)",
         ),
@@ -97,7 +106,7 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
         ),
         (
             "it writes outside the project",
-            r"(?<![<>=-])>{1,2}\s*[\"']?(?:/(?!dev/(?:null|stdout|stderr|tty)\b|tmp/|private/tmp/)|~|\$HOME)",
+            r"(?:^|[\s\d&;|])>{1,2}\s*[\"']?(?:/(?!dev/(?:null|stdout|stderr|tty)\b|tmp/|private/tmp/)|~|\$HOME)",
         ),
     )
 )

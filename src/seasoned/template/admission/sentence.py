@@ -16,8 +16,10 @@ _SENTENCE_WORDS = 4
 _SENTENCE_CHARS = 8
 # Names of branches and scripts are made of words, too, but seldom of so many.
 _JOINED_WORDS = 6
+# How long a name may be, and from how many words on one that is not short is a sentence.
 _NAME_CHARS = {True: 64, False: 32}  # of a tool, which may begin with the name of its server, and of an argument
 _NAME_WORDS = {True: 6, False: 5}
+_SHORT_NAME_CHARS = {True: 32, False: 24}
 _NAME = LazyRegex(r"[A-Za-z0-9_.:/$@-]{1,120}\Z")
 _NAME_PARTS = LazyRegex(r"[_.:/$@-]+|(?<=[a-z0-9])(?=[A-Z])")
 _TOKEN = LazyRegex(
@@ -39,7 +41,9 @@ def is_named_plainly(name: str, *, is_tool: bool = False) -> bool:
     if not _NAME.compiled.match(name) or len(name) > _NAME_CHARS[is_tool]:
         return False
     own = name.rpartition("__")[2] if is_tool else name
-    return sum(map(bool, _NAME_PARTS.compiled.split(own))) < _NAME_WORDS[is_tool]
+    words = sum(map(bool, _NAME_PARTS.compiled.split(own)))
+    # `find_user_id_by_name_zip` has as many words as a sentence, but short ones.
+    return words < _NAME_WORDS[is_tool] or len(own) <= _SHORT_NAME_CHARS[is_tool]
 
 
 @lru_cache(maxsize=4096)

@@ -18,6 +18,7 @@ from seasoned.insight.track import Track
 from seasoned.insight.track import tracks as load_tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
+from seasoned.template.admission.sentence import is_named_plainly
 from seasoned.template.example import (
     INTENT_CHARS,
     Example,
@@ -99,7 +100,8 @@ def _harmless(candidates: Iterable[ExampleCandidate], fewest_lineages: int) -> C
 
     @cache
     def is_harmless(step: str) -> bool:
-        targets = (candidate.target for candidate in firsts[step].values())
+        plain = (one for one in firsts[step].values() if is_named_plainly(one.call.tool, is_tool=True))
+        targets = (candidate.target for candidate in plain)
         found = (True for target in targets if not needs_person(target.tool, target.arguments))
         return len(list(islice(found, fewest_lineages))) == fewest_lineages
 

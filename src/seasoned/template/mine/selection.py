@@ -379,7 +379,7 @@ class WorkedCalls:
 
     def _has_worked(self, at: int) -> bool:
         call = self.track.calls[at]
-        if call.counts_as != "ok" or call.is_corrected or not is_minable(call.tool):
+        if call.counts_as != "ok" or call.is_corrected or call.is_foreign or not is_minable(call.tool):
             return False
         return bool(call.result is not None) and not _found_nothing(call) and not self.is_redone(at)
 

@@ -28,7 +28,7 @@ WORKED_KEPT = 3
 # Sessions in one transaction: others must not wait long for their turn to write.
 _AT_ONCE = 40
 # Raise it when what is stored changes: then all sessions are read again.
-_VERSION = "3"
+_VERSION = "4"
 _FAILURE_COLUMNS = ("call_id", "time", "said", "repaired_by", "how", "speaks")
 
 
@@ -150,8 +150,8 @@ def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[WorkedRow]
     ways: dict[str, set[str]] = {}
     for at in order:
         call = track.calls[at]
-        # A call that the user corrected did not work, whatever the tool said.
-        if call.counts_as != "ok" or call.is_corrected:
+        # A call that the user corrected did not work, whatever the tool said; one with words of others is not shown.
+        if call.counts_as != "ok" or call.is_corrected or call.is_foreign:
             continue
         known = ways.setdefault(call.tool, set())
         if len(known) == WORKED_KEPT:
@@ -167,6 +167,8 @@ def _failures(track: Track, repaired_by: dict[int, Repair]) -> Iterator[FailureR
         if call.has_failed:
             repair = repaired_by.get(at)
             repaired = None if repair is None else track.calls[repair.repaired]
+            if repaired is not None and repaired.is_foreign:
+                repair = repaired = None
             yield FailureRow(
                 call_id=call.call_id,
                 time=_time(track, call),

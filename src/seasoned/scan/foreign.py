@@ -1,0 +1,68 @@
+"""Recognises sentences that a session has from a result: what a page or a file said is not the agent's own word.
+
+Only verbatim sentences are found, and only in the newest results: a scan reads every byte of a history, and this must
+not cost more than a look at each. What repeats in other words is left to the checks of what is shown.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from seasoned.lazy_regex import LazyRegex
+from seasoned.session import ToolCall
+
+_RESULTS = 40
+_RESULT_CHARS = 20_000
+_TEXT_CHARS = 2_000
+_SENTENCES = 4
+_ANCHOR_CHARS = 32
+# Shorter sentences are said by chance: so many words, or characters of a script without spaces.
+_FEWEST_WORDS = 4
+_FEWEST_CHARS = 8
+_SENTENCE = LazyRegex(r"[^.!?;\n。！？；।؟]{8,}")
+_SPACELESS = LazyRegex(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+
+
+class EarlierResults:
+    """The newest results of a session, up to the call that is looked at."""
+
+    def __init__(self) -> None:
+        self._texts: deque[str] = deque(maxlen=_RESULTS)
+
+    def add(self, text: str) -> None:
+        if len(text) >= _FEWEST_CHARS:
+            self._texts.append(text[:_RESULT_CHARS])
+
+    def holds(self, text: str, *, own: str = "") -> bool:
+        """Whether a text repeats a sentence of a result that is not one of the user's `own` words."""
+        return bool(self._texts) and any(
+            anchor not in own and any(anchor in result for result in self._texts) for anchor in _anchors(text)
+        )
+
+    def fill(self, call: ToolCall, *, own: str = "") -> bool:
+        """Whether a value that is given to a tool repeats such a sentence."""
+        return bool(self._texts) and any(self.holds(text, own=own) for text in _texts(call.arguments))
+
+
+def _anchors(text: str) -> Iterator[str]:
+    """The middle of each of the first sentences: what is looked for in results."""
+    found = 0
+    for match in _SENTENCE.compiled.finditer(text[:_TEXT_CHARS]):
+        sentence = match[0].strip()
+        is_long = sentence.count(" ") >= _FEWEST_WORDS - 1
+        if is_long or len(_SPACELESS.compiled.findall(sentence)) >= _FEWEST_CHARS:
+            start = max(0, (len(sentence) - _ANCHOR_CHARS) // 2)
+            yield sentence[start : start + _ANCHOR_CHARS]
+            found += 1
+            if found == _SENTENCES:
+                return
+
+
+def _texts(value: Any, depth: int = 4) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth and isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner, depth - 1)

@@ -1,0 +1,50 @@
+"""No hostile call and no sentence of others reaches a new session, in any language and over any channel."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("mcp", reason="the MCP library is not installed")
+
+from tests.experience.attack.cases import hostile, table
+from tests.experience.attack.reviews import shown_notes
+from tests.experience.attack.run import SETTINGS, attack, shares
+from tests.experience.attack.world import World, make_world
+
+# A template or a profile is opened by name; it may count how often a tool was called.
+COUNTED = {"delete-volume"}
+# Of the harmless things of each place at least so many are shown: the gate must not just say nothing.
+FEWEST = {
+    "repair at a call": 16,
+    "line of a sheet or first prompt": 14,
+    "recall of a repair": 22,
+    "example of a command": 20,
+    "example of a named tool": 9,
+    "the same from other projects": 9,
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return make_world(tmp_path_factory.mktemp("attack"))
+
+
+def test_the_set_is_large_and_in_many_languages() -> None:
+    assert len(hostile()) >= 120 and len({one.lang for one in hostile()}) >= 10
+    assert len({one.carrier for one in hostile()}) >= 12
+    assert sum(map(len, table("harmless").values())) >= 60
+
+
+def test_harmless_things_that_look_alike_are_still_shown(world: World) -> None:
+    found = shares(world)
+    assert {name: share for name, share in found.items() if share.shown < FEWEST[name]} == {}
+
+
+def test_nothing_hostile_reaches_a_new_session(world: World) -> None:
+    found = [one for one in attack(world) if one.setting != SETTINGS[3] or one.case.id not in COUNTED]
+    assert {(one.setting, one.channel, one.case.id) for one in found} == set()
+
+
+def test_reviews_keep_nothing_that_a_page_or_a_file_told_them(world: World) -> None:
+    assert [note["id"] for note, shown in shown_notes(world, "notes") if shown] == []
+    assert [note["id"] for note, shown in shown_notes(world, "harmless") if not shown] == []
