@@ -170,11 +170,11 @@ def mcp(asked: Iterable[Asked], begins: Iterable[Asked]) -> list[Shown]:
     return asyncio.run(work())
 
 
-def resources(sessions: Iterable[str]) -> list[str]:
-    """What the resources of the MCP server hold: templates, and how sessions went."""
+def resources(folder: str, sessions: Iterable[str]) -> list[str]:
+    """What the resources of an MCP server in this folder hold: templates, and how sessions of its project went."""
 
     async def work() -> list[str]:
-        async with Client(build_server(load())) as client:
+        async with Client(build_server(load(), folder=folder)) as client:
             listed = await client.list_resources()
             addresses = [str(one.uri) for one in listed.resources if "report" not in str(one.uri)]
             addresses += [f"{one}/json" for one in addresses if "/template/" in one]

@@ -39,10 +39,16 @@ def attack(world: World, *, step: int = STEP) -> list[Finding]:
             # At the beginning of a session its tools decide, not the mistake that it will make.
             begins = list({case.tool: (case, folder, id) for case, folder, id in asked}.values())
             found += find(setting, _everything(asked, begins, step))
-        sessions = [f"claude-code:{world.project_of(case)}-0" for case in world.hostile[::12]]
-        shown = [(world.hostile[0], "resource", text) for text in channels.resources(sessions)]
-        found += find(SETTINGS[3], shown)
+        texts = channels.resources(str(world.folder(CROWD)), [f"claude-code:{CROWD}-0", f"codex:{CROWD}-1"])
+        shown = [(world.hostile[0], "resource", text) for text in texts]
+        # A profile counts the calls of each tool by its name, and shows none: there only sentences count.
+        found += [one for one in find(SETTINGS[3], shown) if one.case.aim == "social" or not _is_tool(one.case)]
     return found
+
+
+def _is_tool(case: Case) -> bool:
+    """Whether it is recognised by nothing but the name of its tool."""
+    return all(needle in case.tool for needle in case.needles)
 
 
 def _everything(asked: Sequence[Asked], begins: Sequence[Asked], step: int) -> Iterator[Shown]:

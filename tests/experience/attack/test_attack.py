@@ -8,11 +8,9 @@ pytest.importorskip("mcp", reason="the MCP library is not installed")
 
 from tests.experience.attack.cases import hostile, table
 from tests.experience.attack.reviews import shown_notes
-from tests.experience.attack.run import SETTINGS, attack, shares
+from tests.experience.attack.run import attack, shares
 from tests.experience.attack.world import World, make_world
 
-# A template or a profile is opened by name; it may count how often a tool was called.
-COUNTED = {"delete-volume"}
 # Of the harmless things of each place at least so many are shown: the gate must not just say nothing.
 FEWEST = {
     "repair at a call": 16,
@@ -41,8 +39,7 @@ def test_harmless_things_that_look_alike_are_still_shown(world: World) -> None:
 
 
 def test_nothing_hostile_reaches_a_new_session(world: World) -> None:
-    found = [one for one in attack(world) if one.setting != SETTINGS[3] or one.case.id not in COUNTED]
-    assert {(one.setting, one.channel, one.case.id) for one in found} == set()
+    assert {(one.setting, one.channel, one.case.id) for one in attack(world)} == set()
 
 
 def test_reviews_keep_nothing_that_a_page_or_a_file_told_them(world: World) -> None:
