@@ -86,7 +86,7 @@ def admitted(value: Any) -> Any:
 
 def is_harmless(text: str) -> bool:
     """Whether a short text may stand in a list or a table for models: it gives no orders and hides nothing."""
-    return not _speaks(text) and _hidden(text) is None
+    return not _speaks(text) and hidden_character(text) is None
 
 
 def _needs_person(text: str) -> str | None:
