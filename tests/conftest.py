@@ -22,6 +22,7 @@ settings.register_profile("torture", max_examples=300, deadline=None)
 settings.load_profile("torture" if os.environ.get("SEASONED_TORTURE") else "ci")
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """With `-n auto` one process more than processors: real agents and servers are often waited for."""
     return (os.cpu_count() or 1) + 1
