@@ -96,7 +96,7 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
         ),
         ("it evaluates what it reads", r"(?:^|[;&|(]\s*)eval\s"),
         ("it turns a check off", rf"(?:^|[\s;&|(`'\"])(?:export\s+)?{_UNCHECKED}="),
-        # Whatever the first program did, the call has worked: that is no evidence.
+        # Whatever the first program did, the call has worked: that proves nothing.
         (
             "it hides whether it worked",
             (
