@@ -75,6 +75,7 @@ class ProjectKnowledge:
     def __init__(self, project: str = "") -> None:
         self._project = project  # its key: only its own hosts are shown
         self._witnesses = Witnesses()
+        self._sources: dict[str, str] = {}  # by lineage
         self._lineages: dict[str, _Lineage] = {}
         self._forms: dict[str, dict[str, _Outcome]] = {}
         # The same for each option, value and variable that calls of a form were given.
@@ -88,9 +89,8 @@ class ProjectKnowledge:
 
     def add(self, evidence: SessionEvidence) -> None:
         """Take in a session that has ended."""
-        # Copies of a session are one source, whatever their ids.
-        root = self._witnesses.name(evidence.root, evidence.task, _told_by(evidence))
-        evidence = evidence if root == evidence.root else msgspec.structs.replace(evidence, root=root)
+        # Copies of a session are one source, whatever their ids. What fails in them is still seen to fail twice.
+        self._sources[evidence.root] = self._witnesses.name(evidence.root, evidence.task, _told_by(evidence))
         lineage = self._lineages.setdefault(evidence.root, _Lineage(evidence.root, evidence.end, set()))
         lineage.end = max(lineage.end, evidence.end)
         lineage.is_active = lineage.is_active or bool(evidence.uses or evidence.files)
@@ -164,7 +164,7 @@ class ProjectKnowledge:
         by_root = self._worked_by_root()
         for lineage in self._newest()[:_HEARD]:
             for form in by_root.get(lineage.root, set()) & known.keys():
-                known[form].add(lineage.root)
+                known[form].add(self._sources[lineage.root])
         return {form: Vouched(form, frozenset(roots)) for form, roots in known.items()}
 
     def command_for(self, purpose: Purpose, folder: str | None = None) -> Line | None:
@@ -205,12 +205,15 @@ class ProjectKnowledge:
         """For each form the estimated share of sessions that use it; newer and nearer lineages count more."""
         total, used = 0.0, Counter[str]()
         by_root = self._worked_by_root()
-        for age, lineage in enumerate(self._newest()):
+        by_source: dict[str, list[_Lineage]] = {}
+        for lineage in self._newest():
+            by_source.setdefault(self._sources[lineage.root], []).append(lineage)
+        for age, copies in enumerate(by_source.values()):
             weight = 0.5 ** (age / HALF_LIFE)
-            if folder is not None and folder in lineage.folders:
+            if folder is not None and any(folder in one.folders for one in copies):
                 weight *= SAME_FOLDER
             total += weight
-            for form in by_root.get(lineage.root, ()):
+            for form in set[str]().union(*(by_root.get(one.root, ()) for one in copies)):
                 used[form] += weight
         # One more session that used nothing: two of two are not certainty.
         return {form: weight / (total + 1.0) for form, weight in used.items()}
@@ -245,7 +248,7 @@ class ProjectKnowledge:
     def _line(self, form: str, share: float, *, is_correction: bool) -> Line | None:
         purpose = self._purposes[form]
         worked = {root: one for root, one in self._forms[form].items() if one.worked_at is not None}
-        if len(worked) < FEWEST_LINEAGES or self.is_retired(form):
+        if self._count(worked) < FEWEST_LINEAGES or self.is_retired(form):
             return None
         if not is_correction and (purpose == "other" or form.rpartition("&& ")[2].split()[0] in _COMMON):
             return None
@@ -282,7 +285,11 @@ class ProjectKnowledge:
             for way, cases in known.ways.items():
                 if way.kind == "form":
                     found.setdefault(way.value, set()).update(cases)
-        return {form for form, roots in found.items() if len(roots) >= FEWEST_LINEAGES and form in self._forms}
+        return {form for form, roots in found.items() if self._count(roots) >= FEWEST_LINEAGES and form in self._forms}
+
+    def _count(self, roots: Iterable[str]) -> int:
+        """How many sources these lineages are."""
+        return len({self._sources[root] for root in roots})
 
     def simple_choices(self, random: Random) -> dict[str, list[str]]:
         """The forms that worked, ranked in simpler ways, to compare the sheet with."""
@@ -316,9 +323,11 @@ class ProjectKnowledge:
         ways = self._current(kind[1], known.ways)
         if not ways:
             return None
-        total = sum(len(cases) for cases in ways.values())
-        way, cases = max(ways.items(), key=lambda item: (len(item[1]), max(case[0] for case in item[1].values())))
-        if way.is_empty or len(cases) < AGREEMENT * total:
+        total = sum(self._count(cases) for cases in ways.values())
+        way, cases = max(
+            ways.items(), key=lambda item: (self._count(item[1]), max(case[0] for case in item[1].values()))
+        )
+        if way.is_empty or self._count(cases) < AGREEMENT * total:
             return None
         return self._hint(kind[0], way, cases)
 
@@ -340,9 +349,9 @@ class ProjectKnowledge:
         ways = self._current(form, ways)
         if not ways:
             return None
-        way, cases = max(ways.items(), key=lambda item: len(item[1]))
-        total = sum(len(one) for one in ways.values())
-        if way.kind != "form" or len(cases) < AGREEMENT * total:
+        way, cases = max(ways.items(), key=lambda item: self._count(item[1]))
+        total = sum(self._count(one) for one in ways.values())
+        if way.kind != "form" or self._count(cases) < AGREEMENT * total:
             return None
         return self._hint("shell", way, cases)
 

@@ -15,7 +15,7 @@ from seasoned.lazy_regex import LazyRegex
 
 # Two sessions with the same prompt are one source if this share of their calls is the same.
 _ALIKE = 0.8
-# "Go on" and three usual commands are no copy: the prompt must have so many words, or the sessions so many calls.
+# "Go on" and three usual commands are not copies: the prompt must have so many words, or the sessions so many calls.
 _FEWEST_WORDS = 12
 _FEWEST_CALLS = 8
 # Items rest on the same sources if more than this share of them is the same.
@@ -52,6 +52,11 @@ class Vouched(NamedTuple):
 
     topic: str
     sources: frozenset[str]
+    support: int = 0  # how many sources there are, if only some of them are named
+
+    @property
+    def size(self) -> int:
+        return max(len(self.sources), self.support)
 
 
 class BlockShare:
@@ -66,16 +71,18 @@ class BlockShare:
         """`pool`: which sources know which topic. `total`: how many sources there are, if the pool has not all."""
         self._most = most
         by_topic: dict[str, set[str]] = {}
+        self._size: dict[str, int] = {}
         for item in pool:
-            by_topic.setdefault(item.topic, set()).update(item.sources)
-        self._sources = max(1, total, len(set[str]().union(*by_topic.values())))
-        self._size = {topic: len(found) for topic, found in by_topic.items()}
+            known = by_topic.setdefault(item.topic, set())
+            known |= item.sources
+            self._size[item.topic] = max(self._size.get(item.topic, 0), len(known), item.size)
+        self._sources = max(1, total, len(set[str]().union(*by_topic.values())), *self._size.values())
         # By size: how many sources know any of the topics that at most so many sources know.
         self._know_rare: dict[int, int] = {}
         heard: set[str] = set()
         for topic in sorted(by_topic, key=self._size.__getitem__):
             heard |= by_topic[topic]
-            self._know_rare[self._size[topic]] = len(heard)
+            self._know_rare[self._size[topic]] = max(len(heard), self._size[topic])
         self._taken: list[Vouched] = []
         self._of_topic: Counter[str] = Counter()
 
@@ -83,15 +90,16 @@ class BlockShare:
         """Whether it may be added to what was taken."""
         if not item.sources:
             return True  # An imported one, or one that a person wrote: nothing is known of its sources.
-        size = self._size.get(item.topic, len(item.sources))
+        size = self._size.get(item.topic, item.size)
         if self._of_topic[item.topic] >= self._limit(size):
             return False
         for rare, heard in self._know_rare.items():
             taken = sum(self._size.get(one.topic, 0) <= rare for one in self._taken) if size <= rare else 0
             if taken and taken >= self._limit(heard):
                 return False
-        together = [one.sources for one in self._taken if _rest_on_same(one.sources, item.sources)]
-        return len(together) < self._limit(len(item.sources.union(*together)))
+        together = [one for one in self._taken if _rest_on_same(one.sources, item.sources)]
+        named = item.sources.union(*(one.sources for one in together))
+        return len(together) < self._limit(max(len(named), item.size, *(one.size for one in together)))
 
     def take(self, item: Vouched) -> None:
         """Count it as taken."""

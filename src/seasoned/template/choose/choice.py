@@ -135,7 +135,7 @@ def _of_entry(
     # well, a project of one session sees no more than another.
     roots = {source.root for example in template.examples for source in example.sources}
     is_alone = len(roots) < 2 and len(template.sources) < 2
-    known = None if is_alone else _Known(entry.examples, limits.most)
+    known = None if is_alone else _Known(suited, limits.most)
     for addendum in dict.fromkeys((template.addendum, "")):
         said = "\n".join(text for text in (addendum, told) if text)
         found = _fill(Block(template.mark, (), (), said), queue, render, limits, known)
@@ -367,7 +367,7 @@ def _with(empty: Block, shown: Iterable[Example | Note]) -> Block:
 
 
 class _Known:
-    """What the sources of a template vouch for."""
+    """What the sources vouch for that know any tool which the session has. Of the others nothing could be shown."""
 
     def __init__(self, examples: Sequence[Example], most: int) -> None:
         self._pool = [_vouched(one) for one in examples]
@@ -387,7 +387,7 @@ class _Known:
 def _vouched(example: Example) -> Vouched:
     # A file can name any session as its source.
     roots = () if example.tier == "imported" else (source.root for source in example.sources)
-    return Vouched(example.tool, frozenset(roots))
+    return Vouched(example.tool, frozenset(roots), example.support)
 
 
 class _Taken:
