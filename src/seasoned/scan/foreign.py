@@ -10,11 +10,13 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from seasoned.command.tool import tool_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
-_RESULTS = 40
-_RESULT_CHARS = 20_000
+_FILES = ("file_read", "file_write", "search")
+_RESULTS = 30
+_RESULT_CHARS = 12_000
 _TEXT_CHARS = 2_000
 _SENTENCES = 4
 _ANCHOR_CHARS = 32
@@ -30,20 +32,32 @@ class EarlierResults:
 
     def __init__(self) -> None:
         self._texts: deque[str] = deque(maxlen=_RESULTS)
+        self._joined: str | None = ""  # all of them; None if one was added since
 
     def add(self, text: str) -> None:
         if len(text) >= _FEWEST_CHARS:
             self._texts.append(text[:_RESULT_CHARS])
+            self._joined = None
 
     def holds(self, text: str, *, own: str = "") -> bool:
         """Whether a text repeats a sentence of a result that is not one of the user's `own` words."""
-        return bool(self._texts) and any(
-            anchor not in own and any(anchor in result for result in self._texts) for anchor in _anchors(text)
-        )
+        if not self._texts:
+            return False
+        anchors = [anchor for anchor in _anchors(text) if anchor not in own]
+        if not anchors:
+            return False
+        if self._joined is None:
+            self._joined = "\0".join(self._texts)
+        return any(anchor in self._joined for anchor in anchors)
 
     def fill(self, call: ToolCall, *, own: str = "") -> bool:
-        """Whether a value that is given to a tool repeats such a sentence."""
-        return bool(self._texts) and any(self.holds(text, own=own) for text in _texts(call.arguments))
+        """Whether a value that is given to a tool repeats such a sentence.
+
+        An edit repeats the text that it replaces, and a list of what to do is not shown to others.
+        """
+        if not self._texts or tool_of(call.tool).form in _FILES or tool_of(call.tool).trivial:
+            return False
+        return any(self.holds(text, own=own) for text in _texts(call.arguments))
 
 
 def _anchors(text: str) -> Iterator[str]:
