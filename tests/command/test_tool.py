@@ -70,7 +70,7 @@ def test_every_tool_that_the_program_gives_to_agents_is_an_own_tool() -> None:
     from seasoned.mcp_server.tools import ConfirmationTools, ExperienceTools
 
     config = Config(home=Path("/nowhere"))
-    served = [*ExperienceTools(config).tools(), *ConfirmationTools(config).tools()]
+    served = [*ExperienceTools(config, lambda given: None).tools(), *ConfirmationTools(config).tools()]
     for tool in (*served, *confirm.CONFIRM, *schedule.SCHEDULE, *warm_session.WARM):
         assert is_trivial(tool.__name__, "seasoned"), tool.__name__
 
