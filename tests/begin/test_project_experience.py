@@ -42,12 +42,6 @@ RESULT = json.dumps({"output": ERROR, "exit_code": 2, "error": None})
 
 
 @pytest.fixture(autouse=True)
-def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A result waits half a second for its hint: on a busy machine that says nothing about what is told."""
-    monkeypatch.setattr("seasoned.gateway.hint._WAIT_SECONDS", 20.0)
-
-
-@pytest.fixture(autouse=True)
 def _is_never_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """How busy the machine is does not matter here; other tests are about requests that cannot wait."""
     for module in ("service", "hint"):
