@@ -9,7 +9,7 @@ import pytest
 
 from seasoned.advise.advice import Advice
 from seasoned.advise.habit import ProjectHabits
-from seasoned.advise.mistake import from_mistake
+from seasoned.advise.mistake import from_mistake, is_undone
 from seasoned.advise.telling import may_be_told
 from seasoned.insight.mistake.recurrence import RecurrenceCounter
 from seasoned.insight.track import JudgedCall, Track
@@ -218,3 +218,15 @@ def test_a_command_that_is_written_out_each_time_becomes_a_script() -> None:
     found = [one for one in of_habits(*[session(day, ran(long)) for day in range(3)]) if one.kind == "script"]
     assert [(one.step.kind, one.step.text) for one in found] == [("script", long)]
     assert found[0].step.instead.endswith(".sh")
+
+
+def test_the_newest_repair_wins_where_an_option_came_and_went() -> None:
+    missing, unknown = "wp: missing --env", "wp: unknown option --env"
+    old = [session(day, ran("wp deploy shop", missing), ran("wp deploy shop --env eu")) for day in (1, 2)]
+    new = [session(day, ran("wp deploy shop --env eu", unknown), ran("wp deploy shop")) for day in (8, 9)]
+    counter = RecurrenceCounter()
+    for track in (*old, *new):
+        counter.add(track)
+    facts = list(counter.facts())
+    said = {advice.sentence for one in facts if not is_undone(one, facts) for advice in from_mistake(one, "shop", 4)}
+    assert said == {"Run `wp deploy` without `--env`."}

@@ -12,13 +12,14 @@ from seasoned.advise.applied import AppliedAdvice, applied_advice
 from seasoned.advise.follow_up import FollowUp, follow_up
 from seasoned.advise.habit import ProjectHabits
 from seasoned.advise.instruction import contradictions, project_folder
-from seasoned.advise.mistake import EVERYWHERE, from_mistake, subject_of
+from seasoned.advise.mistake import EVERYWHERE, from_mistake, is_undone, subject_of
 from seasoned.experience.lookup import StoredSheet, all_of
 from seasoned.experience.receipt import ShownUse, use_of
 from seasoned.experience.storage import knowledge_of
 from seasoned.insight.mistake.recurrence import RecurrenceCounter
 from seasoned.insight.store_report import Tell, answer_in_process
 from seasoned.insight.track import Track, tracks
+from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store, open_store
 from seasoned.template.witness import Witnesses
 
@@ -27,6 +28,7 @@ MOST_SESSIONS = 2000
 # What has not happened in so many newer sessions of its project is over.
 _OVER_AFTER = 25
 _EVERY = 50
+_FIGURES = LazyRegex(r"\d+")
 
 
 class Gathered(msgspec.Struct, frozen=True):
@@ -128,11 +130,17 @@ def _in_project(store: Store, one: _Project) -> Iterator[Advice]:
     yield from corrected
     # What the instructions say wrongly is corrected there.
     wrong = {advice.subject.rpartition("\n")[2] for advice in corrected}
-    for facts in one.mistakes.facts():
-        if not _is_over(facts.roots, among) and facts.program not in wrong:
+    every = list(one.mistakes.facts())
+    said: set[str] = set()
+    for facts in every:
+        if not _is_over(facts.roots, among) and facts.program not in wrong and not is_undone(facts, every):
             for advice in from_mistake(facts, one.key, len(among)):
-                # What belongs to no project has no file to say something in.
-                yield advice if one.key is not None else by_hand(advice)
+                # Two errors about the same argument give one line, whatever number stands in it.
+                form = _FIGURES.compiled.sub("0", advice.sentence)
+                if form not in said:
+                    said.add(form)
+                    # What belongs to no project has no file to say something in.
+                    yield advice if one.key is not None else by_hand(advice)
     if one.key is None:
         return
     sheets = all_of(store, one.key, "sheet", StoredSheet)

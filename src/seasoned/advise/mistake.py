@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from seasoned.advise.advice import Advice, AdviceEvidence, AdviceKind, AdviceStep, code, make_advice
 from seasoned.command.parse import names
@@ -25,6 +25,19 @@ def from_mistake(facts: MistakeFacts, project: str | None, among: int) -> Iterat
         return
     said, kind, step = found
     yield make_advice(kind, project, subject_of(facts), said, evidence_of(facts, among), step, facts.roots)
+
+
+def is_undone(facts: MistakeFacts, others: Iterable[MistakeFacts]) -> bool:
+    """Whether what repaired a mistake is itself repaired since: an option that was added once fails now."""
+    return any(
+        (later.last_seen or 0.0) > (facts.last_seen or 0.0)
+        and one.change.program == other.change.program
+        and {one.change.kind, other.change.kind} == {"option added", "option dropped"}
+        and not set(one.change.names).isdisjoint(other.change.names)
+        for later in others
+        for one in main_ways(facts)
+        for other in main_ways(later)
+    )
 
 
 def subject_of(facts: MistakeFacts) -> str:

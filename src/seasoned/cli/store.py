@@ -114,7 +114,9 @@ def restore(backup: Path, yes: bool) -> None:
     Example: seasoned restore ~/seasoned-backup.db
     """
     config = load()
-    if config.store_path.exists() and not yes and not click.confirm(f"Replace {config.store_path}?"):
+    # Of a backup that does not exist the restore says so by itself: there is nothing to ask.
+    asks = backup.exists() and config.store_path.exists() and not yes
+    if asks and not click.confirm(f"Replace {config.store_path}?"):
         raise click.exceptions.Exit(1)
     from seasoned.app.confirm import restore_backup
     from seasoned.cli.confirm.prompt import ask_passphrase
