@@ -12,7 +12,9 @@ import msgspec
 from seasoned.app.stores import kept_secrecy, shared_database, user_store
 from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.experiment.live.arm_template import keep_template
 from seasoned.experiment.live.assignment import (
+    TEMPLATE,
     ArmShare,
     Assignment,
     Split,
@@ -22,6 +24,7 @@ from seasoned.experiment.live.assignment import (
     new_split,
 )
 from seasoned.experiment.live.live_report import LiveListing, LiveReport, list_live, live_report
+from seasoned.experiment.live.live_session import share_outcomes
 from seasoned.experiment.run.arm import BUILT_IN, Material, arms_named
 from seasoned.experiment.run.design import Design
 from seasoned.experiment.run.run_store import (
@@ -49,7 +52,6 @@ from seasoned.experiment.run.train import learn, make_train_runs, train_units
 from seasoned.experiment.task.task_file import TaskSet, load_tasks
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, Store, open_store
-from seasoned.template.library.storage import load as load_template
 from seasoned.template.library.storage import snapshot
 from seasoned.text import plural
 
@@ -125,8 +127,10 @@ def live_experiments(config: Config) -> list[LiveListing]:
 
 def live_experiment(config: Config, name: str) -> LiveReport:
     """What a running experiment shows so far."""
-    # Assignments may be shared by several machines; what happened in the sessions is in this machine's store.
+    # Assignments may be shared by several machines; what happened in the sessions is in the store of each of them.
     with shared_database(config) as database, user_store(config) as store:
+        if config.database_url:
+            share_outcomes(database, store, now=time.time())
         return live_report(database, name, clock=time.time, history=store)
 
 
@@ -277,12 +281,18 @@ def shares_of(arms: str) -> list[ArmShare]:
 def begin(config: Config, name: str, arms: str, *, holdout: float) -> Split:
     """Divide live sessions between these arms from now on."""
     with shared_database(config) as database, open_store(config.store_path) as store:
-        split = new_split(name, shares_of(arms), holdout=holdout, salt=_known_salt(database, name))
-        for arm in split.shares:
-            if arm.startswith("template:"):
-                # A misspelt template would otherwise show nothing in every session of its arm.
-                load_template(store, arm.removeprefix("template:"))
-        keep_split(database, split, now=time.time())
+        now = time.time()
+        # A misspelt template is an error here: otherwise no session would be assigned.
+        shares = [
+            msgspec.structs.replace(
+                one, template=keep_template(database, store, one.arm.removeprefix(TEMPLATE), now=now)
+            )
+            if one.arm.startswith(TEMPLATE)
+            else one
+            for one in shares_of(arms)
+        ]
+        split = new_split(name, shares, holdout=holdout, salt=_known_salt(database, name))
+        keep_split(database, split, now=now)
     return split
 
 

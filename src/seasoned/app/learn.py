@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ import msgspec
 
 from seasoned.app.stores import kept_secrecy, scan_into_store
 from seasoned.config import Config
-from seasoned.errors import NotFound
+from seasoned.errors import NotFound, StoreError
 from seasoned.experience.storage import refresh
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import snapshot
@@ -21,6 +22,7 @@ from seasoned.template.library.upkeep import watch
 _SHARE_OF_TIME = 0.05
 _LONG_SECONDS = 1.0
 _FILE = "templates.json"
+_log = logging.getLogger("seasoned.learn")
 
 
 class EndedSession(msgspec.Struct, frozen=True):
@@ -63,7 +65,23 @@ def learn(
                 store.run("session.set_end", row)
         refresh(store)
         _rebuild(config, store, wanted=rebuilds)
+        if config.database_url:
+            _share_outcomes(config, store)
     return sessions
+
+
+def _share_outcomes(config: Config, store: Store) -> None:
+    """Tell the machines that share a running experiment how the sessions of this one ended."""
+    # Imported here: few people share a database.
+    from seasoned.app.stores import shared_database
+    from seasoned.experiment.live.live_session import share_outcomes
+
+    try:
+        with shared_database(config) as database:
+            share_outcomes(database, store, now=time.time())
+    except StoreError as error:
+        # What was learned here stays; the next end of a session shares these too.
+        _log.warning("outcomes were not shared: %s", error)
 
 
 def _read(config: Config, paths: Sequence[Path] | None) -> int:

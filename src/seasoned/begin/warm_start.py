@@ -116,7 +116,7 @@ def begin(
     if settings.experiment is not None and settings.is_enabled:
         # Experiments are loaded only if one runs: a hook has no time for them.
         try:
-            enrolled = _enrol(database, session, settings.experiment, begins=begins, now=now)
+            enrolled = _enrol(store, database, session, settings.experiment, begins=begins, now=now)
         except NotFound as error:
             warn(f"Nothing is shown to new sessions: {error}")
             return Begun(None, str(error))
@@ -146,12 +146,13 @@ def begin(
 
 
 def _enrol(
-    database: OpenDatabase, session: NewSession, experiment: str, *, begins: bool, now: float
+    store: Store, database: OpenDatabase, session: NewSession, experiment: str, *, begins: bool, now: float
 ) -> Enrolled | None:
-    from seasoned.experiment.live.assignment import enrol
+    from seasoned.experiment.live.arm_template import enrol_here
 
     with database() as opened:
-        return enrol(opened, experiment, session.id, now=now, begins=begins and session.may_be_assigned)
+        begins = begins and session.may_be_assigned
+        return enrol_here(opened, store, experiment, session.id, now=now, begins=begins)
 
 
 def _ensure(

@@ -19,6 +19,7 @@ _SHARED_OF_A_SESSION = (
     "experiment.drop_assignment",
     "experiment.drop_exposure",
     "experiment.drop_foregone",
+    "experiment.drop_outcome",
     "gateway.forget_view",
     "gateway.forget_chains",
     "gateway.forget_name",
@@ -29,6 +30,8 @@ _SHARED = (
     "experiment.forget_exposures",
     "experiment.forget_foregone",
     "experiment.forget_splits",
+    "experiment.forget_templates",
+    "experiment.forget_outcomes",
     "gateway.forget_views",
     "gateway.forget_all_chains",
     "gateway.forget_requests",
@@ -111,7 +114,7 @@ def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
 
 def unlearn_everything(store: Store) -> None:
     """Remove all templates, states and blocks. Call it inside a write transaction."""
-    for table in ("names", "template_usage", "example_usage", "example_source", "states", "blocks"):
+    for table in ("names", "template_usage", "example_usage", "example_source", "projects", "states", "blocks"):
         store.run(f"template.forget_{table}")
     _raise_revision(store)
 

@@ -131,6 +131,8 @@ MIGRATIONS = (
     Migration("m029_signing_key", ("signing_key",)),
     # Whether a call repeats a sentence of an earlier result: such words are not the agent's.
     Migration("m030_foreign_call", sql="ALTER TABLE call ADD COLUMN is_foreign INTEGER NOT NULL DEFAULT 0"),
+    # Templates of arms by digest, and outcomes of sessions, for experiments that several machines share.
+    Migration("m031_arm_template", ("arm_template", "known_project.sqlite")),
 )
 VERSION = len(MIGRATIONS)
 

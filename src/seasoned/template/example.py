@@ -127,6 +127,12 @@ def digest(*parts: str) -> str:
     return short_digest(*parts)
 
 
+def content_digest(template: Template) -> str:
+    """A digest of what a template shows, the same under any name and on any machine."""
+    notes = [f"{one.tool}\0{one.text}" for one in template.notes]
+    return short_digest(template.addendum, *[one.id for one in template.examples], "", *notes, size=16)
+
+
 MAX_AGE_DAYS = 180.0
 DAY_SECONDS = 86400.0
 # Names of templates that were built without being asked for begin so.

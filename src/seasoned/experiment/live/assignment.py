@@ -23,6 +23,9 @@ class ArmShare(msgspec.Struct, frozen=True):
 
     arm: str
     weight: float = 1.0
+    # The digest of the template that it shows, which machines have under different names or not at all. Left out of
+    # the document where there is none, so that the digests of older splits stay the same.
+    template: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True):
@@ -188,7 +191,7 @@ def log_foregone(
         )
 
 
-_TEMPLATE = "template:"
+TEMPLATE = "template:"  # begins the name of an arm that shows one template
 _COLD = "cold"
 
 
@@ -228,4 +231,4 @@ def shown_by(split: Split, arm: str) -> str | None:
     """What an arm shows: a template by name, an empty text for the one that fits, None for nothing."""
     if arm in (HOLDOUT, split.control, _COLD) or arm.startswith(f"{_COLD}-"):
         return None
-    return arm.removeprefix(_TEMPLATE) if arm.startswith(_TEMPLATE) else ""
+    return arm.removeprefix(TEMPLATE) if arm.startswith(TEMPLATE) else ""

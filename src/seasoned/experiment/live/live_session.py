@@ -7,7 +7,7 @@ from collections.abc import Iterable, MutableMapping
 import msgspec
 
 from seasoned.errors import UsageError
-from seasoned.experiment.live.assignment import Split
+from seasoned.experiment.live.assignment import Split, load_split
 from seasoned.experiment.live.online_analysis import WINDOW_SECONDS, AssignedSession
 from seasoned.store import Database, Store
 
@@ -53,6 +53,17 @@ class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+class SharedOutcome(msgspec.Struct, frozen=True):
+    """What other machines learn about a session: counts by tool, no words."""
+
+    is_settled: bool
+    tools: dict[str, tuple[int, int]]
+    has_begun_well: bool | None
+
+
+_outcome = msgspec.json.Decoder(SharedOutcome).decode
+
+
 def load_live(
     database: Database,
     split: Split,
@@ -65,7 +76,8 @@ def load_live(
     """The sessions that this split assigned, as they came.
 
     What counts of a session ends with the first hour without a call, or with its window. `history` is the store that
-    has the calls, where assignments are shared in another database. `settled` holds what needs not be read again.
+    has the calls, where assignments are shared in another database; what is not in it comes from the outcomes that
+    other machines shared. `settled` holds what needs not be read again.
     """
     calls = history or database
     if not isinstance(calls, Store):
@@ -74,6 +86,7 @@ def load_live(
     foregone: dict[str, dict[str, tuple[str, ...]]] = {}
     for row in database.rows("experiment.foregone", {"experiment": split.experiment}):
         foregone.setdefault(row["session"], {})[row["arm"]] = _strings(row["example_ids"])
+    shared = {row["session"]: row for row in database.rows("experiment.outcomes", {"experiment": split.experiment})}
     found = []
     for row in database.rows("experiment.assignments", {"experiment": split.experiment}):
         if row["split"] != split.digest:
@@ -90,7 +103,12 @@ def load_live(
                 shown=() if row["example_ids"] is None else _strings(row["example_ids"]),
                 foregone=foregone.get(name, {}),
             )
-            one = _with_outcome(calls, one, now=now, window_seconds=window_seconds)
+            is_here = name not in shared or calls.row("session.find_ref", _key(name)) is not None
+            if is_here:
+                one = _with_outcome(calls, one, now=now, window_seconds=window_seconds)
+            else:
+                outcome = _outcome(shared[name]["document"])
+                one = msgspec.structs.replace(one, **msgspec.structs.asdict(outcome))
             if one.is_settled:
                 known[name] = one
         found.append(one)
@@ -98,8 +116,7 @@ def load_live(
 
 
 def _with_outcome(store: Store, one: LiveSession, *, now: float, window_seconds: float) -> LiveSession:
-    agent, _, native_id = one.session.partition(":")
-    key = {"agent": agent, "native_id": native_id}
+    key = _key(one.session)
     rows = store.rows("call.of_lineage", key)
     window_end = one.at + window_seconds
     last = _last_before_pause(one.at, [row["time"] for row in rows if row["time"] is not None])
@@ -118,6 +135,35 @@ def _with_outcome(store: Store, one: LiveSession, *, now: float, window_seconds:
         tools=tools,
         has_begun_well=counted[0]["counts_as"] == "ok" if counted else None,
     )
+
+
+def _key(session: str) -> dict[str, str]:
+    agent, _, native_id = session.partition(":")
+    return {"agent": agent, "native_id": native_id}
+
+
+def share_outcomes(database: Database, history: Store, *, now: float) -> int:
+    """Tell other machines how the assigned sessions of this one ended; returns how many of them are news."""
+    news = []
+    for row in database.rows("experiment.names"):
+        split = load_split(database, row["experiment"])
+        known = {one["session"]: one for one in database.rows("experiment.outcomes", {"experiment": split.experiment})}
+        # What is settled never changes, so it need not be read again.
+        for session in load_live(database, split, now=now, history=history):
+            shared = known.get(session.session)
+            if shared is not None and shared["is_settled"]:
+                continue
+            if history.row("session.find_ref", _key(session.session)) is None:
+                continue
+            outcome = SharedOutcome(session.is_settled, session.tools, session.has_begun_well)
+            document = msgspec.json.encode(outcome).decode()
+            if shared is None or shared["document"] != document:
+                key = {"experiment": split.experiment, "session": session.session}
+                news.append({**key, "document": document, "is_settled": int(session.is_settled), "at": now})
+    if news:
+        with database.write():
+            database.run_many("experiment.keep_outcome", news)
+    return len(news)
 
 
 def _last_before_pause(begun: float, times: Iterable[float]) -> float:

@@ -75,3 +75,28 @@ DELETE FROM exposure;
 
 -- name: forget_splits
 DELETE FROM split;
+
+-- name: keep_template
+INSERT INTO arm_template (digest, document, created_at) VALUES (:digest, :document, :created_at)
+ON CONFLICT (digest) DO UPDATE SET document = excluded.document;
+
+-- name: template
+SELECT document FROM arm_template WHERE digest = :digest;
+
+-- name: forget_templates
+DELETE FROM arm_template;
+
+-- name: keep_outcome
+INSERT INTO session_outcome (experiment, session, document, is_settled, at)
+VALUES (:experiment, :session, :document, :is_settled, :at)
+ON CONFLICT (experiment, session) DO UPDATE
+SET document = excluded.document, is_settled = excluded.is_settled, at = excluded.at;
+
+-- name: outcomes
+SELECT session, document, is_settled FROM session_outcome WHERE experiment = :experiment;
+
+-- name: drop_outcome
+DELETE FROM session_outcome WHERE session = :session;
+
+-- name: forget_outcomes
+DELETE FROM session_outcome;

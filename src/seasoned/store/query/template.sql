@@ -96,7 +96,16 @@ SELECT source.session, session.project
 FROM (SELECT DISTINCT session, instr(session, ':') AS colon FROM template_source) AS source
 CROSS JOIN session ON session.agent = substr(source.session, 1, source.colon - 1)
     AND session.native_id = substr(source.session, source.colon + 1)
-WHERE session.project IS NOT NULL;
+WHERE session.project IS NOT NULL
+UNION ALL
+SELECT session, project FROM known_project;
+
+-- name: know_project
+INSERT INTO known_project (session, project) VALUES (:session, :project)
+ON CONFLICT (session) DO UPDATE SET project = excluded.project;
+
+-- name: forget_projects
+DELETE FROM known_project;
 
 -- name: shown_call
 SELECT call.tool, call.arguments, call.result, call.intent

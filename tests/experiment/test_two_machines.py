@@ -1,0 +1,122 @@
+"""Two machines and one experiment in a real PostgreSQL: each shows what the arm names, and both are counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from seasoned.app import experiment as experiments
+from seasoned.app.stores import shared_database
+from seasoned.begin.ongoing import experiment_database
+from seasoned.begin.settings import BeginSettings
+from seasoned.begin.warm_start import Begun, NewSession, begin
+from seasoned.config import Config
+from seasoned.experiment.live.live_session import share_outcomes
+from seasoned.store import Store, open_store
+from seasoned.template.library.storage import delete, load, save
+from tests.template.examples import example, keep_session, template
+
+TASK = ({"role": "user", "content": "Book the parcel."},)
+TOOLS = [{"name": "book_parcel", "parameters": {"type": "object", "properties": {"size": {"type": "string"}}}}]
+BOOKED = example("book_parcel", sessions=("codex:a", "codex:b"), result="booked")
+HOUSE = template(
+    "house",
+    # As mining writes arguments, without spaces.
+    msgspec.structs.replace(BOOKED, arguments='{"size":"XL"}'),
+    notes=(),
+    workflows=(),
+)
+
+
+def _begin(config: Config, store: Store, session: str, said: list[str], project: str | None = "app:shop") -> Begun:
+    return begin(
+        store,
+        lambda: experiment_database(config, store),
+        NewSession(id=session, format="openai", messages=TASK, tools=TOOLS, project=project),
+        BeginSettings(experiment="autumn"),
+        now=1_760_000_000.0,
+        warn=said.append,
+    )
+
+
+def _end(store: Store, session: str, *, ok: int, failed: int) -> None:
+    """What a scan would write of a session: its calls, all soon after it began."""
+    agent, _, native_id = session.partition(":")
+    add = (
+        "INSERT INTO call (session_id, call_id, position, message, tool, kind, counts_as, arguments, time, place, "
+        "verdict, evidence, fault, reason, judge, unique_id) "
+        "VALUES (?, ?, 0, 0, 'book_parcel', 'k', ?, '{}', 1760000001.0, 0, 'v', '', '', '', '1', 1)"
+    )
+    made = store.connection.execute("INSERT INTO session (agent, native_id) VALUES (?, ?)", (agent, native_id))
+    for number in range(ok + failed):
+        kind = "ok" if number < ok else "failed"
+        store.connection.execute(add, (made.lastrowid, f"{session}{number}", kind))
+
+
+def test_a_machine_fetches_what_an_arm_shows_and_all_outcomes_count(tmp_path: Path, postgres_url: str) -> None:
+    homes = [Config(home=tmp_path / name, database_url=postgres_url) for name in ("first", "second")]
+    said: list[str] = []
+    with open_store(homes[0].store_path) as first, open_store(homes[1].store_path) as second:
+        for session in ("codex:a", "codex:b"):
+            keep_session(first, session, application="shop")
+        save(first, HOUSE)
+        # The second has another template of the same name, which must be neither shown nor replaced.
+        save(second, template("house", example("other_tool")))
+        split = experiments.begin(homes[0], "autumn", "cold,template:house", holdout=0.0)
+        begun = {
+            f"codex:{at}-{n}": (at, _begin(homes[at], store, f"codex:{at}-{n}", said))
+            for at, store in enumerate((first, second))
+            for n in range(12)
+        }
+        assert not said
+        # Every session in the arm was shown the template of the arm, on both machines; no other was shown any.
+        for at in (0, 1):
+            arms = {(one.arm, one.content is not None) for where, one in begun.values() if where == at}
+            assert arms == {("cold", False), ("template:house", True)}
+        ids = {one.example_ids for _, one in begun.values() if one.content is not None}
+        assert ids == {(HOUSE.examples[0].id,)}
+        assert load(second, "house").examples[0].tool == "other_tool"
+        for session, (at, _) in begun.items():
+            _end((first, second)[at], session, ok=2, failed=at)
+        for at, store in enumerate((first, second)):
+            with shared_database(homes[at]) as database:
+                assert share_outcomes(database, store, now=1_770_000_000.0) == 12
+                assert share_outcomes(database, store, now=1_770_000_000.0) == 0
+        report = experiments.live_experiment(homes[0], "autumn")
+    assert report.split == split.digest
+    assert sum(one.calls for one in report.arms) == 12 * 2 + 12 * 3
+    assert sum(one.exposed for one in report.arms) == sum(one.content is not None for _, one in begun.values())
+
+
+def test_a_machine_that_cannot_get_the_template_assigns_no_session_and_says_so(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    homes = [Config(home=tmp_path / name, database_url=postgres_url) for name in ("first", "second")]
+    said: list[str] = []
+    with open_store(homes[0].store_path) as first, open_store(homes[1].store_path) as second:
+        save(first, HOUSE)
+        experiments.begin(homes[0], "autumn", "cold,template:house", holdout=0.0)
+        with shared_database(homes[0]) as database, database.write():
+            database.run("experiment.forget_templates")
+        shown = [_begin(homes[1], second, f"codex:{n}", said) for n in range(8)]
+        assert {one.arm for one in shown} == {None} and {one.content for one in shown} == {None}
+        assert len(said) == 8 and "'template:house'" in said[0] and "experiment begin" in said[0]
+        with shared_database(homes[0]) as database:
+            assert not database.rows("experiment.assignments", {"experiment": "autumn"})
+        # The first has it, under its own name or, after a rebuild under the same name, by its digest.
+        assert _begin(homes[0], first, "codex:own", said).arm is not None
+        delete(first, "house")
+        assert _begin(homes[0], first, "codex:late", said).arm is None
+
+
+def test_another_project_is_shown_none_of_a_fetched_template_but_conventions(tmp_path: Path, postgres_url: str) -> None:
+    homes = [Config(home=tmp_path / name, database_url=postgres_url) for name in ("first", "second")]
+    said: list[str] = []
+    with open_store(homes[0].store_path) as first, open_store(homes[1].store_path) as second:
+        for session in ("codex:a", "codex:b"):
+            keep_session(first, session, application="shop")
+        save(first, HOUSE)
+        experiments.begin(homes[0], "autumn", "cold,template:house:1000000", holdout=0.0)
+        shown = _begin(homes[1], second, "codex:1", said, project="app:elsewhere")
+    assert shown.arm == "template:house" and shown.content is None
