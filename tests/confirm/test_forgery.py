@@ -13,6 +13,7 @@ import pytest
 from seasoned.confirm.audit.chain import AuditHead, entries_of_request, newest_entries, writing
 from seasoned.confirm.audit.export import check_heads, full_head
 from seasoned.confirm.audit.ledger import UsedLedger
+from seasoned.confirm.audit.recorded import digest_of_sealed
 from seasoned.confirm.audit.signature import SigningKey
 from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.people.change import AddAllowed, MakeCredential, ReplacePolicy, change_as, first_admin
@@ -369,6 +370,10 @@ def test_people_of_an_older_store_get_their_key_with_their_passphrase(any_databa
     scene.reopen(any_database)
     assert scene.approve(request, anna).status == "approved"
     assert scene.book.redeem(scene.agent, request.id, digest=request.digest).id == request.id
+    # A row cannot show that ben typed his passphrase, so from here on it takes an admin's signature.
+    with pytest.raises(Refused, match="let an admin set your passphrase"):
+        unlock(any_database, "ben", now=START)
+    set_passphrase(any_database, scene.ben, WORDS, by=anna, now=START, hasher=QUICK)
     assert unlock(any_database, "ben", now=START).name == "ben"
     events = [entry.event for entry in reversed(newest_entries(any_database, 50))]
     assert events[7:] == [
@@ -391,3 +396,20 @@ def test_a_hash_that_was_swapped_after_an_older_store_was_taken_over_gives_no_ke
     with pytest.raises(Refused, match="the passphrase of 'ben' was changed beside the service"):
         authenticate_passphrase(any_database, "ben", MINE, now=START, hasher=QUICK)
     assert "the passphrase of 'ben' was changed beside the service" in verify(any_database).problems
+
+
+def test_a_key_that_was_written_for_a_person_of_an_older_store_is_none_of_theirs(any_database: Database) -> None:
+    scene = Scene(any_database)
+    older_store(scene)
+    unlock(any_database, "anna", now=START)
+    key, mine = new_key(MINE, hasher=QUICK)
+    (ben,) = raw(any_database, "SELECT verifier FROM credential WHERE name = 'ben'")
+    facts = {"name": "ben", "public": mine.public, "sealed": digest_of_sealed(mine.sealed)}
+    with writing(any_database) as chain:
+        facts["verifier"] = digest_of_sealed(str(ben["verifier"]))
+        chain.append("passphrase_set", facts, at=START, actor="ben", signer=key)
+    set_key = "UPDATE credential SET public_key = ?, sealed_key = ?, verifier = NULL WHERE name = 'ben'"
+    raw(any_database, set_key, (mine.public, mine.sealed))
+    with pytest.raises(Refused, match="the key of 'ben' is not the one in the audit"):
+        authenticate_passphrase(any_database, "ben", MINE, now=START, hasher=QUICK)
+    assert "gives 'ben' a new key without the old one" in " | ".join(verify(any_database).problems)

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.confirm.audit.signature import FIELD, SigningKey
+from seasoned.confirm.audit.signature import FIELD, Signer
 from seasoned.confirm.request.canonical_json import canonical, digest_of
 from seasoned.confirm.request.request import Status
 from seasoned.errors import StoreError, UsageError
@@ -81,7 +81,7 @@ class Chain:
         actor: str,
         request_id: str | None = None,
         via: str = "",
-        signer: SigningKey | None = None,
+        signer: Signer | None = None,
     ) -> None:
         """Add a row, signed if a key is given. Everything in it must be redacted already."""
         body = {

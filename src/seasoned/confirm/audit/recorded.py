@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from seasoned.confirm.audit.chain import AuditEntry, entries_of_request, entry_from_row, has_own_hash, signed_bytes
-from seasoned.confirm.audit.signature import is_signed, signing_key_of
+from seasoned.confirm.audit.passkey import VIA, Passkey, signature_in, statement_problem
+from seasoned.confirm.audit.signature import FIELD, is_signed, signing_key_of
 from seasoned.confirm.request.canonical_json import request_digest
 from seasoned.store import Database, DatabaseRow
 
@@ -36,17 +37,23 @@ class RecordedCredential(msgspec.Struct):
 
 
 class RecordedKey(msgspec.Struct):
-    """A public key, whose it is, and which rows it may sign; a device's key only over some channels and for a time."""
+    """A public key, whose it is, and which rows it may sign.
+
+    A phone's key votes over some channels and for a time, a passkey on the page.
+    """
 
     name: str
     since: int
     until: int | None = None
     channels: tuple[str, ...] | None = None
     expires_at: float | None = None
+    passkey: Passkey | None = None
 
     def covers(self, entry: AuditEntry) -> bool:
         """Whether the key may sign this row."""
         in_time = entry.seq > self.since and (self.until is None or entry.seq <= self.until)
+        if self.passkey is not None:
+            return in_time and entry.event == "voted" and entry.via == VIA
         if self.channels is None:
             return in_time
         # A device only votes, and only while it was trusted to.
@@ -103,10 +110,34 @@ class RecordedState:
         """The person whose key signed a row, at that time; None if there is no such signature."""
         public = signing_key_of(entry.document)
         key = self.keys.get(public or "")
-        if key is None or not key.covers(entry) or not is_signed(entry.document, signed_bytes(entry)):
+        if key is None or not key.covers(entry):
+            return None
+        if not self._is_passkey_vote(entry, key.passkey) and not is_signed(entry.document, signed_bytes(entry)):
             return None
         who = self.people[key.name]
         return who if who.name == entry.actor else None
+
+    def _is_passkey_vote(self, entry: AuditEntry, passkey: Passkey | None) -> bool:
+        """Whether a passkey signed what this row says, after the row that it names as the newest."""
+        found = None if passkey is None else signature_in(entry.document, field=FIELD)
+        if passkey is None or found is None or found.statement.seq >= entry.seq:
+            return False
+        wrong = statement_problem(
+            found.statement,
+            name=entry.actor,
+            request=str(entry.request_id),
+            digest=entry.document.get("digest"),
+            approve=entry.document.get("approve"),
+            at=entry.at,
+        )
+        before = self._database.row("confirm.audit_row", {"seq": found.statement.seq})
+        is_after = before is not None and before["hash"] == found.statement.head
+        return wrong is None and is_after and found.problem(passkey) is None
+
+    def passkeys(self, name: str) -> list[Passkey]:
+        """The passkeys that decide for a person."""
+        found = [key for key in self.keys.values() if key.name == name and key.until is None]
+        return [key.passkey for key in found if key.passkey is not None]
 
     def _is_powerful(self, entry: AuditEntry) -> bool:
         """Whether a row may change who may do what: signed by an admin, granted by a person, or before any key."""
@@ -300,8 +331,8 @@ class RecordedState:
             return False
         if not is_signed(entry.document, signed_bytes(entry)):
             return False
-        known_before = who.verifier is not None and entry.document.get("verifier") == who.verifier
-        return known_before or (self.signed_since is None and who.verifier is None)
+        # The row cannot show that the passphrase was typed. Once an admin can sign, it takes an admin's signature.
+        return self.signed_since is None and who.verifier in (None, entry.document.get("verifier"))
 
     def _credential_revoked(self, entry: AuditEntry) -> str | None:
         who = self.people.get(str(entry.document["name"]))
@@ -347,6 +378,22 @@ class RecordedState:
         )
         return None
 
+    def _passkey_added(self, entry: AuditEntry) -> str | None:
+        document, who = entry.document, self.signer(entry)
+        added = msgspec.convert({name: document[name] for name in Passkey.__struct_fields__}, Passkey)
+        if who is None or who.name != document["name"] or added.public in self.keys:
+            return f"adds a passkey for {document['name']!r} without their signature"
+        self.keys[added.public] = RecordedKey(who.name, entry.seq, passkey=added)
+        return None
+
+    def _passkey_removed(self, entry: AuditEntry) -> str | None:
+        document, who = entry.document, self.signer(entry)
+        key = self.keys.get(str(document["public"]))
+        if key is None or key.passkey is None or who is None or (who.name != key.name and who.role != "admin"):
+            return f"removes a passkey of {document['name']!r} without their signature"
+        key.until = entry.seq
+        return None
+
     def _taken_over(self, entry: AuditEntry) -> str | None:
         if self.taken_over is not None or self.keys:
             return "takes over a store that has keys already"
@@ -369,6 +416,8 @@ _STEPS: dict[str, Callable[[RecordedState, AuditEntry], str | None]] = {
     "allow_removed": RecordedState._allow_removed,
     "policy_replaced": RecordedState._policy_replaced,
     "device_added": RecordedState._device_added,
+    "passkey_added": RecordedState._passkey_added,
+    "passkey_removed": RecordedState._passkey_removed,
     "taken_over": RecordedState._taken_over,
     "restored": RecordedState._restored,
 }

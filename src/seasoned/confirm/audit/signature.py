@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 # The field of a row's document that holds its signature.
 FIELD = "signature"
+
+
+class Signer(Protocol):
+    """What signs a row of the audit for a person."""
+
+    @property
+    def public(self) -> str:
+        """The public key that the audit knows."""
+
+    def sign(self, data: bytes) -> dict[str, Any]:
+        """The signature as it stands in the row, with the public key."""
 
 
 class SigningKey:
@@ -30,7 +41,7 @@ class SigningKey:
         """The private half, to be sealed."""
         return self._private.private_bytes_raw()
 
-    def sign(self, data: bytes) -> dict[str, str]:
+    def sign(self, data: bytes) -> dict[str, Any]:
         """The signature, with the public key that it can be checked with."""
         return {"key": self.public, "value": self._private.sign(data).hex()}
 

@@ -15,7 +15,7 @@ import msgspec
 
 from seasoned.confirm.audit.chain import Chain, writing
 from seasoned.confirm.audit.recorded import digest_of_sealed
-from seasoned.confirm.audit.signature import SigningKey
+from seasoned.confirm.audit.signature import Signer
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.request.request import APPROVED, new_id
 from seasoned.errors import Conflict, Denied, NotFound, Refused, Unauthorised, UsageError
@@ -44,9 +44,9 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnlockedCredential(Credential, frozen=True, kw_only=True):
-    """A person who decides, with the key that their passphrase opened just now. It lives in memory alone."""
+    """A person who decides, with what signs for them just now. It lives in memory alone."""
 
-    key: SigningKey
+    key: Signer
 
 
 class SealedKey(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class Proof(msgspec.Struct, frozen=True):
     """Who stands for a change: its row in the audit names them and has their signature, or the request it follows."""
 
     by: str
-    signer: SigningKey | None = None
+    signer: Signer | None = None
     grant: dict[str, Any] | None = None
 
     def facts(self, facts: dict[str, Any]) -> dict[str, Any]:

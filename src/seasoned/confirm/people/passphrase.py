@@ -13,8 +13,9 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from seasoned.confirm.audit.chain import Chain, writing
+from seasoned.confirm.audit.passkey import VIA
 from seasoned.confirm.audit.recorded import RecordedState, digest_of_sealed
-from seasoned.confirm.audit.signature import SigningKey
+from seasoned.confirm.audit.signature import Signer, SigningKey
 from seasoned.confirm.people.credential import (
     TERMINAL,
     Credential,
@@ -56,6 +57,8 @@ def set_passphrase(
         raise Refused(f"{who.name!r} is an agent's credential: only approvers and admins have a passphrase")
     check_passphrase(passphrase)
     if by is not None and by.id == who.id:
+        if not isinstance(by.key, SigningKey):
+            raise Refused("a passkey cannot set a passphrase: type the old one")
         key = by.key
         stored = SealedKey(key.public, seal_key(key, passphrase, hasher=hasher))
     else:
@@ -79,7 +82,7 @@ def set_passphrase(
 def check_key(state: RecordedState, who: UnlockedCredential, *, via: str | None = None, now: float = 0.0) -> None:
     """Raise unless the audit says that this key is the person's: a swapped key opens nothing.
 
-    A device's key only votes, over the channels and for the time that the person said.
+    A phone's key only votes, over the channels and for the time that the person said; a passkey votes on the page.
     """
     known = state.people.get(who.name)
     recorded = state.keys.get(who.key.public)
@@ -87,6 +90,8 @@ def check_key(state: RecordedState, who: UnlockedCredential, *, via: str | None 
         ends = recorded.expires_at
         if via not in recorded.channels or ends is None or now >= ends:
             raise Refused(f"the device of {who.name!r} may not do this, or no longer: unlock it again")
+    if recorded is not None and recorded.passkey is not None and via != VIA:
+        raise Refused(f"a passkey of {who.name!r} only decides on the page: use the passphrase here")
     if known is None or recorded is None or recorded.name != who.name or recorded.until is not None:
         raise Refused(
             f"the key of {who.name!r} is not the one in the audit: it was changed beside the service; run "
@@ -122,12 +127,12 @@ def authenticate_passphrase(
         raise Unauthorised(_WRONG.format(name=name))
     who = unlocked(from_row(row), key)
     if row["public_key"] is None:
-        return _first_key(database, who, passphrase, now=now, hasher=hasher)
+        return _first_key(database, who, seal_key(key, passphrase, hasher=hasher), now=now)
     check_key(RecordedState(database).update(), who)
     return who
 
 
-def unlocked(who: Credential, key: SigningKey) -> UnlockedCredential:
+def unlocked(who: Credential, key: Signer) -> UnlockedCredential:
     """A credential with its key."""
     fields = {name: getattr(who, name) for name in Credential.__struct_fields__}
     return UnlockedCredential(**fields, key=key)
@@ -147,11 +152,9 @@ def _open(row: DatabaseRow | None, passphrase: str, hasher: PasswordHasher) -> S
     return SigningKey() if row is not None and row["verifier"] is not None else None
 
 
-def _first_key(
-    database: Database, who: UnlockedCredential, passphrase: str, *, now: float, hasher: PasswordHasher
-) -> UnlockedCredential:
+def _first_key(database: Database, who: UnlockedCredential, sealed: str, *, now: float) -> UnlockedCredential:
     """Give a person of an older store their key, at the first time that they type their passphrase."""
-    stored = SealedKey(who.key.public, seal_key(who.key, passphrase, hasher=hasher))
+    stored = SealedKey(who.key.public, sealed)
     take_over(database, now=now)
     with writing(database) as chain:
         row = database.row("confirm.credential", {"id": who.id})
@@ -162,6 +165,11 @@ def _first_key(
         before = digest_of_sealed(str(row["verifier"]))
         if known.public is not None or known.verifier != before:
             raise Refused(f"the passphrase of {who.name!r} was changed beside the service: ask an admin for a new one")
+        if state.signed_since is not None:
+            raise Refused(
+                f"{who.name!r} has no key yet, and an admin has one: let an admin set your passphrase once with "
+                f"`seasoned confirm passphrase set {who.name} --as NAME`"
+            )
         _keep(database, chain, who, stored, proof=Proof(who.name, who.key), now=now, before=before)
     return who
 

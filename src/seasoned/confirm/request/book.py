@@ -13,6 +13,7 @@ from seasoned.command.action import check_action
 from seasoned.command.rows import Finding
 from seasoned.confirm.audit.chain import AuditEntry, Chain, newest_entries, read_head, writing
 from seasoned.confirm.audit.ledger import Outcome, UsedLedger
+from seasoned.confirm.audit.passkey import PasskeySignature, statement_problem
 from seasoned.confirm.audit.recorded import RecordedState
 from seasoned.confirm.people.credential import (
     Credential,
@@ -284,7 +285,7 @@ class Book:
             wrong = deciding_refusal(found, row, self.policy)
             if wrong is None:
                 check_pending(row, now)
-                wrong = self._has_voted(found, row) or self._not_signing(who, row, via=via, now=now)
+                wrong = self._has_voted(found, row) or self._not_signing(who, row, approve=approve, via=via, now=now)
             voted = None
             if wrong is None and isinstance(who, UnlockedCredential):
                 voted = self._vote(chain, who, row, approve=approve, reason=reason, via=via, now=now)
@@ -472,7 +473,7 @@ class Book:
             return f"{who.person!r} has already voted on {row['id']!r}: another person must approve"
         return None
 
-    def _not_signing(self, who: Credential, row: DatabaseRow, *, via: str, now: float) -> str | None:
+    def _not_signing(self, who: Credential, row: DatabaseRow, *, approve: bool, via: str, now: float) -> str | None:
         """Why no signed vote can be made of this; None if it can."""
         if not isinstance(who, UnlockedCredential):
             return f"a token is not enough to decide: the passphrase of {who.name!r} is needed as well"
@@ -481,7 +482,16 @@ class Book:
             self._check_unused(str(row["id"]))
         except (Refused, Conflict) as error:
             return str(error)
-        return None
+        return self._passkey_problem(who, row, approve=approve, now=now)
+
+    def _passkey_problem(self, who: UnlockedCredential, row: DatabaseRow, *, approve: bool, now: float) -> str | None:
+        """Why a passkey's signature is not one for this vote; None if it is, or if another key signs."""
+        signed, recorded = who.key, self.recorded().keys.get(who.key.public)
+        if not isinstance(signed, PasskeySignature) or recorded is None or recorded.passkey is None:
+            return None
+        said, digest = signed.statement, str(row["digest"])
+        wrong = statement_problem(said, name=who.name, request=str(row["id"]), digest=digest, approve=approve, at=now)
+        return wrong or signed.problem(recorded.passkey)
 
     def _vote(
         self,
