@@ -225,3 +225,25 @@ def test_a_way_of_writing_a_value_that_fails_since_is_no_longer_told() -> None:
     # A failure with another way of writing says nothing about this one.
     other = [session(day, ran("wp report late --week next", "wp: boom")) for day in (5, 6)]
     assert known(*old, *other).after(kind) == found
+
+
+def test_a_mistake_with_an_edit_is_the_same_mistake_for_every_agent() -> None:
+    failed = made("Edit", {"file_path": "/home/mira/shop/a.py", "old_string": "x"}, "Found 3 matches of the string.")
+    worked = made("Edit", {"file_path": "/home/mira/shop/a.py", "old_string": "x", "replace_all": True})
+    found = known(*[session(day, failed, worked) for day in range(2)])
+    kind = kind_of_failure("edit", None, "Found multiple matches for oldString. Provide more surrounding lines.")
+    hint = found.after(kind)
+    assert hint is not None
+    assert hint_text(hint, named="replaceAll").startswith("With `replaceAll` set to true the same edit worked here")
+    assert kind_of_failure("edit", None, "Could not find oldString in the file.") == kind_of_failure(
+        "replace", None, "Failed to edit, 0 occurrences found for old_string in /home/mira/shop/a.py."
+    )
+
+
+def test_a_mistake_with_a_tool_of_a_server_is_told_whatever_an_agent_calls_the_tool() -> None:
+    failed = made("mcp__docs__find", {"order": "ORD-10442"}, "section is required")
+    worked = made("mcp__docs__find", {"order": "ORD-10442", "section": "law"})
+    found = known(*[session(day, failed, worked) for day in range(2)])
+    hint = found.after(kind_of_failure("docs_find", None, "section is required"))
+    assert hint is not None
+    assert '"section":"law"' in hint_text(hint)

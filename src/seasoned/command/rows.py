@@ -82,6 +82,10 @@ class CommandTable(msgspec.Struct, frozen=True):
     rows: tuple[CommandRow, ...]
     tool_names: tuple[ToolNameRow, ...]
     tools: tuple[ToolRow, ...]
+    meanings: dict[str, str]
+    """By what an argument means: the names that agents have for it."""
+    agents: dict[str, dict[str, str]]
+    """By agent and work: the tool that does it, with its arguments. See `translate.py`."""
 
 
 @cache
@@ -136,7 +140,10 @@ def compile_table(files: dict[str, dict[str, Any]]) -> CommandTable:
 
     tool_names = [_tool_name(raw) for raw in files["tool_names"]["tool_name"]]
     tools = [ToolRow(**{**raw, "names": " ".join(raw["names"].split())}) for raw in files["tools"]["tool"]]
-    return CommandTable(groups, patterns, tuple(rows), tuple(tool_names), tuple(tools))
+    meanings = {name: " ".join(words.split()) for name, words in files["tools"]["meanings"].items()}
+    return CommandTable(
+        groups, patterns, tuple(rows), tuple(tool_names), tuple(tools), meanings, files["tools"]["agent"]
+    )
 
 
 def _row(raw: dict[str, Any], groups: dict[str, str], patterns: dict[str, str]) -> CommandRow:

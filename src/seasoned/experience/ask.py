@@ -13,10 +13,11 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.command.tool import command_of, tool_of
+from seasoned.command.translate import argument, own_name
 from seasoned.command.written import purpose_of, written
 from seasoned.digest import short_digest
 from seasoned.experience.kind import explains_itself, inside, is_working, kind_of_failure
-from seasoned.experience.lesson import MOST_COMMANDS, Hint, Line, Way
+from seasoned.experience.lesson import EVERYWHERE, MOST_COMMANDS, Hint, Line, Way
 from seasoned.experience.lookup import StoredPath, StoredSheet, find, find_hint, find_sheet, kind_key
 from seasoned.experience.tell import hint_text, line_text, sheet_text
 from seasoned.session import ToolCall
@@ -24,7 +25,6 @@ from seasoned.store import Store
 from seasoned.store.project import ProjectFinder
 
 Place = Literal["start", "prompt", "before", "after"]
-_PATHS = ("file_path", "path", "notebook_path", "target_file", "filename", "absolute_path")
 
 
 class Asking(msgspec.Struct, frozen=True):
@@ -75,14 +75,15 @@ class Asking(msgspec.Struct, frozen=True):
             return ""
         call = ToolCall("", tool, dict(arguments))
         kind = kind_of_failure(tool, command_of(call), error)
-        given = next((arguments[name] for name in _PATHS if isinstance(arguments.get(name), str)), "")
-        path = (inside(given, self.folder) or given) if given else ""
+        given = argument(arguments, "path")
+        path = (inside(given, self.folder) or given) if isinstance(given, str) and given else ""
         hint = find_hint(self.store, self.project, "after", kind_key(kind))
         if hint is None and path and tool_of(tool).form in ("file_read", "search"):
             hint = self._moved(path)
         if hint is None or (hint.way.kind == "form" and self.contradiction(hint.text) is not None):
             return ""
-        return hint_text(hint, path)
+        named = own_name(tool, arguments, "all") if hint.way == EVERYWHERE else None
+        return "" if hint.way == EVERYWHERE and named is None else hint_text(hint, path, named or "")
 
     def once(self, place: Place, text: str, *, call_id: str = "") -> bool:
         """Whether this conversation has not seen it yet; remembers that it sees it now, behind this call if any."""

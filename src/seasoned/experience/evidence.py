@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from seasoned.command.translate import argument
 from seasoned.command.written import Purpose, WrittenCommand
 from seasoned.experience.failure import FailedCall, failures_of
 from seasoned.experience.kind import inside, is_working, placed_form, with_places
@@ -73,7 +74,7 @@ def form_uses(call: JudgedCall, folder: str | None) -> Iterator[FormUse]:
     command = call.command
     if not command or len(command) > 4000:
         return
-    workdir = call.arguments.get("workdir")
+    workdir = argument(call.arguments, "folder")
     found = with_places(command, folder, workdir if isinstance(workdir, str) else None)
     working = [(one, place) for one, place in found if is_working(one)]
     for at, (one, place) in enumerate(working):
@@ -105,7 +106,7 @@ def _files(calls: Sequence[JudgedCall], folder: str | None) -> tuple[str, ...]:
     for call in calls:
         if call.verdict != "ok" or call.kind != "file":
             continue
-        path = call.arguments.get("file_path") or call.arguments.get("path")
+        path = argument(call.arguments, "path")
         if isinstance(path, str) and (relative := inside(path, folder)) and "." in relative:
             found[relative] = None
     return tuple(found)[:200]

@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from seasoned.command.tool import tool_of
+from seasoned.command.translate import argument
 from seasoned.command.written import WrittenCommand, written
 from seasoned.experience.kind import ASIDE, blamed_command, explains_itself, inside, kind_of_failure
-from seasoned.experience.lesson import Way
-from seasoned.insight.mistake.call_target import PATH_NAMES
+from seasoned.experience.lesson import EVERYWHERE, Way
 from seasoned.insight.mistake.repair import CallTargets, Repair
 from seasoned.insight.track import JudgedCall
+from seasoned.template.admission.call import admit_written
 
 _TEXT_CHARS = 200
 # Changes of a command after which it has another form: what works is the whole command as it was written.
@@ -28,7 +29,7 @@ _PREPARING = frozenset({"mise trust", "git fetch", "direnv allow", "go mod tidy"
 class FailedCall(msgspec.Struct, frozen=True):
     """One failed call of a session, with its repair if there was one."""
 
-    tool: str  # `shell` for every agent's shell
+    tool: str  # one name for what agents name differently: `shell`, `edit`, `file_read` …
     form: str  # of the simple command that failed; empty for other tools
     signature: str
     position: int
@@ -82,7 +83,11 @@ def _way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tup
         path = _path(later, folder)
         return (Way("path", path), path) if path and path != _path(failed, folder) else (Way("other"), "")
     names = repair.change.names
-    return (Way("argument", ",".join(names)), later.raw_arguments) if names else (Way("again"), "")
+    if not names:
+        return Way("again"), ""
+    # Judged under the name that the tool has here: the one for all agents says less about what it does.
+    text = later.raw_arguments if admit_written(later.tool, later.raw_arguments) else ""
+    return Way("argument", ",".join(names)), text
 
 
 def _shell_way(calls: Sequence[JudgedCall], repair: Repair, failed: str, later: str) -> tuple[Way, str]:
@@ -158,16 +163,13 @@ def _values(one: WrittenCommand) -> dict[str, str]:
 
 
 def _edit_way(failed: JudgedCall, later: JudgedCall, repair: Repair) -> tuple[Way, str]:
-    if not failed.arguments.get("replace_all") and later.arguments.get("replace_all"):
-        return Way("argument", "replace_all"), ""
+    if not argument(failed.arguments, "all") and argument(later.arguments, "all"):
+        return EVERYWHERE, ""
     if any(step.kind == "same file" for step in repair.steps):
         return Way("read"), ""
     return (Way("again"), "") if failed.arguments == later.arguments else (Way("exact"), "")
 
 
 def _path(call: JudgedCall, folder: str | None) -> str:
-    for name in PATH_NAMES:
-        path = call.arguments.get(name)
-        if isinstance(path, str):
-            return inside(path, folder) or ""
-    return ""
+    path = argument(call.arguments, "path")
+    return inside(path, folder) or "" if isinstance(path, str) else ""

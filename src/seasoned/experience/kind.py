@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from seasoned.command.parse import names
 from seasoned.command.risk import only_looks
+from seasoned.command.translate import same_tool
 from seasoned.command.written import WrittenCommand, written
 from seasoned.insight.mistake.signature import said
 from seasoned.lazy_regex import LazyRegex
@@ -22,6 +23,17 @@ ASIDE = names("cd echo printf export set sleep true : pwd source . mkdir tail he
 
 # Errors of editing tools that name their remedy.
 _ADVISES = LazyRegex(r"(?i)\bread (?:it|the file|this file) (?:first|again)\b|\bdid you mean\b|to replace all occ")
+# The two mistakes that editing tools of all agents report, each in its own words.
+_EDIT_ERRORS = {
+    "several places": LazyRegex(
+        r"(?i)\b(?:[2-9]|[1-9]\d+|multiple|several) (?:matches|occurrences)\b|not unique|more than once"
+        r"|occurs \d+ times|must be unique"
+    ),
+    "not in the file": LazyRegex(
+        r"(?i)\b(?:0|no) (?:matches|match|occurrences)\b|(?:string|text|old_?str\w*|search block|content)\b.{0,60}"
+        r"\b(?:not found|not in|does not match|did not appear|is not in)|could ?n[o']t find|did not find|no replacement"
+    ),
+}
 
 
 def is_working(one: WrittenCommand) -> bool:
@@ -73,9 +85,16 @@ def explains_itself(error: str) -> bool:
 def kind_of_failure(tool: str, command: str | None, error: str) -> tuple[str, str, str]:
     """The kind of a failure, from what a hook is given: the same words of the same program are the same mistake."""
     if command is None:
-        return tool, "", said(error)
+        name = same_tool(tool)
+        return name, "", (_edit_error(error) if name == "edit" else "") or said(error)
     blamed = blamed_command(command, error)
     return "shell", "" if blamed is None else blamed.form, said(error)
+
+
+def _edit_error(error: str) -> str:
+    """What was wrong with an edit, in the same words for all agents; empty for anything else."""
+    head = error[:600]
+    return next((name for name, pattern in _EDIT_ERRORS.items() if pattern.compiled.search(head)), "")
 
 
 def blamed_command(command: str, error: str) -> WrittenCommand | None:

@@ -15,7 +15,7 @@ import msgspec
 from seasoned.command.written import Purpose
 from seasoned.experience.evidence import FormUse, SessionEvidence
 from seasoned.experience.failure import FailedCall
-from seasoned.experience.lesson import MOST_COMMANDS, MOST_CORRECTIONS, Hint, Line, Way
+from seasoned.experience.lesson import EVERYWHERE, MOST_COMMANDS, MOST_CORRECTIONS, Hint, Line, Way
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.admission.call import admit_path, admit_written
 from seasoned.template.witness import BlockShare, Vouched, Witnesses
@@ -37,7 +37,7 @@ _FIGURES = LazyRegex(r"\d+")
 # An operand that names one file or one test, rather than `./...` or a folder.
 _FILE = LazyRegex(r"[\w-]\.[A-Za-z]\w{0,5}(?=$|[\s\"':])|::|\s-(?:k|run|t|-grep|-filter)[ =]")
 # These ways can be shown without a call that worked.
-_WITHOUT_TEXT = frozenset({"read", "exact", "argument"})
+_WITHOUT_TEXT = frozenset({Way("read"), Way("exact"), EVERYWHERE})
 # Programs that every engineer uses in every project the same way: a line about them tells nothing.
 _COMMON = frozenset({"git", "gh", "glab", "docker", "kubectl", "brew", "apt", "apt-get", "ssh", "scp", "aws", "gcloud"})
 
@@ -374,7 +374,7 @@ class ProjectKnowledge:
         newest = sorted(cases.values(), reverse=True)
         purpose = self._purposes.get(way.value, "other")
         text = newest[0][1]
-        if not (admit_written(tool, text, self._project) if text else way.kind in _WITHOUT_TEXT):
+        if not (admit_written(tool, text, self._project) if text else way in _WITHOUT_TEXT):
             return None
         return Hint(way, newest[0][1], len(cases), newest[0][0], purpose, tuple(case[2] for case in newest[:5]))
 

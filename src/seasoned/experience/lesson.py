@@ -28,6 +28,10 @@ class Way(msgspec.Struct, frozen=True):
         return self.kind in EMPTY_WAYS
 
 
+# An edit that worked when every occurrence was replaced; each agent has its own name for that argument.
+EVERYWHERE = Way("argument", "replace_all")
+
+
 class Line(msgspec.Struct, frozen=True):
     """One line of a project sheet."""
 

@@ -20,7 +20,7 @@ from seasoned.store import Store
 from seasoned.template.recall.index import ReadSession, fill
 
 # Raise it when evidence is read differently, or other knowledge follows from it: then all sessions are read again.
-_VERSION = "5"
+_VERSION = "6"
 # Sessions of a project that count. Older ones would weigh next to nothing.
 _MOST_SESSIONS = 1500
 _MOST_FOLDERS = 50

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from seasoned.experience.lesson import Hint, Line
+from seasoned.experience.lesson import EVERYWHERE, Hint, Line
 from seasoned.text import plural
 
 PURPOSES = {"test": "Test", "check": "Check", "format": "Format", "build": "Build", "run": "Run", "install": "Install"}
@@ -30,8 +30,8 @@ def line_text(line: Line) -> str:
     return f"{text} (exactly in this form)" if line.is_correction else text
 
 
-def hint_text(hint: Hint, path: str = "") -> str:
-    """One line that tells what works instead."""
+def hint_text(hint: Hint, path: str = "", named: str = "replace_all") -> str:
+    """One line that tells what works instead; `named` is what its agent calls the argument."""
     seen = f" ({plural(hint.lineages, 'session')}{_last(hint.last)})"
     about = f"`{_code(path)}`" if path else "the file"
     match hint.way.kind:
@@ -39,8 +39,8 @@ def hint_text(hint: Hint, path: str = "") -> str:
             return f"Read {about} first, then repeat the edit with its current text: that worked here{seen}."
         case "exact":
             return f"Copy the text to replace exactly from {about}, with more lines around it: that worked here{seen}."
-        case "argument" if hint.way.value == "replace_all":
-            return f"With `replace_all` set to true the same edit worked here{seen}."
+        case "argument" if hint.way == EVERYWHERE:
+            return f"With `{named}` set to true the same edit worked here{seen}."
         case "argument":
             return f"This call worked here: {_code(hint.text)}{seen}."
         case "path":

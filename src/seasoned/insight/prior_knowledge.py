@@ -10,7 +10,8 @@ from typing import Literal
 import msgspec
 
 from seasoned.command.parse import names, parse
-from seasoned.insight.mistake.call_target import NO_PATH, PATH_NAMES, CallTarget, blamed, target_of
+from seasoned.command.translate import argument_names
+from seasoned.insight.mistake.call_target import NO_PATH, CallTarget, blamed, target_of
 from seasoned.insight.mistake.repair import repairs
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall
@@ -173,7 +174,7 @@ def _paths(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
     command = call.command
     if command is None:
         for name, value in call.arguments.items():
-            if name in PATH_NAMES and isinstance(value, str) and value:
+            if name in argument_names("path") and isinstance(value, str) and value:
                 yield _tidy(value), outcome
         return
     steps = parse(command)

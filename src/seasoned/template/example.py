@@ -74,6 +74,19 @@ class NamedExample(Example, frozen=True):
         return self.kept_as
 
 
+class TranslatedExample(Example, frozen=True):
+    """An example as a session is shown it whose agent has the same tool under another name.
+
+    Like the above it is made when it is shown, and counted as the one that it was made from.
+    """
+
+    kept_as: str = ""
+
+    @property
+    def id(self) -> str:
+        return self.kept_as
+
+
 class Note(msgspec.Struct, frozen=True):
     """What a tool wants, said positively in plain words."""
 

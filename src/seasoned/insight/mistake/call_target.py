@@ -10,6 +10,7 @@ import msgspec
 
 from seasoned.command.parse import Step, deciding, names, parse
 from seasoned.command.tool import command_of, output_form
+from seasoned.command.translate import argument, argument_names
 from seasoned.insight.mistake.similarity import (
     CUT,
     IDS,
@@ -26,19 +27,12 @@ from seasoned.insight.track import JudgedCall
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
-PATH_NAMES = (
-    *("file_path", "path", "filename", "notebook_path", "target_file", "file", "filepath", "relative_path"),
-    *("absolute_path", "absolutePath", "TargetFile", "AbsolutePath", "dir_path", "uri", "relative_workspace_path"),
-)
 _PATTERN_NAMES = ("pattern", "query", "regex", "glob", "search_term", "Query", "q")
-_WHOLE_FILE = ("content", "file_text", "contents", "file_content")
 # Arguments about how a call is made: that two calls share them means nothing.
 MANNER = names(
     "timeout timeout_ms yield_time_ms max_output_tokens justification run_in_background limit offset explanation"
     " with_escalated_permissions output_mode head_limit -n -A -B -C -i"
 )
-_OLD = ("old_string", "old_str", "old_text", "search", "oldText", "old_source")
-_NEW = ("new_string", "new_str", "new_text", "replace", "newText", "new_source")
 PATCHED = LazyRegex(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,400})$", re.MULTILINE)
 # Programs that prepare or report: a later call that repeats only these is not another attempt.
 SCENERY = names(
@@ -133,7 +127,8 @@ class CallTarget(msgspec.Struct, frozen=True, dict=True):
         """The full text of the command or request."""
         if self.command is not None:
             return self.command
-        asked = {name: value for name, value in self.arguments.items() if name not in PATH_NAMES and name not in MANNER}
+        aside = (*argument_names("path"), *MANNER)
+        asked = {name: value for name, value in self.arguments.items() if name not in aside}
         return " ".join(leaves(asked))
 
     @cached_property
@@ -173,8 +168,8 @@ def _target(call: JudgedCall) -> CallTarget:
             return CallTarget(call.tool, speech, arguments, None, runs, command, complaint=complaint)
         path = patched.group(1).strip()
         return CallTarget(call.tool, "file_write", arguments, path, (), command, complaint=complaint)
-    path = next((arguments[name] for name in PATH_NAMES if isinstance(arguments.get(name), str)), None)
-    is_whole = any(name in arguments for name in _WHOLE_FILE)
+    path = next((arguments[name] for name in argument_names("path") if isinstance(arguments.get(name), str)), None)
+    is_whole = any(name in arguments for name in argument_names("text"))
     target = CallTarget(call.tool, speech, arguments, path, (), None, is_whole, complaint)
     if path is None and speech.startswith("file"):
         return msgspec.structs.replace(target, path=_path_in(call.tool, target.text))
@@ -184,7 +179,10 @@ def _target(call: JudgedCall) -> CallTarget:
 def _edit_lines(arguments: dict[str, Any], text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if "*** Begin Patch" in text:
         return _patch_lines(text)
-    old, new = ("\n".join(str(arguments[name]) for name in some if name in arguments) for some in (_OLD, _NEW))
+    old, new = (
+        "\n".join(str(arguments[name]) for name in argument_names(meaning) if name in arguments)
+        for meaning in ("old", "new")
+    )
     return (_plain_lines(old), _plain_lines(new)) if old or new else ((), _plain_lines(text))
 
 
@@ -331,7 +329,8 @@ def _same_file(failed: CallTarget, later: CallTarget) -> bool:
 
 def _same_edit(failed: CallTarget, later: CallTarget) -> bool:
     """Whether half of the lines of the smaller edit are also in the other one."""
-    if any(failed.arguments.get(name) and failed.arguments[name] == later.arguments.get(name) for name in _OLD):
+    replaced = argument(failed.arguments, "old")
+    if replaced and replaced == argument(later.arguments, "old"):
         return True
     if failed.arguments == later.arguments:
         return True

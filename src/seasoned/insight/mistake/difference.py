@@ -9,8 +9,9 @@ from typing import Literal
 import msgspec
 
 from seasoned.command.parse import names, parse
+from seasoned.command.translate import argument, argument_names
 from seasoned.insight.mistake.call_form import folder_form, value_shape, written_program
-from seasoned.insight.mistake.call_target import MANNER, NO_PATH, PATH_NAMES, CallTarget, ProgramRun, blamed, same_words
+from seasoned.insight.mistake.call_target import MANNER, NO_PATH, CallTarget, ProgramRun, blamed, same_words
 from seasoned.insight.mistake.signature import mask
 from seasoned.insight.mistake.similarity import closeness
 from seasoned.lazy_regex import LazyRegex
@@ -130,7 +131,7 @@ def _of_commands(failed: CallTarget, worked: CallTarget) -> Iterator[CallChange]
         yield CallChange("given", tuple(rights), new.wrapped)
     if failed.text != worked.text:
         yield from _of_words(failed, worked, old, new)
-    elif failed.arguments.get("workdir") != worked.arguments.get("workdir"):
+    elif argument(failed.arguments, "folder") != argument(worked.arguments, "folder"):
         yield _to_folder(worked, new)
 
 
@@ -219,20 +220,20 @@ _PREPARES = names("mkdir sleep source export")
 
 
 def _folders(target: CallTarget) -> tuple[object, ...]:
-    return (target.arguments.get("workdir"), *[step.words for step in parse(target.text) if step.program == "cd"])
+    return (argument(target.arguments, "folder"), *[step.words for step in parse(target.text) if step.program == "cd"])
 
 
 def _to_folder(worked: CallTarget, new: ProgramRun) -> CallChange:
     """The folder in which a command worked: where it went, else where it was started; empty if it just stayed."""
     went = [step.words[0] for step in parse(worked.text) if step.program == "cd" and step.words]
-    place = went[-1] if went else str(worked.arguments.get("workdir") or "")
+    place = went[-1] if went else str(argument(worked.arguments, "folder") or "")
     return CallChange("folder", (folder_form(place) if place else "",), new.wrapped)
 
 
 def _of_arguments(failed: CallTarget, worked: CallTarget) -> CallChange:
     """Which arguments made the difference; if the path was wrong, the path did."""
     changed = changed_arguments(failed, worked)
-    placed = [name for name in changed if name in PATH_NAMES]
+    placed = [name for name in changed if name in argument_names("path")]
     if placed and NO_PATH.compiled.search(failed.complaint):
         return CallChange("changed", tuple(placed), worked.tool)
     changed = tuple(name for name in changed if name not in MANNER) or changed

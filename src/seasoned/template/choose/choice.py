@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from seasoned.template.block import Block
-from seasoned.template.choose.offered import Offered, matches
+from seasoned.template.choose.offered import Offered, told_as
 from seasoned.template.choose.ranking import Effects, RankedTemplate, Ranking, SessionNeeds, evidence_rank, is_proven
 from seasoned.template.choose.relevance import Relevance, words_of
 from seasoned.template.example import Example, NamedExample, Note, Template, digest
@@ -119,8 +119,9 @@ def _of_entry(
     entry: RankedTemplate, asked: SessionNeeds, render: Render, limits: BlockLimits, seed: str, told: str
 ) -> BlockChoice:
     template = entry.template
-    present = [at for at, example in enumerate(entry.examples) if matches(example, asked.tools)]
-    suited = [entry.examples[at] for at in present]
+    told_by_place = {at: told_as(example, asked.tools) for at, example in enumerate(entry.examples)}
+    present = [at for at, example in told_by_place.items() if example is not None]
+    suited = [example for example in told_by_place.values() if example is not None]
     if asked.wants_notes:
         queue: Sequence[Example | Note] = _notes(template, entry, suited, asked, limits)
     else:

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from seasoned.template.example import Example, digest
+from seasoned.command.translate import translate
+from seasoned.template.example import Example, NamedExample, TranslatedExample, digest
 
 _SCHEMA_NAMES = ("parameters", "input_schema", "inputSchema", "parameters_json_schema")
 # Keys of a schema that can change without changing what a tool accepts.
@@ -115,8 +116,24 @@ def _bare(value: Any, depth: int, *, are_names: bool = False) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
+def told_as(example: Example, tools: Offered | None) -> Example | None:
+    """The example as a session with these tools could make its call, or None; unknown tools exclude nothing."""
+    if tools is None or example.tool in tools:
+        return example if matches(example, tools) else None
+    try:
+        made = translate(example.tool, _decode(example.arguments), tools)
+    except msgspec.DecodeError:
+        return None
+    if made is None or not fits(made[1], tools[made[0]].schema):
+        return None
+    told = {"tool": made[0], "arguments": _encode(made[1]).decode(), "schema_hash": None}
+    if isinstance(example, NamedExample):
+        return msgspec.structs.replace(example, **told)
+    return TranslatedExample(**{**msgspec.structs.asdict(example), **told}, kept_as=example.id)
+
+
 def matches(example: Example, tools: Offered | None) -> bool:
-    """Whether a session with these tools could make the example's call; unknown tools exclude nothing."""
+    """Whether a session with these tools could make the example's call as it is; unknown tools exclude nothing."""
     if tools is None:
         return True
     tool = tools.get(example.tool)

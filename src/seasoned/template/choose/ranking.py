@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from seasoned.command.tool import TaskType
+from seasoned.command.translate import same_tool
 from seasoned.template.choose.offered import Offered
 from seasoned.template.choose.relevance import Relevance, words_of
 from seasoned.template.example import DAY_SECONDS, Example, Template, seen_at
@@ -79,6 +80,11 @@ class RankedTemplate:
         return not any(is_proven(one, self.effects) for one in self.examples), effect, support, min(ranks)[2]
 
     @cached_property
+    def works(self) -> frozenset[str]:
+        """Its tools by the names that they have for all agents."""
+        return frozenset(same_tool(example.tool) for example in self.examples)
+
+    @cached_property
     def relevance(self) -> Relevance:
         """Of its examples: what was said before a call, its tool, and the names and values it was given."""
         texts = (f"{one.intent} {one.tool} {one.arguments}" for one in self.examples)
@@ -106,6 +112,11 @@ class SessionNeeds(msgspec.Struct, frozen=True):
     task_type: TaskType | None = None
     tags: frozenset[str] = frozenset()
     wants_notes: bool = False
+
+    @property
+    def works(self) -> frozenset[str]:
+        """The session's tools by the names that they have for all agents."""
+        return frozenset(same_tool(name) for name in self.tools or () if not self.wants_notes)
 
     def keys(self) -> frozenset[Key] | None:
         """The tools and schemas that an example may have; None if any."""
@@ -189,7 +200,10 @@ class Ranking:
     def _covered(self, at: int, asked: SessionNeeds, wanted: frozenset[Key] | None) -> int:
         """How many of the session's tools an entry has something for; where they are unknown, whether it has any."""
         keys = self.entries[at].noted if asked.wants_notes else self.entries[at].keys
-        return int(bool(keys)) if wanted is None else len(wanted & keys)
+        if wanted is None:
+            return int(bool(keys))
+        # Tools that other agents have under other names count only where the session has none of the entry's own.
+        return len(wanted & keys) or int(not self.entries[at].works.isdisjoint(asked.works))
 
     @cached_property
     def _of_type(self) -> dict[TaskType | None, list[int]]:

@@ -13,7 +13,8 @@ import msgspec
 from seasoned.command.parse import names, parse
 from seasoned.command.risk import may_be_example, only_looks
 from seasoned.command.tool import command_of
-from seasoned.insight.mistake.call_target import MANNER, PATH_NAMES, CallTarget, ProgramRun, runs_of
+from seasoned.command.translate import argument_names
+from seasoned.insight.mistake.call_target import MANNER, CallTarget, ProgramRun, runs_of
 from seasoned.insight.mistake.repair import Repair
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
@@ -226,7 +227,7 @@ def _text_shape(name: str, value: str) -> str:
         return "text"
     if "[redacted:" in value or "@" in value:
         return "id"
-    if name in PATH_NAMES or _PATHLIKE.compiled.match(value):
+    if name in argument_names("path") or _PATHLIKE.compiled.match(value):
         return _place(value)
     if any(c.isspace() for c in value) or len(value) > 40:
         return "text"
