@@ -129,6 +129,7 @@ class Message(msgspec.Struct, frozen=True):
     summary: bool = False  # written by a compaction to replace earlier messages
     model: str | None = None
     answers: str | None = None
+    thinking: str = ""  # what the model thought before it spoke, where the source keeps it
 
 
 class Unreadable(msgspec.Struct, frozen=True):

@@ -19,6 +19,7 @@ def read_one(path: Path):
 
 def test_a_message_spread_over_lines_is_one_message_and_its_usage_counts_once(tmp_path: Path) -> None:
     file = ClaudeFile().user("list the files")
+    file._assistant({"type": "thinking", "thinking": "Files first.", "signature": "s"}, "m1", 1)
     file.says("I will look.", "m1", tokens=1).calls("toolu_a", message_id="m1", tokens=7)
     file.calls("toolu_b", "Read", message_id="m1", tokens=7, file_path="a.py").result("toolu_b").result("toolu_a")
     session = read_one(file.write(tmp_path / "s.jsonl"))
@@ -27,6 +28,7 @@ def test_a_message_spread_over_lines_is_one_message_and_its_usage_counts_once(tm
     assert session.usage == Usage(input=3, output=7, cache_read=100)
     assert session.model == "claude-test"
     assert session.cwd == "/home/mira/waypost"
+    assert session.messages[1].thinking == "Files first."
 
 
 def test_an_absent_flag_is_success_and_a_denial_is_the_users(tmp_path: Path) -> None:

@@ -127,3 +127,13 @@ def test_an_aborted_turn_and_an_error_are_told(tmp_path: Path) -> None:
     assert read_one(CodexFile().meta().user("x").event(type="turn_aborted"), tmp_path).end_reason == "interrupted"
     failed = CodexFile().meta().user("x").event(type="task_complete", error={"message": "401"})
     assert read_one(failed, tmp_path).end_reason == "error"
+
+
+def test_what_a_model_thought_is_kept_with_what_it_did_next(tmp_path: Path) -> None:
+    def thinks(file: CodexFile, text: str) -> CodexFile:
+        return file.item(type="reasoning", summary=[{"type": "summary_text", "text": text}], encrypted_content="x")
+
+    file = thinks(thinks(CodexFile().meta().user("go"), "Look first.").says("I look."), "Then list.").call("c1")
+    session = read_one(thinks(file.output("c1", "a"), "Again.").call("c2"), tmp_path)
+    thoughts = [(one.text, one.thinking) for one in session.messages if one.role == "assistant"]
+    assert thoughts == [("I look.", "Look first.\n\nThen list."), ("", "Again.")]

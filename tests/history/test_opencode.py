@@ -55,6 +55,7 @@ def test_what_opencode_adds_to_a_request_is_not_what_the_user_said(tmp_path: Pat
         ("system", "Called the Read tool: the whole file"),
         ("assistant", "I run the tests."),
     ]
+    assert exported(tmp_path).messages[2].thinking == "hm"
 
 
 def test_the_database_and_the_older_folders_hold_the_same(tmp_path: Path) -> None:

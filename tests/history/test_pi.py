@@ -42,6 +42,7 @@ def test_the_output_of_a_command_that_the_user_ran_is_not_what_the_user_said(tmp
         "!ls",
     ]
     assert [message.text for message in session.messages if message.role == "system"] == ["from an extension"]
+    assert [message.thinking for message in session.messages if message.thinking] == ["hm"]
 
 
 def test_a_file_without_its_header_takes_its_id_from_its_name(tmp_path: Path) -> None:

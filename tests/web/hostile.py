@@ -40,7 +40,11 @@ def _lines() -> list[dict[str, object]]:
     for number, result in enumerate(results):
         arguments = {"command": f"echo {ALL}", SCRIPT: TURNED, "url": "javascript:alert(6)"}
         use = {"type": "tool_use", "id": f"toolu_{number}<b>", "name": f"Bash{SCRIPT}", "input": arguments}
-        lines.append(_line(2 * number + 1, "assistant", [{"type": "text", "text": ALL}, use]))
+        lines.append(
+            _line(
+                2 * number + 1, "assistant", [{"type": "thinking", "thinking": ALL}, {"type": "text", "text": ALL}, use]
+            )
+        )
         answer = {"type": "tool_result", "tool_use_id": f"toolu_{number}<b>", "content": result, "is_error": not number}
         lines.append(_line(2 * number + 2, "user", [answer]))
     return lines

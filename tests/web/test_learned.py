@@ -13,7 +13,7 @@ from seasoned.agent.memory.overlap import ForeignSource, ForeignTexts, SpokenTex
 from seasoned.agent.skill import edit
 from seasoned.experience.memory_file import project_folder
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.web.view.learned import _difference
+from seasoned.web.display import difference
 from tests.web.filled import SECRET, fill_learned, fill_sessions, first_session, store_of
 from tests.web.pages import Visitor, site
 
@@ -182,7 +182,7 @@ def test_pages_of_changes_go_on_behind_the_last_one(tmp_path: Path) -> None:
 
 
 def test_a_difference_shows_removed_lines_that_begin_with_dashes() -> None:
-    shown = _difference("---\nname: x\n---\n-- a note\n", "name: x\n++ b\n")
+    shown = difference("---\nname: x\n---\n-- a note\n", "name: x\n++ b\n")
     assert [line for kind, line in shown if kind == "went"] == ["---", "---", "-- a note"]
     assert [line for kind, line in shown if kind == "came"] == ["++ b"]
 

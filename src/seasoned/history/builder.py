@@ -78,6 +78,7 @@ class MessageDraft(msgspec.Struct):
     answers: str | None = None
     texts: list[str] = []
     calls: list[CallDraft] = []
+    thoughts: list[str] = []
 
     def freeze(self) -> Message:
         """The message as it is known now."""
@@ -92,6 +93,7 @@ class MessageDraft(msgspec.Struct):
             self.summary,
             self.model,
             self.answers,
+            "\n\n".join(self.thoughts),
         )
 
 
@@ -176,6 +178,7 @@ class SessionBuilder:
         for key, (index, usage) in carry.keys.items():
             self._keys[key] = MessageDraft("assistant", index, None, 0, key, usage=usage)
         self._last: MessageDraft | None = None
+        self._thoughts: list[str] = []
         self._seen = self._facts()
         # While lines of an earlier stretch are read again: open calls come back, nothing is counted.
         self.replaying = False
@@ -192,6 +195,11 @@ class SessionBuilder:
         self._total_usage = usage
 
     # Called by readers, in file order.
+
+    def thinking(self, text: object) -> None:
+        """Keep what the model thinks for the message or call that follows."""
+        if isinstance(text, str) and text and not self.replaying:
+            self._thoughts.append(text)
 
     def message(
         self,
@@ -225,6 +233,8 @@ class SessionBuilder:
                 self.model = model
         if text:
             draft.texts.append(text)
+        if self._thoughts and role == "assistant":
+            self._give_thoughts(draft)
         if usage is not None and not draft.synthetic:
             _grow(self._daily, draft.time or time or self._ended, usage, draft.usage)
             self.last_prompt = usage.prompt
@@ -255,6 +265,8 @@ class SessionBuilder:
             self.message("assistant", time=time, place=place)
         owner = self._last
         assert owner is not None
+        if self._thoughts:
+            self._give_thoughts(owner)
         draft = CallDraft(call_id, tool, arguments, self._call_count, owner.index, time, [place])
         draft.synthetic = owner.synthetic or is_synthetic_id(call_id)
         owner.synthetic = draft.synthetic
@@ -266,6 +278,10 @@ class SessionBuilder:
         else:
             owner.calls.append(draft)
         return True
+
+    def _give_thoughts(self, draft: MessageDraft) -> None:
+        draft.thoughts = draft.thoughts + self._thoughts
+        self._thoughts = []
 
     def result(
         self, call_id: str, text: str, marks: Marks = NO_MARKS, *, time: float | None = None, place: int = 0

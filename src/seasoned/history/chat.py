@@ -102,6 +102,7 @@ class ChatReader:
         model = string(message.get("model")) if role == "assistant" else None
         if usage is None and role == "assistant":
             usage = openai_usage(message.get("usage"))
+        self.builder.thinking(first_of(message, "reasoning_content", "reasoning"))
         self.builder.message(role, text, time=time, place=place, model=model, usage=usage)
         self._speaker = role
         if role == "assistant":

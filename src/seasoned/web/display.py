@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from datetime import UTC, datetime
+from difflib import unified_diff
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -84,6 +85,17 @@ def short(text: str) -> str:
     """A title in one line."""
     words = " ".join(text.split(None, 40)[:40])
     return words if len(words) <= 90 else words[:89] + "…"
+
+
+def difference(before: str | None, after: str | None) -> list[tuple[str, str]]:
+    """The lines of a diff, each with its kind: went, came, or stayed."""
+    if before is None and after is None:
+        return []
+    lines = unified_diff((before or "").splitlines(), (after or "").splitlines(), lineterm="", n=3)
+    kinds = {"-": "went", "+": "came", " ": "stayed"}
+    # The first two lines name the files. Later lines may begin with `---` too: a removed fence of front matter does.
+    shown = [line for line in list(lines)[2:] if not line.startswith("@@")]
+    return [(kinds[line[0]], line[1:]) for line in shown]
 
 
 def day_and_time(seconds: float | None) -> str:

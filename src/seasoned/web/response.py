@@ -29,6 +29,7 @@ from seasoned.insight.page.plots import Plot
 from seasoned.redact import Redactor
 from seasoned.web import display
 from seasoned.web.browser_session import BrowserSession, NotLoggedIn
+from seasoned.web.markdown import markdown
 
 FOLDER = Path(__file__).parent / "page"
 LOGIN = "/login"
@@ -196,6 +197,7 @@ def _templates() -> Environment:
         "marked": display.marked,
         "spoken": display.spoken,
         "line": display.line,
+        "markdown": markdown,
         "moment": display.moment,
         "span": display.span,
     }

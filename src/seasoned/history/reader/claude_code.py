@@ -44,6 +44,7 @@ class _ClaudeBlock(msgspec.Struct):
     content: Any = None
     is_error: bool | None = None
     source: Any = None
+    thinking: Any = None
 
 
 class _ClaudeMessage(msgspec.Struct):
@@ -217,6 +218,9 @@ class _ClaudeCodeReader:
             builder.end_reason = "api_error" if line.isApiErrorMessage else builder.end_reason
             return
         builder.end_reason = None
+        if not isinstance(content, str):
+            for block in content or ():
+                builder.thinking(block.thinking)
         used = message.usage
         builder.message(
             "assistant",

@@ -144,6 +144,9 @@ class _CodexReader:
             self._call(str(kind), item, time, place)
         elif kind in ("function_call_output", "custom_tool_call_output", "tool_search_output"):
             self._output(item, time, place)
+        elif kind == "reasoning":
+            # Only summaries can be read; the thinking itself is encrypted.
+            self.builder.thinking(text_of(item.get("summary")))
 
     def _message(self, item: dict[str, Any], time: float | None, place: int) -> None:
         text = text_of(item.get("content"))

@@ -31,7 +31,7 @@ _SESSION_COLUMNS = """
     input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens
     estimated_cost_usd actual_cost_usd cost_status
 """
-_MESSAGE_COLUMNS = "id role content tool_call_id tool_calls effect_disposition timestamp active compacted"
+_MESSAGE_COLUMNS = "id role content tool_call_id tool_calls effect_disposition timestamp active compacted reasoning"
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 # Between the end that Hermes writes and its last message.
 _END_SECONDS = 5.0
@@ -216,6 +216,7 @@ def _read_row(builder: SessionBuilder, row: _Row, content: str, place: int) -> N
     summary = known == "user" and content.startswith(_SUMMARY)
     if summary:
         builder.compaction()
+    builder.thinking(row.get("reasoning"))
     builder.message(known, content, time=time, place=place, summary=summary)
     for number, call in enumerate(_calls(builder, row, place)):
         function = call.get("function")

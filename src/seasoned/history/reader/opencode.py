@@ -162,6 +162,7 @@ class OpenCodeReader:
     def _add_answer(self, info: _Fields, parts: list[_Fields], time: float | None, where: str, place: int) -> None:
         text = text_of([part for part in parts if part.get("type") == "text" and not part.get("ignored")])
         is_summary = info.get("summary") is True
+        self.builder.thinking(text_of([part for part in parts if part.get("type") == "reasoning"]))
         self.builder.message(
             "assistant",
             text,

@@ -141,6 +141,8 @@ class _PiReader:
         content = message.get("content")
         blocks = [as_object(block) for block in as_list(content)]
         said = [block for block in blocks if block.get("type") not in ("toolCall", "thinking")]
+        for block in blocks:
+            self.builder.thinking(block.get("thinking"))
         self.builder.message(
             "assistant",
             text_of(said) if isinstance(content, list) else text_of(content),

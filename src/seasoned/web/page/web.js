@@ -203,7 +203,66 @@
     }
   }
 
+  // In a conversation: j and k go from message to message, n and p from failure to failure, o opens folds.
+  function step(selector, by) {
+    const all = [...document.querySelectorAll(selector)];
+    const last = find(".turns .current");
+    // Where nothing is marked yet, the reading begins at what is in sight.
+    const top = (one) => one.getBoundingClientRect().top;
+    const from = last ? top(last) : 0;
+    const rest = all.filter((one) => one !== last && (by > 0 ? top(one) > from : top(one) < from));
+    const next = by > 0 ? rest[0] : rest.at(-1);
+    if (!next) return;
+    last?.classList.remove("current");
+    next.classList.add("current");
+    next.tabIndex = -1;
+    next.focus({ preventScroll: true });
+    next.scrollIntoView({ block: next.offsetHeight > innerHeight ? "start" : "nearest", behavior: "instant" });
+  }
+
+  function fold() {
+    const folds = [...(find(".turns .current")?.querySelectorAll("details") ?? [])];
+    const isClosed = folds.some((one) => !one.open);
+    for (const one of folds) one.open = isClosed;
+  }
+
+  function read(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || find("dialog[open]")) return;
+    const actions = {
+      j: () => step(".turn", 1),
+      k: () => step(".turn", -1),
+      n: () => step(".call.failed", 1),
+      p: () => step(".call.failed", -1),
+      o: fold,
+      "?": () => find("#keys").showModal(),
+    };
+    if (!Object.hasOwn(actions, event.key)) return;
+    event.preventDefault();
+    actions[event.key]();
+  }
+
+  function offerCopies() {
+    for (const button of document.querySelectorAll("button[data-copy]")) {
+      button.hidden = false;
+      button.addEventListener("click", async () => {
+        const from = document.getElementById(button.dataset.copy);
+        try {
+          await navigator.clipboard.writeText(from.textContent);
+          button.textContent = "Copied";
+        } catch {
+          // Browsers give the clipboard only to local and encrypted pages: elsewhere the text is selected.
+          getSelection().selectAllChildren(from);
+        }
+      });
+    }
+  }
+
   keepVisit();
+  offerCopies();
+  if (find(".turns")) {
+    addEventListener("keydown", read);
+    showKeysHint();
+  }
   const current = find(".top nav a[aria-current]");
   if (current) current.parentElement.scrollLeft = current.offsetLeft - current.parentElement.clientWidth / 2;
   addEventListener("keydown", goByKey);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -11,12 +12,15 @@ from threading import Lock
 
 import msgspec
 
+from seasoned.command.commit import Commit, commits_of
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.history.read import read_one
 from seasoned.history.reader.seasoned_db import NAME
 from seasoned.redact.redactor import Redactor
 from seasoned.session import Message, Session, SessionRef, ToolCall
-from seasoned.store import Database, DatabaseRow
+from seasoned.store import Database, DatabaseRow, Store
+from seasoned.web.table import opening
+from seasoned.web.view.edit import ShownEdit, edits_of
 
 MESSAGES_SHOWN = 40
 TEXT_CHARS = 6_000
@@ -26,8 +30,12 @@ WHOLE_CHARS = 300_000
 # Sessions can be large, and few people read at the same time.
 _KEPT = 4
 _BRIEF = 200
+_HEAD = 1_000
+# A longer result is folded; of a failed call the end stays in sight, where programs say what went wrong.
+_LINES_SHOWN = 12
+_CHILD_CALLS = 30
 # Arguments that say most about a call, the best first.
-_TELLING = ("command", "cmd", "file_path", "path", "pattern", "query", "url")
+_TELLING = ("command", "cmd", "pattern", "query", "file_path", "path", "url", "description", "prompt")
 
 
 class ShownText(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,6 +47,32 @@ class ShownText(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_cut(self) -> bool:
         return self.length > len(self.text)
+
+    @property
+    def lines(self) -> int:
+        return self.text.count("\n") + 1
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is folded in the conversation."""
+        return self.lines > _LINES_SHOWN + 4
+
+    def preview(self, *, is_end: bool) -> str:
+        """The lines that stay in sight."""
+        lines = self.text.rstrip("\n").split("\n")
+        return "\n".join(lines[-_LINES_SHOWN:] if is_end else lines[:_LINES_SHOWN])
+
+
+class ShownChild(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that another one started or that continues it, with the calls of a sub-agent in one line each."""
+
+    ref: str
+    relation: str
+    title: str
+    calls: int
+    failed: int
+    # The first calls, each as a row of the store.
+    lines: tuple[tuple[int, int, str, str, str], ...] = ()
 
 
 class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,18 +87,50 @@ class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     counts_as: str
     is_copy: bool = False
+    # The message that made it, for its address.
+    message: int | None = None
+    edits: tuple[ShownEdit, ...] = ()
+    commits: tuple[Commit, ...] = ()
+    child: ShownChild | None = None
 
     @property
     def brief(self) -> str:
         """The arguments in one line, or only the one that says most, such as a command."""
+        return brief_of(self.arguments)
+
+    @property
+    def argument_texts(self) -> list[tuple[str, str]]:
+        """The arguments for people: long texts as they are, each with its name, and the rest as JSON."""
         try:
             found = json.loads(self.arguments)
         except ValueError:
-            return self.arguments[:_BRIEF]
-        if not isinstance(found, dict) or not found:
-            return "no arguments"
-        said = next((found[name] for name in _TELLING if isinstance(found.get(name), str) and found[name]), None)
-        return (said or json.dumps(found, ensure_ascii=False))[:_BRIEF]
+            found = None
+        if not isinstance(found, dict):
+            return [("Arguments", self.arguments)]
+        long = {name: value for name, value in found.items() if isinstance(value, str) and "\n" in value}
+        rest = {name: value for name, value in found.items() if name not in long}
+        texts = [] if not rest else [("Arguments", json.dumps(rest, ensure_ascii=False, indent=2))]
+        return texts + list(long.items())
+
+
+def brief_of(arguments: str) -> str:
+    """Arguments in one line, or only the one that says most."""
+    try:
+        found = json.loads(arguments)
+    except ValueError:
+        return arguments[:_BRIEF]
+    if not isinstance(found, dict) or not found:
+        return "no arguments"
+    told = {name: _words(found[name]) for name in _TELLING if name in found}
+    said = next(filter(None, told.values()), None)
+    return (said or json.dumps(found, ensure_ascii=False))[:_BRIEF]
+
+
+def _words(value: object) -> str:
+    """A text, or the command in a list of words: `bash -lc COMMAND`."""
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return str(value[-1]) if len(value) == 3 and value[1] in ("-lc", "-c") else " ".join(value)
+    return value if isinstance(value, str) else ""
 
 
 class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,10 +140,16 @@ class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     time: float | None
     said: ShownText
+    thinking: ShownText
     calls: tuple[ShownCall, ...]
     is_synthetic: bool
     is_summary: bool
     follows_compaction: bool
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it only makes calls, so that its head would say nothing."""
+        return bool(self.calls) and not self.said.text and not self.is_synthetic and not self.thinking.text
 
 
 class Conversations:
@@ -123,9 +195,18 @@ def _state(path: Path, *, may_lack: bool = False) -> tuple[int, int]:
     return stat.st_mtime_ns, stat.st_size
 
 
-def turns(session: Session, calls: Sequence[DatabaseRow], redactor: Redactor, *, first: int) -> list[ShownMessage]:
+def turns(
+    session: Session,
+    calls: Sequence[DatabaseRow],
+    redactor: Redactor,
+    *,
+    first: int,
+    children: Sequence[ShownChild] = (),
+    most: int = MESSAGES_SHOWN,
+) -> list[ShownMessage]:
     """The messages from this index on, as many as a page shows; results are shown with their calls."""
     verdicts = {str(call["call_id"]): call for call in calls}
+    by_id = {one.ref.rpartition("/agent-")[2].rpartition(":")[2]: one for one in children}
     compactions = set(session.compactions)
     shown: list[ShownMessage] = []
     was_compacted = False
@@ -134,29 +215,36 @@ def turns(session: Session, calls: Sequence[DatabaseRow], redactor: Redactor, *,
         was_compacted = was_compacted or index in compactions
         if message.role == "tool" and message.answers is not None:
             continue
-        if len(shown) == MESSAGES_SHOWN:
+        if len(shown) == most:
             break
-        shown.append(_turn(index, message, verdicts, redactor, follows_compaction=was_compacted))
+        shown.append(_turn(index, message, verdicts, redactor, by_id, follows_compaction=was_compacted))
         was_compacted = False
     return shown
 
 
 def _turn(
-    index: int, message: Message, verdicts: dict[str, DatabaseRow], redactor: Redactor, *, follows_compaction: bool
+    index: int,
+    message: Message,
+    verdicts: dict[str, DatabaseRow],
+    redactor: Redactor,
+    children: dict[str, ShownChild],
+    *,
+    follows_compaction: bool,
 ) -> ShownMessage:
     return ShownMessage(
         index=index,
         role=message.role,
         time=message.time,
         said=_cut(message.text, TEXT_CHARS, redactor),
-        calls=tuple(_shown(call, verdicts.get(call.id), redactor) for call in message.calls),
+        thinking=_cut(message.thinking, TEXT_CHARS, redactor),
+        calls=tuple(_shown(call, verdicts.get(call.id), redactor, children) for call in message.calls),
         is_synthetic=message.synthetic,
         is_summary=message.summary,
         follows_compaction=follows_compaction,
     )
 
 
-def _shown(call: ToolCall, row: DatabaseRow | None, redactor: Redactor) -> ShownCall:
+def _shown(call: ToolCall, row: DatabaseRow | None, redactor: Redactor, children: dict[str, ShownChild]) -> ShownCall:
     arguments = json.dumps(call.arguments, ensure_ascii=False, indent=2)
     return ShownCall(
         call_id=call.id,
@@ -169,6 +257,50 @@ def _shown(call: ToolCall, row: DatabaseRow | None, redactor: Redactor) -> Shown
         reason="" if row is None else str(row["reason"]),
         counts_as="" if row is None else str(row["counts_as"]),
         is_copy=row is not None and row["copy_of"] is not None,
+        message=call.message,
+        edits=edits_of(call.arguments, redactor),
+        commits=redacted_commits(call, redactor),
+        child=_child_of(call, children) if children else None,
+    )
+
+
+def redacted_commits(call: ToolCall, redactor: Redactor) -> tuple[Commit, ...]:
+    """The commits of a call, as they may be shown."""
+    return tuple(Commit(one.id, redactor.text(one.branch), redactor.text(one.subject)) for one in commits_of(call))
+
+
+# Agents name the sub-agent in the result of the call that started it.
+_ID = re.compile(r"[0-9A-Za-z]{6,}(?:-[0-9A-Za-z]+)*")
+
+
+def _child_of(call: ToolCall, children: dict[str, ShownChild]) -> ShownChild | None:
+    """The session that a call started, where its result names it."""
+    if call.result is None or not call.arguments.keys() & {"prompt", "message"}:
+        return None
+    named = _ID.findall(call.result.text[:_HEAD] + " " + call.result.text[-_HEAD:])
+    return next((children[one.removeprefix("agent-")] for one in named if one.removeprefix("agent-") in children), None)
+
+
+def children_of(store: Store, row: DatabaseRow, most: int) -> list[ShownChild]:
+    """Sessions that this one started, or that continue it."""
+    asked = {"agent": row["agent"], "native_id": row["native_id"], "limit": most}
+    return [
+        ShownChild(
+            ref=f"{one['agent']}:{one['native_id']}",
+            relation=one["relation"] or "",
+            title=one["title"] or opening(store, one["id"]) or "",
+            calls=one["calls"],
+            failed=one["failed"],
+            lines=_call_lines(store, one["id"]) if one["relation"] == "subagent" else (),
+        )
+        for one in store.rows("page.children", asked)
+    ]
+
+
+def _call_lines(store: Store, session_id: int) -> tuple[tuple[int, int, str, str, str], ...]:
+    rows = store.rows("page.first_calls", {"session_id": session_id, "limit": _CHILD_CALLS})
+    return tuple(
+        (one["position"], one["message"], one["tool"], one["verdict"], brief_of(one["arguments"])) for one in rows
     )
 
 
@@ -185,6 +317,7 @@ def stored_calls(calls: Sequence[DatabaseRow]) -> list[ShownCall]:
             reason=str(row["reason"]),
             counts_as=str(row["counts_as"]),
             is_copy=row["copy_of"] is not None,
+            message=int(row["message"]),
         )
         for row in calls
     ]
@@ -197,9 +330,10 @@ def whole_text(session: Session, at: str, redactor: Redactor) -> tuple[str, Show
         for call in session.calls():
             if call.id == name and call.result is not None:
                 return f"Result of {call.tool}", _cut(call.result.text, WHOLE_CHARS, redactor)
-    elif kind == "message" and name.isascii() and name.isdecimal() and int(name) < len(session.messages):
+    elif kind in ("message", "thinking") and name.isascii() and name.isdecimal() and int(name) < len(session.messages):
         message = session.messages[int(name)]
-        return f"Message {int(name) + 1}, {message.role}", _cut(message.text, WHOLE_CHARS, redactor)
+        title = f"Message {int(name) + 1}, {message.role}" + (", thinking" if kind == "thinking" else "")
+        return title, _cut(message.thinking if kind == "thinking" else message.text, WHOLE_CHARS, redactor)
     raise NotFound("There is no such text in this session. Go back to the session.")
 
 

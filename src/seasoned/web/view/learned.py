@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 from seasoned.experience.memory_file import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, project_folder, read
 from seasoned.redact import Redactor
 from seasoned.store import Store
-from seasoned.web.display import change_link, moment, project_link, session_link, skill_link
+from seasoned.web.display import change_link, difference, moment, project_link, session_link, skill_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Decider, Here, Visitor, decider, read_change
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect
@@ -234,7 +233,7 @@ async def _change_page(
         change=found,
         before=before,
         after=after,
-        difference=_difference(before, after) if is_known else [],
+        difference=difference(before, after) if is_known else [],
         decides=isinstance(here, Decider),
         links={ref: session_link(ref) for ref in (found.session, found.parent) if ref},
         skill=skill_link(found.target, None if project is None else project.key) if found.kind == "skill" else None,
@@ -333,17 +332,6 @@ def _came_to(store: Store, change: Change, folder: Path) -> str | None:
     with suppress(SeasonedError):
         known.append(view(folder, change.target, change.file or None).text)
     return next((text for text in known if digest(text) == change.after_digest), None)
-
-
-def _difference(before: str | None, after: str | None) -> list[tuple[str, str]]:
-    """The lines of a diff, each with its kind: went, came, or stayed."""
-    if before is None and after is None:
-        return []
-    lines = unified_diff((before or "").splitlines(), (after or "").splitlines(), lineterm="", n=3)
-    kinds = {"-": "went", "+": "came", " ": "stayed"}
-    # The first two lines name the files. Later lines may begin with `---` too: a removed fence of front matter does.
-    shown = [line for line in list(lines)[2:] if not line.startswith("@@")]
-    return [(kinds[line[0]], line[1:]) for line in shown]
 
 
 def _changes_table(found: list[Change], *, title: str) -> Table:

@@ -16,12 +16,14 @@ from seasoned.agent.review.due import settings_of
 from seasoned.app import review as reviewing
 from seasoned.app import template as templates
 from seasoned.app.extras import require
+from seasoned.command.commit import Commit
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import CannotDo, NotFound
+from seasoned.history.resume import resume_command
 from seasoned.insight.page.rows import number
 from seasoned.project import name_of as project_name
 from seasoned.scan.intent import users_words
-from seasoned.session import Session
+from seasoned.session import Session, ToolCall
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars, plural
 from seasoned.web.cache import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
@@ -34,10 +36,13 @@ from seasoned.web.view.conversation import (
     Conversations,
     LostTurns,
     ShownCall,
+    ShownChild,
     ShownMessage,
+    children_of,
     find_lost_turns,
     is_recorded_here,
     lost_turns,
+    redacted_commits,
     stored_calls,
     turns,
     whole_text,
@@ -72,6 +77,7 @@ _BLOCK = 10
 # More marks in the bar would be thinner than a pixel.
 _MOST_MARKS = 400
 _CHILDREN = 20
+_COMMITS = 50
 _OPENING_CHARS = 120
 _CALL_COLUMNS = (
     Column("position", "Call", is_number=True),
@@ -99,7 +105,11 @@ class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
     # A class and a title for each call, or for each few where there are many.
     marks: list[tuple[str, str]]
     compactions: int
-    children: list[tuple[str, str, str]]
+    children: list[ShownChild]
+    # What git made of it, each with the call that reported it.
+    commits: list[tuple[ToolCall, Commit]]
+    # What to type to continue it in its own agent.
+    resume: str | None
     first: int
     following: int | None
     last: int
@@ -223,14 +233,16 @@ def _shown(
     own = [call for call in calls if call["copy_of"] is None]
     said: list[ShownMessage] = []
     following, last = None, 0
+    children = children_of(store, row, _CHILDREN)
+    commits: list[tuple[ToolCall, Commit]] = []
     if isinstance(found, Session):
-        said = turns(found, calls, redactor, first=first)
+        said = turns(found, calls, redactor, first=first, children=children)
+        commits = [(call, one) for call in found.calls() for one in redacted_commits(call, redactor)][:_COMMITS]
         last = len(found.messages)
         end = said[-1].index + 1 if said else last
         # The rest may be only results, which are shown with their calls.
         is_more = any(message.role != "tool" for message in found.messages[end:])
         following = end if is_more else None
-    children = store.rows("page.children", {"agent": row["agent"], "native_id": row["native_id"], "limit": _CHILDREN})
     return SessionPage(
         row=dict(row),
         ref=ref,
@@ -240,14 +252,9 @@ def _shown(
         calls=[] if isinstance(found, Session) else stored_calls(calls[first : first + 100]),
         marks=_marks(own),
         compactions=len(msgspec.json.decode(row["compactions"])),
-        children=[
-            (
-                f"{one['agent']}:{one['native_id']}",
-                one["relation"] or "",
-                one["title"] or opening(store, one["id"]) or "",
-            )
-            for one in children
-        ],
+        children=children,
+        commits=commits,
+        resume=resume_command(row["agent"], row["native_id"], row["cwd"]),
         first=first,
         following=following if isinstance(found, Session) else first + 100 if len(calls) > first + 100 else None,
         last=last if isinstance(found, Session) else len(calls),
