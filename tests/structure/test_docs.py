@@ -31,6 +31,7 @@ ANSWERS = {
     "up": ["up {samples} --json"],
     "scan": ["scan {samples} --json"],
     "sessions": ["sessions {samples} --json"],
+    "search": ["search carriers --all --json"],
     "projects": ["projects --json"],
     "project": ["projects show /home/mira/waypost --json"],
     "project-merge": ["projects merge /home/jonas/src/waypost /home/mira/waypost --json"],
@@ -105,7 +106,7 @@ ANSWERS = {
 }
 # How to get each answer: commands one after the other, of which the last one prints it. A scripted model answers.
 JOBS = '[{"name":"a","prompt":"P.","deliver":"signal","schedule":{"kind":"interval","minutes":5}},{"name":"b"}]'
-SCANNED = ("forget", "export", "doctor", "projects", "project", "project-merge", "project-split")
+SCANNED = ("search", "forget", "export", "doctor", "projects", "project", "project-merge", "project-split")
 # The answers are asked for in this many tests, so that two processes can share them.
 ANSWER_PARTS = 4
 

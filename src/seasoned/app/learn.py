@@ -14,6 +14,7 @@ from seasoned.config import Config
 from seasoned.errors import NotFound, StoreError
 from seasoned.experience.storage import refresh
 from seasoned.store import Store, open_store
+from seasoned.store.full_text import fill
 from seasoned.template.library.storage import snapshot
 from seasoned.template.library.upkeep import refresh as refresh_templates
 from seasoned.template.library.upkeep import watch
@@ -64,6 +65,7 @@ def learn(
                 row = {"agent": one.agent, "native_id": one.session, "reason": one.reason, "at": one.at}
                 store.run("session.set_end", row)
         refresh(store)
+        fill(store)
         _rebuild(config, store, wanted=rebuilds)
         if config.database_url:
             _share_outcomes(config, store)

@@ -17,10 +17,11 @@ from seasoned.errors import SeasonedError
 # only in the command, so that `seasoned --help` imports none of them; a test compares the two.
 COMMANDS = {
     "up": ("up:up", "Read your histories and show what they say"),
-    "scan": ("session:scan", "Read histories into the store"),
-    "sessions": ("session:sessions", "List sessions"),
+    "scan": ("session.command:scan", "Read histories into the store"),
+    "sessions": ("session.command:sessions", "List sessions"),
+    "search": ("session.search:search", "Find sessions by what was said and done"),
     "projects": ("project.command:projects", "List projects, merge them and split them"),
-    "show": ("session:show", "Show a session with a verdict on every call"),
+    "show": ("session.command:show", "Show a session with a verdict on every call"),
     "judge": ("judge:judge", "Judge every call, one JSON line each"),
     "agreement": ("judge:agreement", "Score the judge against explicit flags"),
     "profile": ("insight:profile", "Show how a session went"),

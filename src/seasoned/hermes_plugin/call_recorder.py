@@ -101,7 +101,7 @@ class CallRecorder:
             placed = msgspec.structs.replace(call, index=position, message=turn.messages)
             rows = reader.rows(_session(ref, placed, turn))
             # No messages were read here, so a scan of Hermes' database, which has them, takes precedence.
-            rows = msgspec.structs.replace(rows, messages=0, corrections=[])
+            rows = msgspec.structs.replace(rows, messages=0, corrections=[], said=None)
             writer = StoreWriter(store, self._clock)
             with store.write():
                 writer.write_session(rows, None)

@@ -43,6 +43,7 @@ def update_aggregates(
         _settle_totals(store)
         settle_projects(store)
         store.run("recall.wait")
+        store.run("search.wait")
         store.run("session.settle")
         if learner is not None and learned:
             learner.keep(store, learned)

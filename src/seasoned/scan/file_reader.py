@@ -21,11 +21,13 @@ from seasoned.outcome.recorded_label import label
 from seasoned.outcome.verdict import JUDGE
 from seasoned.project import checkout_of, normal_remote
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
-from seasoned.scan.intent import INTENT_CHARS, SpokenCall, corrections, intents
+from seasoned.scan.intent import INTENT_CHARS, SpokenCall, corrections, intents, users_words
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, Mode, SessionRows
 from seasoned.session import Session, ToolCall, Unreadable, Usage
 
 RESULT_CHARS = 500
+# What is kept of a message, for search.
+SAID_CHARS = 1000
 # Content that a tool only passes on (files, matches, pages) or writes is not kept beyond this.
 _CONTENT_CHARS = 160
 # A failure says what it did at its start and why it failed at its end; together they fit into a result.
@@ -156,6 +158,8 @@ class FileReader:
         self.mode = mode
         self._learner = learner
         self._words: str | None = None
+        # Texts of this session that were looked through for what they say, and hold no secret.
+        self._clean: set[str] = set()
         self._redacted = ""
 
     def read(self, job: FileJob) -> Iterator[Batch]:
@@ -236,6 +240,7 @@ class FileReader:
         """The rows of a session or a stretch of it: judged, truncated and redacted."""
         usage = session.usage or Usage()
         redact = self.redactor.text
+        said = self._said(session)
         agent = session.ref.agent
         cwd = None if session.cwd is None else redact(session.cwd)
         return SessionRows(
@@ -271,7 +276,27 @@ class FileReader:
             ],
             corrections=corrections(session),
             marks=list(session.warm),
+            first_message=session.first_message,
+            said=said,
         )
+
+    def _said(self, session: Session) -> str | None:
+        """What people and agents said, truncated and redacted."""
+        self._clean.clear()
+        found = []
+        for index, message in enumerate(session.messages, start=session.first_message):
+            if message.role == "user":
+                words = users_words(message)
+            else:
+                is_spoken = message.role == "assistant" and not message.synthetic and not message.summary
+                words = message.text if is_spoken else None
+            if words:
+                if self.redactor.find(words[: SAID_CHARS + CUT_MARGIN]):
+                    words = self.redactor.head(words, SAID_CHARS)
+                else:
+                    self._clean.add(words)
+                found.append((index, int(message.role == "user"), words[:SAID_CHARS]))
+        return _encode(found).decode("utf-8", "replace") if found else None
 
     def _remote(self, session: Session, cwd: str | None) -> str | None:
         """The recorded remote in its normal form."""
@@ -288,7 +313,10 @@ class FileReader:
             return None
         if words is not self._words:
             self._words = words
-            self._redacted = " ".join(self.redactor.head(words.strip(), INTENT_CHARS).split())
+            head = words.strip()
+            # Most were looked through already, further than an intent reaches.
+            head = head[:INTENT_CHARS] if words in self._clean else self.redactor.head(head, INTENT_CHARS)
+            self._redacted = " ".join(head.split())
         return self._redacted
 
     def _blind(self, call: ToolCall, agent: str) -> ToolCall:

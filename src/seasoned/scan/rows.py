@@ -85,6 +85,9 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     # Indexes of messages in which the user corrects what was just done.
     corrections: list[int] = []
     marks: list[str] = []  # digests of the warm blocks in the session
+    # What people and agents said, for search: JSON with the index of each message, 1 for a person, and its beginning.
+    first_message: int = 0
+    said: str | None = None
     learned: bytes | None = None  # what a learner found in it; only if this is the whole session
 
 

@@ -10,7 +10,7 @@ from seasoned.scan.aggregates import update_aggregates
 from seasoned.scan.rows import Batch, Learner, SessionRows
 from seasoned.store import Store
 
-_NOT_COLUMNS = ("calls", "corrections", "marks", "learned")
+_NOT_COLUMNS = ("calls", "corrections", "marks", "first_message", "said", "learned")
 _COLUMNS = tuple([name for name in SessionRows.__struct_fields__ if name not in _NOT_COLUMNS])
 _values = attrgetter(*_COLUMNS)
 
@@ -98,6 +98,8 @@ class StoreWriter:
             # The corrected calls may have been written by an earlier scan.
             corrections = [{"session_id": session_id, "message": message} for message in session.corrections]
             self.store.run_many("call.set_corrected", corrections)
+        if session.said is not None:
+            self.store.run("search.save_said", (session_id, session.first_message, session.said))
         if session.marks:
             self.store.run_many("guard.mark_session", [(session_id, mark) for mark in session.marks])
         return session_id

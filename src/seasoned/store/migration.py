@@ -133,6 +133,8 @@ MIGRATIONS = (
     Migration("m030_foreign_call", sql="ALTER TABLE call ADD COLUMN is_foreign INTEGER NOT NULL DEFAULT 0"),
     # Templates of arms by digest, and outcomes of sessions, for experiments that several machines share.
     Migration("m031_arm_template", ("arm_template", "known_project.sqlite")),
+    # What was said in sessions, redacted and cut, and an index of all words by which people look for a session.
+    Migration("m032_search", ("search.sqlite",)),
 )
 VERSION = len(MIGRATIONS)
 

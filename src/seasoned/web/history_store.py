@@ -12,12 +12,16 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
-from seasoned.errors import CannotDo
+from seasoned.errors import CannotDo, StoreError
 from seasoned.store import Store, open_store
+from seasoned.store.full_text import fill
 
 _T = TypeVar("_T")
 _THREADS = 4
 _DAY = 86_400.0
+# How often to look for sessions to index, and how long to leave the processor to pages in between.
+_INDEX_SECONDS = 2.0
+_PAUSE_SECONDS = 0.01
 
 
 class HistoryStore:
@@ -29,17 +33,40 @@ class HistoryStore:
         self._threads: ThreadPoolExecutor | None = None
         # A connection of SQLite belongs to one thread.
         self._own = threading.local()
+        self._stopping = threading.Event()
+        self._indexing: threading.Thread | None = None
 
     def start(self) -> None:
         """Start the threads."""
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="seasoned-pages")
+        self._stopping.clear()
+        self._indexing = threading.Thread(target=self._index, name="seasoned-index", daemon=True)
+        self._indexing.start()
 
     async def stop(self) -> None:
         """Finish the running queries; each connection ends with its thread."""
         # Without threads, requests that still arrive get an error instead of waiting forever.
         threads, self._threads = self._threads, None
+        self._stopping.set()
         if threads is not None:
             await asyncio.to_thread(threads.shutdown)
+        if self._indexing is not None:
+            await asyncio.to_thread(self._indexing.join)
+
+    def _index(self) -> None:
+        """Index what scans have read, for search: after a first scan that is everything."""
+        while not self._stopping.wait(_INDEX_SECONDS):
+            try:
+                with open_store(self.path) as store:
+                    fill(store, pause=self._pause)
+            except (StoreError, StopIteration):
+                # Another process holds the lock, or the server stops; the sessions still wait.
+                continue
+
+    def _pause(self) -> None:
+        """Let the pages go first, and end soon when the server stops."""
+        if self._stopping.wait(_PAUSE_SECONDS):
+            raise StopIteration
 
     def now(self, store: Store) -> float:
         """The current time for these histories. Samples are old: by today's date all their examples would be stale."""

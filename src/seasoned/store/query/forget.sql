@@ -25,6 +25,9 @@ WHERE parent_agent = :agent AND parent_native_id = :native_id;
 -- name: trigrams
 INSERT INTO session_trigram (session_trigram) VALUES ('optimize');
 
+-- name: words
+INSERT INTO search_index (search_index) VALUES ('optimize');
+
 -- name: all_runs
 DELETE FROM run;
 

@@ -21,7 +21,7 @@ from seasoned.web.login import Here
 from seasoned.web.project import ProjectChoice, choice_of
 from seasoned.web.response import Page, PageRoute
 from seasoned.web.table import FILE_ROWS, Column, Table, TableCell, answer, name_cell, place_after, row_limit, sorting
-from seasoned.web.view import session
+from seasoned.web.view import search, session
 
 PAGE = Page("Sessions", "sessions")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -107,7 +107,7 @@ def params(wanted: SessionFilter, sort: str, after: str | None, limit: int) -> d
     """The parameters of a query for the list."""
     least, most = LENGTHS.get(wanted.length, (0, 2**62))
     least_failed, most_failed, succeeded = OUTCOMES.get(wanted.outcome, (0, 2**62, None))
-    until = math.inf if not wanted.until else _day(wanted.until) + 86_400
+    until = math.inf if not wanted.until else day_start(wanted.until) + 86_400
     # A cursor is the sort value and the id of the last row; the first page begins above every row.
     # Sorted by time it can begin at the last day that is wanted, without walking down to it.
     at, last = (until if sort == "at" else math.inf, 2**62) if after is None else place_after(after)
@@ -121,7 +121,7 @@ def params(wanted: SessionFilter, sort: str, after: str | None, limit: int) -> d
         "least_failed": least_failed,
         "most_failed": most_failed,
         "succeeded": succeeded,
-        "since": -math.inf if not wanted.since else _day(wanted.since),
+        "since": -math.inf if not wanted.since else day_start(wanted.since),
         "until": until,
         "words": pattern_of(wanted.q) if wanted.q else None,
         "tool": wanted.tool or None,
@@ -140,7 +140,8 @@ def find(store: Store, wanted: SessionFilter, sort: str, given: dict[str, Any]) 
     return store.rows("page.found", {**given, "by": sort, "ids": msgspec.json.encode(ids).decode()})
 
 
-def _day(text: str) -> float:
+def day_start(text: str) -> float:
+    """When a day in UTC begins, as addresses name it."""
     try:
         return datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC).timestamp()
     except (ValueError, OverflowError) as error:
@@ -188,8 +189,9 @@ def line(row: DatabaseRow, store: Store | None) -> tuple[TableCell, ...]:
     )
 
 
-# The page of one session is below the list, and has no entry in the navigation.
+# The page of one session is below the list, and search is a box on every page: no entries in the navigation.
 router.include_router(session.router)
+router.include_router(search.router)
 
 
 def newest_sessions(store: Store, *, project: str = "") -> Table:

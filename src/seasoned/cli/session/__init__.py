@@ -1,0 +1,1 @@
+"""Commands about sessions: reading, listing, showing and finding them."""

@@ -1,0 +1,44 @@
+-- name: save_said
+INSERT INTO said (session_id, first_message, messages) VALUES (?, ?, ?)
+ON CONFLICT (session_id, first_message) DO UPDATE SET messages = excluded.messages;
+
+-- name: wait
+INSERT INTO search_waiting (session_id) SELECT id FROM touched WHERE true
+ON CONFLICT (session_id) DO UPDATE SET times = search_waiting.times + 1;
+
+-- name: count_waiting
+SELECT count(*) AS sessions FROM search_waiting;
+
+-- name: queue
+-- The newest first: they are looked for most.
+SELECT search_waiting.session_id, search_waiting.times
+FROM search_waiting CROSS JOIN session ON session.id = search_waiting.session_id
+ORDER BY COALESCE(session.ended, session.started, 0) DESC, session.id DESC;
+
+-- name: done
+DELETE FROM search_waiting WHERE session_id = ? AND times = ?;
+
+-- name: session
+SELECT id, agent, title, project, COALESCE(ended, started, 0) AS at FROM session WHERE id = :id;
+
+-- name: said_in
+SELECT messages FROM said WHERE session_id = :session_id ORDER BY first_message;
+
+-- name: calls_in
+-- Copies belong to the session that made the call.
+SELECT position, message, tool, counts_as, arguments, CASE WHEN verdict = 'failed' THEN result END AS error
+FROM call WHERE session_id = :session_id AND copy_of IS NULL ORDER BY position;
+
+-- name: remove
+DELETE FROM search_text WHERE session_id = ?;
+
+-- name: add
+INSERT INTO search_text (id, session_id, facts, places, text) VALUES (?, ?, ?, ?, ?);
+
+-- name: find
+SELECT rowid AS id, highlight(search_index, 1, char(2), char(3)) AS text FROM search_index
+WHERE search_index MATCH :words AND rowid >= :first AND rowid < :before ORDER BY rowid DESC LIMIT :limit;
+
+-- name: found
+SELECT session.*, search_text.places FROM search_text JOIN session ON session.id = search_text.session_id
+WHERE search_text.id = :id;

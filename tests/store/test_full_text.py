@@ -1,0 +1,161 @@
+"""Sessions are found by what was said and done in them, at the place where it stands, and forgotten without a trace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.errors import UsageError
+from seasoned.redact import Secrecy
+from seasoned.scan.scan import ScanTarget, scan
+from seasoned.store import Store, open_store, open_temporary
+from seasoned.store.forget import forget_sessions
+from seasoned.store.full_text import SearchFilter, fill, search
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+KEY = b"k" * 32
+
+
+def _line(kind: str, content: object, at: int, session: str = "s1", cwd: str = "/home/mira/atlas") -> str:
+    message = {"role": kind, "id": f"m{session}{at}", "model": "large-5", "content": content}
+    record = {"type": kind, "sessionId": session, "cwd": cwd, "uuid": f"{session}-{at}", "message": message}
+    return json.dumps({**record, "timestamp": f"2026-05-0{1 + int(session[1:])}T10:00:{at:02d}Z"}) + "\n"
+
+
+def _call(number: int, command: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"toolu_{number:024d}", "name": "Bash", "input": {"command": command}}
+
+
+def _result(number: int, text: str, *, failed: bool = False) -> list[dict[str, Any]]:
+    return [{"type": "tool_result", "tool_use_id": f"toolu_{number:024d}", "content": text, "is_error": failed}]
+
+
+FIRST = (
+    _line("user", f"Please look after the zebra migration, my token is {SECRET}", 0)
+    + _line(
+        "assistant", [{"type": "text", "text": "I deployed the café config."}, _call(1, "make -C src/parser all")], 1
+    )
+    + _line("user", _result(1, "Exit code 2\nmake: no rule for quokka", failed=True), 2)
+    + _line("assistant", [{"type": "text", "text": "数据库连接失败，请检查配置文件"}, _call(2, "ls docs")], 3)
+    + _line("user", _result(2, "the word narwhal stands in a listing"), 4)
+)
+SECOND = _line("user", "Deploying again, this time with a zebra", 0, "s2", "/home/mira/boats") + _line(
+    "assistant", "Nothing to do.", 1, "s2", "/home/mira/boats"
+)
+
+
+@pytest.fixture
+def histories(tmp_path: Path) -> Path:
+    folder = tmp_path / "histories"
+    folder.mkdir()
+    (folder / "s1.jsonl").write_text(FIRST)
+    (folder / "s2.jsonl").write_text(SECOND)
+    return folder
+
+
+def _read(histories: Path) -> Store:
+    path = histories.parent / "seasoned.db"
+    scan(ScanTarget(path), [histories], Secrecy(KEY), workers=1)
+    store = open_store(path)
+    assert fill(store) == 0
+    return store
+
+
+def _places(store: Store, words: str, **wanted: Any) -> list[tuple[str, int, str, int | None]]:
+    found = search(store, words, SearchFilter(**wanted))
+    return [(hit.session["native_id"], hit.place.message, hit.place.by, hit.place.position) for hit in found.hits]
+
+
+def test_words_are_found_at_their_place_with_every_filter(histories: Path) -> None:
+    with _read(histories) as store:
+        projects = {row["native_id"]: row["project"] for row in store.rows("session.tracks", _ALL)}
+        first_call, both = ("s1", 1, "call", 0), [("s2", 0, "person", None), ("s1", 0, "person", None)]
+        for words, wanted, expected in (
+            ("zebra", {}, both),
+            ("ZEBRA migration", {}, both[1:]),
+            ("zebra quokka", {}, both[1:]),
+            # English endings, accents, the beginning of a word, and words that stand together.
+            ("deploy", {}, [("s2", 0, "person", None), ("s1", 1, "agent", None)]),
+            ("cafe", {}, [("s1", 1, "agent", None)]),
+            ("migr*", {}, both[1:]),
+            ("migrat", {}, both[1:]),
+            ('"look after"', {}, both[1:]),
+            ('"after look"', {}, []),
+            # A command, a path, an error; results that only pass something on are not kept.
+            ("src/parser", {}, [first_call]),
+            ("quokka", {}, [first_call]),
+            ("narwhal", {}, []),
+            # Any part of a text without spaces, also two characters.
+            ("配置", {}, [("s1", 3, "agent", None)]),
+            ("数据库连接", {}, [("s1", 3, "agent", None)]),
+            ("库数", {}, []),
+            ("zebra", {"project": projects["s2"]}, both[:1]),
+            ("zebra", {"agent": "codex"}, []),
+            ("make", {"tool": "bash", "verdict": "failed"}, [first_call]),
+            ("make", {"verdict": "ok"}, []),
+            ("zebra", {"tool": "Bash"}, []),
+            ("zebra", {"since": 1777680000.0 + 86_400}, both[:1]),
+            ("zebra", {"until": 1777680000.0 + 86_400}, both[1:]),
+        ):
+            assert _places(store, words, **wanted) == expected, (words, wanted)
+        hit = search(store, "zebra quokka").hits[0]
+        assert hit.pieces[1::2] == ("zebra",) and hit.lines == 2
+        assert SECRET not in hit.snippet and "redacted" in hit.snippet
+
+
+_ALL = {"agent": None, "project": None}
+
+
+def test_pages_of_hits_follow_each_other(histories: Path) -> None:
+    with _read(histories) as store:
+        first = search(store, "zebra", limit=1)
+        assert [hit.session["native_id"] for hit in first.hits] == ["s2"]
+        rest = search(store, "zebra", limit=1, before=first.before)
+        assert [hit.session["native_id"] for hit in rest.hits] == ["s1"] and rest.before is None
+
+
+def test_a_session_that_goes_on_is_found_by_its_new_words_and_once(histories: Path) -> None:
+    _read(histories).close()
+    with (histories / "s2.jsonl").open("a") as file:
+        file.write(_line("user", "Now paint the walrus", 7, "s2", "/home/mira/boats"))
+    scan(ScanTarget(histories.parent / "seasoned.db"), [histories], Secrecy(KEY), workers=1)
+    with open_store(histories.parent / "seasoned.db") as store:
+        assert search(store, "walrus").waiting == 1
+        assert fill(store) == 0
+        assert _places(store, "walrus") == [("s2", 2, "person", None)]
+        assert len(_places(store, "zebra")) == 2
+        assert search(store, "walrus zebra").hits[0].lines == 2
+
+
+def test_what_is_forgotten_is_not_in_the_file_any_more(histories: Path) -> None:
+    with _read(histories) as store:
+        row = store.row("session.find_ref", {"agent": "claude-code", "native_id": "s1"})
+        assert row is not None
+        forget_sessions(store, [row["id"]], now=1.0)
+        assert _places(store, "quokka") == [] and len(_places(store, "zebra")) == 1
+        store.connection.execute("INSERT INTO search_index (search_index) VALUES ('integrity-check')")
+    data = (histories.parent / "seasoned.db").read_bytes()
+    assert b"quokka" not in data and "数".encode() not in data and b"zebra" in data
+
+
+def test_secrets_are_in_no_table(histories: Path) -> None:
+    with _read(histories) as store:
+        store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert SECRET.encode() not in (histories.parent / "seasoned.db").read_bytes()
+
+
+_EMPTY = open_temporary()
+
+
+@given(st.text(max_size=30) | st.text(st.sampled_from("ab\"'*()^:-+ANDORNOTNEAR{}\0漢 "), max_size=20))
+def test_no_text_is_an_error_but_one_without_words(words: str) -> None:
+    try:
+        assert search(_EMPTY, words).hits == ()
+    except UsageError as error:
+        assert "letter or a digit" in str(error)
+        assert not any(char.isascii() and char.isalnum() for char in words)
