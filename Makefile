@@ -59,7 +59,7 @@ evidence: $(VENV)/run.stamp
 	$(BIN)/python -m tools.make_evidence --model local $(EVIDENCE)
 
 torture: $(VENV)/dev.stamp
-	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto --dist worksteal tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/template tests/agent tests/experiment tests/confirm tests/schedule tests/gateway tests/web tests/browser tests/hooks tests/hermes tests/connect tests/mcp tests/cli
+	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto --dist worksteal tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/template tests/agent tests/experiment tests/confirm tests/schedule tests/gateway tests/web tests/browser tests/hooks tests/hermes tests/connect tests/mcp tests/cli tests/mine
 
 samples: $(VENV)/run.stamp
 	$(BIN)/python tools/make_samples.py
@@ -69,7 +69,7 @@ lock: $(BIN)/python
 	for name in run dev; do \
 	  $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	    --no-annotate --extra insight --extra template --extra server pyproject.toml requirements/build.in \
-	    $$([ $$name = dev ] && echo --extra agent --extra local --extra experiment --extra gateway --extra schedule --extra mcp --extra connect --extra postgres requirements/dev.in) \
+	    $$([ $$name = dev ] && echo --extra agent --extra local --extra experiment --extra gateway --extra schedule --extra mcp --extra connect --extra postgres --extra mine --extra query requirements/dev.in) \
 	    -o requirements/$$name.lock || exit 1; \
 	done
 

@@ -30,6 +30,8 @@ TASKS = "{tasks} --arms cold,rule --model scripted --base-url {server} --yes"
 ANSWERS = {
     "up": ["up {samples} --json"],
     "scan": ["scan {samples} --json"],
+    "mine": ['mine {samples}/codex --engine inline --into "{home}/mined.db" --json'],
+    "query": ["mine {samples}/codex --engine inline", 'query --json "SELECT 1"'],
     "sessions": ["sessions {samples} --json"],
     "search": ["search carriers --all --json"],
     "projects": ["projects --json"],

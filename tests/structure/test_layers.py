@@ -35,6 +35,7 @@ PACKAGES = (
     "insight",
     "template",
     "experience",
+    "mine",
     "backtest",
     "experiment",
     "begin",

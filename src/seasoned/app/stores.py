@@ -131,15 +131,20 @@ def scan_into_store(
     report = _scan(config, target, paths, key, "full", progress, make_learner)
     store = target.existing()
     if store is not None and (report.sessions or _waiting(store)):
-        # Imported here: most scans find nothing new.
-        from seasoned.experience.storage import refresh
-
-        refresh(store, within_seconds=_FILL_SECONDS)
-        _retire_outdated(store)
-        report = msgspec.structs.replace(report, waiting=_waiting(store))
+        report = msgspec.structs.replace(report, waiting=learn_rest(store))
     if store is not None and (verbose or report.unreadable or report.failures):
         _log(config, store, report, Secrecy(key, config.redact), verbose=verbose)
     return report, store
+
+
+def learn_rest(store: Store) -> int:
+    """Learn from sessions just written as far as the readers could not; returns how many still wait."""
+    # Imported here: most scans find nothing new.
+    from seasoned.experience.storage import refresh
+
+    refresh(store, within_seconds=_FILL_SECONDS)
+    _retire_outdated(store)
+    return _waiting(store)
 
 
 def _waiting(store: Store) -> int:

@@ -18,6 +18,8 @@ from seasoned.errors import SeasonedError
 COMMANDS = {
     "up": ("up:up", "Read your histories and show what they say"),
     "scan": ("session.command:scan", "Read histories into the store"),
+    "mine": ("mine.command:mine", "Mine histories of any size into Parquet"),
+    "query": ("mine.command:query", "Ask a question in SQL about mined histories"),
     "sessions": ("session.command:sessions", "List sessions"),
     "search": ("session.search:search", "Find sessions by what was said and done"),
     "projects": ("project.command:projects", "List projects, merge them and split them"),

@@ -33,6 +33,11 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(LearnedSession).decode
 
 
+def read_learned(learned: bytes) -> SessionIndex:
+    """The calls that worked and the mistakes in what a learner found."""
+    return _decode(learned).index
+
+
 class SessionLearner:
     """Finds mistakes, repairs and the evidence for the project in a session, and keeps them."""
 

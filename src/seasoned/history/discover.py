@@ -61,6 +61,11 @@ def candidates(
                 yield candidate
 
 
+def may_be_history(path: str) -> bool:
+    """Whether a file could be a history by its path alone, for files that are not on this machine."""
+    return path.endswith(_SUFFIXES) and _SKIPPED_FOLDERS.isdisjoint(path.split("/")[:-1])
+
+
 def _raise(path: str, error: SeasonedError) -> None:
     raise error
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,6 +17,9 @@ from seasoned.outcome.verdict import JUDGE
 from seasoned.redact.key import Secrecy
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, FileJob, Learner, Mode
 from seasoned.store import Store, open_store, open_temporary
+
+if TYPE_CHECKING:
+    from seasoned.scan.store_writer import StoreWriter
 
 # A commit waits for the disk; this many calls at once keep it rare, and little is lost if the scan is stopped.
 _COMMIT_CALLS = 400
@@ -130,31 +134,39 @@ def _take_in(
     from seasoned.scan.worker_pool import read_all
 
     batches = read_all(jobs, secrecy, mode, workers or os.cpu_count() or 1, make_learner)
+    learner = None if make_learner is None else make_learner()
+    writer = write_batches(target.open, (batch for batch in batches if tally.add(batch)), learner, clock)
+    return _settle(target) if writer is None else len(writer.settled)
+
+
+def write_batches(
+    open_target: Callable[[], Store],
+    batches: Iterable[Batch],
+    learner: Learner | None,
+    clock: Callable[[], float] = time.time,
+) -> StoreWriter | None:
+    """Write batches as they arrive and update the aggregates; None if there was nothing to write."""
     # Imported while the workers read: needed only when the first batch arrives.
     from seasoned.scan.store_writer import StoreWriter
 
-    learner = None if make_learner is None else make_learner()
     writer: StoreWriter | None = None
     waiting: list[Batch] = []
     calls = 0
     for batch in batches:
-        if not tally.add(batch):
-            continue
         waiting.append(batch)
         calls += sum(len(session.calls) for session in batch.sessions)
         if calls >= _COMMIT_CALLS:
-            writer = writer or StoreWriter(target.open(), clock)
+            writer = writer or StoreWriter(open_target(), clock)
             writer.write(waiting)
             waiting, calls = [], 0
             if writer.held_bytes >= _HELD_BYTES:
                 writer.settle(learner)
     if waiting:
-        writer = writer or StoreWriter(target.open(), clock)
+        writer = writer or StoreWriter(open_target(), clock)
         writer.write(waiting)
-    if writer is None:
-        return _settle(target)
-    writer.settle(learner)
-    return len(writer.settled)
+    if writer is not None:
+        writer.settle(learner)
+    return writer
 
 
 def _settle(target: ScanTarget) -> int:

@@ -1,0 +1,91 @@
+"""Mines histories into a folder of Parquet, takes one up into a store, and answers questions about it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seasoned.app.extras import require
+from seasoned.app.stores import Progress, kept_secrecy, learn_rest, no_progress, own_paths
+from seasoned.config import Config
+from seasoned.errors import NotFound, SeasonedError, UsageError
+from seasoned.file_lock import locked
+from seasoned.store import open_store
+
+if TYPE_CHECKING:
+    from seasoned.mine.query import QueryAnswer
+    from seasoned.mine.run import MineReport
+    from seasoned.mine.take_up import TakenUp
+
+_TABLES = ("pyarrow", "fsspec")
+
+
+def mined_address(config: Config, out: str | None) -> str:
+    """Where mined tables are: as the user says, else in the home folder."""
+    if not out:
+        return str(config.home / "mined")
+    return out if "://" in out else str(Path(out).expanduser().absolute())
+
+
+def mine_into_folder(
+    config: Config,
+    paths: Sequence[str],
+    *,
+    out: str,
+    engine: str = "pool",
+    workers: int | None = None,
+    scheduler: str | None = None,
+    slow_seconds: float,
+    progress: Progress = no_progress,
+) -> MineReport:
+    """Mine the paths, else the user's own histories, into a folder or address."""
+    require("`seasoned mine`", "mine", *_TABLES, *(("distributed",) if engine == "dask" else ()))
+    from seasoned.mine.engine import make_engine
+    from seasoned.mine.run import mine
+    from seasoned.mine.source import list_files
+
+    if scheduler is not None and engine != "dask":
+        raise UsageError("--scheduler is for --engine dask.")
+    passed_over: list[tuple[str, SeasonedError]] = []
+    found = list_files(paths or map(str, own_paths(config)), lambda path, why: passed_over.append((path, why)))
+    if passed_over and not found:
+        raise passed_over[0][1]
+    secrecy = kept_secrecy(config)
+    with ExitStack() as stack:
+        if "://" not in out:
+            # Two runs at once would merge into the same files.
+            stack.enter_context(locked(Path(out) / "_lock", wait_seconds=1.0))
+        running = make_engine(
+            engine, workers or config.workers or os.cpu_count() or 1, address=scheduler, slow_seconds=slow_seconds
+        )
+        stack.callback(running.close)
+        with progress() as tell:
+            return mine(found, out, secrecy, running, progress=tell)
+
+
+def take_up_into(out: str, path: Path) -> TakenUp:
+    """Take a mined folder up into the store at a path, created if there is none, and learn from it."""
+    require("`seasoned mine`", "mine", *_TABLES)
+    from seasoned.mine.folder import MinedFolder
+    from seasoned.mine.take_up import take_up
+
+    folder = MinedFolder(out)
+    if not folder.names("sources"):
+        raise NotFound(f"{out!r} has not been mined into. Give paths to mine, or another --out.")
+    with open_store(path / "seasoned.db" if path.is_dir() else path) as store:
+        taken = take_up(folder, store)
+        if taken.sessions:
+            learn_rest(store)
+        return taken
+
+
+def ask(out: str, sql: str, *, limit: int | None = None) -> QueryAnswer:
+    """The answer to a SELECT about a mined folder."""
+    require("`seasoned query`", "query", *_TABLES, "duckdb")
+    from seasoned.mine.folder import MinedFolder
+    from seasoned.mine.query import query
+
+    return query(MinedFolder(out), sql, limit=limit)

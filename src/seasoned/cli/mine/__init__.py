@@ -1,0 +1,1 @@
+"""`mine` and `query`: histories as Parquet, and questions about them."""

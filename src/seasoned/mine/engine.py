@@ -1,0 +1,240 @@
+"""Runs a function over many tasks: in this process, in a pool of processes, or on a Dask cluster.
+
+A task that fails, whose worker dies, or that takes too long is tried again; after the last try it is reported. A task
+may run twice, so what it does must have the same effect each time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from seasoned.errors import CannotDo
+
+TRIES = 3
+SLOW_SECONDS = 900.0
+_POLL_SECONDS = 0.5
+
+
+class TaskOutcome(NamedTuple):
+    """How a task ended: with a value, or with the reason why it has none."""
+
+    task: Any
+    value: Any = None
+    error: str | None = None
+    tries: int = 1
+
+
+T = TypeVar("T")
+
+
+class Engine(Protocol):
+    """Where tasks run."""
+
+    workers: int
+
+    def run(self, function: Callable[[T], Any], tasks: Sequence[T]) -> Iterator[TaskOutcome]:
+        """The outcome of each task, in the order in which they end."""
+
+    def close(self) -> None:
+        """End what was started."""
+
+
+def _attempt(function: Callable[[Any], Any], task: Any) -> tuple[Any, str | None]:
+    """The value of a task, or why it failed."""
+    try:
+        return function(task), None
+    except Exception as error:  # noqa: BLE001 - one task: whatever breaks it, the others go on
+        return None, f"{type(error).__name__}: {error}"
+
+
+class InlineEngine:
+    """One task after the other, in this process."""
+
+    workers = 1
+
+    def run(self, function: Callable[[T], Any], tasks: Sequence[T]) -> Iterator[TaskOutcome]:
+        for task in tasks:
+            tries = 1
+            value, error = _attempt(function, task)
+            while error is not None and tries < TRIES:
+                tries += 1
+                value, error = _attempt(function, task)
+            yield TaskOutcome(task, value, error, tries)
+
+    def close(self) -> None:
+        return
+
+
+class _PoolWorker:
+    """A process, the pipe to it, and what it works on."""
+
+    def __init__(self, context: Any) -> None:
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=_work, args=(other,), daemon=True)
+        self.process.start()
+        other.close()
+        self.job: tuple[Any, int] | None = None  # the task, and the number of the try
+        self.begun: float | None = None
+
+    def give(self, function: Callable[[Any], Any], task: Any, tries: int) -> None:
+        self.job = task, tries
+        self.begun = None  # a new process says when it has started: that time is not the task's
+        with suppress(OSError):  # if it has died, waiting for its answer shows it
+            self.pipe.send((function, task))
+
+    def end(self) -> str:
+        """Kill the process; says how it ended."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+        return f"the worker process ended with code {self.process.exitcode}"
+
+
+def _work(pipe: Any) -> None:
+    # The pipe ends with the process that holds its other side.
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        while True:
+            function, task = pipe.recv()
+            pipe.send(None)
+            pipe.send(_attempt(function, task))
+
+
+class PoolEngine:
+    """Processes on this machine. Each has one task at a time, so it is known which task a dead one had."""
+
+    def __init__(self, workers: int, *, slow_seconds: float = SLOW_SECONDS) -> None:
+        from multiprocessing import get_context
+
+        # A fork of this process would copy the threads of Arrow in whatever state they are.
+        self._context: Any = get_context("spawn" if sys.platform == "win32" else "forkserver")
+        if sys.platform != "win32":
+            self._context.set_forkserver_preload(["seasoned.mine.run"])
+        self.workers = workers
+        self._slow_seconds = slow_seconds
+        self._idle: list[_PoolWorker] = []
+        self._busy: list[_PoolWorker] = []
+
+    @property
+    def processes(self) -> list[int]:
+        """The ids of the processes that work now."""
+        return [one.process.pid for one in (*self._idle, *self._busy)]
+
+    def run(self, function: Callable[[T], Any], tasks: Sequence[T]) -> Iterator[TaskOutcome]:
+        from multiprocessing.connection import wait
+
+        waiting: deque[tuple[Any, int]] = deque((task, 1) for task in tasks)
+        while waiting or self._busy:
+            while waiting and len(self._busy) < self.workers:
+                worker = self._idle.pop() if self._idle else _PoolWorker(self._context)
+                worker.give(function, *waiting.popleft())
+                self._busy.append(worker)
+            ready = wait([one.pipe for one in self._busy], timeout=_POLL_SECONDS)
+            for worker in list(self._busy):
+                answer = self._answer(worker, has_one=worker.pipe in ready)
+                if answer is not None:
+                    assert worker.job is not None
+                    (task, tries), (value, error) = worker.job, answer
+                    if error is not None and tries < TRIES:
+                        waiting.append((task, tries + 1))
+                    else:
+                        yield TaskOutcome(task, value, error, tries)
+
+    def _answer(self, worker: _PoolWorker, *, has_one: bool) -> tuple[Any, str | None] | None:
+        """The value of a worker's task, or why it failed; None while it works."""
+        answer: tuple[Any, str | None] | None = None
+        now = time.monotonic()
+        if has_one:
+            try:
+                answer = worker.pipe.recv()
+            except (EOFError, OSError):
+                self._busy.remove(worker)
+                return None, worker.end()
+            if answer is None:
+                worker.begun = now
+            else:
+                self._busy.remove(worker)
+                self._idle.append(worker)
+        elif worker.begun is not None and now - worker.begun > self._slow_seconds:
+            self._busy.remove(worker)
+            worker.end()
+            answer = None, f"it took longer than {self._slow_seconds:g} s"
+        return answer
+
+    def close(self) -> None:
+        for worker in (*self._idle, *self._busy):
+            worker.end()
+        self._idle, self._busy = [], []
+
+
+class DaskEngine:
+    """A Dask cluster: the one at an address, else one on this machine with so many processes."""
+
+    def __init__(self, workers: int, *, address: str | None = None, slow_seconds: float = SLOW_SECONDS) -> None:
+        from distributed import Client, LocalCluster
+
+        self._slow_seconds = slow_seconds
+        self._cluster = None
+        try:
+            if address is None:
+                self._cluster = LocalCluster(
+                    n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, protocol="tcp"
+                )
+            self.client = Client(self._cluster if address is None else address, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise CannotDo(f"The Dask scheduler at {address!r} does not answer: {error}.") from error
+        self.workers = sum(self.client.nthreads().values())
+        if not self.workers:
+            self.close()
+            raise CannotDo(f"The Dask scheduler at {address!r} has no workers. Start one: `dask worker {address}`.")
+
+    def run(self, function: Callable[[T], Any], tasks: Sequence[T]) -> Iterator[TaskOutcome]:
+        from distributed import wait
+
+        waiting: deque[tuple[Any, int]] = deque((task, 1) for task in tasks)
+        # By the number of the task: it may run on two workers at once, where the first was slow.
+        running: dict[Any, tuple[Any, int, float]] = {}
+        while waiting or running:
+            # Few in advance, so that the time since then says how long a task takes.
+            while waiting and len(running) < 2 * max(1, self.workers):
+                task, tries = waiting.popleft()
+                future = self.client.submit(_attempt, function, task, pure=False)
+                running[future] = task, tries, time.monotonic()
+            with suppress(TimeoutError), self.client.as_current():
+                wait(list(running), timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
+            for future, (task, tries, begun) in list(running.items()):
+                if not future.done() and time.monotonic() - begun <= self._slow_seconds:
+                    continue
+                del running[future]
+                value, error = self._answer(future)
+                if error is not None and tries < TRIES:
+                    waiting.append((task, tries + 1))
+                else:
+                    yield TaskOutcome(task, value, error, tries)
+
+    def _answer(self, future: Any) -> tuple[Any, str | None]:
+        if not future.done():
+            future.cancel()
+            return None, f"it took longer than {self._slow_seconds:g} s"
+        if future.status != "finished":
+            # Dask itself tried workers that died several times over.
+            return None, str(future.exception() or future.status)
+        value, error = future.result()
+        return value, error
+
+    def close(self) -> None:
+        if hasattr(self, "client"):
+            self.client.close()
+        if self._cluster is not None:
+            self._cluster.close()
+
+
+def make_engine(name: str, workers: int, *, address: str | None = None, slow_seconds: float = SLOW_SECONDS) -> Engine:
+    """The engine of a name: `inline`, `pool` or `dask`."""
+    if name == "dask":
+        return DaskEngine(workers, address=address, slow_seconds=slow_seconds)
+    return PoolEngine(workers, slow_seconds=slow_seconds) if name == "pool" else InlineEngine()

@@ -1,0 +1,60 @@
+"""Takes a mined folder up into a store: the same rows, written in the same way, as if a scan had read the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from seasoned.experience.learner import SessionLearner
+from seasoned.mine.folder import MinedFolder
+from seasoned.mine.table import session_rows
+from seasoned.outcome.verdict import JUDGE
+from seasoned.scan.rows import Batch, SessionRows
+from seasoned.scan.scan import write_batches
+from seasoned.store import Store
+
+
+class TakenUp(msgspec.Struct, frozen=True):
+    """What was taken up."""
+
+    files: int
+    unchanged: int
+    sessions: int
+
+
+def take_up(folder: MinedFolder, store: Store) -> TakenUp:
+    """Write the sessions of files that the store does not have in this version yet."""
+    known = {row["path"]: (row["size"], row["mtime_ns"], row["judge"]) for row in store.each("source.all")}
+    sources = folder.sources().to_pylist()
+    new = {
+        row["address"]: row
+        for row in sources
+        # Verdicts of another judge would be mixed with those of this one.
+        if row["judge"] == JUDGE and known.get(row["address"]) != (row["size"], row["mtime_ns"], row["judge"])
+    }
+    writer = write_batches(lambda: store, _batches(folder, new), SessionLearner()) if new else None
+    return TakenUp(len(new), len(sources) - len(new), 0 if writer is None else len(writer.settled))
+
+
+def _batches(folder: MinedFolder, sources: dict[str, dict[str, Any]]) -> Iterator[Batch]:
+    """The rows of the sources, project by project; each source is complete only with its last batch."""
+    projects = {project for row in sources.values() for project in row["projects"]}
+    for project in sorted(projects, key=lambda key: (key is not None, key or "")):
+        for source, session in session_rows(folder.project(project)):
+            if source in sources:
+                yield _batch(sources[source], sessions=[session], done=False, is_first=False)
+    for row in sources.values():
+        yield _batch(
+            row,
+            unreadable=[tuple(one.values()) for one in row["unreadable"]],
+            resume=row["resume"],
+            check_digest=row["check_digest"],
+            stamps=row["stamps"],
+        )
+
+
+def _batch(row: dict[str, Any], *, sessions: list[SessionRows] | None = None, **fields: Any) -> Batch:
+    filled = {"unreadable": [], **fields}
+    return Batch(row["address"], row["format"], row["size"], row["mtime_ns"], sessions=sessions or [], **filled)
