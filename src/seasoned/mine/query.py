@@ -19,8 +19,8 @@ _PARTITIONS = {
     "examples": ("project",),
 }
 _SCHEMAS = {"calls": CALLS, "sessions": SESSIONS, "mistakes": MISTAKES, "examples": EXAMPLES, "sources": FILES}
-# For programs, not for people: what was learned from a session, and how to continue reading a file.
-_LEFT_OUT = {"sessions": ("learned",), "sources": ("resume", "check_digest", "stamps")}
+# For a store, not for people: what was said and learned in a session, and how to continue reading a file.
+_LEFT_OUT = {"sessions": ("said", "learned"), "sources": ("resume", "check_digest", "stamps")}
 # Nothing but the tables: no file, no address, no extension, no variable of this process; and that stays so.
 _LOCKS = (
     "SET enable_external_access = false",

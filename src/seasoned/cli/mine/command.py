@@ -17,7 +17,7 @@ from seasoned.errors import CannotDo
 from seasoned.text import plural
 
 _out_option = click.option(
-    "--out", metavar="FOLDER|URL", help="The mined folder, or an address that fsspec knows. Default: ~/.seasoned/mined"
+    "--out", metavar="FOLDER|URL", help="The mined folder, or an address that fsspec knows. Default: ~/.seasoned/mined."
 )
 
 
