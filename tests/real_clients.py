@@ -1,4 +1,4 @@
-"""The real Claude Code, Codex and Hermes for tests, of pinned versions, and a place with no network but loopback.
+"""The real agents for tests, of pinned versions, and a place with no network but loopback.
 
 `python -m tests.real_clients` installs them in advance. They are kept in .venv and never part of the project.
 """
@@ -26,6 +26,9 @@ VENV = ROOT / ".venv"
 CLIENTS = VENV / "clients"
 HERMES = VENV / "hermes-0.19.0"
 CLAUDE_VERSION, CODEX_VERSION = "2.1.325", "0.166.0"
+GEMINI_VERSION, QWEN_VERSION, COPILOT_VERSION, OPENCODE_VERSION = "0.61.0", "0.24.4", "1.0.102", "1.18.33"
+# Qwen Code needs a newer one than many systems have.
+NODE_VERSION = "22.23.3"
 INSTALL_SECONDS = 600
 
 
@@ -51,6 +54,26 @@ def claude_code() -> Path:
 def codex() -> Path:
     """The program of Codex; the test is skipped where it cannot be had."""
     return _skip_unless(*_codex())
+
+
+def gemini() -> list[object]:
+    """The command of Gemini CLI; the test is skipped where it cannot be had."""
+    return ["node", _skip_unless(*_gemini())]
+
+
+def qwen() -> list[object]:
+    """The command of Qwen Code; the test is skipped where it cannot be had."""
+    return [_skip_unless(*_node()), _skip_unless(*_qwen())]
+
+
+def copilot() -> Path:
+    """The program of Copilot CLI; the test is skipped where it cannot be had."""
+    return _skip_unless(*_copilot())
+
+
+def opencode() -> Path:
+    """The program of OpenCode; the test is skipped where it cannot be had."""
+    return _skip_unless(*_opencode())
 
 
 def hermes_python() -> Path:
@@ -123,6 +146,36 @@ def _codex() -> tuple[Path | None, str]:
     return _npm("Codex", name, version, f"{name}@npm:@openai/codex@{version}", "vendor/*/bin/codex")
 
 
+@functools.cache
+def _gemini() -> tuple[Path | None, str]:
+    name = "@google/gemini-cli"
+    return _npm("Gemini CLI", name, GEMINI_VERSION, f"{name}@{GEMINI_VERSION}", "bundle/gemini.js")
+
+
+@functools.cache
+def _qwen() -> tuple[Path | None, str]:
+    name = "@qwen-code/qwen-code"
+    return _npm("Qwen Code", name, QWEN_VERSION, f"{name}@{QWEN_VERSION}", "cli.js")
+
+
+@functools.cache
+def _node() -> tuple[Path | None, str]:
+    name = f"node-{_platform()}"
+    return _npm("Node", name, NODE_VERSION, f"{name}@{NODE_VERSION}", "bin/node")
+
+
+@functools.cache
+def _copilot() -> tuple[Path | None, str]:
+    name = f"@github/copilot-{_platform()}"
+    return _npm("Copilot CLI", name, COPILOT_VERSION, f"{name}@{COPILOT_VERSION}", "copilot")
+
+
+@functools.cache
+def _opencode() -> tuple[Path | None, str]:
+    name = f"opencode-{_platform()}"
+    return _npm("OpenCode", name, OPENCODE_VERSION, f"{name}@{OPENCODE_VERSION}", "bin/opencode")
+
+
 def _platform() -> str:
     machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
     return f"{platform.system().lower()}-{machine}"
@@ -137,7 +190,16 @@ def _npm(client: str, name: str, version: str, asked: str, program: str) -> tupl
             if npm is None:
                 return None, f"{client} {version} cannot be had here: npm is not on the path"
             CLIENTS.mkdir(exist_ok=True)
-            options = ("--save-exact", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(CLIENTS))
+            # Without their own check of the engine: Node is given to those that need a newer one.
+            options = (
+                "--save-exact",
+                "--force",
+                "--no-audit",
+                "--no-fund",
+                "--loglevel=error",
+                "--prefix",
+                str(CLIENTS),
+            )
             user_home = pwd.getpwuid(os.getuid()).pw_dir
             try:
                 installed = subprocess.run(
@@ -188,7 +250,7 @@ def _locked(name: str) -> Iterator[None]:
 
 
 def main() -> None:
-    for find in (_claude_code, _codex):
+    for find in (_claude_code, _codex, _gemini, _qwen, _node, _copilot, _opencode):
         program, why = find()
         sys.stderr.write(f"{program}\n" if program else f"{why}: the tests that use it will be skipped\n")
 

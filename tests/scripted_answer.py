@@ -14,6 +14,7 @@ def api_of(path: str) -> str | None:
     """Which API speaks at a path."""
     plain = path.split("?")[0]
     ends = {"/chat/completions": "chat", "/responses": "responses", "/messages": "anthropic"}
+    ends |= {":generateContent": "gemini", ":streamGenerateContent": "gemini"}
     return next((api for end, api in ends.items() if plain.endswith(end)), None)
 
 
@@ -27,6 +28,9 @@ def usage(api: str, step: Step) -> dict[str, Any]:
             "cache_read_input_tokens": have["cache_read"],
             "cache_creation_input_tokens": have["cache_write"],
         }
+    if api == "gemini":
+        figures = {"promptTokenCount": have["input"], "candidatesTokenCount": have["output"]}
+        return {**figures, "totalTokenCount": have["input"] + have["output"]}
     names = ("prompt", "completion") if api == "chat" else ("input", "output")
     return {
         f"{names[0]}_tokens": have["input"],
@@ -63,11 +67,22 @@ def whole(api: str, step: Step, asked: dict[str, Any], id: str) -> dict[str, Any
         reason = "tool_use" if step.get("calls") else "end_turn"
         head = {"id": f"msg_{id}", "type": "message", "role": "assistant", "model": model, "stop_sequence": None}
         return {**head, "content": content, "stop_reason": reason, "usage": usage(api, step)}
+    if api == "gemini":
+        parts = [{"text": step["text"]}] if step.get("text") else []
+        parts += [
+            {"functionCall": {"name": call["tool"], "args": json.loads(_arguments(call))}}
+            for call in step.get("calls", ())
+        ]
+        candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+        return {"candidates": [candidate], "usageMetadata": usage(api, step), "modelVersion": model}
     return _response(step, model, id, _items(step, id))
 
 
 def stream(api: str, step: Step, asked: dict[str, Any], id: str) -> Iterator[bytes]:
     """The events of an answer."""
+    if api == "gemini":
+        yield b"data: " + json.dumps(whole(api, step, asked, id)).encode() + b"\n\n"
+        return
     made = {"chat": _chat_events, "anthropic": _anthropic_events, "responses": _responses_events}[api]
     for event in made(step, asked, id):
         if isinstance(event, bytes):

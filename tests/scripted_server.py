@@ -1,4 +1,4 @@
-"""A scripted model behind the three APIs, also as a program: `python -m tests.scripted_server SCRIPT LOG --port N`.
+"""A scripted model behind the four APIs, also as a program: `python -m tests.scripted_server SCRIPT LOG --port N`.
 
 The script is a list of steps, each an object (all fields optional):
     text        what the model says
@@ -136,7 +136,7 @@ class _Answering(BaseHTTPRequestHandler):
             return
         line["usage"] = scripted_answer.usage(api, step)
         id = f"{self.server.scripted.mark}{line['number']:04d}"  # type: ignore[attr-defined]
-        if not asked.get("stream"):
+        if not (asked.get("stream") or ":stream" in line["path"]):
             self._whole(200, scripted_answer.whole(api, step, asked, id))
             line["sent"] = True
             return

@@ -15,7 +15,20 @@ from seasoned.errors import UsageError
 _Settings = TypeVar("_Settings", bound=msgspec.Struct)
 
 Origin = str
-EntryPoint = Literal["gateway", "hermes", "claude-code", "codex", "chat", "mcp", "library"]
+EntryPoint = Literal[
+    "gateway",
+    "hermes",
+    "claude-code",
+    "codex",
+    "gemini",
+    "qwen",
+    "copilot",
+    "opencode",
+    "cursor",
+    "chat",
+    "mcp",
+    "library",
+]
 
 
 class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -65,6 +78,9 @@ class Config(msgspec.Struct, frozen=True):
     gemini_home: Path = Path("~/.gemini")
     copilot_home: Path = Path("~/.copilot")
     opencode_home: Path = Path("~/.local/share/opencode")
+    opencode_config_dir: Path = Path("~/.config/opencode")
+    qwen_home: Path = Path("~/.qwen")
+    cursor_home: Path = Path("~/.cursor")
     pi_home: Path = Path("~/.pi/agent")
     # Further files and folders with histories, read when no path is given.
     sources: tuple[str, ...] = ()
@@ -140,6 +156,8 @@ _ENVIRONMENT = {
     "claude_config_dir": "CLAUDE_CONFIG_DIR",
     "codex_home": "CODEX_HOME",
     "copilot_home": "COPILOT_HOME",
+    "opencode_config_dir": "OPENCODE_CONFIG_DIR",
+    "qwen_home": "QWEN_HOME",
     "pi_home": "PI_CODING_AGENT_DIR",
     "workers": "SEASONED_WORKERS",
     "model": "SEASONED_MODEL",
@@ -151,7 +169,7 @@ _ENVIRONMENT = {
 }
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _PATHS = {"home", "hermes_home", "claude_config_dir", "codex_home", "gemini_home", "copilot_home"}
-_PATHS |= {"opencode_home", "pi_home"}
+_PATHS |= {"opencode_home", "opencode_config_dir", "qwen_home", "cursor_home", "pi_home"}
 _PATHS |= {"local_model", "memory_folder", "skill_folder"}
 _AT_HOME = ("memory_folder", "skill_folder")
 _LISTS = {"sources", "redact", "toolsets"}

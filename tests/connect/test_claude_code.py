@@ -13,7 +13,9 @@ from hypothesis import given
 
 from seasoned.config import Config
 from seasoned.connect import claude_code, codex
-from seasoned.connect.hook_file import Hook, read_json, with_hooks, without_hooks
+from seasoned.connect.hook_file import Hook, HookForm, hooks_of, with_hooks, without_hooks
+from seasoned.connect.json_text import read_json
+from seasoned.connect.plan import PARTS
 from seasoned.errors import CannotDo
 from tests.cli.run import seasoned
 from tests.connect.connecting import COMMAND, connect, connect_json
@@ -33,6 +35,7 @@ BY_HAND = """{
   "env": { "A": "é \\u00e9" }
 }
 """
+FORM = HookForm()
 HOOKS = (
     Hook("PreToolUse", "/opt/bin/seasoned-hook claude-code pre-tool-use", 330, "*"),
     Hook("Stop", "/opt/bin/seasoned-hook claude-code stop", 10),
@@ -75,7 +78,11 @@ def test_a_confirmation_that_cannot_be_asked_for_ends_with_the_code_that_blocks(
     file.write_text(f"#!/bin/sh\n{program}\n")
     file.chmod(0o755)
     module = {"claude-code": claude_code, "codex": codex}[agent]
-    asks = next(one.command for one in module.hooks(Config(home=tmp_path), tmp_path) if one.event == "PreToolUse")
+    asks = next(
+        one.command
+        for one in hooks_of(module.LAYOUT, Config(home=tmp_path), tmp_path, PARTS)
+        if one.event == "PreToolUse"
+    )
     if program is None:
         file.unlink()
     assert subprocess.run(["sh", "-c", asks], capture_output=True, check=False).returncode == code
@@ -204,13 +211,13 @@ def test_any_settings_keep_every_byte_and_twice_is_once(pair: tuple[object, str]
     if not isinstance(value, dict):
         if text.strip():
             with pytest.raises(CannotDo):
-                with_hooks(text.encode(), HOOKS, path)
+                with_hooks(text.encode(), HOOKS, path, FORM)
         return
-    after = with_hooks(text.encode(), HOOKS, path)
+    after = with_hooks(text.encode(), HOOKS, path, FORM)
     assert is_kept(text, after.decode())
-    assert with_hooks(after, HOOKS, path) == after
+    assert with_hooks(after, HOOKS, path, FORM) == after
     assert {**read_json(after.decode()).value, "hooks": None} == {**value, "hooks": None}
-    left = without_hooks(after, path)
+    left = without_hooks(after, path, FORM)
     assert (value == {} and left is None) or read_json((left or b"").decode()).value == value
 
 
@@ -286,7 +293,7 @@ def test_the_user_chooses_the_parts_and_the_choice_stays(
 
 def test_a_part_that_does_not_exist_is_said() -> None:
     assert (
-        "'teleport' is not a part. Parts are warm, hints"
+        "'teleport' is not a part of Claude Code. Parts are warm, hints"
         in connect("claude-code", "--yes", "--parts", "warm,teleport", expect=2).stderr
     )
     assert "--parts is for connecting" in connect("claude-code", "--undo", "--parts", "warm", expect=2).stderr

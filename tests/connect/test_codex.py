@@ -57,7 +57,7 @@ def test_files_written_by_hand_keep_every_byte_and_come_back_exactly(codex: Path
     assert settings.pop("notify")[-2:] == ["codex", "notify"]
     assert settings == theirs
     hooks = json.loads(after["hooks.json"])["hooks"]
-    assert list(hooks) == ["Stop", "SessionStart", "PreToolUse", "UserPromptSubmit", "PostToolUse", "SessionEnd"]
+    assert list(hooks) == ["Stop", "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SessionEnd"]
     # Codex warns at every start about a hook for the end of a session that may take longer.
     assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] <= 3
     assert hooks["Stop"][0] == json.loads(HOOKS)["hooks"]["Stop"][0]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.connect.hook_file import JsonNode, add_element, add_member, read_json, remove_child, replace_value
+from seasoned.connect.json_text import JsonNode, add_element, add_member, read_json, remove_child, replace_value
 from seasoned.errors import CannotDo
 
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", "\r\n\t", "  \n\n    "])

@@ -12,7 +12,7 @@ from seasoned.advise.advice import AdviceStep, code
 from seasoned.advise.instruction import MEMORY, file_in, user_file, with_line, without_line
 from seasoned.config import Config
 from seasoned.connect.apply import Left
-from seasoned.connect.hook_file import add_element, add_member, read_object
+from seasoned.connect.json_text import add_element, add_member, read_object
 from seasoned.connect.plan import ConnectPlan, FileChange, change_of, decode_text, read_present
 from seasoned.errors import CannotDo
 from seasoned.project import name_of

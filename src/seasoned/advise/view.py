@@ -16,7 +16,8 @@ from seasoned.advise.instruction import project_folder, says
 from seasoned.advise.step import AREA, StepPlace, left_of, plan_step, target_of
 from seasoned.advise.telling import may_be_told
 from seasoned.config import Config
-from seasoned.connect.apply import AGENTS, apply_plan, connector, is_connected, own_programs
+from seasoned.connect.agent import AGENTS, connector
+from seasoned.connect.apply import apply_plan, is_connected, own_programs
 from seasoned.connect.apply import undo as undo_changes
 from seasoned.connect.apply import undo_plan as plan_undo
 from seasoned.connect.plan import ConnectPlan

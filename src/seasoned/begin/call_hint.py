@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any
 
 from seasoned.experience.ask import Asking
-from seasoned.experience.tell import HINT_OPENS
+from seasoned.marks import HINT_OPENS
 from seasoned.session import ToolCall
 from seasoned.store import Store
 

@@ -10,8 +10,9 @@ import click
 
 from seasoned.cli.options import json_option, yes_option
 from seasoned.cli.output import print_json, printable
-from seasoned.config import load
-from seasoned.connect.apply import apply_plan, chosen_parts, connector, own_programs, undo_plan
+from seasoned.config import Config, load
+from seasoned.connect.agent import AGENTS, KnownAgent, connector
+from seasoned.connect.apply import apply_plan, chosen_parts, is_connected, own_programs, undo_plan
 from seasoned.connect.apply import undo as undo_changes
 from seasoned.connect.plan import PARTS, ConnectPlan, Part, made_links, missing_links, preview
 from seasoned.connect.review_advice import advised, review_advice
@@ -21,7 +22,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command()
-@click.argument("agent", type=click.Choice(["hermes", "claude-code", "codex"]))
+@click.argument("agent", type=click.Choice(list(AGENTS)), required=False)
 @click.option("--undo", is_flag=True, help="Undo what connecting changed.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option(
@@ -35,33 +36,105 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @yes_option
 @json_option
 def connect(
-    agent: str, undo: bool, dry_run: bool, prefill: str | None, parts: str | None, yes: bool, as_json: bool
+    agent: str | None, undo: bool, dry_run: bool, prefill: str | None, parts: str | None, yes: bool, as_json: bool
 ) -> None:
     """Connect an agent you already use.
 
-    Shows every file that would change, asks, keeps a copy and then writes. --undo restores the copy.
+    Shows every file that would change, asks, keeps a copy and then writes. --undo restores the copy. Without a name it
+    lists the agents on this machine, and asks which to connect.
 
     \b
-    Example: seasoned connect claude-code
+    Example: seasoned connect
              seasoned connect claude-code --parts warm,hints
     """
     if prefill is not None and (undo or agent != "hermes"):
         raise UsageError("--prefill is for `seasoned connect hermes` alone.")
-    if parts is not None and (undo or agent == "hermes"):
-        raise UsageError("--parts is for connecting claude-code or codex.")
+    if parts is not None and (undo or agent in (None, "hermes")):
+        raise UsageError("--parts is for connecting one agent, and not for Hermes.")
+    if agent is not None:
+        _connect(agent, undo=undo, dry_run=dry_run, prefill=prefill, parts=parts, yes=yes, as_json=as_json)
+        return
+    if undo:
+        raise UsageError("Name the agent to undo: `seasoned connect AGENT --undo`.")
     config = load()
-    module = connector(agent)
+    known = [_state(config, name) for name in AGENTS]
+    if as_json:
+        print_json("connect", {"agents": known})
+        return
+    for name in _chosen(known, yes=yes, asks=not dry_run and sys.stdin.isatty()):
+        _connect(name, dry_run=dry_run, yes=yes)
+
+
+def _state(config: Config, name: str) -> dict[str, Any]:
+    """An agent as the list shows it."""
+    agent = AGENTS[name]
+    is_found, connected = agent.is_found(config), is_connected(name, home=config.home)
+    parts = chosen_parts(name, home=config.home) if connected else None
+    return {
+        "agent": name,
+        "title": agent.title,
+        "found": is_found,
+        "connected": connected,
+        "parts": list(parts or agent.parts),
+        "lacks": list(agent.lacks),
+    }
+
+
+def _chosen(known: list[dict[str, Any]], *, yes: bool, asks: bool) -> list[str]:
+    """List the agents on this machine, and ask which to connect."""
+    found = [one for one in known if one["found"] or one["connected"]]
+    if not found:
+        click.echo(f"No agent was found on this machine. Connect one by name: {', '.join(AGENTS)}.")
+        return []
+    for one in found:
+        state = "connected" if one["connected"] else "not connected"
+        click.secho(f"{one['title']} ({one['agent']}): {state}", bold=True)
+        for part in one["parts"]:
+            click.echo(f"  {part:<14} {PARTS[part]}")
+        for sentence in one["lacks"]:
+            click.echo(f"  {'':<14} {sentence}")
+    free = [one["agent"] for one in found if not one["connected"]]
+    if not free:
+        click.echo("All of them are connected.")
+        return []
+    if yes:
+        return free
+    if not asks:
+        click.echo(f"Connect one with `seasoned connect AGENT`: {', '.join(free)}.")
+        return []
+    named = click.prompt("Connect which, separated by commas (`none` for none)", default=",".join(free))
+    names = [word.strip() for word in named.split(",") if word.strip() not in ("", "none")]
+    unknown = [name for name in names if name not in AGENTS]
+    if unknown:
+        raise UsageError(f"Unknown agent {unknown[0]!r}. Agents are {', '.join(AGENTS)}.")
+    return names
+
+
+def _connect(
+    agent: str,
+    *,
+    undo: bool = False,
+    dry_run: bool = False,
+    prefill: str | None = None,
+    parts: str | None = None,
+    yes: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Connect one agent, or undo that."""
+    config = load()
+    module, known = connector(agent), AGENTS[agent]
     # Takes our part out of a file that was edited since; not every connector needs it.
     left = getattr(module, "left", None)
     if undo:
         # From the record that connecting kept, not from today's rules: it undoes what was really written.
         plan = undo_plan(agent, home=config.home, left=left)
     else:
-        before = chosen_parts(agent, home=config.home)
+        before = chosen_parts(agent, home=config.home) or known.parts
         asks = parts is None and not (yes or as_json or dry_run or agent == "hermes") and sys.stdin.isatty()
-        chosen = _choose(before) if asks else _parts(parts, before)
+        chosen = _choose(known, before) if asks else _parts(parts, known, before)
         plan = module.plan(config, programs=own_programs(), parts=chosen, prefill=prefill)
     answer = _answer(plan, undo=undo)
+    answer["lacks"] = [] if undo else list(known.lacks)
     advice = None if undo or (plan.parts and "reviews" not in plan.parts) else review_advice(config, agent)
     if advice is not None:
         answer["steps"].append(advice)
@@ -86,25 +159,24 @@ def connect(
     _end(answer, as_json=as_json)
 
 
-def _parts(text: str | None, before: tuple[Part, ...] | None) -> tuple[Part, ...]:
+def _parts(text: str | None, known: KnownAgent, before: tuple[Part, ...]) -> tuple[Part, ...]:
     """The parts that a list names; without one those of the last time, or all."""
     if text is None:
-        return before or tuple(PARTS)
+        return before
     named = {word.strip() for word in text.split(",") if word.strip()}
-    unknown = sorted(named - set(PARTS))
+    unknown = sorted(named - set(known.parts))
     if unknown or not named:
-        raise UsageError(
-            f"--parts: {', '.join(map(repr, unknown)) or 'nothing'} is not a part. Parts are {', '.join(PARTS)}."
-        )
+        what = ", ".join(map(repr, unknown)) or "nothing"
+        raise UsageError(f"--parts: {what} is not a part of {known.title}. Parts are {', '.join(known.parts)}.")
     return tuple(part for part in PARTS if part in named)
 
 
-def _choose(before: tuple[Part, ...] | None) -> tuple[Part, ...]:
+def _choose(known: KnownAgent, before: tuple[Part, ...]) -> tuple[Part, ...]:
     """Ask at the terminal which parts to connect."""
     click.echo("Parts that can be connected:")
-    for part, what in PARTS.items():
-        click.echo(f"  {part:<14} {what}")
-    return _parts(click.prompt("Connect", default=",".join(before or PARTS)), before)
+    for part in known.parts:
+        click.echo(f"  {part:<14} {PARTS[part]}")
+    return _parts(click.prompt("Connect", default=",".join(before)), known, before)
 
 
 def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:
@@ -153,6 +225,10 @@ def _end(answer: dict[str, Any], *, as_json: bool) -> None:
         "connected": f"{agent} is connected. `seasoned connect {agent} --undo` undoes it.",
     }[answer["state"]]
     click.echo(outcome)
+    if answer["lacks"] and answer["state"] in ("connected", "previewed"):
+        click.echo(f"What {AGENTS[agent].title} does not allow:")
+        for sentence in answer["lacks"]:
+            click.echo(f"  - {sentence}")
     if answer["steps"] and answer["state"] in ("connected", "unchanged", "previewed"):
         click.echo("Left for you to do:")
         for number, step in enumerate(answer["steps"], start=1):

@@ -1,23 +1,19 @@
-"""The agents that can be connected. Plans are applied and undone: each file completely; former contents are kept."""
+"""Plans are applied and undone: each file completely; former contents are kept."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol, cast
 
 import msgspec
 
 from seasoned.atomic_write import ORDINARY, digest, make_private_folder, write_atomic
-from seasoned.config import Config
 from seasoned.connect.plan import (
-    PARTS,
     ConnectPlan,
     FileChange,
     LinkedFolder,
@@ -294,31 +290,6 @@ def _python() -> str | None:
 
 def _time(clock: Callable[[], float]) -> str:
     return datetime.fromtimestamp(clock(), UTC).isoformat(timespec="seconds")
-
-
-# By name: a module is imported only when its agent is asked for.
-AGENTS = {
-    "hermes": "seasoned.connect.hermes",
-    "claude-code": "seasoned.connect.claude_code",
-    "codex": "seasoned.connect.codex",
-}
-
-
-class Connector(Protocol):
-    """What the module for an agent offers."""
-
-    def plan(
-        self, config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None
-    ) -> ConnectPlan:
-        """What must change in the files as they are now; empty if everything is done."""
-
-    def left(self, path: Path, data: bytes) -> bytes | None:
-        """A changed file without our part; None if nothing is left. Raises CannotDo if it cannot be recognised."""
-
-
-def connector(agent: str) -> Connector:
-    """The module for an agent."""
-    return cast("Connector", import_module(AGENTS[agent]))
 
 
 def own_programs() -> Path:

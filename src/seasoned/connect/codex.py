@@ -6,7 +6,6 @@ import json
 import re
 import tomllib
 from collections.abc import Collection
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,15 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.connect.hook_file import (
-    WAIT_SECONDS,
-    Hook,
-    command_of,
+    HookForm,
+    HookLayout,
     command_words,
-    guarded,
+    hooks_of,
     hooks_part,
     learns,
-    waiting_status,
     without_hooks,
 )
+from seasoned.connect.mcp_file import can_serve
 from seasoned.connect.plan import (
     PARTS,
     ConnectPlan,
@@ -116,13 +114,28 @@ _TRUST = (
     "them. It asks again whenever hooks.json changes."
 )
 _STARTUP_SECONDS = 20
+_FORM = HookForm(has_status=True)
+# It runs no hook for tools that only read: it reads with its shell. It ends the last hook after 3 seconds, and warns at
+# every start about one that asks for more.
+LAYOUT = HookLayout(
+    AGENT,
+    _FORM,
+    start="SessionStart",
+    prompt="UserPromptSubmit",
+    before="PreToolUse",
+    hints_before=True,
+    after="PostToolUse",
+    stop="Stop",
+    end="SessionEnd",
+    end_seconds=3,
+)
 
 
 def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None) -> ConnectPlan:
     """What must change in the files of Codex."""
     home = config.codex_home
     # Without the MCP library the server would fail at every start of Codex.
-    has_server = "mcp" in parts and find_spec("mcp") is not None
+    has_server = "mcp" in parts and can_serve()
     settings, has_own_notify = _settings_change(config, programs, parts, has_server=has_server)
     words = _words_change(home / "AGENTS.md", has_server=has_server)
     changes = (*_hooks_change(config, programs, parts), *settings, *words)
@@ -140,7 +153,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, pre
 def left(path: Path, data: bytes) -> bytes | None:
     """A file of Codex without our part."""
     if path.suffix == ".json":
-        return without_hooks(data, path)
+        return without_hooks(data, path, _FORM)
     text = decode_text(data, path)
     if path.suffix == ".toml":
         text = _SERVER.take_out(_NOTIFY.take_out(text))
@@ -152,38 +165,11 @@ def left(path: Path, data: bytes) -> bytes | None:
     return text.encode() if text.strip("\ufeff \t\r\n") else None
 
 
-def hooks(config: Config, programs: Path, parts: Collection[Part] = PARTS) -> tuple[Hook, ...]:
-    """The hooks that Codex runs. It runs none for tools that only read: it reads with its shell."""
-
-    def command(*words: str) -> str:
-        return command_of(config, programs, AGENT, *words)
-
-    found = []
-    if "warm" in parts:
-        found.append(Hook("SessionStart", command("session-start"), 10))
-    if "confirmations" in parts:
-        alone = () if "hints" in parts else ("--no-hints",)
-        asks = guarded(command("pre-tool-use", "--wait-seconds", str(WAIT_SECONDS), *alone))
-        # The agent runs the call when this time is over, so it must be longer than the hook's own.
-        found.append(Hook("PreToolUse", asks, WAIT_SECONDS + 30, status=waiting_status(config)))
-    elif "hints" in parts:
-        found.append(Hook("PreToolUse", command("hint"), 10))
-    if "warm" in parts:
-        found.append(Hook("UserPromptSubmit", command("user-prompt-submit"), 10))
-    if "hints" in parts:
-        found.append(Hook("PostToolUse", command("post-tool-use"), 10))
-    if learns(parts):
-        words = () if "reviews" in parts else ("--no-reviews",)
-        found.append(Hook("Stop", command("stop", *words), 10))
-        # Codex ends this hook after 3 seconds, and warns at every start about a hook that asks for more.
-        found.append(Hook("SessionEnd", command("session-end", *words), 3))
-    return tuple(found)
-
-
 def _hooks_change(config: Config, programs: Path, parts: Collection[Part]) -> tuple[FileChange, ...]:
     path = config.codex_home / "hooks.json"
     before = read_present(path)
-    return change_of(path, before, *hooks_part(before, hooks(config, programs, parts), path, parts))
+    made = hooks_part(before, hooks_of(LAYOUT, config, programs, parts), path, parts, _FORM)
+    return change_of(path, before, *made)
 
 
 def _settings_change(
@@ -279,7 +265,7 @@ def _servers(found: dict[str, Any], path: Path) -> dict[str, Any]:
 
 def _own_steps(home: Path, parts: Collection[Part], *, has_own_notify: bool) -> tuple[str, ...]:
     found = [_TRUST] if set(parts) - {"mcp"} else []
-    if "mcp" in parts and find_spec("mcp") is None:
+    if "mcp" in parts and not can_serve():
         found.append("For the tool `recall`, run `pip install 'seasoned[mcp]'` and connect again.")
     if has_own_notify and learns(parts):
         found.append("Your own `notify` program stays. Sessions are reviewed once the hooks are trusted.")

@@ -21,6 +21,8 @@ PARTS: dict[Part, str] = {
     "reviews": "sessions are reviewed, and skills learned",
     "mcp": "the tools of the MCP server `seasoned`",
 }
+# For agents whose sessions are learned from but not reviewed.
+UNREVIEWED: tuple[Part, ...] = ("warm", "hints", "confirmations", "mcp")
 # Settings are small. Anything larger is not the file that we take it for.
 _MOST_BYTES = 20_000_000
 

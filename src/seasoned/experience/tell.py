@@ -9,8 +9,6 @@ from seasoned.experience.lesson import EVERYWHERE, Hint, Line
 from seasoned.text import plural
 
 PURPOSES = {"test": "Test", "check": "Check", "format": "Format", "build": "Build", "run": "Run", "install": "Install"}
-# How a line begins that stands between what others say.
-HINT_OPENS = "[seasoned] "
 _ORDER = ("install", "build", "format", "check", "test", "run", "other")
 
 

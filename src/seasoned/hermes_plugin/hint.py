@@ -21,10 +21,10 @@ from seasoned.config import Config
 from seasoned.errors import SourceError
 from seasoned.experience.ask import Asking, asking_for
 from seasoned.experience.notice import hint_notice
-from seasoned.experience.tell import HINT_OPENS
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread
 from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage
+from seasoned.marks import HINT_OPENS
 from seasoned.session import Marks, Result, SessionRef, ToolCall
 from seasoned.store import Store, open_store
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, digest_in, is_synthetic_id, opens_block
+from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, digest_in, is_synthetic_id, opens_block, without_hint, without_told
 from seasoned.session import (
     NO_MARKS,
     Marks,
@@ -231,6 +231,8 @@ class SessionBuilder:
                 self._keys[key] = draft
             if model is not None and not draft.synthetic:
                 self.model = model
+        # Some agents write what a hook said into the words of the user, or behind a result.
+        text = text if draft.synthetic else without_told(text)
         if text:
             draft.texts.append(text)
         if self._thoughts and role == "assistant":
@@ -296,6 +298,7 @@ class SessionBuilder:
         # Resumed sessions repeat their results; the first one stands.
         if call.result is not None and call.result != CUT_SHORT:
             return False
+        text = without_hint(text)
         call.result = Result(text, marks, time)
         call.places.append(place)
         if self.replaying:

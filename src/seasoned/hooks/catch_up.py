@@ -27,7 +27,7 @@ _LOOK_AGAIN_SECONDS = 3600.0
 _EVERYTHING = "everything"
 _BEGINS = ("startup", "clear")
 # Folders above a session's file up to the one that is read as a whole: Codex has one for each year, month and day.
-_LEVELS = {"claude-code": 1, "codex": 4}
+_LEVELS = {"claude-code": 1, "codex": 4, "gemini": 1, "qwen": 1}
 
 
 def catch_up(home: str, agent: str, event: bytes) -> None:

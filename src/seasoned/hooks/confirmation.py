@@ -1,6 +1,6 @@
 """PreToolUse: calls of high risk wait for a person; all others pass without output.
 
-Where no service is set, Claude Code asks with its own question; without anyone at the terminal it refuses by itself.
+Where no service is set, agents that can ask do so with their own question; without anyone at the terminal they refuse.
 
 If a hook fails or takes too long, the agent runs the call. So whatever goes wrong with a call of high risk must end in
 a denial that is printed in time; and whatever goes wrong with any other call must not stop it.
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 50.0
 _LAST_WORD_SECONDS = 3.0
 _HINT_SECONDS = 1.5
+# Agents with a question of their own, which refuse the call where no person can answer it (measured). That of Gemini
+# CLI waits forever there, and the others have none.
+_ASK_THEMSELVES = ("claude-code", "qwen", "copilot")
 
 
 class _ProposedCall(msgspec.Struct):
@@ -122,7 +125,7 @@ def _ask(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> 
     last_word.start()
     decision, reason = "deny", f"{need.action} needs a person's approval, and asking for it failed."
     try:
-        if agent == "claude-code" and not _has_service():
+        if agent in _ASK_THEMSELVES and not _has_service():
             decision, reason = "ask", _question(need)
         else:
             reason = _confirmed(agent, call, need, wait_seconds)

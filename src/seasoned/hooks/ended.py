@@ -44,10 +44,11 @@ def _reviews(arguments: list[str]) -> str:
 
 def _ended(agent: Agent, kind: Kind, arguments: list[str]) -> int:
     event: Any = json.loads(received())
-    # The end of a sub-agent is not the end of its session.
-    if event.get("session_id") and event.get("transcript_path") and not event.get("agent_id"):
+    # The end of a sub-agent is not the end of its session. Some agents do not say where its file is.
+    has_file = event.get("transcript_path") or agent not in ("claude-code", "codex")
+    if event.get("session_id") and has_file and not event.get("agent_id"):
         turn = (event.get("turn_id") or event.get("prompt_id")) if kind == "turn" else ""
-        path, reason = event["transcript_path"], event.get("reason")
+        path, reason = event.get("transcript_path"), event.get("reason")
         given = {"path": path, "turn": turn, "reason": reason, "reviews": _reviews(arguments)}
         _note(kind, agent=agent, session=event["session_id"], **given)
     return 0

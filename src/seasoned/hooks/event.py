@@ -1,4 +1,4 @@
-"""The events that agents send to hooks. Claude Code and Codex share nearly all of the format."""
+"""The events that agents send to hooks, in the form of Claude Code; `dialect` translates those of others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from seasoned.hooks.exchange import received
 
-Agent = Literal["claude-code", "codex"]
+Agent = Literal["claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cursor"]
 
 
 class HookEvent(msgspec.Struct, frozen=True):
@@ -24,6 +24,7 @@ class HookEvent(msgspec.Struct, frozen=True):
     tool_input: Any = None
     tool_response: Any = None
     error: Any = None
+    exit_code: int | None = None  # where the agent says it
     is_interrupt: bool = False
     turn_id: str | None = None  # Codex' name for a turn; Claude Code calls it `prompt_id`
     prompt_id: str | None = None

@@ -33,6 +33,13 @@ def replace(data: bytes, speak: Callable[[str, dict[str, str]], None]) -> None:
     _received, _speak = data, speak
 
 
+def write(line: str) -> None:
+    """Write a line of JSON for the agent."""
+    # The bytes of a lone surrogate cannot be written as UTF-8, and would end the hook with an error.
+    sys.stdout.buffer.write(f"{line}\n".encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+
+
 def _print(name: str, fields: dict[str, str]) -> None:
     try:
         from _json import encode_basestring as quoted
@@ -46,10 +53,8 @@ def _print(name: str, fields: dict[str, str]) -> None:
     user = {key: text for key, text in fields.items() if key in _FOR_THE_USER}
     # Agents may refuse an answer to an event that says nothing.
     parts = [f'"hookSpecificOutput":{{{members({"hookEventName": name, **own})}}}'] if own else []
-    line = f"{{{','.join([*parts, *([members(user)] if user else [])])}}}\n"
-    # The bytes of a lone surrogate cannot be written as UTF-8, and would end the hook with an error.
-    sys.stdout.buffer.write(line.encode("utf-8", "replace"))
-    sys.stdout.buffer.flush()
+    line = f"{{{','.join([*parts, *([members(user)] if user else [])])}}}"
+    write(line)
 
 
 _speak = _print

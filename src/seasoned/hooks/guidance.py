@@ -17,14 +17,16 @@ import msgspec
 from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, TellingPlace, load
 from seasoned.experience.ask import Asking, asking_for
-from seasoned.experience.tell import HINT_OPENS as _OPENS
 from seasoned.hooks.event import Agent, HookEvent, read_event
 from seasoned.hooks.exchange import say
 from seasoned.hooks.store import open_until_exit
+from seasoned.marks import HINT_OPENS as _OPENS
 from seasoned.store import Store
 
 # What Codex calls its tools in events, by the names they have in its histories.
 _CODEX_TOOLS = {"Bash": "exec_command"}
+# Agents that show the model nothing before a call: it is told after the call, if that fails.
+_TOLD_AFTER = ("gemini", "qwen", "opencode", "cursor")
 _TAIL_BYTES = 60_000
 _REFUSED = b"<tool_use_error>"
 
@@ -82,10 +84,10 @@ def post_tool_use_failure(agent: Agent, arguments: list[str]) -> int:
 
 
 def post_tool_use(agent: Agent, arguments: list[str]) -> int:
-    """Codex says only that a call ended, so its text is judged first."""
+    """Some agents say only that a call ended, so its text is judged first."""
     event = read_event()
     text = event.tool_response if isinstance(event.tool_response, str) else _encoded(event.tool_response)
-    tool = _CODEX_TOOLS.get(event.tool_name, event.tool_name)
+    tool = _tool(agent, event)
     if text.strip():
         # Most output is not that of a known failure. Judging it takes longer than looking that up, so it comes second.
         _answer("PostToolUse", agent, event, tool, text, if_true=lambda: _has_failed(agent, tool, event, text))
@@ -100,11 +102,15 @@ def hint(agent: Agent, arguments: list[str]) -> int:
         return 0
     text = _missed(agent, event, asking)
     if not text:
-        tool = _CODEX_TOOLS.get(event.tool_name, event.tool_name) if agent == "codex" else event.tool_name
-        text = asking.before(tool, event.arguments)
+        text = asking.before(_tool(agent, event), event.arguments)
         text = text if text and asking.once("before", text) else ""
     _say("PreToolUse", text, _notice(agent, event, text))
     return 0
+
+
+def _tool(agent: Agent, event: HookEvent) -> str:
+    """The tool by the name that it has in histories."""
+    return _CODEX_TOOLS.get(event.tool_name, event.tool_name) if agent == "codex" else event.tool_name
 
 
 def _answer(
@@ -112,6 +118,8 @@ def _answer(
 ) -> None:
     asking = _asking(agent, event, "calls")
     text = "" if asking is None else asking.after(tool, event.arguments, error)
+    if asking is not None and not text and agent in _TOLD_AFTER:
+        text = asking.before(tool, event.arguments)
     if asking is not None and text and if_true() and asking.once("after", text):
         _say(name, text, _notice(agent, event, text))
 
@@ -215,5 +223,5 @@ def _has_failed(agent: Agent, tool: str, event: HookEvent, text: str) -> bool:
     from seasoned.outcome.judge import judge
     from seasoned.session import Marks, Result, ToolCall
 
-    call = ToolCall("", tool, event.arguments, Result(text, Marks()))
+    call = ToolCall("", tool, event.arguments, Result(text, Marks(exit_code=event.exit_code)))
     return judge(call, agent=agent).verdict == "failed"

@@ -106,10 +106,13 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
 
 
 def _placed(config: Config, one: EndNote) -> EndNote:
-    """The note with the path of its file: Codex' notify does not tell it."""
-    if one.path or one.agent != "codex":
+    """The note with the path of its file, or of all histories of its agent: not every event tells it."""
+    if one.path or not one.agent:
         return one
-    found = find_codex_file(config, one.session)
+    if one.agent == "codex":
+        found = find_codex_file(config, one.session)
+    else:
+        found = next((path for agent, path in known_homes(config) if agent == one.agent and path.exists()), None)
     return msgspec.structs.replace(one, path="" if found is None else str(found))
 
 

@@ -11,23 +11,20 @@ from seasoned.hooks.exchange import received, say
 from seasoned.hooks.time_limit import end_after
 from seasoned.resident import ask, is_possible, start
 
-# The function that answers each event of each agent. These names stand in the settings of connected agents.
+AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cursor")
+# The agents whose events and answers have a form of their own.
+_OWN_FORM = ("gemini", "copilot", "cursor")
+# The function that answers each event. These names stand in the settings of connected agents.
 _EVENTS = {
-    ("claude-code", "session-start"): "session_start:session_start",
-    ("claude-code", "pre-tool-use"): "confirmation:pre_tool_use",
-    ("claude-code", "hint"): "guidance:hint",
-    ("claude-code", "user-prompt-submit"): "guidance:user_prompt_submit",
-    ("claude-code", "post-tool-use-failure"): "guidance:post_tool_use_failure",
-    ("claude-code", "stop"): "ended:stop",
-    ("claude-code", "session-end"): "ended:session_end",
-    ("codex", "session-start"): "session_start:session_start",
-    ("codex", "pre-tool-use"): "confirmation:pre_tool_use",
-    ("codex", "hint"): "guidance:hint",
-    ("codex", "user-prompt-submit"): "guidance:user_prompt_submit",
-    ("codex", "post-tool-use"): "guidance:post_tool_use",
-    ("codex", "stop"): "ended:stop",
-    ("codex", "session-end"): "ended:session_end",
-    ("codex", "notify"): "ended:notify",
+    "session-start": "session_start:session_start",
+    "pre-tool-use": "confirmation:pre_tool_use",
+    "hint": "guidance:hint",
+    "user-prompt-submit": "guidance:user_prompt_submit",
+    "post-tool-use": "guidance:post_tool_use",
+    "post-tool-use-failure": "guidance:post_tool_use_failure",
+    "stop": "ended:stop",
+    "session-end": "ended:session_end",
+    "notify": "ended:notify",
 }
 # The event that decides whether a call runs. A failure of any other one must never disturb the agent.
 _DECIDES = "pre-tool-use"
@@ -44,7 +41,7 @@ _GUIDES = {
 # Before this one is answered, what is new is learned from.
 _BEGINS = "session-start"
 _PATIENCE_SECONDS = 5.0
-_USAGE = "usage: seasoned-hook [--home FOLDER] claude-code|codex EVENT [--wait-seconds N]; events are"
+_USAGE = f"usage: seasoned-hook [--home FOLDER] {'|'.join(AGENTS)} EVENT [--wait-seconds N]; events are"
 
 
 def main() -> None:
@@ -68,10 +65,9 @@ def run(arguments: list[str]) -> int:
     home = arguments[1] if arguments[:1] == ["--home"] and len(arguments) >= 2 else None
     arguments = arguments if home is None else arguments[2:]
     agent, event = (*arguments[:2], "", "")[:2]
-    place = _EVENTS.get((agent, event))
-    if place is None:
-        known = ", ".join(sorted({name for _, name in _EVENTS}))
-        sys.stderr.write(f"seasoned-hook: {_USAGE} {known}\n")
+    place = _EVENTS.get(event)
+    if place is None or agent not in AGENTS:
+        sys.stderr.write(f"seasoned-hook: {_USAGE} {', '.join(sorted(_EVENTS))}\n")
         # Agents take 2 for a refusal and ignore 1 as a broken hook: wrong settings must be noticed.
         return 2
     if event != _DECIDES:
@@ -94,6 +90,10 @@ def _answer(place: str, agent: str, event: str, options: list[str]) -> int:
     """Ask the process that stays in memory; where it does not answer, import what the event needs."""
     home = home_folder()
     pending = None
+    if agent in _OWN_FORM:
+        from seasoned.hooks.dialect import speak_as
+
+        speak_as(agent)
     if event == _BEGINS:
         _catch_up(home, agent)
     if (event == _DECIDES and "--no-hints" not in options) or event in _GUIDES:

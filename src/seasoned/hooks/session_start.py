@@ -23,6 +23,17 @@ _BEGINS = ("startup", "clear")
 _TOOLS: dict[Agent, tuple[str, ...]] = {
     "claude-code": ("Bash", "Read", "Edit", "Write", "Agent", "WebFetch", "WebSearch"),
     "codex": ("exec_command", "write_stdin", "apply_patch", "view_image", "web_search"),
+    "gemini": ("run_shell_command", "read_file", "replace", "write_file", "glob", "grep_search"),
+    "qwen": ("run_shell_command", "read_file", "edit", "write_file", "glob", "grep_search"),
+    "copilot": ("bash", "view", "edit", "create", "glob"),
+    "opencode": ("bash", "read", "edit", "write", "glob", "grep", "webfetch"),
+    "cursor": ("Shell", "Read", "StrReplace", "Write", "Grep"),
+}
+# The variable with the address that an agent sends its requests to. Codex has it in its settings.
+_ADDRESSES = {
+    "claude-code": "ANTHROPIC_BASE_URL",
+    "qwen": "OPENAI_BASE_URL",
+    "copilot": "COPILOT_PROVIDER_BASE_URL",
 }
 _HEALTH_SECONDS = 0.3
 _GATEWAY_HEALTH = b'"seasoned/gateway-health/'
@@ -137,7 +148,7 @@ def _holds(path: str | None, mark: str) -> bool:
 
 def _is_behind_gateway(agent: Agent, config: Config) -> bool:
     """Whether the agent's requests go through a Seasoned gateway."""
-    url = command_environment().get("ANTHROPIC_BASE_URL") if agent == "claude-code" else _codex_url(config)
+    url = _codex_url(config) if agent == "codex" else command_environment().get(_ADDRESSES.get(agent, ""))
     return bool(url) and _is_gateway(url or "")
 
 

@@ -39,6 +39,7 @@ _GEMINI = LazyRegex(
     re.MULTILINE,
 )
 _GEMINI_HEAD = LazyRegex(r"\A(?:Command: [^\n]*\n(?:Directory: [^\n]*\n)?)?(?:Output|Stdout): ?")
+_UNTRUSTED = "<untrusted_context>"
 # Notes for the model at the end of a result; a few may follow each other.
 _MOST_NOTES = 8
 _CWD = LazyRegex(r"\n?Shell cwd was reset to [^\n]*\s*\Z")
@@ -57,6 +58,9 @@ def open_shell(text: str) -> UnwrappedOutput:
         return UnwrappedOutput(text, running=True)
     if text in _NOTHING:
         return UnwrappedOutput("")
+    if text.startswith(_UNTRUSTED):
+        # Newer versions of Gemini CLI, around all of it.
+        text = text.removeprefix(_UNTRUSTED).lstrip().removesuffix("</untrusted_context>").rstrip()
     head = text[:16]
     code: int | None = None
     running = False

@@ -13,7 +13,8 @@ from starlette.responses import Response
 
 from seasoned.advise.advice import MOST
 from seasoned.confirm.service.service import service_of
-from seasoned.connect.apply import AGENTS, is_connected
+from seasoned.connect.agent import AGENTS
+from seasoned.connect.apply import is_connected
 from seasoned.experience.storage import LastLearned, last_learned
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot

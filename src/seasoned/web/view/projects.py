@@ -14,7 +14,8 @@ from starlette.responses import Response
 from seasoned.app import experience
 from seasoned.app.experience import HintEntry, SheetEntry, SheetView
 from seasoned.confirm.service.service import service_of
-from seasoned.connect.apply import AGENTS, is_connected
+from seasoned.connect.agent import AGENTS
+from seasoned.connect.apply import is_connected
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.choice import decide as decide_line
 from seasoned.experience.storage import is_behind

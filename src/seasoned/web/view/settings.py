@@ -13,7 +13,8 @@ from starlette.responses import Response
 from seasoned import __version__
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
-from seasoned.connect.apply import AGENTS, is_connected
+from seasoned.connect.agent import AGENTS
+from seasoned.connect.apply import is_connected
 from seasoned.doctor import Check, Setting, places, quick_checks, settings, store_checks
 from seasoned.insight.store_report import revision
 from seasoned.redact import Redactor

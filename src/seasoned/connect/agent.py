@@ -1,0 +1,102 @@
+"""The agents that can be connected: what each would get, and whether it is on this machine."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, cast
+
+import msgspec
+
+from seasoned.config import Config
+from seasoned.connect.plan import PARTS, UNREVIEWED, ConnectPlan, Part
+
+_NO_REVIEWS = "Its sessions are learned from but not reviewed."
+_AFTER = "It shows the model nothing before a call, so a hint comes after a call that failed."
+_DENIES = "It has no question that a hook can use: without a confirmation service, calls of high risk are denied."
+
+
+class KnownAgent(msgspec.Struct, frozen=True):
+    """An agent that can be connected."""
+
+    title: str
+    connector: str
+    """The module that connects it, or an object in one. It is imported only when its agent is asked for."""
+    program: str
+    folder: Callable[[Config], Path]
+    parts: tuple[Part, ...] = tuple(PARTS)
+    lacks: tuple[str, ...] = ()
+    """What the agent does not allow, each a sentence."""
+
+    def is_found(self, config: Config) -> bool:
+        """Whether it seems to be used on this machine."""
+        return shutil.which(self.program) is not None or self.folder(config).is_dir()
+
+
+AGENTS: dict[str, KnownAgent] = {
+    "hermes": KnownAgent("Hermes", "hermes", "hermes", lambda config: config.hermes_home),
+    "claude-code": KnownAgent("Claude Code", "claude_code", "claude", lambda config: config.claude_config_dir),
+    "codex": KnownAgent("Codex", "codex", "codex", lambda config: config.codex_home),
+    "gemini": KnownAgent(
+        "Gemini CLI",
+        "json_hooks:gemini",
+        "gemini",
+        lambda config: config.gemini_home,
+        UNREVIEWED,
+        (_AFTER, "It shows nothing beside the error of a tool other than the shell.", _DENIES, _NO_REVIEWS),
+    ),
+    "copilot": KnownAgent(
+        "Copilot CLI",
+        "json_hooks:copilot",
+        "copilot",
+        lambda config: config.copilot_home,
+        UNREVIEWED,
+        ("It has no line for you: what the model was shown is in `seasoned sessions show`.", _NO_REVIEWS),
+    ),
+    "opencode": KnownAgent(
+        "OpenCode",
+        "opencode",
+        "opencode",
+        lambda config: config.opencode_config_dir,
+        UNREVIEWED,
+        (_AFTER, "It says nothing when a session ends: each turn is learned from.", _DENIES, _NO_REVIEWS),
+    ),
+    "qwen": KnownAgent(
+        "Qwen Code", "json_hooks:qwen", "qwen", lambda config: config.qwen_home, UNREVIEWED, (_AFTER, _NO_REVIEWS)
+    ),
+    "cursor": KnownAgent(
+        "Cursor",
+        "json_hooks:cursor",
+        "cursor-agent",
+        lambda config: config.cursor_home,
+        UNREVIEWED,
+        (
+            "It adds nothing to a prompt: a session sees only the sheet at its start.",
+            _AFTER,
+            "It shows nothing after a call that it calls failed itself.",
+            _DENIES,
+            _NO_REVIEWS,
+        ),
+    ),
+}
+
+
+class Connector(Protocol):
+    """What the module for an agent offers."""
+
+    def plan(
+        self, config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None
+    ) -> ConnectPlan:
+        """What must change in the files as they are now; empty if everything is done."""
+
+    def left(self, path: Path, data: bytes) -> bytes | None:
+        """A changed file without our part; None if nothing is left. Raises CannotDo if it cannot be recognised."""
+
+
+def connector(agent: str) -> Connector:
+    """What connects an agent."""
+    module, _, name = AGENTS[agent].connector.partition(":")
+    found = import_module(f"seasoned.connect.{module}")
+    return cast("Connector", getattr(found, name) if name else found)

@@ -1,0 +1,68 @@
+"""OpenCode: a plugin in its settings folder, which runs the hooks and brings the MCP server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+
+from seasoned.config import Config
+from seasoned.connect.hook_file import WAIT_SECONDS, command_words, learns
+from seasoned.connect.mcp_file import can_serve, server_of, server_steps
+from seasoned.connect.plan import PARTS, UNREVIEWED, ConnectPlan, Part, change_of, common_steps, read_present
+from seasoned.errors import CannotDo
+
+AGENT = "opencode"
+# Tools that only look or plan. If our program is missing, these still run; all others are refused.
+_READING = (
+    "read",
+    "glob",
+    "grep",
+    "list",
+    "webfetch",
+    "websearch",
+    "codesearch",
+    "todowrite",
+    "todoread",
+    "skill",
+    "lsp",
+)
+_OPENS = "// Lets OpenCode begin warm, get hints and ask a person."
+
+
+def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None) -> ConnectPlan:
+    """What must change in the files of OpenCode."""
+    parts = [part for part in UNREVIEWED if part in parts]
+    path = config.opencode_config_dir / "plugin" / "seasoned.js"
+    before = read_present(path)
+    why = ", ".join(PARTS[part] for part in parts)
+    return ConnectPlan(
+        AGENT,
+        change_of(path, before, _plugin(config, programs, parts).encode(), why),
+        steps=(*server_steps(parts), *common_steps(config, parts)),
+        parts=tuple(parts),
+    )
+
+
+def left(path: Path, data: bytes) -> bytes | None:
+    """Nothing: the whole file is ours, also when it was edited."""
+    if not data.startswith(_OPENS.encode()):
+        raise CannotDo("it does not begin as our plugin does")
+    return None
+
+
+def _plugin(config: Config, programs: Path, parts: Collection[Part]) -> str:
+    server = None
+    if "mcp" in parts and can_serve():
+        known = server_of(config, programs)
+        command = [known["command"], *known["args"]]
+        server = {"type": "local", "command": command, "environment": known["env"], "enabled": True}
+    settings = {
+        "command": command_words(config, programs, AGENT),
+        "parts": {**{part: part in parts for part in ("warm", "hints", "confirmations")}, "learns": learns(parts)},
+        "server": server,
+        "reading": _READING,
+        "waitSeconds": WAIT_SECONDS,
+    }
+    code = Path(__file__).with_name("opencode_plugin.js").read_text("utf-8")
+    return code.replace("SETTINGS", json.dumps(settings, indent=2), 1)

@@ -1,0 +1,159 @@
+"""The forms in which some agents send events and read answers. All else knows one form, that of Claude Code.
+
+Codex, Qwen Code and our plugin for OpenCode use that form themselves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from seasoned.hooks.exchange import MOST_BYTES, received, replace, write
+
+_Event = dict[str, Any]
+# What Gemini CLI calls the events of which an answer must give the name.
+_GEMINI_NAMES = {
+    "UserPromptSubmit": "BeforeAgent",
+    "PreToolUse": "BeforeTool",
+    "PostToolUse": "AfterTool",
+    "PostToolUseFailure": "AfterTool",
+}
+_GEMINI_CONTEXT = ("<hook_context>", "</hook_context>")
+_COPILOT_NAMES = {
+    "sessionId": "session_id",
+    "transcriptPath": "transcript_path",
+    "toolName": "tool_name",
+    "toolArgs": "tool_input",
+}
+
+
+def speak_as(agent: str) -> None:
+    """Take the event from the form of this agent, and answer in it from now on."""
+    data = received()
+    replace(translated(agent, data), partial(_say, agent))
+
+
+def translated(agent: str, data: bytes) -> bytes:
+    """An event in the form that all else knows; unchanged if it cannot be read, which the hook then says."""
+    if len(data) >= MOST_BYTES:
+        return data
+    try:
+        event = json.loads(data)
+        return json.dumps(_FROM[agent](event)).encode() if isinstance(event, dict) else data
+    except (ValueError, RecursionError):
+        return data
+
+
+def answer(agent: str, name: str, fields: dict[str, str]) -> _Event:
+    """An answer in the form of this agent."""
+    return _TO[agent](name, fields)
+
+
+def _say(agent: str, name: str, fields: dict[str, str]) -> None:
+    said = answer(agent, name, fields)
+    if said:
+        write(json.dumps(said, ensure_ascii=False))
+
+
+def _from_gemini(event: _Event) -> _Event:
+    response = event.get("tool_response")
+    if isinstance(response, dict):
+        # Beside an error of the tool itself nothing is shown to the model, so nothing is looked for.
+        event["tool_response"] = "" if response.get("error") else _text(response.get("llmContent"))
+    prompt = event.get("prompt")
+    opens, ends = _GEMINI_CONTEXT
+    if isinstance(prompt, str) and prompt.startswith(opens) and ends in prompt:
+        # What hooks said at the start stands before the first prompt, and is not what the user asked for.
+        event["prompt"] = prompt.partition(ends)[2].lstrip()
+    return event
+
+
+def _to_gemini(name: str, fields: dict[str, str]) -> _Event:
+    said: _Event = {}
+    if "permissionDecision" in fields:
+        said = {"decision": fields["permissionDecision"], "reason": fields["permissionDecisionReason"]}
+    if "additionalContext" in fields:
+        own = {"hookEventName": _GEMINI_NAMES.get(name, name), "additionalContext": fields["additionalContext"]}
+        said["hookSpecificOutput"] = own
+    if "systemMessage" in fields:
+        said["systemMessage"] = fields["systemMessage"]
+    return said
+
+
+def _from_copilot(event: _Event) -> _Event:
+    known = {_COPILOT_NAMES.get(key, key): value for key, value in event.items()}
+    known["tool_input"] = _object(known.get("tool_input"))
+    result = event.get("toolResult")
+    if isinstance(result, dict):
+        known["tool_response"] = _text(result.get("textResultForLlm"))
+    if known.get("source") == "new":
+        known["source"] = "startup"
+    return known
+
+
+def _to_copilot(name: str, fields: dict[str, str]) -> _Event:
+    # It has no line for the user.
+    return {key: text for key, text in fields.items() if key != "systemMessage"}
+
+
+def _from_cursor(event: _Event) -> _Event:
+    roots = event.get("workspace_roots")
+    root = roots[0] if isinstance(roots, list) and roots else ""
+    known = {
+        **event,
+        "session_id": event.get("conversation_id") or event.get("session_id") or "",
+        "turn_id": event.get("generation_id"),
+        "cwd": event.get("cwd") or root,
+        "tool_input": _object(event.get("tool_input")),
+        "error": event.get("error_message"),
+    }
+    if event.get("hook_event_name") == "sessionStart":
+        known["source"] = "startup"
+    output = event.get("tool_output")
+    if output is not None:
+        found = _object(output)
+        parts = [found.get(key) for key in ("output", "stdout", "stderr")]
+        known["tool_response"] = "\n".join(part for part in parts if isinstance(part, str)) or _text(output)
+        code = found.get("exitCode", found.get("exit_code"))
+        known["exit_code"] = code if isinstance(code, int) else None
+    return known
+
+
+def _to_cursor(name: str, fields: dict[str, str]) -> _Event:
+    if "permissionDecision" in fields:
+        reason = fields["permissionDecisionReason"]
+        return {"permission": fields["permissionDecision"], "user_message": reason, "agent_message": reason}
+    return {"additional_context": fields["additionalContext"]} if "additionalContext" in fields else {}
+
+
+def _text(value: object) -> str:
+    """The text of a result, which may come in parts."""
+    if isinstance(value, list):
+        return "\n".join(_text(part) for part in value)
+    if isinstance(value, dict):
+        return str(value.get("text", ""))
+    return value if isinstance(value, str) else ""
+
+
+def _object(value: object) -> _Event:
+    """Arguments or a result, which some versions give as JSON in a text."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return {}
+    return value if isinstance(value, dict) else {}
+
+
+_FROM: dict[str, Callable[[_Event], _Event]] = {
+    "gemini": _from_gemini,
+    "copilot": _from_copilot,
+    "cursor": _from_cursor,
+}
+_TO: dict[str, Callable[[str, dict[str, str]], _Event]] = {
+    "gemini": _to_gemini,
+    "copilot": _to_copilot,
+    "cursor": _to_cursor,
+}
