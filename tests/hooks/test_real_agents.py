@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from seasoned.history.discover import homes
 from tests.history.claude_lines import ClaudeFile
 from tests.hooks.agents import Copilot, Gemini, OpenCode, Qwen, is_title, snapshot, told
 from tests.hooks.connected import LEARNED, WEEK
@@ -50,7 +51,6 @@ def test_an_agent_begins_warm_gets_a_hint_and_asks_a_person_and_undoing_leaves_n
     assert "+++ " in shown and "seasoned-hook" in shown, "every change is shown first"
     assert snapshot(place.settings.parent) == before
     place.seasoned("connect", place.agent, "--yes")
-    assert json.loads(place.seasoned("connect", place.agent, "--yes", "--json"))["state"] == "unchanged"
     script = [TITLE] if kind is OpenCode else []
     script += [place.shell(WRONG), place.shell(RIGHT), place.shell(DANGER), {"text": "Three were late."}]
     _, asked, _ = place.run(script, place.ask("How many? Fix the lint errors too."), LEARNED)
@@ -61,8 +61,9 @@ def test_an_agent_begins_warm_gets_a_hint_and_asks_a_person_and_undoing_leaves_n
     assert denied.count(f"`{RIGHT}` works here") == 1, "once"
     assert "publish_package" in denied, "a call of high risk did not run, and the model was told why"
     sessions = json.loads(place.seasoned("sessions", "--json"))["sessions"]
-    (own,) = [one for one in sessions if one["agent"] == place.agent]
-    assert own["tool_call_count"] == 3, "learned from by itself"
+    own = [one["tool_call_count"] for one in sessions if one["agent"] == place.agent]
+    is_read = place.agent in dict(homes(place.config))
+    assert own == ([3] if is_read else []), "learned from by itself"
     assert "failed" not in place.hook_log()
     place.seasoned("connect", place.agent, "--undo", "--yes")
     kept = snapshot(place.settings.parent)

@@ -25,7 +25,7 @@ from seasoned.store import Store
 
 # What Codex calls its tools in events, by the names they have in its histories.
 _CODEX_TOOLS = {"Bash": "exec_command"}
-# Agents that show the model nothing before a call: it is told after the call, if that fails.
+# Agents that show the model nothing before a call: it sees the hint after the call, if that fails.
 _TOLD_AFTER = ("gemini", "qwen", "opencode", "cursor")
 _TAIL_BYTES = 60_000
 _REFUSED = b"<tool_use_error>"
