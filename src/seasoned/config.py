@@ -66,6 +66,15 @@ class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     visible: bool = True
 
 
+class TeamSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The section [team]: what this machine shares, once it has joined one."""
+
+    # Projects whose records are pushed, as `host/owner/name`; `*` for all that have such an address.
+    projects: tuple[str, ...] = ()
+    conversations: bool = False  # whether what people and agents said is pushed too, redacted
+    name: str | None = None  # the name that other members see; by default none
+
+
 class Config(msgspec.Struct, frozen=True):
     """All settings. `origins` says where each value came from."""
 
@@ -132,6 +141,7 @@ class Config(msgspec.Struct, frozen=True):
     script_seconds: int = 300  # how long the script of a job may take
     # How new sessions begin: the section [warm].
     warm: WarmSettings = WarmSettings()
+    team: TeamSettings = TeamSettings()
     # Whether a background process answers the hooks of agents, so that they need not wait (SEASONED_HOOK_RESIDENT).
     hook_resident: bool = True
     origins: dict[str, Origin] = {}
@@ -192,6 +202,7 @@ _SWITCH_WORDS = {
 _TEXTS = {"database_url", "model", "base_url", "review_model", "confirm_url"}
 _TEXTS |= {"telegram_url", "telegram_chat", "discord_url", "discord_channel", "discord_public_key"}
 _TEXTS |= {"webhook_url", "smtp_url", "mail_from"}
+_SECTIONS: dict[str, type[msgspec.Struct]] = {"warm": WarmSettings, "team": TeamSettings}
 # Never shown or logged: each in SEASONED_<NAME> or in the file `secrets/<name>` of the home folder.
 SECRETS = (
     "confirm_token",
@@ -202,6 +213,7 @@ SECRETS = (
     "hook_secret",
     "mcp_token",
     "smtp_password",
+    "team_token",
 )
 _SETTABLE = set(Config.__struct_fields__) - {"origins"}
 
@@ -327,12 +339,12 @@ def _checked(name: str, value: object, where: str) -> object:
             return msgspec.convert(value, tuple[Route, ...])
         except msgspec.ValidationError as error:
             raise UsageError(f"{where}: invalid route ({error}). Write [[routes]] with model, words, …") from error
-    if name == "warm":
+    if name in _SECTIONS:
         try:
-            return msgspec.convert(value, WarmSettings)
+            return msgspec.convert(value, _SECTIONS[name])
         except msgspec.ValidationError as error:
-            known = ", ".join(WarmSettings.__struct_fields__)
-            raise UsageError(f"{where}: the section [warm] is not valid ({error}). Its keys: {known}.") from error
+            known = ", ".join(_SECTIONS[name].__struct_fields__)
+            raise UsageError(f"{where}: the section [{name}] is not valid ({error}). Its keys: {known}.") from error
     raise UsageError(f"{where}: {name} has the wrong kind of value: {value!r}.")
 
 

@@ -123,6 +123,13 @@ BY_HAND = {
     "confirm-allow": ("id", "action", "session_key", "expires_at", "created_at", "created_by"),
     "confirm-policy-used": ("file", "sha256", "by"),
     "confirm-uninstall": ("state", "commands", "diff", "steps"),
+    "team-join": ("machine", "person", "projects", "preview", "records"),
+    "team-preview": ("file", "records", "withdrawn", "bytes"),
+    "team-push": ("sent", "withdrawn", "refused", "is_complete"),
+    "team-pull": ("projects", "sessions", "withdrawn", "is_complete"),
+    "team-status": ("membership", "waiting", "pushed", "pulled", "stored", "problem", "projects"),
+    "team-invite": ("code", "machine", "person"),
+    "team-machines": ("name", "person", "joined_at", "pushed_at", "pulled_at", "left_at", "records", "bytes"),
     "confirm-phone": ("name", "channels", "expires_at", "expires_at_iso"),
 }
 # Answers that only a service gives: docs/reference/http.md has them.

@@ -40,6 +40,7 @@ PACKAGES = (
     "experiment",
     "begin",
     "confirm",
+    "team",
     "agent",
     "gateway",
     "schedule",

@@ -10,6 +10,7 @@ import msgspec
 
 from seasoned.agent.memory.undo import forget as undo_lessons
 from seasoned.app.stores import memory_and_skills_in, shared_database
+from seasoned.app.team.machine import withdraw_forgotten
 from seasoned.config import Config
 from seasoned.errors import NotFound
 from seasoned.scan.aggregates import update_aggregates
@@ -71,7 +72,7 @@ def forget(config: Config, store: Store, target: ForgetTarget) -> list[str]:
         update_aggregates(store, forget_source(store, target.source_id, now=time.time()))
     else:
         update_aggregates(store, forget_sessions(store, target.sessions, now=time.time()))
-    return left
+    return left + withdraw_forgotten(config)
 
 
 def remember(store: Store, native_id: str) -> None:

@@ -47,6 +47,7 @@ COMMANDS = {
     "gateway": ("gateway:gateway", "Run the gateway, a proxy for model APIs"),
     "usage": ("gateway:usage", "Show tokens and cost"),
     "serve": ("serve:serve", "Serve the pages, gateway and schedule"),
+    "team": ("team.command:team", "Share what sessions learn with a team"),
     "connect": ("connect:connect", "Connect an agent you already use"),
     "adopt": ("template.adopt:adopt", "Take over what the first version kept"),
     "mcp": ("serve:mcp", "Serve tools to an agent over MCP"),

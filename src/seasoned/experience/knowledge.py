@@ -7,7 +7,7 @@ known then. Nothing here reads a clock, a store or a disk: the same sessions giv
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 
 import msgspec
@@ -31,6 +31,7 @@ FEWEST_LINEAGES = 2
 # Of the repairs of one mistake, the share that must have gone the same way.
 AGREEMENT = 0.6
 _MOST_TEXTS = 40
+_FEW_PEOPLE = 2
 # Lines that rest on few of the newest lineages get no larger part of the sheet than these have.
 _HEARD = 100
 _FIGURES = LazyRegex(r"\d+")
@@ -76,6 +77,8 @@ class ProjectKnowledge:
         self._project = project  # its key: only its own hosts are shown
         self._witnesses = Witnesses()
         self._sources: dict[str, str] = {}  # by lineage
+        # By lineage of another person: who that is. All that one person did together has one voice.
+        self._people: dict[str, str] = {}
         self._lineages: dict[str, _Lineage] = {}
         self._forms: dict[str, dict[str, _Outcome]] = {}
         # The same for each option, value and variable that calls of a form were given.
@@ -91,6 +94,8 @@ class ProjectKnowledge:
         """Take in a session that has ended."""
         # Copies of a session are one source, whatever their ids. What fails in them is still seen to fail twice.
         self._sources[evidence.root] = self._witnesses.name(evidence.root, evidence.task, _told_by(evidence))
+        if evidence.person:
+            self._people[evidence.root] = f"person {evidence.person}"
         lineage = self._lineages.setdefault(evidence.root, _Lineage(evidence.root, evidence.end, set()))
         lineage.end = max(lineage.end, evidence.end)
         lineage.is_active = lineage.is_active or bool(evidence.uses or evidence.files)
@@ -145,7 +150,9 @@ class ProjectKnowledge:
         ]
         lines.sort(key=lambda line: (-line.share, line.form))
         vouched = self._vouched(line.form for line in lines)
-        share = BlockShare(vouched.values(), MOST_COMMANDS + MOST_CORRECTIONS, total=min(len(self), _HEARD))
+        heard = self._newest()[:_HEARD]
+        total = len({self._people.get(one.root, one.root) for one in heard})
+        share = BlockShare(vouched.values(), MOST_COMMANDS + MOST_CORRECTIONS, total=total)
         commands: list[Line] = []
         more: list[Line] = []
         # Sure ones first, so that a correction never takes their place.
@@ -164,7 +171,7 @@ class ProjectKnowledge:
         by_root = self._worked_by_root()
         for lineage in self._newest()[:_HEARD]:
             for form in by_root.get(lineage.root, set()) & known.keys():
-                known[form].add(self._sources[lineage.root])
+                known[form].add(self._voice(lineage.root))
         return {form: Vouched(form, frozenset(roots)) for form, roots in known.items()}
 
     def command_for(self, purpose: Purpose, folder: str | None = None) -> Line | None:
@@ -203,20 +210,32 @@ class ProjectKnowledge:
 
     def _shares(self, folder: str | None) -> dict[str, float]:
         """For each form the estimated share of sessions that use it; newer and nearer lineages count more."""
-        total, used = 0.0, Counter[str]()
         by_root = self._worked_by_root()
-        by_source: dict[str, list[_Lineage]] = {}
+        by_person: dict[str, dict[str, list[_Lineage]]] = {}
         for lineage in self._newest():
+            by_source = by_person.setdefault(self._people.get(lineage.root, ""), {})
             by_source.setdefault(self._sources[lineage.root], []).append(lineage)
-        for age, copies in enumerate(by_source.values()):
-            weight = 0.5 ** (age / HALF_LIFE)
-            if folder is not None and any(folder in one.folders for one in copies):
-                weight *= SAME_FOLDER
-            total += weight
-            for form in set[str]().union(*(by_root.get(one.root, ()) for one in copies)):
-                used[form] += weight
+        totals: dict[str, float] = dict.fromkeys(by_person, 0.0)
+        used = {person: Counter[str]() for person in by_person}
+        for person, by_source in by_person.items():
+            # Age counts within a person: many sessions of one do not make those of the others old.
+            for age, copies in enumerate(by_source.values()):
+                weight = 0.5 ** (age / HALF_LIFE)
+                if folder is not None and any(folder in one.folders for one in copies):
+                    weight *= SAME_FOLDER
+                totals[person] += weight
+                for form in set[str]().union(*(by_root.get(one.root, ()) for one in copies)):
+                    used[person][form] += weight
+        whole = sum(totals.values())
+        found: dict[str, float] = {}
+        for person, weight in totals.items():
+            # Among three or more people none but the user may outweigh all the others together.
+            part = min(1.0, (whole - weight) / weight) if person and len(totals) > _FEW_PEOPLE else 1.0
+            totals[person] = weight * part
+            for form, times in used[person].items():
+                found[form] = found.get(form, 0.0) + times * part
         # One more session that used nothing: two of two are not certainty.
-        return {form: weight / (total + 1.0) for form, weight in used.items()}
+        return {form: weight / (sum(totals.values()) + 1.0) for form, weight in found.items()}
 
     def _newest(self) -> list[_Lineage]:
         """The lineages that did something, the newest first; the order in which they were read never decides."""
@@ -269,12 +288,12 @@ class ProjectKnowledge:
 
     def is_retired(self, form: str) -> bool:
         """Whether a form failed in two lineages since it last worked."""
-        return _no_longer_works(self._forms.get(form, {}).values())
+        return self._no_longer_works(self._forms.get(form, {}))
 
     def failed_since(self, form: str) -> dict[str, float]:
         """The lineages in which a form failed since it last worked, each with when, if they are enough to retire it."""
         outcomes = self._forms.get(form, {})
-        if not _no_longer_works(outcomes.values()):
+        if not self._no_longer_works(outcomes):
             return {}
         return {root: one.failed_at for root, one in outcomes.items() if one.failed_at is not None}
 
@@ -287,9 +306,27 @@ class ProjectKnowledge:
                     found.setdefault(way.value, set()).update(cases)
         return {form for form, roots in found.items() if self._count(roots) >= FEWEST_LINEAGES and form in self._forms}
 
+    def _no_longer_works(self, outcomes: Mapping[str, _Outcome]) -> bool:
+        """Whether two lineages failed since one last worked; those of another person count as one."""
+        last = max((one.worked_at for one in outcomes.values() if one.worked_at is not None), default=0.0)
+        failed = (root for root, one in outcomes.items() if one.failed_at is not None and one.failed_at > last)
+        return len({self._people.get(root, root) for root in failed}) >= RETIRED_BY
+
     def _count(self, roots: Iterable[str]) -> int:
         """How many sources these lineages are."""
         return len({self._sources[root] for root in roots})
+
+    def _voice(self, root: str) -> str:
+        """Who speaks for a lineage: its source, or the other person whose lineage it is."""
+        return self._people.get(root) or self._sources[root]
+
+    def _voices(self, roots: Iterable[str]) -> int:
+        """How many voices these lineages have: many repairs of one other person outvote no one."""
+        return len({self._voice(root) for root in roots})
+
+    def _is_enough(self, cases: _Cases) -> bool:
+        """Whether a repair was made by the user's own sessions, or by two of others."""
+        return any(root not in self._people for root in cases) or self._count(cases) >= FEWEST_LINEAGES
 
     def simple_choices(self, random: Random) -> dict[str, list[str]]:
         """The forms that worked, ranked in simpler ways, to compare the sheet with."""
@@ -323,11 +360,11 @@ class ProjectKnowledge:
         ways = self._current(kind[1], known.ways)
         if not ways:
             return None
-        total = sum(self._count(cases) for cases in ways.values())
+        total = sum(self._voices(cases) for cases in ways.values())
         way, cases = max(
-            ways.items(), key=lambda item: (self._count(item[1]), max(case[0] for case in item[1].values()))
+            ways.items(), key=lambda item: (self._voices(item[1]), max(case[0] for case in item[1].values()))
         )
-        if way.is_empty or self._count(cases) < AGREEMENT * total:
+        if way.is_empty or self._voices(cases) < AGREEMENT * total or not self._is_enough(cases):
             return None
         return self._hint(kind[0], way, cases)
 
@@ -349,9 +386,9 @@ class ProjectKnowledge:
         ways = self._current(form, ways)
         if not ways:
             return None
-        way, cases = max(ways.items(), key=lambda item: self._count(item[1]))
-        total = sum(self._count(one) for one in ways.values())
-        if way.kind != "form" or self._count(cases) < AGREEMENT * total:
+        way, cases = max(ways.items(), key=lambda item: self._voices(item[1]))
+        total = sum(self._voices(one) for one in ways.values())
+        if way.kind != "form" or self._voices(cases) < AGREEMENT * total or not self._is_enough(cases):
             return None
         return self._hint("shell", way, cases)
 
@@ -368,7 +405,7 @@ class ProjectKnowledge:
         names = [name.removeprefix("+") for name in way.value.split() if not (way.kind == "option" and name[0] == "-")]
         # Of a changed value only calls with that value speak, of an added option those with any value.
         added = [one for one in given if one.partition("=")[0] in names and ("=" in one) == (way.kind == "value")]
-        return any(_no_longer_works(self._manners.get((_bare(form), one), {}).values()) for one in added)
+        return any(self._no_longer_works(self._manners.get((_bare(form), one), {})) for one in added)
 
     def _hint(self, tool: str, way: Way, cases: _Cases) -> Hint | None:
         newest = sorted(cases.values(), reverse=True)
@@ -395,13 +432,6 @@ def _told_by(evidence: SessionEvidence) -> Iterator[str]:
     yield from (use.text for use in evidence.uses)
     yield from ("\n".join(failure.kind) for failure in evidence.failures)
     yield from evidence.files
-
-
-def _no_longer_works(outcomes: Iterable[_Outcome]) -> bool:
-    """Whether two lineages failed since one last worked."""
-    known = list(outcomes)
-    last = max((one.worked_at for one in known if one.worked_at is not None), default=0.0)
-    return sum(one.failed_at is not None and one.failed_at > last for one in known) >= RETIRED_BY
 
 
 def _bare(form: str) -> str:

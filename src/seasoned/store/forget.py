@@ -61,6 +61,9 @@ _EVERYTHING = (
     "forget.all_material",
     "forget.all_designs",
     "guard.forget_blocks",
+    # What was pushed stays on the list: the next push withdraws it.
+    "membership.forget_evidence",
+    "membership.forget_pulled",
     *_SHARED,
 )
 

@@ -135,6 +135,8 @@ MIGRATIONS = (
     Migration("m031_arm_template", ("arm_template", "known_project.sqlite")),
     # What was said in sessions, redacted and cut, and an index of all words by which people look for a session.
     Migration("m032_search", ("search.sqlite",)),
+    # The team of this machine: what was pushed and pulled, and what the sessions of others show.
+    Migration("m033_team", ("team.sqlite",)),
 )
 VERSION = len(MIGRATIONS)
 

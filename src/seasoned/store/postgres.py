@@ -29,6 +29,7 @@ MIGRATIONS = (
     Migration("p006_audit_head", ("audit_head.postgres",)),
     Migration("p007_signing_key", ("signing_key",)),
     Migration("p008_arm_template", ("arm_template",)),
+    Migration("p009_team", ("team.postgres",)),
 )
 VERSION = len(MIGRATIONS)
 _LOCK = 0x5EA50EED  # the advisory lock that all migrating processes take

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from seasoned.app.stores import check_readable, make_redactor, read_source, scan_into_store
+from seasoned.app.team.machine import sync_in_background
 from seasoned.cli.histories import histories, passed_over_answer, print_passed_over
 from seasoned.cli.options import (
     OWN_PATHS_HELP,
@@ -53,7 +54,9 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
     \b
     Example: seasoned scan ~/.claude/projects
     """
-    report, store = scan_into_store(load(), paths, verbose=verbose, progress=ReadingBar)
+    config = load()
+    report, store = scan_into_store(config, paths, verbose=verbose, progress=ReadingBar)
+    sync_in_background(config)
     # Before --json too: a scan in which every file failed is an error for programs as well.
     check_readable(report)
     if as_json:

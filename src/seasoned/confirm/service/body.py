@@ -133,6 +133,11 @@ async def read_digest(request: HTTPRequest) -> str:
     return _decoded(await _read(request), _redemption).digest
 
 
+async def read_json(request: HTTPRequest, decoder: msgspec.json.Decoder[_T]) -> _T:
+    """The body of a request of another part, decoded strictly."""
+    return _decoded(await _read(request), decoder)
+
+
 def idempotency_key(request: HTTPRequest) -> str | None:
     """The key that makes a repeated submission the same request."""
     given = values_of(request, b"idempotency-key")

@@ -1,0 +1,1 @@
+"""The team, as commands and background processes use it."""

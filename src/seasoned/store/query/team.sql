@@ -1,0 +1,97 @@
+-- name: key
+SELECT value FROM team_key WHERE id = 1;
+
+-- name: make_key
+INSERT INTO team_key (id, value) VALUES (1, :value) ON CONFLICT (id) DO NOTHING;
+
+-- name: add_code
+INSERT INTO team_code (digest, credential, person, sealed, expires_at)
+VALUES (:digest, :credential, :person, :sealed, :expires_at);
+
+-- name: use_code
+UPDATE team_code SET used_at = :now WHERE digest = :digest AND used_at IS NULL AND expires_at > :now
+RETURNING credential, person, sealed;
+
+-- name: add_machine
+INSERT INTO team_machine (credential, name, person, source, origin, joined_at)
+VALUES (:credential, :name, :person, :source, :origin, :now);
+
+-- name: machine
+SELECT name, person, source, origin, left_at FROM team_machine WHERE credential = :credential;
+
+-- name: machine_named
+SELECT credential FROM team_machine WHERE name = :name;
+
+-- name: machines
+SELECT team_machine.name, team_machine.person, team_machine.joined_at, team_machine.pushed_at, team_machine.pulled_at,
+    team_machine.left_at, COUNT(team_record.document) AS records, COALESCE(SUM(team_record.bytes), 0) AS bytes
+FROM team_machine LEFT JOIN team_record ON team_record.credential = team_machine.credential
+GROUP BY team_machine.credential, team_machine.name, team_machine.person, team_machine.joined_at,
+    team_machine.pushed_at, team_machine.pulled_at, team_machine.left_at
+ORDER BY team_machine.joined_at, team_machine.name;
+
+-- name: note_push
+UPDATE team_machine SET pushed_at = :now, shown_as = :shown_as WHERE credential = :credential;
+
+-- name: note_pull
+UPDATE team_machine SET pulled_at = :now WHERE credential = :credential;
+
+-- name: note_leave
+UPDATE team_machine SET left_at = :now WHERE credential = :credential AND left_at IS NULL;
+
+-- name: lock
+SELECT pg_advisory_xact_lock(hashtextextended(CAST(:project AS TEXT), 7327));
+
+-- name: push
+INSERT INTO team_record (credential, project, kind, key, digest, document, bytes, seq, at)
+VALUES (:credential, :project, :kind, :key, :digest, :document, :bytes, nextval('team_sequence'), :now)
+ON CONFLICT (credential, project, kind, key) DO UPDATE
+SET digest = excluded.digest, document = excluded.document, bytes = excluded.bytes, seq = excluded.seq, at = excluded.at
+WHERE team_record.digest <> excluded.digest;
+
+-- name: projects_of
+SELECT DISTINCT project FROM team_record WHERE credential = :credential AND document IS NOT NULL ORDER BY project;
+
+-- name: withdraw
+UPDATE team_record SET digest = '', document = NULL, bytes = 0, seq = nextval('team_sequence'), at = :now
+WHERE credential = :credential AND project = :project AND document IS NOT NULL;
+
+-- name: pull
+SELECT team_record.seq, team_record.kind, team_record.key, team_record.at, team_record.document,
+    team_machine.source, team_machine.origin, team_machine.shown_as
+FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential
+WHERE team_record.project = :project AND team_record.seq > :after AND team_record.kind IN ('evidence', 'template')
+    AND team_record.credential <> :credential
+ORDER BY team_record.seq LIMIT :limit;
+
+-- name: counts_of
+SELECT project, kind, COUNT(document) AS records, SUM(bytes) AS bytes FROM team_record
+WHERE credential = :credential GROUP BY project, kind ORDER BY project, kind;
+
+-- name: export
+SELECT team_record.seq, team_machine.name AS machine, team_record.project, team_record.kind, team_record.key,
+    team_record.at, team_record.document
+FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential
+WHERE team_machine.person = :person AND team_record.document IS NOT NULL AND team_record.seq > :after
+ORDER BY team_record.seq LIMIT :limit;
+
+-- name: evidence
+SELECT document, source, at FROM (
+    SELECT team_record.document, team_machine.source, team_record.seq, team_record.at,
+        ROW_NUMBER() OVER (PARTITION BY team_machine.person ORDER BY team_record.seq DESC) AS place
+    FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential
+    WHERE team_record.project = :project AND team_record.kind = 'evidence' AND team_record.document IS NOT NULL
+) AS newest WHERE place <= :most ORDER BY seq;
+
+-- name: projects
+SELECT team_record.project, COUNT(DISTINCT team_machine.person) AS people,
+    COUNT(DISTINCT team_record.credential) AS machines, COUNT(*) AS sessions,
+    SUM(CAST(CAST(document AS JSON) ->> 'calls' AS BIGINT)) AS calls,
+    SUM(CAST(CAST(document AS JSON) ->> 'failed' AS BIGINT)) AS failed,
+    SUM(CAST(CAST(document AS JSON) ->> 'input_tokens' AS BIGINT)) AS input_tokens,
+    SUM(CAST(CAST(document AS JSON) ->> 'output_tokens' AS BIGINT)) AS output_tokens,
+    SUM(CAST(CAST(document AS JSON) ->> 'cost_usd' AS DOUBLE PRECISION)) AS cost_usd,
+    MAX(CAST(CAST(document AS JSON) ->> 'ended' AS DOUBLE PRECISION)) AS last
+FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential
+WHERE team_record.kind = 'session' AND team_record.document IS NOT NULL
+GROUP BY team_record.project ORDER BY sessions DESC, team_record.project;
