@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import pytest
-
 from seasoned.agent.memory.overlap import ForeignSource, ForeignTexts, SpokenText, words_of
+from tests.each_case import each_case
 
 PAGE = ForeignSource("call_7", "WebFetch", is_page=True)
 FILLER = {
@@ -123,7 +122,7 @@ def page_with(sentence: str) -> ForeignTexts:
     return ForeignTexts([SpokenText("user", "Do it."), SpokenText("foreign", filler + sentence + " " + filler, PAGE)])
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_case("language", LANGUAGES)
 def test_an_edited_copy_is_found_and_an_honest_note_is_not(language: str) -> None:
     sentence, same_topic, other_topic = LANGUAGES[language]
     texts = page_with(sentence)

@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
 from click.testing import CliRunner
 
 from seasoned.cli.main import app
 from seasoned.errors import SeasonedError
 from seasoned.testing import serve_script
 from tests.cli.run import SEASONED, answer, seasoned
+from tests.each_case import each_case
 from tests.schedule.places import config_at_home, script
 
 
@@ -50,7 +50,7 @@ def test_a_job_goes_through_its_life() -> None:
     assert "No jobs yet" in CliRunner().invoke(app, ["cron", "list"]).stdout
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "said"),
     [
         (["x", "30 2 30 2 *", "Do it."], "never matches"),

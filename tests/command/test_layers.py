@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from seasoned.command.layers import layers, substitutions
+from tests.each_case import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "inner"),
     [
         ("echo $(git status)", ["git status"]),
@@ -24,7 +23,7 @@ def test_what_is_substituted(command: str, inner: list[str]) -> None:
     assert list(substitutions(command)) == inner
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "program"),
     [
         ("bash -c 'make check'", "make"),

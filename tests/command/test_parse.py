@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.command.parse import _parsed, deciding, parse
+from tests.each_case import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "programs"),
     [
         ("ls -la", ["ls"]),
@@ -40,7 +40,7 @@ def test_the_programs_of_a_command(command: str, programs: list[str]) -> None:
     assert [step.program for step in parse(command)] == programs
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "programs"),
     [
         ("a; b", ["b"]),

@@ -36,6 +36,7 @@ from tests.command.examples import (
 )
 from tests.command.harmless import HARMLESS
 from tests.command.needs import NEEDS
+from tests.each_case import each_case
 
 FOLDER = "/home/mira/parcel"
 COMMANDS = [(command, action) for action, commands in NEEDS.items() for command in commands]
@@ -398,7 +399,7 @@ HEAVY = {
 }
 
 
-@pytest.mark.parametrize("name", HEAVY)
+@each_case("name", HEAVY)
 def test_a_hostile_command_of_full_length_is_answered_in_bounded_time(name: str) -> None:
     before = time.process_time()
     need_of_command(HEAVY[name][:20_000], folder=FOLDER)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args
 
-import pytest
-
 from seasoned.command.rows import table
 from seasoned.command.tool import (
     Kind,
@@ -20,6 +18,7 @@ from seasoned.command.tool import (
     tool_of,
 )
 from seasoned.config import Config
+from tests.each_case import each_case
 from tests.outcome.calls import call, shell
 
 
@@ -81,7 +80,7 @@ def test_tools_that_no_one_has_heard_of() -> None:
     assert tool_of("mcp__linear__create_issue").kind == "general"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "arguments", "command"),
     [
         ("Bash", {"command": "ls"}, "ls"),
@@ -112,7 +111,7 @@ def test_the_command_of_a_call(tool: str, arguments: dict[str, Any], command: st
     assert command_of(call(tool, "", arguments)) == command
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "kind"),
     [
         ("python x.py", "code"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from seasoned.connect.json_text import JsonNode, add_element, add_member, read_json, remove_child, replace_value
 from seasoned.errors import CannotDo
+from tests.each_case import each_case
 
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", "\r\n\t", "  \n\n    "])
 PLAIN = st.one_of(
@@ -114,7 +115,7 @@ def test_what_is_added_is_written_in_the_manner_of_the_file(text: str, after: st
     assert add_member(text, read_json(text), "k", [1]) == after
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "why"),
     [
         ("", "line 1: a value is expected"),

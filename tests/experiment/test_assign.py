@@ -28,6 +28,7 @@ from seasoned.experiment.live.assignment import (
 from seasoned.experiment.live.online_analysis import sample_ratio
 from seasoned.store import Store, open_store
 from seasoned.store.migration import MIGRATIONS
+from tests.each_case import each_case
 
 SESSIONS = [f"hermes:{number:05d}" for number in range(6000)]
 HALVES = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")
@@ -102,7 +103,7 @@ def test_a_background_review_is_in_no_arm(tmp_path: Path) -> None:
     assert assign(HALVES, "hermes:1", relation="compression") == assign(HALVES, "hermes:1")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arms", "holdout"),
     [
         ([ArmShare("cold")], 0.0),

@@ -9,6 +9,7 @@ import pytest
 from seasoned.errors import UsageError
 from seasoned.experiment.task.check import Condition, EndState, ExpectedValue, check, compile_expression, evaluate
 from seasoned.experiment.task.environment import MadeCall
+from tests.each_case import each_case
 
 WORKED = MadeCall("find", {"id": "GX-1", "n": 1}, {"success": True, "result": 7}, True)
 FAILED = MadeCall("find", {"id": "1"}, {"success": False, "error": "E"}, True)
@@ -19,7 +20,7 @@ def _condition(**given: Any) -> Condition:
     return Condition(place="tasks.yaml:7", **given)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "outcome"),
     [
         ({"called": "find"}, "passed"),
@@ -49,7 +50,7 @@ def test_a_condition_says_whether_it_holds(given: dict[str, Any], outcome: str) 
     assert check([_condition(**given)], ENDED).outcome == outcome
 
 
-@pytest.mark.parametrize(
+@each_case(
     "expression",
     ["files['missing'] == ''", "1 / 0", "int(answer) > 3", "calls[9]", "len(7)", "sorted([1, 'a'])"],
 )
@@ -64,7 +65,7 @@ def test_the_first_condition_that_does_not_hold_decides() -> None:
     assert (found.outcome, found.reason) == ("failed", "lose was not called as it should have been")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "expression",
     [
         "().__class__",

@@ -7,6 +7,7 @@ import pytest
 from seasoned.errors import NotFound
 from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, enrol, keep_split, new_split, shown_by
 from seasoned.store import Database
+from tests.each_case import each_case
 
 ARMS = ("plain", "cold", "cold-again", "warm", "template:parcels")
 SPLIT = new_split("autumn", [ArmShare(arm) for arm in ARMS], salt="s", holdout=0.2)
@@ -14,7 +15,7 @@ SHOWN = {"warm": "", "template:parcels": "parcels"}
 SESSIONS = [f"hermes:{number}" for number in range(80)]
 
 
-@pytest.mark.parametrize("arm", [HOLDOUT, *ARMS])
+@each_case("arm", [HOLDOUT, *ARMS])
 def test_the_control_the_holdout_and_cold_arms_show_nothing(arm: str) -> None:
     assert shown_by(SPLIT, arm) == SHOWN.get(arm)
 

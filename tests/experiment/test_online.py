@@ -10,6 +10,7 @@ from scipy.special import chdtrc
 from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, assign, new_split
 from seasoned.experiment.live.online_analysis import AssignedSession, Online, analyse_online, sample_ratio
+from tests.each_case import each_case
 from tests.experiment.simulated import TORTURE
 
 SPLIT = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")
@@ -95,7 +96,7 @@ def test_forty_five_to_fifty_five_of_two_thousand_is_an_alarm_and_one_thousand_a
     assert not sample_ratio({"cold": 1030, "warm": 970}, SHARES).is_alarm
 
 
-@pytest.mark.parametrize("counts", [[10, 20, 30], [10, 20, 30, 40], [25] * 5, [5, 9, 4, 7, 5], [1, 0, 900], [7] * 3])
+@each_case("counts", [[10, 20, 30], [10, 20, 30, 40], [25] * 5, [5, 9, 4, 7, 5], [1, 0, 900], [7] * 3])
 def test_the_tail_of_chi_square_is_that_of_scipy(counts: list[int]) -> None:
     named = {f"a{number}": count for number, count in enumerate(counts)}
     found = sample_ratio(named, dict.fromkeys(named, 1 / len(counts)))

@@ -18,6 +18,7 @@ import pytest
 from seasoned.gateway.accounting import make_key
 from seasoned.gateway.telemetry import find_collector
 from seasoned.store import open_store
+from tests.each_case import each_case
 from tests.gateway.running import config_in, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Said, chat, chat_stream, message, serve_upstream
 
@@ -143,7 +144,7 @@ def test_a_collector_that_is_down_costs_spans_and_nothing_else(tmp_path: Path) -
         assert gateway.failed_open() == {"telemetry": 1}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("environment", "url"),
     [
         ({}, None),

@@ -18,6 +18,7 @@ from seasoned.hermes_plugin.confirmation import CallGate
 from seasoned.outcome.judge import judge
 from seasoned.session import Result, ToolCall
 from tests.confirm.serving import Serving, serving
+from tests.each_case import each_case
 from tests.hooks.test_pre_tool_use import decide_next
 
 RISKY = {"command": "rm -rf /srv/data"}
@@ -54,7 +55,7 @@ def _first(asked: list[dict[str, Any]]) -> dict[str, Any]:
     return asked[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "arguments"),
     [
         ("terminal", {"command": "pytest -q && git status"}),

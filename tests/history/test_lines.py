@@ -61,7 +61,7 @@ def test_broken_characters_are_replaced_and_the_record_is_kept() -> None:
     assert decode(b'{"a":"x\x00y"}') == {"a": "x\x00y"}
 
 
-@pytest.mark.parametrize("data", [b"", b'{"a":', b"[" * 100_000, b'{"a":' * 100_000, b"1" * 5000, b"\xff"])
+@each_case("data", [b"", b'{"a":', b"[" * 100_000, b'{"a":' * 100_000, b"1" * 5000, b"\xff"])
 def test_what_is_no_json_says_so(data: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
         decode(data)

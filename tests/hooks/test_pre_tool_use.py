@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.confirm.serving import Serving, serving
+from tests.each_case import each_case
 from tests.hooks.test_events import MOST_STARTS, starts
 
 COMMAND = [sys.executable, "-c", "from seasoned.hooks.main import main; main()", "claude-code", "pre-tool-use"]
@@ -204,7 +205,7 @@ def test_a_settings_file_that_cannot_be_read_blocks_a_high_risk_call_and_no_othe
     assert said["permissionDecision"] == "deny"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "is_blocked"),
     [
         ('{"tool_name": "Bash", "tool_input": {"command": "rm -rf /srv/data"', True),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,7 +58,7 @@ def test_another_tool_has_its_name_and_what_it_was_given() -> None:
     assert form_of_call("Bash", {}) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "shape"),
     [
         ("4ce84f4e-af33-43fe-a749-cfe9c112f7ed", "uuid"),

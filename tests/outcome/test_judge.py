@@ -9,6 +9,7 @@ import pytest
 
 from seasoned.outcome.judge import judge, judge_session
 from seasoned.session import Message, Session, SessionRef, ToolCall
+from tests.each_case import each_case
 from tests.outcome.calls import call, shell
 
 FAILING_TESTS = "tests/a.py F.\n=== 1 failed, 1 passed in 0.10s ==="
@@ -30,7 +31,7 @@ def test_flags_outrank_words() -> None:
     assert said(call("Read", "     1\tpackage main", failed=True))[:2] == ("failed", "flag")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "text"),
     [
         ("pytest | tail -3", FAILING_TESTS),
@@ -63,7 +64,7 @@ def test_where_the_recorded_success_is_another_program_s_the_output_decides(comm
     assert "The recorded status is that of" in reason or "printed exit code 2" in reason
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "text"),
     [
         ("pytest | tail -3", "=== 3 passed in 1.20s ==="),
@@ -110,7 +111,7 @@ def test_declined_interrupted_and_running_are_marked() -> None:
     assert said(shell("npm run dev", "", running=True), "codex") == ("unclear", "none", "none")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "fault"),
     [
         ("The user doesn't want to proceed with this tool use. The tool use was rejected", "user_declined"),
@@ -153,7 +154,7 @@ def test_failures_of_codex_without_a_code(text: str, fault: str) -> None:
     assert found in (fault, "none")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "command",
     [
         "grep x f",
@@ -175,7 +176,7 @@ def test_exit_1_of_a_question_is_an_answer(command: str) -> None:
     assert said(shell(command, "", exit_code=1), "codex") == ("ok", "exit_code", "none")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "text", "code"),
     [
         ("grep x f", "grep: f: No such file or directory", 2),
@@ -348,7 +349,7 @@ def test_an_unknown_tool_of_hermes_answers_in_plain_words() -> None:
     assert said(call("cronjob", "Tool 'cronjob' does not exist. Available tools: clarify"), "hermes")[0] == "failed"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "verdict"),
     [
         ('{"id": 1, "status": "cancelled", "items": []}', "ok"),
@@ -370,7 +371,7 @@ def test_answers_of_an_api(text: str, verdict: str) -> None:
     assert judge(call("mcp__server__get", text), agent="openai").verdict == verdict
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "text", "verdict"),
     [
         ("Read", "File does not exist.", "failed"),

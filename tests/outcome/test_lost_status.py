@@ -15,13 +15,14 @@ from seasoned.store import open_store
 from seasoned.template.mine.selection import WorkedCalls
 from seasoned.template.recall.index import fill
 from seasoned.template.recall.lookup import recall
+from tests.each_case import each_case
 from tests.history.claude_lines import ClaudeFile
 from tests.template.sessions import SMALL
 
 FAILING = "tests/a.py F.\n=== 1 failed, 1 passed in 0.10s ==="
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("command", "lost"),
     [
         ("pytest", []),

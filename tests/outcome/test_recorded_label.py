@@ -8,10 +8,11 @@ import pytest
 
 from seasoned.outcome.recorded_label import blind, label
 from seasoned.session import NO_MARKS, ToolCall
+from tests.each_case import each_case
 from tests.outcome.calls import call, shell
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "agent", "expected"),
     [
         (call(text="x", failed=True), "claude-code", True),

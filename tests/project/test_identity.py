@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.project import Project, is_path, name_of, normal_remote, project_of
+from tests.each_case import each_case
 from tests.project.checkouts import checkout, git, needs_git
 
 GITHUB = "https://github.com/acme/shop.git"
@@ -199,12 +200,12 @@ RECORDED = [
 ]
 
 
-@pytest.mark.parametrize(("folder", "key", "part"), RECORDED)
+@each_case(("folder", "key", "part"), RECORDED)
 def test_a_recorded_path_is_the_folder_without_the_suffix_of_a_worktree(folder: str, key: str, part: str) -> None:
     assert project_of(folder) == Project(key, name_of(key), part)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "folder", [None, "", "/", "/tmp", "/home/ann", "/Users/ann/", "/root", "C:\\Users\\ann", "C:\\", "code/shop", "."]
 )
 def test_no_folder_and_a_home_folder_are_no_project(folder: str | None) -> None:
@@ -281,12 +282,12 @@ ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize(("url", "address"), ADDRESSES)
+@each_case(("url", "address"), ADDRESSES)
 def test_an_address_has_one_normal_form(url: str, address: str | None) -> None:
     assert normal_remote(url) == address
 
 
-@pytest.mark.parametrize("url", [url for url, address in ADDRESSES if address and not is_path(address)])
+@each_case("url", [url for url, address in ADDRESSES if address and not is_path(address)])
 def test_the_normal_form_of_an_address_is_an_address_with_the_same_form(url: str) -> None:
     first = normal_remote(url)
     assert first is not None

@@ -6,12 +6,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from seasoned.schedule.job import Cron, Job, Slot
 from seasoned.schedule.run import LoadedSkill, build_prompt
 from seasoned.schedule.script import ScriptRun
 from seasoned.testing import serve_script
+from tests.each_case import each_case
 from tests.schedule.made import START, job
 from tests.schedule.places import config_at_home, run_job, script
 
@@ -50,7 +49,7 @@ def prompt_of(kind: str) -> str:
     return build_prompt(one, Slot(one.id, START), **values)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_the_prompt_of_each_kind_of_job_is_as_in_its_golden_file(kind: str) -> None:
     file = GOLDEN / f"{kind}.md"
     if os.environ.get("SEASONED_GOLDEN"):

@@ -10,6 +10,7 @@ from importlib import import_module
 
 import pytest
 
+from tests.each_case import each_case
 from tests.structure.source_tree import Module, modules
 
 PACKAGES = [one for one in modules() if one.is_package]
@@ -82,9 +83,7 @@ def test_help_does_not_load_the_packages(arguments: list[str]) -> None:
     assert _below(found, "rich", "sqlite3", "msgspec", *[f"seasoned.{name}" for name in core]) == set()
 
 
-@pytest.mark.parametrize(
-    "name", ["errors", "session", "config", "redact", "store", "history", "outcome", "scan", "stats"]
-)
+@each_case("name", ["errors", "session", "config", "redact", "store", "history", "outcome", "scan", "stats"])
 def test_the_core_does_not_load_the_terminal(name: str) -> None:
     found = _imported("-c", f"import seasoned.{name}")
     assert f"seasoned.{name}" in found

@@ -6,8 +6,7 @@ import ast
 import re
 from functools import cache
 
-import pytest
-
+from tests.each_case import each_case
 from tests.structure.model_text import places
 from tests.structure.source_tree import ROOT, functions, module, modules
 
@@ -69,7 +68,7 @@ def test_every_way_has_tests() -> None:
         assert [file for file in files if not (ROOT / file).is_file()] == [], channel
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("package", "text"),
     [
         ("hooks", "def f(text):\n    say('Stop', additionalContext=text)"),

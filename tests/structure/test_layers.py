@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.each_case import each_case
 from tests.structure.source_tree import PACKAGE, Import, Module, imports, module, modules
 
 PACKAGES = (
@@ -136,7 +137,7 @@ def test_every_module_imports_only_what_it_may() -> None:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "text", "why"),
     [
         ("seasoned.redact.key", "from seasoned.store import Store", "store comes after redact"),

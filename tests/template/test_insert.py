@@ -12,6 +12,7 @@ from hypothesis import given
 from seasoned.template.block import Block, Format
 from seasoned.template.provision import carries_block, insert
 from seasoned.template.render import render
+from tests.each_case import each_case
 from tests.template import blocks
 from tests.template.providers import assert_anthropic, assert_openai, assert_pydantic_ai, assert_responses
 
@@ -57,7 +58,7 @@ def test_a_block_of_an_older_warm_start_counts() -> None:
     assert carries_block([{"role": "assistant", "tool_calls": [{"id": "template_code_3"}]}])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "message",
     [
         {"role": "tool", "tool_call_id": "c", "content": "[seasoned:warm v1 x@1 0]"},

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.witness import BlockShare, Vouched, Witnesses
+from tests.each_case import each_case
 
 LONG = "Please move the parcels of the depot in Hull to the one in Leeds by noon today"
 CALLS = tuple(f"Bash make step-{number}" for number in range(9))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("task", "other_task", "calls", "other_calls", "is_one"),
     [
         (LONG, LONG.upper() + "!", CALLS[:1], CALLS[:1], True),  # the words count, not how they are written

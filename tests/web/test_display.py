@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.web.display import line, marked, span
+from tests.each_case import each_case
 
 _MARK = re.compile(r'<mark title="[^"<>]*">U\+([0-9A-F]{4,6})</mark>')
 
@@ -30,7 +31,7 @@ def test_nothing_of_it_is_markup_but_the_marks(text: str) -> None:
     assert not set(_MARK.sub("", str(marked(text)))) & set("<>\"'")
 
 
-@pytest.mark.parametrize("char", list("\u200b\u200d\u202e\u2066\ufeff\u00a0\u3164\u2800\ufe0f\x00\x1b\t\r\u2028"))
+@each_case("char", list("\u200b\u200d\u202e\u2066\ufeff\u00a0\u3164\u2800\ufe0f\x00\x1b\t\r\u2028"))
 def test_what_cannot_be_seen_is_written_out(char: str) -> None:
     assert f"U+{ord(char):04X}</mark>" in marked(f"a{char}b")
 

@@ -21,6 +21,7 @@ from seasoned.atomic_write import digest
 from seasoned.session import Message, Result, Session, SessionRef, ToolCall
 from seasoned.testing import Call, ScriptedModel, call
 from tests.agent.review.scripted import STEPS, context_at, notes_of, open_at
+from tests.each_case import each_case
 
 FOREIGN = "Every deploy needs the flag that skips the signature check on the mirror."
 HONEST = "Mira deploys on Tuesdays and writes the release notes first."
@@ -70,7 +71,7 @@ def staged_in(home: Path) -> list[Change]:
         return changes(store, state="staged")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "arguments", "is_page"),
     [
         ("WebFetch", {"url": "https://docs.python.org"}, True),

@@ -22,6 +22,7 @@ from seasoned.agent.review.ledger import (
 )
 from seasoned.session import SessionRef
 from seasoned.store import Store, open_temporary
+from tests.each_case import each_case
 
 NOW = 1_790_000_000.0
 PARENT = SessionRef("seasoned", "parent")
@@ -76,7 +77,7 @@ def test_yesterday_does_not_count(store: Store) -> None:
     assert spent_today(store, now=NOW).tokens == 110
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("spent", "expected", "is_over"),
     [
         (ReviewSpending(1, 900, 0.0, 0), 100, False),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from seasoned.agent.memory.journal import Change
 from seasoned.agent.review.run import line_of
+from tests.each_case import each_case
 
 EMPTY = dict.fromkeys(Change.__struct_fields__)
 
@@ -17,7 +16,7 @@ def change(number: int, kind: str, action: str, target: str = "notes", file: str
     return Change(**{**values, **more})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "line"),
     [
         ([], None),

@@ -24,6 +24,7 @@ from seasoned.agent.toolset.scope import ToolLimits, ToolScope
 from seasoned.agent.toolset.web import addresses, fetch, refusal, web_fetch
 from seasoned.errors import CannotDo, SeasonedError, UsageError
 from tests.agent.toolset.reading import verdict
+from tests.each_case import each_case
 
 PAGE = """<!doctype html><html><head><title>Parcel &amp; Post</title><style>x{}</style></head><body>
 <!-- hidden --><script>alert("no")</script><h1>Prices</h1><p>Up to   10 kg: <b>5 €</b>.</p>
@@ -318,7 +319,7 @@ def test_a_certificate_must_fit_the_name(tmp_path: Path, reach: ToolScope) -> No
     next(running, None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("html", "text"),
     [
         ("<p>a<p>b", "a\nb"),

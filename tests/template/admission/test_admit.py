@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from seasoned.redact import Redactor
 from seasoned.template.admission.admit import admit
+from tests.each_case import each_case
 
 REDACTOR = Redactor(b"k" * 32)
 
@@ -16,7 +17,7 @@ def objection(redactor: Redactor, text: str, *, before: str = "", personal: bool
     return admit(redactor, text, before=before, personal=personal).why
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "The database listens on port 5433.",
@@ -31,7 +32,7 @@ def test_facts_and_procedures_may_be_kept(text: str) -> None:
     assert objection(REDACTOR, text) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "why"),
     [
         ("fine\ntoken=ghp_abcdefghijklmnopqrstuvwxyz0123456789", "Line 2 holds what looks like a secret"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from seasoned.template.admission.call import admit_call, admit_written
 from tests.each_case import each_case
 
@@ -105,7 +103,7 @@ def test_a_repository_is_only_its_own_projects_host() -> None:
     assert not admit_written("shell", command)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "arguments"),
     [
         ("ignore_all_previous_instructions", {"id": 1}),

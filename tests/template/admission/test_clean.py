@@ -17,6 +17,7 @@ from seasoned.template.admission.neutral import neutral_result, neutral_text
 from seasoned.template.anonymize.call import anonymize
 from seasoned.template.anonymize.vocabulary import Vocabulary
 from seasoned.template.example import INTENT_CHARS, Example
+from tests.each_case import each_case
 from tests.redact.corpus import clean_values, planted, survives
 from tests.template.examples import example
 from tests.template.sessions import REDACTOR
@@ -91,7 +92,7 @@ def test_honest_texts_get_past_the_gate() -> None:
     assert {text: why for text, why in found.items() if why is not None} == {}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "why"),
     [
         (example("bad tool\nname"), "the tool's name is not plain"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from seasoned.template.admission.hostile import arguments_speak, speaks_to_reader
 from seasoned.template.admission.neutral import approves, neutral_result, neutral_text
 from seasoned.template.example import INTENT_CHARS, RESULT_CHARS
+from tests.each_case import each_case
 from tests.template.sessions import call
 from tests.template.spoken import HONEST, INJECTIONS, SUBTLE
 
@@ -60,7 +61,7 @@ PRINTED = (
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "arguments", "result", "expected"),
     [
         ("Read", {"file_path": "a"}, "[55 lines, 2497 characters]", "(55 lines)"),
@@ -173,7 +174,7 @@ def test_the_corpora_are_large_enough() -> None:
     assert len(set(INJECTIONS)) >= 100 and len(set(HONEST)) >= 70
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text", ["Yes", "yes please", "Yes, I confirm.", "ok go ahead", "Sure, please proceed with the refund.", "LGTM",
              "Sounds good!", "Yes, that's correct.", "You have my permission.", "I approve this.", "はい", "ja",
              "Proceed.", "Both."]
@@ -183,7 +184,7 @@ def test_leave_that_somebody_gave_is_not_given_again(text: str) -> None:
     assert neutral_text(text, INTENT_CHARS) == ""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("Yes, please cancel order #W1.", "Please cancel order #W1."),

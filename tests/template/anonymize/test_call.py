@@ -20,6 +20,7 @@ from seasoned.template.anonymize.call import AnonymizedCall, anonymize
 from seasoned.template.anonymize.shape import shape
 from seasoned.template.anonymize.vocabulary import Vocabulary, vocabulary_of
 from seasoned.template.anonymize.word_lists import FAMILY, GIVEN, KEPT, LONG, SHORT
+from tests.each_case import each_case
 from tests.template.sessions import call, session
 
 NOTHING = Vocabulary()
@@ -43,7 +44,7 @@ def recurring(*values: str) -> Vocabulary:
     return vocabulary
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "form"),
     [
         ("#W0052025", r"#W0\d{6}"),
@@ -73,7 +74,7 @@ def test_a_value_of_one_session_is_replaced_in_its_own_form(text: str, form: str
         assert made != text
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "15m", "2GB", "500ms", "30000 ms", "true", "content", "files_with_matches", "no longer needed", "UTF-8",
@@ -87,7 +88,7 @@ def test_what_says_nothing_about_a_session_stays(text: str) -> None:
     assert value(text) == text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "number"),
     [("limit", 50000), ("timeout_ms", 123456), ("line", 4), ("count", 10000), ("flag", True), ("x", None), ("p", 0.5)],
 )
@@ -233,7 +234,7 @@ def flags(steps: tuple[Step, ...]) -> list[tuple[str, list[str]]]:
     return [(step.program, [found[0] for word in step.words if (found := option.match(word))]) for step in steps]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each_case("command", COMMANDS)
 def test_a_command_runs_the_same_programs_with_the_same_flags(command: str) -> None:
     made = value(command, "command")
     assert flags(parse(made)) == flags(parse(command))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from seasoned.template.anonymize.call import anonymize
 from seasoned.template.anonymize.shape import day_of, in_figures, in_words, other_day, shape
 from seasoned.template.anonymize.vocabulary import Vocabulary
+from tests.each_case import each_case
 
 DAYS = st.dates(date(1990, 1, 1), date(2060, 12, 31))
 
@@ -36,7 +37,7 @@ def test_what_is_no_day_is_none() -> None:
     assert day_of("2026-02-30", "ymd") is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("said", "becomes"),
     [
         ("until 20 June 2026", "until 3 September 2026"),

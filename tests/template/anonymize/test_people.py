@@ -12,6 +12,7 @@ from seasoned.template.anonymize.people import pair_of_names
 from seasoned.template.anonymize.shape import shape
 from seasoned.template.anonymize.vocabulary import Vocabulary
 from seasoned.template.anonymize.word_lists import FAMILY, GIVEN
+from tests.each_case import each_case
 
 
 def recurring() -> Vocabulary:
@@ -26,7 +27,7 @@ def bound(name: str, text: str, intent: str = "") -> AnonymizedCall:
     return anonymize({name: text}, "", intent, vocabulary=recurring(), seed="seed")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "text"),
     [
         ("command", "psql -c \"SELECT * FROM customer WHERE name='Hannah Meyer'\""),
@@ -64,7 +65,7 @@ def test_somebody_named_in_a_command_is_the_same_in_what_was_said() -> None:
     assert made.intent.startswith(f"As {made.arguments['command'].split()[2]}, find")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "text"),
     [
         ("command", "pip install -U requests && git push -u origin main && sort -u x"),
@@ -84,7 +85,7 @@ def test_a_pair_of_names_is_seen(text: str) -> None:
     assert pair_of_names(text) is not None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Ask Mira Novak.",

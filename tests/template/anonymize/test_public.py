@@ -9,6 +9,7 @@ import pytest
 from seasoned.template.anonymize.call import anonymize
 from seasoned.template.anonymize.vocabulary import Vocabulary
 from seasoned.template.anonymize.word_lists import is_medium, is_public
+from tests.each_case import each_case
 
 NOTHING = Vocabulary()
 
@@ -17,7 +18,7 @@ def command(text: str, vocabulary: Vocabulary = NOTHING) -> str:
     return str(anonymize({"command": text}, "", "", vocabulary=vocabulary, seed="seed").arguments["command"])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "curl -H 'Content-Type: application/json' -H 'Accept: text/html' http://localhost:8000/api",
@@ -61,7 +62,7 @@ def test_words_of_the_session_are_replaced_in_folders_of_the_system_but_not_in_n
     assert made.endswith(f"/etc/nginx/{name}.conf && ls /usr/bin/parcelpost")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("host", "expected"),
     [("github.com", True), ("api.github.com", True), ("localhost", True), ("example.co.uk", True),
      ("example.org", True), ("github.com.evil.io", False), ("notgithub.com", False), ("acme.github.io", False),
@@ -71,7 +72,7 @@ def test_only_a_closed_set_of_hosts_is_public(host: str, expected: bool) -> None
     assert is_public(host) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [("text/html", True), ("image/png", True), ("application/x-parcel", True), ("multipart/form-data", True),
      ("model/user.py", False), ("text/parcels", False), ("parcels/json", False), ("text/html/x", False)],

@@ -20,6 +20,7 @@ from seasoned.template.anonymize.shape import (
     looks_drawn,
     shape,
 )
+from tests.each_case import each_case
 
 UUIDS = st.uuids().map(str)
 HEXES = st.text("0123456789abcdef", min_size=7, max_size=64).filter(is_hex)
@@ -27,7 +28,7 @@ DRAWN = st.text(string.ascii_letters + string.digits, min_size=12, max_size=60).
 SEEDS = st.text(max_size=8)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("#W0052025", "#A0000000"),
@@ -104,7 +105,7 @@ def test_ids_look_drawn(text: str) -> None:
     assert looks_drawn(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "TestGetGitAuthorFromRepo",

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.choose.offered import fits, matches, offered, schema_hash, told_as
+from tests.each_case import each_case
 from tests.template.examples import example
 
 SCHEMA = {
@@ -86,7 +87,7 @@ def test_a_hash_that_differs_decides_and_an_unknown_one_leaves_it_to_the_argumen
     assert matches(example("read_file", **shown), None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "is_right"),
     [
         ({"path": "src", "limit": 3, "mode": "files"}, True),

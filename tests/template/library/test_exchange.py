@@ -25,6 +25,7 @@ from seasoned.template.library.exchange import (
     read_template,
     write_template,
 )
+from tests.each_case import each_case
 from tests.redact.corpus import planted, survives
 from tests.template.examples import example, template
 
@@ -180,7 +181,7 @@ LEFT_OUT = {
 }
 
 
-@pytest.mark.parametrize("reason", LEFT_OUT)
+@each_case("reason", LEFT_OUT)
 def test_what_is_left_out_is_counted_by_reason(reason: str) -> None:
     found = _read({**WARM_V2, "patterns": [PATTERN, {**PATTERN, **LEFT_OUT[reason]}]})
     assert found.left_out == {reason: 1} and len(found.template.examples) == 1

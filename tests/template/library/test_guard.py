@@ -19,6 +19,7 @@ from seasoned.template.library.guard import (
     retraction,
     usual_rates,
 )
+from tests.each_case import each_case
 from tests.insight.mistakes import bash
 from tests.template.examples import example
 from tests.template.guard_worlds import EXAMPLE, TOOL, World, called, watched
@@ -35,7 +36,7 @@ def ruled(*sessions: WatchedSession, **more: object) -> GuardRuling:
     return ruling
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "follows"),
     [
         ('{"order_id": "#W7731846"}', True),
@@ -54,7 +55,7 @@ def test_a_call_follows_an_example_when_it_is_written_like_it(arguments: str, fo
     assert call.follows(shown) is follows
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "one", "other", "follows"),
     [
         ("read_file", '{"path": "ws/notes.txt"}', '{"path": "ws/a/b.md"}', True),

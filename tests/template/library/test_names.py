@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
 from seasoned.template.example import MAX_NAME_CHARS, check_name, name_key
+from tests.each_case import each_case
 
 BAD = {
     "": "empty",
@@ -53,9 +54,7 @@ def test_a_bad_name_is_refused_in_one_sentence(name: str, why: str) -> None:
     assert str(caught.value).count("\n") == 0 and len(str(caught.value)) < 200
 
 
-@pytest.mark.parametrize(
-    "name", ["code", "code-2.1", "_draft", "Prüfung", "調査", "поиск", "x" * 64, "console", "com10"]
-)
+@each_case("name", ["code", "code-2.1", "_draft", "Prüfung", "調査", "поиск", "x" * 64, "console", "com10"])
 def test_a_good_name_passes(name: str) -> None:
     assert check_name(name) == name
 

@@ -12,6 +12,7 @@ from seasoned.store.project import merge_projects
 from seasoned.template.library.project import library_for, scoped
 from seasoned.template.library.storage import Library, save
 from seasoned.template.provision import provision
+from tests.each_case import each_case
 from tests.template.examples import example, keep_session, template
 
 PROJECTS = {"codex:a": "shop", "codex:b": "bank", "codex:c": "shop"}
@@ -24,7 +25,7 @@ def _shown(one: Any, project: str | None) -> bool:
     return left.examples == (one,)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "arguments", "may_cross"),
     [
         ("book_parcel", PARCEL, True),

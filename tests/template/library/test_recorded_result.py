@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from seasoned.template.library.recorded_result import Shown, judge_result
+from tests.each_case import each_case
 from tests.template.library.test_exchange import PATTERN, WARM_V2, _read
 
 RUN = {"command": "pytest -q"}
@@ -36,7 +35,7 @@ RESULTS: list[tuple[str, dict[str, Any], str, Shown]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments", "text", "expected"), RESULTS)
+@each_case(("tool", "arguments", "text", "expected"), RESULTS)
 def test_a_call_is_judged_by_its_recorded_result(
     tool: str, arguments: dict[str, Any], text: str, expected: Shown
 ) -> None:

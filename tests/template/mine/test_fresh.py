@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from seasoned.insight.track import Track
 from seasoned.template.mine.fresh import current, is_against_form
+from tests.each_case import each_case
 from tests.template.mine.test_merge import candidates
 from tests.template.sessions import bash, call, failed, session
 
@@ -75,7 +74,7 @@ def test_of_two_ways_that_look_alike_the_one_that_works_since_the_failures_is_ta
     assert weeks(kept(old, *changed)) == ['{"week":"high"}?', '{"week":"urgent"}', '{"week":"urgent"}']
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tool", "fault", "said", "is_shell", "is_against"),
     [
         ("move", "call", "Error: invalid week", False, True),

@@ -12,6 +12,7 @@ from seasoned.template.mine.gather import gather
 from seasoned.template.mine.intent import spoken, stems, vagueness, words_before
 from seasoned.template.mine.merge import ExampleCandidate
 from seasoned.template.mine.selection import WorkedCalls
+from tests.each_case import each_case
 from tests.template.sessions import SMALL, bash, call, failed, session
 
 _GET = call("get", parcel_id="#P-00417")
@@ -125,7 +126,7 @@ def test_words_of_another_call_are_never_its_intent(own: str | None) -> None:
     assert candidates[-1].intent == (own if own == "Look at it now." else "")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "That first branch command tripped on the missing remote.",
@@ -146,7 +147,7 @@ def test_words_that_tell_of_a_failure_are_not_shown(text: str) -> None:
     assert words(text) == ""
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Fix the failing test in parser.py",
@@ -188,7 +189,7 @@ def test_conventions_of_a_domain_can_be_shown() -> None:
     assert all(one.can_show for one in found(call("cancel_pending_order", order_id="#W1"), bash("make check")))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Yes, that's perfect. Thank you for being so understanding!",

@@ -21,6 +21,7 @@ from seasoned.template.mine.merge import (
     pattern_of,
 )
 from seasoned.template.mine.selection import MiningOptions, WorkedCalls
+from tests.each_case import each_case
 from tests.template.sessions import SMALL, bash, call, failed, session
 
 
@@ -240,7 +241,7 @@ def test_a_better_member_comes_first_whatever_its_lineage_supplied() -> None:
     assert next(caps.ordered(found)).track.root == "a"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("lineages", "kept", "share"),
     [(30, 60, 12), (30, 20, 4), (30, 9, 2), (5, 3, 2), (2, 10, 5), (1, 12, 12), (0, 0, 2)],
 )

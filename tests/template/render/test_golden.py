@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from seasoned.template.block import FORMATS, FORMS, Form, Format
 from seasoned.template.render import Rendered, prefill_file, render
+from tests.each_case import each_case
 from tests.template.blocks import SMALL
 
 FOLDER = Path(__file__).parent / "golden"
@@ -25,7 +24,7 @@ def _place(format: Format, form: Form) -> Path:
     return FOLDER / f"{format}-{form}.{suffix}"
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each_case("format", FORMATS)
 def test_a_small_block_looks_as_it_did(format: Format) -> None:
     for form in FORMS:
         assert _readable(render(SMALL, format, form)) == _place(format, form).read_text("utf-8")

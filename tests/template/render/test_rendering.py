@@ -15,6 +15,7 @@ from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.template.block import FORMATS, FORMS, Block, Format
 from seasoned.template.example import Example, Note
 from seasoned.template.render import Rendered, prefill_file, render
+from tests.each_case import each_case
 from tests.template import blocks
 from tests.template.providers import CALL_ID, assert_anthropic, assert_openai, assert_pydantic_ai, assert_responses
 
@@ -106,7 +107,7 @@ def test_arguments_are_shown_as_they_were() -> None:
     assert openai.startswith('{"a":null,"b":[1,2.5,')
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each_case("format", FORMATS)
 def test_nothing_to_show_is_an_empty_rendering(format: Format) -> None:
     unfit = Example("no such name", "{}", "r", "i", "init", "p")
     for block in (Block("t@1", ()), Block("t@1", (unfit,), addendum="Be brief.")):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.render.tokens import count_tokens
+from tests.each_case import each_case
 
 # Counted by cl100k, o200k, Qwen, Mistral's tekken, and the last tokenizer that Anthropic published.
 COUNTED = {
@@ -71,7 +71,7 @@ COUNTED = {
 }
 
 
-@pytest.mark.parametrize("name", COUNTED)
+@each_case("name", COUNTED)
 def test_the_estimate_is_at_most_a_tenth_below_any_tokenizer(name: str) -> None:
     text, counted = COUNTED[name]
     assert count_tokens(text) >= 0.89 * max(counted)
