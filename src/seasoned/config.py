@@ -91,6 +91,8 @@ class Config(msgspec.Struct, frozen=True):
     qwen_home: Path = Path("~/.qwen")
     cursor_home: Path = Path("~/.cursor")
     pi_home: Path = Path("~/.pi/agent")
+    # The home folder under which agents without a setting of their own are looked for.
+    agents_home: Path = Path("~")
     # Further files and folders with histories, read when no path is given.
     sources: tuple[str, ...] = ()
     # Words, or regular expressions between slashes, that are always redacted.
@@ -179,7 +181,7 @@ _ENVIRONMENT = {
 }
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _PATHS = {"home", "hermes_home", "claude_config_dir", "codex_home", "gemini_home", "copilot_home"}
-_PATHS |= {"opencode_home", "opencode_config_dir", "qwen_home", "cursor_home", "pi_home"}
+_PATHS |= {"opencode_home", "opencode_config_dir", "qwen_home", "cursor_home", "pi_home", "agents_home"}
 _PATHS |= {"local_model", "memory_folder", "skill_folder"}
 _AT_HOME = ("memory_folder", "skill_folder")
 _LISTS = {"sources", "redact", "toolsets"}

@@ -10,6 +10,7 @@ from typing import Any
 
 from seasoned.history.formats import Format, named
 from seasoned.session import Session
+from tests.history.more_agents import AMP, CLINE_NEW, CLINE_OLD, GOOSE, GOOSE_HEAD, QWEN, VSCODE, VSCODE_LINES
 from tests.history.terminal_agents import OPENCODE, PI
 
 
@@ -627,6 +628,13 @@ FIXTURES: dict[str, tuple[str, str, bytes]] = {
     "copilot": ("copilot", "events.jsonl", lines(*COPILOT)),
     "opencode": ("opencode", "ses_1.json", document(OPENCODE)),
     "pi": ("pi", "2026-04-23T02-13-15-937Z_019db81c.jsonl", lines(*PI)),
+    "qwen": ("qwen", "q1.jsonl", lines(*QWEN)),
+    "cline text": ("cline", "api_conversation_history.json", document(CLINE_OLD)),
+    "cline": ("cline", "s1.messages.json", document(CLINE_NEW)),
+    "goose": ("goose", "20260501_1.jsonl", lines(GOOSE_HEAD, *GOOSE)),
+    "amp": ("amp", "T-1.json", document(AMP)),
+    "vscode": ("vscode", "v1.json", document(VSCODE)),
+    "vscode lines": ("vscode", "v1.jsonl", lines(*VSCODE_LINES)),
     "openhands": ("openhands", "trajectory.json", document(OPENHANDS)),
     "openhands lines": ("openhands", "events.jsonl", lines(*OPENHANDS)),
     "openhands record": ("openhands", "output.jsonl", lines(OPENHANDS_RECORD)),

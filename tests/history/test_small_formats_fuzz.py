@@ -34,6 +34,7 @@ def check_survives(reader: Format, data: bytes, suffix: str = ".jsonl") -> list[
         path = Path(folder) / f"file{suffix}"
         path.write_bytes(data)
         try:
+            reader.recognises(take_sample(path))
             sessions = list(reader.read(path))
         except SourceError:
             return []
@@ -45,7 +46,6 @@ def check_survives(reader: Format, data: bytes, suffix: str = ".jsonl") -> list[
                 # What is read must be fit to be stored.
                 assert call.result is None or call.result.text.encode() is not None
             assert all(message.text.encode() is not None for message in session.messages)
-        reader.recognises(take_sample(path))
         return sessions
 
 

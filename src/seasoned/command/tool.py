@@ -99,7 +99,8 @@ def command_of(call: ToolCall) -> str | None:
             words = [word for word in value if isinstance(word, str)]
             if len(words) >= 3 and words[1] in ("-lc", "-c", "-ic", "-lic"):
                 return words[2]
-            return " ".join(words) if words else None
+            # Several commands are run one after the other; a list of words is one command.
+            return ("\n" if key == "commands" else " ").join(words) if words else None
         if isinstance(value, dict):
             return command_of(ToolCall(call.id, call.tool, value))
     return None

@@ -12,7 +12,7 @@ import msgspec
 from seasoned.config import Config
 from seasoned.errors import NotFound, SeasonedError, SourceError
 
-_DATABASES = (".db", ".sqlite", ".sqlite3")
+_DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
 _SUFFIXES = (".jsonl", ".json", ".ndjson", *_DATABASES, ".eval", ".traj")
 # Folders with many JSON files that are never histories.
 _SKIPPED_FOLDERS = {"node_modules", ".git", "__pycache__", ".venv", "venv", "site-packages"}
@@ -37,8 +37,69 @@ def homes(config: Config) -> list[tuple[str, Path]]:
         ("copilot", config.copilot_home / "session-state"),
         ("opencode", config.opencode_home),
         ("pi", config.pi_home / "sessions"),
+        ("qwen", config.qwen_home / "projects"),
+        # Where older versions kept theirs, as Gemini CLI does.
+        ("qwen", config.qwen_home / "tmp"),
+        ("cursor", config.cursor_home / "chats"),
+        *_other_homes(config.agents_home.expanduser()),
         *[("configured", Path(source).expanduser()) for source in config.sources],
     ]
+
+
+# Where agents without a setting keep theirs, under the home folder.
+_OTHERS = {
+    "cline": (".cline/data/sessions", ".cline/data/tasks"),
+    "amp": (".local/share/amp/threads",),
+    "goose": (".local/share/goose/sessions", "Library/Application Support/Block/goose/sessions"),
+    "kilo": (".local/share/kilo", ".kilocode/cli/global/tasks"),
+    "zed": (
+        ".local/share/zed/threads/threads.db",
+        "Library/Application Support/Zed/threads/threads.db",
+        "AppData/Local/Zed/threads/threads.db",
+    ),
+}
+# Where the editors that share VS Code's structure keep what their extensions write: on Linux, macOS and Windows.
+_SETTINGS = (".config", "Library/Application Support", "AppData/Roaming", ".vscode-server/data")
+_EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf", "")
+_IN_EDITORS = {
+    "cline": "globalStorage/saoudrizwan.claude-dev/tasks",
+    "roo": "globalStorage/rooveterinaryinc.roo-cline/tasks",
+    "kilo": "globalStorage/kilocode.kilo-code/tasks",
+    "amp": "globalStorage/sourcegraph.amp/threads3",
+    "cursor": "globalStorage/state.vscdb",
+    "vscode": "globalStorage/emptyWindowChatSessions",
+}
+
+
+def _other_homes(home: Path) -> Iterator[tuple[str, Path]]:
+    """Places of agents without a setting of their own: those that exist, of the rest the first."""
+    for agent, places in _OTHERS.items():
+        found = [home / place for place in places]
+        yield from ((agent, path) for path in [path for path in found if path.exists()] or found[:1])
+    for user in [home / settings / editor / "User" for settings in _SETTINGS for editor in _EDITORS]:
+        if not user.is_dir():
+            continue
+        yield from ((agent, user / place) for agent, place in _IN_EDITORS.items() if (user / place).exists())
+        yield from (("vscode", path) for path in sorted(user.glob("workspaceStorage/*/chatSessions")))
+    yield from (("crush", path) for path in _crush_databases(home))
+
+
+def _crush_databases(home: Path) -> Iterator[Path]:
+    """Crush keeps a database in each project, and a list of projects in its own folder."""
+    for place in (".local/share/crush", "AppData/Local/crush"):
+        try:
+            listed = msgspec.json.decode((home / place / "projects.json").read_bytes(), type=_CrushProjects)
+        except (OSError, msgspec.MsgspecError):
+            continue
+        yield from (path for one in listed.projects if (path := Path(one.data_dir) / "crush.db").exists())
+
+
+class _CrushProject(msgspec.Struct):
+    data_dir: str
+
+
+class _CrushProjects(msgspec.Struct):
+    projects: list[_CrushProject] = []
 
 
 def discover(config: Config) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +12,7 @@ import msgspec
 
 from seasoned.errors import SourceError
 from seasoned.history.json_file import source_errors
+from seasoned.history.readonly import open_readonly, tables_of
 from seasoned.session import Session
 
 Kind = Literal["lines", "document", "sqlite", "zip", "other"]
@@ -34,11 +35,17 @@ class Sample(msgspec.Struct, frozen=True):
     # JSON Lines: the first objects. A document: the object itself, or the first objects of its list.
     records: tuple[dict[str, Any], ...] = ()
     is_list: bool = False  # whether the document is a list of records
+    # A database: its tables, each with its columns.
+    tables: dict[str, frozenset[str]] = {}
 
     @property
     def may_be_lines(self) -> bool:
         """JSON Lines, or a file of one line, which may be either."""
         return self.kind == "lines" or (self.kind == "document" and not self.is_list and bool(self.records))
+
+    def has_tables(self, needed: Mapping[str, Set[str]]) -> bool:
+        """Whether it is a database with these tables and columns."""
+        return self.kind == "sqlite" and all(names <= self.tables.get(table, set()) for table, names in needed.items())
 
 
 def take_sample(path: Path, *, records: int = _RECORDS) -> Sample:
@@ -46,7 +53,8 @@ def take_sample(path: Path, *, records: int = _RECORDS) -> Sample:
     with source_errors(path), path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     if head.startswith(b"SQLite format 3\x00"):
-        return Sample(path, "sqlite")
+        with open_readonly(path) as connection:
+            return Sample(path, "sqlite", tables=tables_of(connection))
     if head.startswith(b"PK\x03\x04"):
         return Sample(path, "zip")
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -133,9 +141,19 @@ ORDER = (
     "hermes_db",
     "seasoned_db",
     "opencode_db",
+    "goose_db",
+    "crush",
+    "cursor",
+    "cursor_cli",
+    "zed",
     "opencode",
+    "qwen",
     "pi",
     "copilot",
+    "goose",
+    "amp",
+    "cline",
+    "vscode",
     "managed_agent",
     "otel",
     "inspect_log",
@@ -149,20 +167,12 @@ ORDER = (
     "anthropic_log",
     "openai_log",
 )
-# Those in `reader/log/`: the name of a format is kept in stores, its place is not.
-_LOGS = frozenset(
-    [
-        "managed_agent",
-        "otel",
-        "inspect_log",
-        "mini_swe_agent",
-        "swe_agent",
-        "tau_bench",
-        "sharegpt",
-        "anthropic_log",
-        "openai_log",
-    ]
-)
+# Those in a folder of `reader/`: the name of a format is kept in stores, its place is not.
+_FOLDERS = {
+    "log": "managed_agent otel inspect_log mini_swe_agent swe_agent tau_bench sharegpt anthropic_log openai_log",
+    "editor": "cline cursor cursor_cli vscode zed",
+}
+_PLACES = {name: f"reader.{folder}" for folder, names in _FOLDERS.items() for name in names.split()}
 # Claude Code and Codex have by far the most files, and three lines are enough to recognise them.
 _FIRST_LOOK = 3
 
@@ -185,8 +195,7 @@ class Format(Protocol):
 @cache
 def named(module: str) -> Format:
     """The reader module of this name, imported on first use."""
-    folder = "reader.log" if module in _LOGS else "reader"
-    return cast("Format", import_module(f"seasoned.history.{folder}.{module}"))
+    return cast("Format", import_module(f"seasoned.history.{_PLACES.get(module, 'reader')}.{module}"))
 
 
 def recognise(path: Path) -> str | None:
@@ -212,7 +221,7 @@ def read_file(path: Path) -> Iterator[Session]:
     if module is None:
         raise SourceError(
             f"{str(path)!r} is not a history that Seasoned can read. It reads "
-            "Claude Code, Codex, Hermes, OpenCode, Pi, Gemini, Copilot, OpenAI- and Anthropic-style logs and others: "
+            "Claude Code, Codex, Hermes, OpenCode, Pi, Gemini, Copilot, Cursor, Cline and many others: "
             "see docs/reference/formats.md."
         )
     yield from named(module).read(path)

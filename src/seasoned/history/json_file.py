@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -269,6 +269,44 @@ def field(data: dict[str, msgspec.Raw], key: str) -> Any:
         return decode(data[key]) if key in data else None
     except msgspec.DecodeError:
         return None
+
+
+def stored(builder: SessionBuilder, where: str, data: object) -> Any:
+    """The JSON value in a column of a database; None, and a note in the session, if it cannot be read."""
+    try:
+        return decode(data if isinstance(data, bytes) else str(data).encode("utf-8", "replace"))
+    except msgspec.DecodeError as error:
+        builder.unreadable(where, str(error))
+        return None
+
+
+class EntryReader(Protocol):
+    """Reads the entries of a file that holds one session."""
+
+    def add(self, part: JsonValue[Any]) -> None:
+        """Add one entry, an object that has a `type`."""
+
+    def finish(self) -> SessionBuilder:
+        """The session, after its last entry."""
+
+
+def entries(
+    path: Path, start: Callable[[dict[str, Any]], EntryReader], *, kind: str = "type"
+) -> Iterator[SessionBuilder | Unreadable]:
+    """The session of a file of entries. `start` is given the first one; each has a text under `kind`."""
+    reader: EntryReader | None = None
+    lost: list[Unreadable] = []
+    for part in values(path):
+        if isinstance(part, Unreadable):
+            lost.append(part)
+        elif not isinstance(part.value, dict) or not isinstance(part.value.get(kind), str):
+            lost.append(Unreadable(part.where, "a record that is not an entry of a session"))
+        else:
+            reader = reader or start(part.value)
+            reader.add(part)
+    if reader is not None:
+        yield reader.finish()
+    yield from lost
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -35,6 +35,24 @@ def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
 def columns_of(connection: sqlite3.Connection, table: str) -> set[str]:
     """The names of a table's columns; empty if there is no such table."""
     return {str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")}
+
+
+def tables_of(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
+    """The tables of a database, each with the names of its columns."""
+    rows = connection.execute(
+        "SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'"
+    )
+    found: dict[str, set[str]] = {}
+    for table, column in rows:
+        found.setdefault(str(table), set()).add(str(column))
+    return {table: frozenset(columns) for table, columns in found.items()}
+
+
+def require_tables(connection: sqlite3.Connection, path: Path, agent: str, needed: Mapping[str, Set[str]]) -> None:
+    """Raise SourceError if it is not a database of this agent: the file may have changed since it was recognised."""
+    known = tables_of(connection)
+    if not all(columns <= known.get(table, set()) for table, columns in needed.items()):
+        raise SourceError(f"{str(path)!r} is not a database of {agent}: its tables are missing.")
 
 
 def _connect(path: Path, options: str) -> sqlite3.Connection:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from seasoned.history.builder import ReadState, SessionBuilder
-from seasoned.history.coerce import arguments_of, placeholder, text_of, time_of
+from seasoned.history.coerce import arguments_of, as_object, placeholder, text_of, time_of
 from seasoned.history.formats import Sample
 from seasoned.history.incremental import Resume, Stretch, read_stretches, read_whole
 from seasoned.session import Marks, Role, Session, SessionRef, Usage
@@ -106,6 +106,9 @@ def recognises(sample: Sample) -> bool:
         str(record.get("type")) in _LINE_TYPES
         and ("sessionId" in record or "uuid" in record or "leafUuid" in record)
         and "payload" not in record
+        # Qwen Code writes the same lines, with messages in Gemini's form.
+        and "systemPayload" not in record
+        and "parts" not in as_object(record.get("message"))
         for record in sample.records
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,8 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import JsonValue, finish_sessions, noting_unreadable, values
-from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
+from seasoned.history.json_file import JsonValue, entries, finish_sessions, noting_unreadable
+from seasoned.session import Marks, Session, SessionRef, Usage
 
 NAME = "copilot"
 _AGENT = "copilot"
@@ -45,7 +46,8 @@ def recognises(sample: Sample) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session of all events."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, _native_id(path)), format=NAME, path=path)
+    parts = entries(path, partial(_start, path))
+    return finish_sessions(parts, SessionRef(_AGENT, _native_id(path)), format=NAME, path=path)
 
 
 def _native_id(path: Path) -> str:
@@ -53,24 +55,9 @@ def _native_id(path: Path) -> str:
     return path.parent.name if path.stem == "events" and path.parent.name else path.stem
 
 
-def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    reader: _CopilotReader | None = None
-    lost: list[Unreadable] = []
-    for part in values(path):
-        if isinstance(part, Unreadable):
-            lost.append(part)
-        elif not isinstance(part.value, dict) or not isinstance(part.value.get("type"), str):
-            lost.append(Unreadable(part.where, f"{kind_of(part.value)} that is not an event"))
-        else:
-            if reader is None:
-                started = part.value if part.value.get("type") == "session.start" else {}
-                reader = _CopilotReader(
-                    path, identity(as_object(started.get("data")).get("sessionId")) or _native_id(path)
-                )
-            reader.add(part)
-    if reader is not None:
-        yield reader.finish()
-    yield from lost
+def _start(path: Path, first: dict[str, Any]) -> _CopilotReader:
+    started = as_object(first.get("data")) if first["type"] == "session.start" else {}
+    return _CopilotReader(path, identity(started.get("sessionId")) or _native_id(path))
 
 
 class _CopilotReader:

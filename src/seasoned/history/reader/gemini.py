@@ -35,6 +35,8 @@ _AGENT = "gemini"
 _NOTICES = frozenset({"info", "error", "warning"})
 # `cancelled` covers refusals and interruptions; the text tells which.
 _SAID_NO = re.compile(r"did not allow|denied|declined|rejected", re.IGNORECASE)
+_SHELL = "run_shell_command"
+_EXIT = re.compile(r"^Exit Code: (-?\d{1,10})\s*$", re.MULTILINE)
 
 
 def recognises(sample: Sample) -> bool:
@@ -159,32 +161,37 @@ class _GeminiReader:
             made.append((self._calls.make(fields.get("id"), name, arguments, time=moment, place=place), fields, moment))
         for call_id, fields, moment in made:
             if (text := _result_text(fields)) is not None:
-                self._calls.answer(call_id, text, _marks(fields.get("status"), text), time=moment, place=place)
+                marks = marks_of(fields.get("status"), text, string(fields.get("name")))
+                self._calls.answer(call_id, text, marks, time=moment, place=place)
 
 
 def _result_text(call: dict[str, Any]) -> str | None:
     """The result that the model saw; None while the call is running."""
     result = call.get("result")
     if isinstance(result, list):
-        return "\n".join([text for text in map(_part_text, result) if text])
+        return "\n".join([text for text in map(part_text, result) if text])
     if result is not None:
-        return _part_text(result)
+        return part_text(result)
     # What the model saw was not recorded: what the user saw is the next best.
     if string(call.get("status")) in ("success", "error", "cancelled"):
         return string(call.get("resultDisplay")) or ""
     return None
 
 
-def _part_text(part: object) -> str:
+def part_text(part: object) -> str:
+    """The text of a result's part."""
     response = as_object(as_object(part).get("functionResponse")).get("response")
     if response is None:
         return text_of(part)
     return text_of(first_of(as_object(response), "output", "error") if isinstance(response, dict) else response)
 
 
-def _marks(status: object, text: str) -> Marks:
+def marks_of(status: object, text: str, tool: str | None = None) -> Marks:
+    """What a recorded status says about a call; Qwen Code has the same ones."""
     if status == "success":
-        return Marks(failed=False)
+        # "Success" says that the program ended; whether it worked is said by its exit code.
+        code = _EXIT.search(text[-400:]) if tool == _SHELL else None
+        return Marks(failed=False) if code is None else Marks(exit_code=int(code[1]))
     if status == "error":
         return Marks(failed=True)
     if status == "cancelled":

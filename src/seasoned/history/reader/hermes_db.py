@@ -40,10 +40,7 @@ _Row = dict[str, Any]
 
 def recognises(sample: Sample) -> bool:
     """A database that has Hermes' two tables."""
-    if sample.kind != "sqlite":
-        return False
-    with open_readonly(sample.path) as connection:
-        return all(needed <= columns_of(connection, table) for table, needed in _NEEDED.items())
+    return sample.has_tables(_NEEDED)
 
 
 def stamps(path: Path) -> dict[str, str]:

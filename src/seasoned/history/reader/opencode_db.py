@@ -7,15 +7,11 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from seasoned.errors import SourceError
-from seasoned.history.builder import SessionBuilder
 from seasoned.history.coerce import as_object
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, noting_unreadable
+from seasoned.history.json_file import noting_unreadable, stored
 from seasoned.history.reader.opencode import NAME, OpenCodeReader
-from seasoned.history.readonly import columns_of, open_readonly
+from seasoned.history.readonly import open_readonly, require_tables
 from seasoned.session import Session
 
 __all__ = ["NAME", "read", "recognises", "stamps"]
@@ -29,14 +25,7 @@ _NEEDED = {
 
 def recognises(sample: Sample) -> bool:
     """A database that has OpenCode's three tables."""
-    if sample.kind != "sqlite":
-        return False
-    with open_readonly(sample.path) as connection:
-        return _has_tables(connection)
-
-
-def _has_tables(connection: sqlite3.Connection) -> bool:
-    return all(needed <= columns_of(connection, table) for table, needed in _NEEDED.items())
+    return sample.has_tables(_NEEDED)
 
 
 def stamps(path: Path) -> dict[str, str]:
@@ -52,8 +41,7 @@ def stamps(path: Path) -> dict[str, str]:
 def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
     """Every session of the database, oldest first; `only` selects sessions by id."""
     with open_readonly(path) as connection:
-        if not _has_tables(connection):
-            raise SourceError(f"{str(path)!r} is not a database of OpenCode: its tables are missing.")
+        require_tables(connection, path, "OpenCode", _NEEDED)
         rows = [dict(row) for row in connection.execute("SELECT * FROM session ORDER BY time_updated, id")]
         for row in rows:
             if only is None or str(row["id"]) in only:
@@ -69,18 +57,11 @@ def _session(connection: sqlite3.Connection, path: Path, row: dict[str, Any]) ->
         "WHERE m.session_id = ? ORDER BY p.id",
         (row["id"],),
     ):
-        parts.setdefault(str(message_id), []).append(_document(reader.builder, f"part {part_id}", data))
+        parts.setdefault(str(message_id), []).append(as_object(stored(reader.builder, f"part {part_id}", data)))
     messages = connection.execute("SELECT id, data FROM message WHERE session_id = ? ORDER BY id", (row["id"],))
     for position, (message_id, data) in enumerate(messages):
         where = f"message {message_id}"
         with noting_unreadable(reader.builder, where):
-            reader.add(_document(reader.builder, where, data), parts.get(str(message_id), []), where, position)
+            about = as_object(stored(reader.builder, where, data))
+            reader.add(about, parts.get(str(message_id), []), where, position)
     return reader.builder.take()
-
-
-def _document(builder: SessionBuilder, where: str, data: object) -> dict[str, Any]:
-    try:
-        return as_object(decode(str(data).encode("utf-8", "replace")))
-    except msgspec.DecodeError as error:
-        builder.unreadable(where, str(error))
-        return {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from seasoned.history.coerce import (
     count,
     identity,
     integer,
-    kind_of,
     known_usage,
     number,
     string,
@@ -24,8 +24,8 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import JsonValue, finish_sessions, noting_unreadable, values
-from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
+from seasoned.history.json_file import JsonValue, entries, finish_sessions, noting_unreadable
+from seasoned.session import Marks, Session, SessionRef, Usage
 
 NAME = "pi"
 _AGENT = "pi"
@@ -52,29 +52,17 @@ def _is_entry(value: dict[str, Any]) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session of all entries. What happened on a branch that was left did happen: it stays."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, _native_id(path)), format=NAME, path=path)
+    parts = entries(path, partial(_start, path))
+    return finish_sessions(parts, SessionRef(_AGENT, _native_id(path)), format=NAME, path=path)
 
 
 def _native_id(path: Path) -> str:
     return _STAMP.sub("", path.stem) or path.stem
 
 
-def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    reader: _PiReader | None = None
-    lost: list[Unreadable] = []
-    for part in values(path):
-        if isinstance(part, Unreadable):
-            lost.append(part)
-        elif not isinstance(part.value, dict) or not isinstance(part.value.get("type"), str):
-            lost.append(Unreadable(part.where, f"{kind_of(part.value)} that is not an entry of a session"))
-        else:
-            if reader is None:
-                header = part.value if part.value["type"] == "session" else {}
-                reader = _PiReader(path, identity(header.get("id")) or _native_id(path))
-            reader.add(part)
-    if reader is not None:
-        yield reader.builder
-    yield from lost
+def _start(path: Path, first: dict[str, Any]) -> _PiReader:
+    header = first if first["type"] == "session" else {}
+    return _PiReader(path, identity(header.get("id")) or _native_id(path))
 
 
 class _PiReader:
@@ -92,6 +80,10 @@ class _PiReader:
             if time is not None:
                 self.builder.seen_at(time)
             self._add(entry["type"], entry, time, part)
+
+    def finish(self) -> SessionBuilder:
+        """The session, after its last entry."""
+        return self.builder
 
     def _add(self, kind: str, entry: dict[str, Any], time: float | None, part: JsonValue[Any]) -> None:
         if kind == "message":

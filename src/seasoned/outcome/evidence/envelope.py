@@ -35,7 +35,8 @@ _TRAILING = (
     LazyRegex(r"\s*\[(?:The c|C)ommand (?:completed|finished|exited) with exit code (-?\d+)\.?\]\s*\Z"),
 )
 _GEMINI = LazyRegex(
-    r"^Exit Code: (-?\d+|\(none\))\s*(?:\n(?:Signal|Background PIDs|Process Group PGID|Error): [^\n]*)*\s*\Z",
+    r"^(?:Error: \(none\)\n)?Exit Code: (-?\d+|\(none\))\s*"
+    r"(?:\n(?:Signal|Background PIDs|Process Group PGID|Error): [^\n]*)*\s*\Z",
     re.MULTILINE,
 )
 _GEMINI_HEAD = LazyRegex(r"\A(?:Command: [^\n]*\n(?:Directory: [^\n]*\n)?)?(?:Output|Stdout): ?")

@@ -1,0 +1,1 @@
+"""Readers of agents that live in an editor."""

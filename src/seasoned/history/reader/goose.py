@@ -1,0 +1,150 @@
+"""Sessions of Goose as it kept them before its database: JSON Lines, the first of which describes the session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.call_pairing import CallPairing
+from seasoned.history.coerce import (
+    arguments_of,
+    as_list,
+    as_object,
+    count,
+    first_of,
+    identity,
+    kind_of,
+    known_usage,
+    string,
+    text_of,
+    time_of,
+)
+from seasoned.history.formats import Sample
+from seasoned.history.json_file import finish_sessions, noting_unreadable, values
+from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
+
+NAME = "goose"
+AGENT = "goose"
+_SAID_NO = re.compile(r"\b(?:declined|denied|rejected)\b", re.IGNORECASE)
+_STOPPED = re.compile(r"\b(?:cancelled|interrupted|aborted)\b", re.IGNORECASE)
+# The shell of the developer extension ends its output with the code where the command failed.
+_EXIT = re.compile(r"(?:exit(?:ed)? (?:with )?(?:code|status):?|exit status:) (-?\d{1,10})\s*\Z", re.IGNORECASE)
+_OWN_BLOCKS = frozenset({"toolRequest", "toolResponse", "thinking", "redactedThinking", "frontendToolRequest"})
+_Fields = dict[str, Any]
+
+
+def recognises(sample: Sample) -> bool:
+    """Whether it opens with Goose's description, or has its requests and responses."""
+    return sample.may_be_lines and any(_is_head(one) or _is_message(one) for one in sample.records)
+
+
+def _is_head(value: _Fields) -> bool:
+    return "working_dir" in value and ("message_count" in value or "description" in value)
+
+
+def _is_message(value: _Fields) -> bool:
+    blocks = [as_object(one) for one in as_list(value.get("content"))]
+    return "role" in value and any(one.get("type") in ("toolRequest", "toolResponse") for one in blocks)
+
+
+def read(path: Path) -> Iterator[Session]:
+    """One session of all lines."""
+    return finish_sessions(_parts(path), SessionRef(AGENT, path.stem), format=NAME, path=path)
+
+
+def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
+    reader: GooseReader | None = None
+    lost: list[Unreadable] = []
+    for part in values(path):
+        if isinstance(part, Unreadable):
+            lost.append(part)
+            continue
+        if not isinstance(part.value, dict):
+            lost.append(Unreadable(part.where, f"{kind_of(part.value)} that is not a message"))
+            continue
+        reader = reader or GooseReader(path, path.stem, part.value if "role" not in part.value else {})
+        if "role" in part.value:
+            with noting_unreadable(reader.builder, part.where):
+                time = time_of(part.value.get("created"))
+                reader.add(part.value["role"], part.value.get("content"), time, part.where, part.place)
+        elif not _is_head(part.value):
+            lost.append(Unreadable(part.where, "a record that is not a message"))
+    if reader is not None:
+        yield reader.builder
+    yield from lost
+
+
+class GooseReader:
+    """Reads the messages of one session."""
+
+    def __init__(self, path: Path, native_id: str, about: _Fields) -> None:
+        self.builder = builder = SessionBuilder(SessionRef(AGENT, native_id), format=NAME, path=str(path))
+        self._calls = CallPairing(builder)
+        builder.title = string(about.get("name")) or string(about.get("description"))
+        builder.cwd = string(about.get("working_dir"))
+        builder.platform = string(about.get("session_type"))
+        with noting_unreadable(builder, "the head of the session"):
+            for key in ("created_at", "updated_at"):
+                if (time := time_of(about.get(key))) is not None:
+                    builder.seen_at(time)
+            # Both are totals; those of the last request stand beside them.
+            used = Usage(
+                input=count(first_of(about, "accumulated_input_tokens", "input_tokens")),
+                output=count(first_of(about, "accumulated_output_tokens", "output_tokens")),
+            )
+            if known_usage(used):
+                builder.total_usage = used
+
+    def add(self, role: object, content: object, time: float | None, where: str, place: int) -> None:
+        """Add one message: what was said, the calls that it asks for, the results that it brings."""
+        blocks = [as_object(one) for one in as_list(content)]
+        kinds = {str(one.get("type")) for one in blocks}
+        text = text_of([one for one in blocks if str(one.get("type")) not in _OWN_BLOCKS])
+        if kinds & {"summarizationRequested", "conversationCompacted"}:
+            self.builder.compaction()
+        elif role == "assistant":
+            for block in blocks:
+                self.builder.thinking(block.get("thinking"))
+            self.builder.message("assistant", text, time=time, place=place)
+            self._calls.turn()
+        elif role == "user":
+            if text or "toolResponse" not in kinds:
+                self.builder.message("user", text, time=time, place=place)
+        else:
+            self.builder.unreadable(where, f"a message whose role is {str(role)[:40]!r}")
+        for block in blocks:
+            if block.get("type") in ("toolRequest", "frontendToolRequest"):
+                self._add_call(block, time, where, place)
+            elif block.get("type") == "toolResponse":
+                self._add_result(block, time, place)
+
+    def _add_call(self, block: _Fields, time: float | None, where: str, place: int) -> None:
+        asked = as_object(block.get("toolCall"))
+        call = as_object(first_of(asked, "value", "Ok") or asked)
+        given, tool = arguments_of(call.get("arguments")), string(call.get("name"))
+        if tool is None and asked.get("status") == "error":
+            # The model's call could not be understood; the response says so.
+            tool = "invalid"
+        self._calls.make_named(where, block.get("id"), tool, given, time=time, place=place)
+
+    def _add_result(self, block: _Fields, time: float | None, place: int) -> None:
+        result = as_object(block.get("toolResult"))
+        error = first_of(result, "error", "Err")
+        value = first_of(result, "value", "Ok")
+        answer = as_object(value)
+        text = text_of(error if error is not None else answer.get("content") if "content" in answer else value)
+        failed = error is not None or answer.get("isError") is True
+        self._calls.answer(identity(block.get("id")), text, _marks(text, failed=failed), time=time, place=place)
+
+
+def _marks(text: str, *, failed: bool) -> Marks:
+    head = text[:200]
+    if failed and _SAID_NO.search(head):
+        return Marks(declined=True)
+    if failed and _STOPPED.search(head):
+        return Marks(interrupted=True)
+    code = _EXIT.search(text[-200:])
+    return Marks(failed=failed, exit_code=int(code[1]) if code and failed else None)

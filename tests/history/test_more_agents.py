@@ -1,0 +1,169 @@
+"""Agents in terminals and editors: what marks a failed call, where a session worked, what it used."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from seasoned.config import Config
+from seasoned.errors import SourceError
+from seasoned.history.discover import discover
+from seasoned.history.formats import named, recognise
+from seasoned.history.read import read as read_path
+from seasoned.session import Marks, Session, Usage
+from tests.history import more_agents
+from tests.history.more_agents import WORK
+from tests.history.small_formats import read
+
+OK, NO = Marks(failed=False), Marks(failed=True)
+REFUSED, STOPPED = Marks(declined=True), Marks(interrupted=True)
+RAN, FAILED = Marks(exit_code=0), Marks(exit_code=2)
+Maker = Callable[[Path], Path]
+DATABASES: dict[str, Maker] = {
+    "goose_db": more_agents.goose_database,
+    "crush": more_agents.crush_database,
+    "cursor": more_agents.cursor_database,
+    "cursor_cli": more_agents.cursor_cli_database,
+    "zed": more_agents.zed_database,
+}
+# By fixture or database: the marks of the first session's calls in order, and what is known about it.
+EXPECTED: dict[str, tuple[list[Marks | None], tuple[str, str | None, str | None, Usage | None]]] = {
+    "qwen": ([RAN, FAILED, NO, REFUSED], ("qwen:q1", WORK, "qwen3", Usage(input=100, output=9))),
+    "cline text": ([FAILED, REFUSED, NO], ("cline:1", WORK, None, None)),
+    "cline": ([NO, OK], ("cline:s1", None, "m1", Usage(input=7, output=2))),
+    "goose": ([Marks(failed=True, exit_code=2), OK, REFUSED], ("goose:20260501_1", WORK, None, Usage(input=50))),
+    "amp": ([RAN, FAILED, NO, REFUSED, STOPPED], ("amp:T-1", WORK, "m1", Usage(input=3, output=2, cache_read=5))),
+    "vscode": ([FAILED, NO], ("vscode:v1", None, "copilot/m1", Usage(input=40, output=4))),
+    "vscode lines": ([FAILED, NO], ("vscode:v1", None, "copilot/m1", Usage(input=40, output=4))),
+    "goose_db": ([Marks(failed=True, exit_code=2), OK, REFUSED], ("goose:g1", WORK, "m1", Usage(input=50, output=5))),
+    "crush": ([OK, FAILED, REFUSED, NO], ("crush:s1", "shop", "m-1", Usage(input=30, output=3))),
+    "cursor": ([RAN, FAILED, NO, REFUSED, None], ("cursor:k1", WORK, None, Usage(input=9, output=2))),
+    "cursor_cli": ([FAILED, Marks()], ("cursor:a1", WORK, "m1", None)),
+    "zed": ([OK, NO], ("zed:z1", WORK, "m1", Usage(input=9, output=2))),
+}
+
+
+def sessions_of(folder: Path, name: str) -> list[Session]:
+    if name not in DATABASES:
+        return read(folder, name)
+    path = DATABASES[name](folder)
+    assert recognise(path) == name
+    return list(read_path(path))
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_each_agent_says_in_its_own_way_what_failed_and_where_it_worked(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "1"
+    folder.mkdir()
+    session = sessions_of(folder, name)[0]
+    marks, (ref, cwd, model, usage) = EXPECTED[name]
+    assert [None if call.result is None else call.result.marks for call in session.calls()] == marks
+    # Crush says where it worked only by where its database lies.
+    where = str(folder / cwd) if cwd == "shop" else cwd
+    assert (str(session.ref), session.cwd, session.model, session.usage) == (ref, where, model, usage)
+    assert session.unreadable == ()
+    assert any(message.text.startswith(("Fix the till", "Fix it")) for message in session.messages[:1])
+    if name not in ("cline text", "cursor_cli", "vscode", "vscode lines"):
+        assert "hm" in {message.thinking for message in session.messages}
+
+
+def test_calls_have_the_names_and_arguments_that_other_agents_know(tmp_path: Path) -> None:
+    (old,) = read(tmp_path, "cline text")
+    assert [(call.tool, call.arguments) for call in old.calls()] == [
+        ("execute_command", {"command": "make test"}),
+        ("write_to_file", {"path": "a.py", "content": "<b>hi</b>\n"}),
+        ("read_file", {"path": "b.py"}),
+    ]
+    (new,) = read(tmp_path, "cline")
+    assert [(call.tool, call.arguments) for call in new.calls()][1] == ("mcp__docs__find", {"q": "x"})
+
+
+def test_sub_agents_compactions_and_costs_are_read(tmp_path: Path) -> None:
+    first, second = read_path(more_agents.crush_database(tmp_path))
+    assert (second.parent, second.relation) == (first.ref, "subagent")
+    assert (len(first.compactions), first.cost_usd, first.title) == (1, 0.5, "The till")
+    assert len(read(tmp_path, "qwen")[0].compactions) == len(read(tmp_path, "goose")[0].compactions) == 1
+
+
+def test_roo_and_kilo_keep_tasks_like_cline_with_costs_beside_them(tmp_path: Path) -> None:
+    folder = tmp_path / "rooveterinaryinc.roo-cline" / "tasks" / "t1"
+    folder.mkdir(parents=True)
+    read(folder, "cline text")
+    spent = json.dumps({"tokensIn": 5, "tokensOut": 2, "cacheReads": 1, "cost": 0.25})
+    shown = [{"ts": more_agents.AT, "type": "say", "say": "api_req_started", "text": spent}]
+    (folder / "ui_messages.json").write_text(json.dumps(shown))
+    (folder / "history_item.json").write_text('{"parentTaskId": "t0", "workspace": "/home/mira/other"}')
+    (session,) = read_path(folder / "api_conversation_history.json")
+    assert (str(session.ref), str(session.parent), session.relation) == ("roo:t1", "roo:t0", "subagent")
+    assert (session.usage, session.cost_usd) == (Usage(input=5, output=2, cache_read=1), 0.25)
+    assert session.cwd == "/home/mira/other"
+    assert recognise(folder / "ui_messages.json") is None
+
+
+def test_a_compressed_thread_of_zed_is_read_or_says_what_to_install(tmp_path: Path) -> None:
+    try:
+        import zstandard
+    except ImportError:
+        (session,) = read_path(more_agents.zed_database(tmp_path, "zstd", lambda data: b"\x28\xb5\x2f\xfd" + data))
+        assert [one.reason for one in session.unreadable] == [
+            "it is compressed; install the package zstandard to read it"
+        ]
+        return
+    (session,) = read_path(more_agents.zed_database(tmp_path, "zstd", zstandard.ZstdCompressor().compress))
+    assert len(list(session.calls())) == 2
+
+
+def test_a_database_tells_which_sessions_have_changed(tmp_path: Path) -> None:
+    for name, make in DATABASES.items():
+        if name != "cursor_cli":
+            path = make(tmp_path / name)
+            reader = named(name)
+            before = reader.stamps(path)  # type: ignore[attr-defined]
+            native = str(next(iter(read_path(path))).ref.native_id)
+            assert native in before
+            assert [one.ref.native_id for one in reader.read(path, {native})] == [native]  # type: ignore[call-arg]
+
+
+@settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
+@given(at=st.integers(100, 12_000), junk=st.binary(min_size=1, max_size=120))
+def test_a_damaged_database_is_an_error_or_is_read(at: int, junk: bytes) -> None:
+    for name, make in DATABASES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = make(Path(folder))
+            data = bytearray(path.read_bytes())
+            data[at : at + len(junk)] = junk
+            path.write_bytes(data)
+            try:
+                sessions = list(named(name).read(path))
+            except SourceError:
+                continue
+            for session in sessions:
+                assert all(isinstance(call.arguments, dict) for call in session.calls())
+                assert all(message.text.encode() is not None for message in session.messages)
+
+
+def test_homes_of_these_agents_are_found_where_they_are(tmp_path: Path) -> None:
+    settings = tmp_path / "Library/Application Support/Code/User"
+    places = [
+        settings / "globalStorage/saoudrizwan.claude-dev/tasks",
+        settings / "workspaceStorage/w1/chatSessions",
+        tmp_path / ".config/Cursor/User/globalStorage",
+        tmp_path / ".qwen/projects",
+        tmp_path / ".local/share/crush",
+    ]
+    for place in places:
+        place.mkdir(parents=True)
+    database = more_agents.cursor_database(places[2])
+    crush = more_agents.crush_database(tmp_path / "work")
+    (places[4] / "projects.json").write_text(f'{{"projects": [{{"path": "x", "data_dir": "{crush.parent}"}}]}}')
+    nowhere = tmp_path / "nowhere"
+    names = "hermes_home claude_config_dir codex_home gemini_home copilot_home opencode_home pi_home cursor_home"
+    places_of = dict.fromkeys(names.split(), nowhere) | {"qwen_home": tmp_path / ".qwen", "agents_home": tmp_path}
+    config = Config(home=tmp_path, **places_of)
+    assert sorted(discover(config)) == sorted([places[0], places[1], database, places[3], crush])
