@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
-from seasoned.experience.storage import refresh as refresh_experience
+from seasoned.experience.rules import is_behind
 from seasoned.store import Store
 from seasoned.template.recall.lookup import Recall
 from seasoned.template.recall.lookup import recall as look_up
@@ -32,9 +32,12 @@ def recall(
     Sessions of the last scan may not be indexed yet. That is done first, for so many seconds; the next call goes on.
     """
     # A server is asked by several agents at once; one of them indexes.
-    if _filling.acquire(blocking=False):
+    if is_behind(store) and _filling.acquire(blocking=False):
+        # Imported here: mostly there is nothing to index.
+        from seasoned.experience.storage import refresh
+
         try:
-            refresh_experience(store, within_seconds=within_seconds)
+            refresh(store, within_seconds=within_seconds)
         finally:
             _filling.release()
     return look_up(store, tool=tool, error=error, arguments=arguments, limit=limit, any_age=any_age, project=project)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from seasoned.experience import rules as evidence_rules
 from seasoned.experience import storage
 from seasoned.experience.evidence import SessionEvidence, evidence_of
 from seasoned.insight.track import JudgedCall, Track
@@ -16,6 +17,7 @@ from seasoned.scan.rows import SessionRows
 from seasoned.session import SessionRef
 from seasoned.store import Store
 from seasoned.template.recall import index
+from seasoned.template.recall import rules as recall_rules
 from seasoned.template.recall.index import SessionIndex
 
 # A correction is about the calls right before it. The query `call.set_corrected` says the same.
@@ -52,9 +54,9 @@ class SessionLearner:
     def keep(self, store: Store, learned: Mapping[int, bytes]) -> None:
         """Write what was found in new sessions that are in the store as they were read; the others stay queued."""
         rows = [row for row in store.rows("experience.as_read") if row["id"] in learned]
-        for kept in (index, storage):
-            if not kept.has_rules(store):
-                kept.follow_rules(store)
+        for rules in (recall_rules, evidence_rules):
+            if not rules.has_rules(store):
+                rules.follow_rules(store)
         found = {row["id"]: _decode(learned[row["id"]]) for row in rows}
         index.keep_index(store, {at: one.index for at, one in found.items()})
         for row in rows:

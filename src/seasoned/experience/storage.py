@@ -16,11 +16,10 @@ import msgspec
 from seasoned.experience.evidence import SessionEvidence, evidence_of
 from seasoned.experience.knowledge import ProjectKnowledge
 from seasoned.experience.lookup import StoredPath, StoredSheet, kind_key
+from seasoned.experience.rules import follow_rules, has_rules
 from seasoned.store import Store
 from seasoned.template.recall.index import ReadSession, fill
 
-# Raise it when evidence is read differently, or other knowledge follows from it: then all sessions are read again.
-_VERSION = "6"
 # Sessions of a project that count. Older ones would weigh next to nothing.
 _MOST_SESSIONS = 1500
 _MOST_OF_A_PERSON = 200  # of each other member of the team
@@ -67,25 +66,6 @@ def last_learned(store: Store) -> tuple[LastLearned, ...]:
         name = f"{last['agent']}:{last['native_id']}"
         found.append(LastLearned(row["agent"], row["sessions"], name, last["ended"] or None, last["at"]))
     return tuple(found)
-
-
-def is_behind(store: Store) -> bool:
-    """Whether sessions changed that `refresh` has not taken in yet. Cheap, and changes nothing."""
-    if not has_rules(store):
-        return True
-    return bool(store.rows("recall.waiting", {"limit": 1}) or store.rows("experience.stale"))
-
-
-def has_rules(store: Store) -> bool:
-    """Whether the evidence in the store was read with the rules of this version."""
-    known = store.row("experience.rules")
-    return known is not None and known["digest"] == _VERSION
-
-
-def follow_rules(store: Store) -> None:
-    """Queue all sessions again: the rules have changed since the last time. Call it inside a transaction."""
-    store.run("recall.wait_all")
-    store.run("experience.set_rules", {"digest": _VERSION})
 
 
 def _learn(store: Store, sessions: Mapping[int, ReadSession]) -> None:

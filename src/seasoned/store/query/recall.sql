@@ -63,6 +63,15 @@ WHERE worked.tool = :tool AND (:project IS NULL OR :project = (
     SELECT session.project FROM session WHERE session.id = worked.session_id))
 ORDER BY worked.time DESC, worked.call_id DESC LIMIT :limit;
 
+-- name: worked_in_project
+-- The same, beginning with the sessions of the project: for one that is a small part of the store.
+SELECT worked.call_id AS shown, worked.time, worked.session_id, 'unknown' AS speaks, call.tool, call.arguments,
+    COALESCE(session.root_id, session.id) AS root
+FROM session CROSS JOIN worked ON worked.session_id = session.id AND +worked.tool = :tool
+CROSS JOIN call ON call.id = worked.call_id
+WHERE session.project = :project
+ORDER BY worked.time DESC, worked.call_id DESC LIMIT :limit;
+
 -- name: call
 SELECT call.tool, call.arguments, call.result, session.agent || ':' || session.native_id AS session
 FROM call JOIN session ON session.id = call.session_id WHERE call.id = :id;
@@ -115,10 +124,25 @@ WHERE mistake_id = :mistake_id AND repaired_by IS NOT NULL
   AND (:project IS NULL OR :project = (SELECT session.project FROM session WHERE session.id = failure.session_id))
 ORDER BY time DESC, call_id DESC LIMIT :limit;
 
+-- name: repairs_in_project
+-- Both, beginning with the sessions of the project: for one that is a small part of the store.
+SELECT failure.repaired_by AS shown, failure.how, failure.time, failure.speaks, failure.session_id,
+    COALESCE(session.root_id, session.id) AS root
+FROM session CROSS JOIN mistake_session AS met ON met.mistake_id = :mistake_id AND met.session_id = session.id
+CROSS JOIN failure ON failure.session_id = session.id AND +failure.mistake_id = :mistake_id
+WHERE session.project = :project AND failure.repaired_by IS NOT NULL AND (:said IS NULL OR failure.said = :said)
+ORDER BY failure.time DESC, failure.call_id DESC LIMIT :limit;
+
 -- name: counts_in_project
 SELECT count(*) AS failures, count(failure.repaired_by) AS repaired
-FROM failure JOIN session ON session.id = failure.session_id
-WHERE failure.mistake_id = :mistake_id AND session.project = :project;
+FROM session CROSS JOIN mistake_session AS met ON met.mistake_id = :mistake_id AND met.session_id = session.id
+CROSS JOIN failure ON failure.session_id = session.id AND +failure.mistake_id = :mistake_id
+WHERE session.project = :project;
+
+-- name: is_small_project
+-- Whether fewer rows are read by beginning with the sessions of the project than by looking for them among all.
+SELECT count(*) < :most AND count(*) * count(*) < :limit * (SELECT max(id) FROM session) AS is_small
+FROM (SELECT 1 FROM session WHERE project = :project LIMIT :most) AS some;
 
 -- name: failed_lately
 SELECT call.arguments, failure.time, failure.session_id FROM failure JOIN call ON call.id = failure.call_id

@@ -8,27 +8,22 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from seasoned.command.rows import COMPILED
 from seasoned.insight.mistake.failure import program_of
 from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.store import Store
-from seasoned.template.admission.hostile import phrases_text
-from seasoned.template.example import digest
 from seasoned.template.recall.lookup import said_number
+from seasoned.template.recall.rules import follow_rules, has_rules
 
 # Of one tool in one session, each called in another way.
 WORKED_KEPT = 3
 # Sessions in one transaction: others must not wait long for their turn to write.
 _AT_ONCE = 40
-# Raise it when what is stored changes: then all sessions are read again.
-_VERSION = "4"
 _FAILURE_COLUMNS = ("call_id", "time", "said", "repaired_by", "how", "speaks")
 
 
@@ -107,22 +102,6 @@ def _take_in(store: Store, rows: Sequence[sqlite3.Row], learn: Learn | None) -> 
             store.run("recall.done", {"session_id": session_id, "times": times})
         if learn is not None:
             learn({at: one for at, one in read.items() if one is not None})
-
-
-def _rules() -> str:
-    return digest(_VERSION, phrases_text(), Path(COMPILED).read_text(encoding="utf-8"))
-
-
-def has_rules(store: Store) -> bool:
-    """Whether what is kept was found with the rules of this version."""
-    known = store.row("recall.rules")
-    return known is not None and known["digest"] == _rules()
-
-
-def follow_rules(store: Store) -> None:
-    """Queue all sessions again: the rules of what may be shown have changed. Call it inside a transaction."""
-    store.run("recall.wait_all")
-    store.run("recall.set_rules", {"digest": _rules()})
 
 
 def _read(store: Store, session_id: int) -> ReadSession | None:

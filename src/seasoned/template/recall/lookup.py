@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,6 +33,8 @@ LIMIT = 3
 MOST = 20
 # Only so many of the newest calls are read, however many there are.
 _READ_ROWS = 100
+# A project with more sessions is not looked through session by session.
+_SMALL_PROJECT = 4000
 _MISTAKES = 200
 _NEAREST = 5
 _COUNTED = 200
@@ -225,8 +228,11 @@ def _ways(
     store: Store, mistake: DatabaseRow, error: str, as_said: dict[str, int], sieve: _RecallFilter
 ) -> list[tuple[RecalledRepair, frozenset[str]]]:
     """Every way in which one mistake was repaired, each with its newest call and the lineages that found it."""
-    which, params = "_said" if as_said else "", {**as_said, "mistake_id": mistake["id"]}
-    rows = store.rows(f"recall.repairs{which}", {**params, "project": sieve.project, "limit": _READ_ROWS})
+    params = {**as_said, "mistake_id": mistake["id"], "project": sieve.project, "limit": _READ_ROWS}
+    if sieve.has_small_project:
+        rows = store.rows("recall.repairs_in_project", {"said": None, **params})
+    else:
+        rows = store.rows("recall.repairs_said" if as_said else "recall.repairs", params)
     if sieve.project is not None and rows:
         # The totals are of all projects.
         here = {"mistake_id": mistake["id"], "project": sieve.project}
@@ -249,7 +255,8 @@ def _worked(store: Store, tool: str, sieve: _RecallFilter, limit: int) -> tuple[
     from seasoned.template.library.guard import call_form_of
 
     forms: dict[str, list[DatabaseRow]] = {}
-    for row in store.rows("recall.worked", {"tool": tool, "project": sieve.project, "limit": _READ_ROWS}):
+    name = "recall.worked_in_project" if sieve.has_small_project else "recall.worked"
+    for row in store.rows(name, {"tool": tool, "project": sieve.project, "limit": _READ_ROWS}):
         forms.setdefault(repr(call_form_of(row["tool"], row["arguments"])), []).append(row)
     ranked = sorted(forms.values(), key=lambda rows: (-len(_lineages(rows)), -rows[0]["time"]))
     found = ((worked, _lineages(rows)) for rows in ranked if (worked := sieve.first(rows)) is not None)
@@ -274,6 +281,15 @@ class _RecallFilter:
         self._counts: Counter[str] = Counter()
         self._retired: list[CallForm] | None = None
         self._failed: dict[str, list[tuple[CallForm, float, int]]] = {}
+
+    @cached_property
+    def has_small_project(self) -> bool:
+        """Whether to begin with the sessions of the project. In a large one the newest rows of all are soon its own."""
+        if self.project is None:
+            return False
+        asked = {"project": self.project, "limit": _READ_ROWS, "most": _SMALL_PROJECT}
+        row = self._store.row("recall.is_small_project", asked)
+        return row is not None and bool(row["is_small"])
 
     def left_out(self) -> RecallOmissions:
         return RecallOmissions(**self._counts)

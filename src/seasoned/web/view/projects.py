@@ -18,7 +18,7 @@ from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.choice import decide as decide_line
-from seasoned.experience.storage import is_behind
+from seasoned.experience.rules import is_behind
 from seasoned.insight.page.rows import number
 from seasoned.insight.store_report import Revision, revision
 from seasoned.store import DatabaseRow, Store, open_store
