@@ -12,6 +12,7 @@ import pytest
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.scan.aggregates import update_aggregates
+from seasoned.scan.rows import call_totals
 from seasoned.store import Store, open_store
 from seasoned.store.forget import forget_everything, forget_sessions
 from seasoned.store.migration import MIGRATIONS
@@ -40,6 +41,7 @@ def add(store: Store, native_id: str, cwd: str | None, *, parent: str | None = N
     unknown = ["title", "model", "relation", "end_reason", "succeeded", "cost_usd", "source_id", "remote"]
     tokens = [f"{name}_tokens" for name in ("input", "output", "cache_read", "cache_write", "reasoning")]
     fields = dict.fromkeys([*unknown, "application", "platform", "daily_usage", "last_prompt_tokens", *tokens])
+    fields.update(call_totals({}))
     parents = {"parent_agent": parent and "codex", "parent_native_id": parent}
     times = {"started": 1.0, "ended": 2.0, "messages": 1, "compactions": "[]"}
     row = store.row(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.errors import NotFound, StoreError, UsageError
+from seasoned.scan.rows import call_totals
 from seasoned.store import Store, open_store, open_temporary
 from seasoned.store.backup import back_up, restore
 from seasoned.store.migration import VERSION
@@ -22,7 +23,7 @@ COLUMNS = """
     succeeded input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens cost_usd source_id
     last_prompt_tokens daily_usage
 """
-SESSION = dict.fromkeys(COLUMNS.split())
+SESSION = {**dict.fromkeys(COLUMNS.split()), **call_totals({})}
 
 
 def save(store: Store, native_id: str, agent: str = "codex", **fields: object) -> int:

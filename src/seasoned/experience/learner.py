@@ -59,12 +59,16 @@ class SessionLearner:
                 rules.follow_rules(store)
         found = {row["id"]: _decode(learned[row["id"]]) for row in rows}
         index.keep_index(store, {at: one.index for at, one in found.items()})
-        for row in rows:
-            storage.note_learned(store, row["id"], row["agent"], row["ended"])
-            if row["project"] is not None:
+        storage.note_learned(store, [(row["id"], row["agent"], row["ended"]) for row in rows])
+        storage.keep_evidence(
+            store,
+            [
                 # Its lineage is known only now.
-                evidence = msgspec.structs.replace(found[row["id"]].evidence, root=row["root"])
-                storage.keep_evidence(store, row["id"], row["project"], evidence)
+                (row["id"], row["project"], msgspec.structs.replace(found[row["id"]].evidence, root=row["root"]))
+                for row in rows
+                if row["project"] is not None
+            ],
+        )
         store.run_many("recall.not_waiting", [(at,) for at in found])
 
 

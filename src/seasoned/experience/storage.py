@@ -7,7 +7,7 @@ and puts together what follows from it. A hook then only looks up a row.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -70,25 +70,38 @@ def last_learned(store: Store) -> tuple[LastLearned, ...]:
 
 def _learn(store: Store, sessions: Mapping[int, ReadSession]) -> None:
     """Keep the evidence of sessions that were read."""
-    for at, one in sessions.items():
-        note_learned(store, at, one.track.ref.agent, one.track.ended)
-        if one.track.project is None or not one.track.calls:
-            store.run("experience.drop_evidence", {"session_id": at})
-        else:
-            keep_evidence(store, at, one.track.project, evidence_of(one.track, one.targets, one.repaired_by))
+    note_learned(store, [(at, one.track.ref.agent, one.track.ended) for at, one in sessions.items()])
+    known = {at: one for at, one in sessions.items() if one.track.project is not None and one.track.calls}
+    store.run_many("experience.drop_evidence", [{"session_id": at} for at in sessions if at not in known])
+    keep_evidence(
+        store,
+        [
+            (at, one.track.project, evidence_of(one.track, one.targets, one.repaired_by))
+            for at, one in known.items()
+            if one.track.project is not None
+        ],
+    )
 
 
-def note_learned(store: Store, session_id: int, agent: str, ended: float | None) -> None:
-    """Write down that a session was learned from now; call it inside a transaction."""
-    seen = {"session_id": session_id, "agent": agent, "ended": ended or 0.0, "at": time.time()}
-    store.run("experience.note_learned", seen)
+def note_learned(store: Store, sessions: Sequence[tuple[int, str, float | None]]) -> None:
+    """Write down that sessions were learned from now, each with its agent and end; call it inside a transaction."""
+    at = time.time()
+    store.run_many(
+        "experience.note_learned",
+        [{"session_id": id_, "agent": agent, "ended": ended or 0.0, "at": at} for id_, agent, ended in sessions],
+    )
 
 
-def keep_evidence(store: Store, session_id: int, project: str, evidence: SessionEvidence) -> None:
-    """Write what a session shows, and that its project has news; call it inside a transaction."""
-    row = {"session_id": session_id, "project": project, "ended": evidence.end, "content": _encode(evidence)}
-    store.run("experience.save_evidence", row)
-    store.run("experience.mark_stale", {"project": project})
+def keep_evidence(store: Store, found: Sequence[tuple[int, str, SessionEvidence]]) -> None:
+    """Write what sessions show, and that their projects have news; call it inside a transaction."""
+    store.run_many(
+        "experience.save_evidence",
+        [
+            {"session_id": id_, "project": project, "ended": evidence.end, "content": _encode(evidence)}
+            for id_, project, evidence in found
+        ],
+    )
+    store.run_many("experience.mark_stale", [{"project": one} for one in {project for _, project, _ in found}])
 
 
 def rebuild(store: Store, project: str) -> None:

@@ -7,12 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from seasoned.command.tool import task_type_of
-from seasoned.scan.rows import Learner
+from seasoned.scan.rows import Learner, call_totals
 from seasoned.store import Store
 from seasoned.store.project import settle_projects
-
-_COUNTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "trivial")
 
 
 def update_aggregates(
@@ -119,26 +116,17 @@ def _settle_lineages(store: Store) -> set[int]:
 
 
 def _settle_totals(store: Store) -> None:
-    counts: dict[int, Counter[str]] = {}
-    kinds: dict[int, Counter[str]] = {}
+    counted: dict[int, dict[tuple[str, str], int]] = {}
+    copies: Counter[int] = Counter()
     for row in store.rows("call.counts"):
-        count = counts.setdefault(row["session_id"], Counter())
+        of_session = counted.setdefault(row["session_id"], {})
         if row["is_copy"]:
-            count["copies"] += row["calls"]
+            copies[row["session_id"]] += row["calls"]
         elif row["counts_as"] is not None:
-            count["calls"] += row["calls"]
-            count[row["counts_as"]] += row["calls"]
-            if row["counts_as"] != "trivial":
-                kinds.setdefault(row["session_id"], Counter())[row["kind"]] += row["calls"]
+            of_session[row["counts_as"], row["kind"]] = row["calls"]
     totals = [
-        {
-            "id": session_id,
-            "calls": count["calls"],
-            "copies": count["copies"],
-            "task_type": task_type_of(kinds.get(session_id, {})),
-            **{name: count[name] for name in _COUNTS},
-        }
-        for session_id, count in counts.items()
+        {"id": session_id, "calls": sum(one.values()), "copies": copies[session_id], **call_totals(one)}
+        for session_id, one in counted.items()
     ]
     store.run_many("session.set_aggregates", totals)
     store.run("call.clear_tools")

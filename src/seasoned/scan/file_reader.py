@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -22,7 +23,7 @@ from seasoned.outcome.verdict import JUDGE
 from seasoned.project import checkout_of, normal_remote
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
 from seasoned.scan.intent import INTENT_CHARS, SpokenCall, corrections, intents, users_words
-from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, Mode, SessionRows
+from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, Mode, SessionRows, call_totals
 from seasoned.session import Session, ToolCall, Unreadable, Usage
 
 RESULT_CHARS = 500
@@ -243,6 +244,10 @@ class FileReader:
         said = self._said(session)
         agent = session.ref.agent
         cwd = None if session.cwd is None else redact(session.cwd)
+        calls = [
+            *[self._spoken_row(one, agent) for one in intents(session) if not one.call.synthetic],
+            *[self._call_row(call, agent, None) for call in session.late if not call.synthetic],
+        ]
         return SessionRows(
             agent=agent,
             native_id=session.ref.native_id,
@@ -270,14 +275,12 @@ class FileReader:
             cost_usd=session.cost_usd,
             last_prompt_tokens=session.last_prompt,
             daily_usage=_encode(session.daily_usage).decode() if session.daily_usage else None,
-            calls=[
-                *[self._spoken_row(one, agent) for one in intents(session) if not one.call.synthetic],
-                *[self._call_row(call, agent, None) for call in session.late if not call.synthetic],
-            ],
+            calls=calls,
             corrections=corrections(session),
             marks=list(session.warm),
             first_message=session.first_message,
             said=said,
+            **call_totals(Counter([(row.counts_as, row.kind) for row in calls])),
         )
 
     def _said(self, session: Session) -> str | None:

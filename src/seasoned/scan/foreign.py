@@ -41,7 +41,8 @@ class EarlierResults:
 
     def holds(self, text: str, *, own: str = "") -> bool:
         """Whether a text repeats a sentence of a result that is not one of the user's `own` words."""
-        if not self._texts:
+        # Without so many blanks no sentence is long enough: most commands end here.
+        if not self._texts or (text.count(" ", 0, _TEXT_CHARS) < _FEWEST_WORDS - 1 and text.isascii()):
             return False
         anchors = [anchor for anchor in _anchors(text) if anchor not in own]
         if not anchors:
@@ -66,7 +67,7 @@ def _anchors(text: str) -> Iterator[str]:
     for match in _SENTENCE.compiled.finditer(text[:_TEXT_CHARS]):
         sentence = match[0].strip()
         is_long = sentence.count(" ") >= _FEWEST_WORDS - 1
-        if is_long or len(_SPACELESS.compiled.findall(sentence)) >= _FEWEST_CHARS:
+        if is_long or (not sentence.isascii() and len(_SPACELESS.compiled.findall(sentence)) >= _FEWEST_CHARS):
             start = max(0, (len(sentence) - _ANCHOR_CHARS) // 2)
             yield sentence[start : start + _ANCHOR_CHARS]
             found += 1

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
+
+from seasoned.command.tool import task_type_of
 
 if TYPE_CHECKING:
     from seasoned.store import Store
@@ -89,6 +91,30 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     first_message: int = 0
     said: str | None = None
     learned: bytes | None = None  # what a learner found in it; only if this is the whole session
+    # Totals of these calls. Mostly they are those of the session: what copies or other files change, is updated later.
+    ok: int = 0
+    failed: int = 0
+    unclear: int = 0
+    declined: int = 0
+    cancelled: int = 0
+    interrupted: int = 0
+    trivial: int = 0
+    task_type: str | None = None
+
+
+COUNTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "trivial")
+
+
+def call_totals(counted: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+    """The totals of a session, from the numbers of its calls by what they count as and their kind."""
+    totals: dict[str, Any] = dict.fromkeys(COUNTS, 0)
+    kinds: dict[str, int] = {}
+    for (counts_as, kind), calls in counted.items():
+        totals[counts_as] += calls
+        if counts_as != "trivial":
+            kinds[kind] = kinds.get(kind, 0) + calls
+    totals["task_type"] = task_type_of(kinds)
+    return totals
 
 
 class Learner(Protocol):

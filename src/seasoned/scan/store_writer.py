@@ -25,7 +25,10 @@ class StoreWriter:
         # What the readers learned from sessions that were not in the store before, complete and once.
         self._learned: dict[int, bytes] = {}
         self.held_bytes = 0  # how much of it waits in memory
+        # Sessions that were written, without their calls yet.
+        self._waiting: list[tuple[int, SessionRows]] = []
         self._newest = 0
+        self._has_unreadable = True
         # The sessions whose aggregates were updated.
         self.settled: set[int] = set()
 
@@ -42,20 +45,24 @@ class StoreWriter:
         with self.store.write():
             newest = self.store.row("session.newest_id")
             self._newest = 0 if newest is None else newest["id"] or 0
+            self._has_unreadable = self.store.row("source.some_unreadable") is not None
+            self._waiting = []
             for batch in batches:
                 self._write(batch)
+            self._write_calls()
 
     def _write(self, batch: Batch) -> None:
         source_id = self.write_source(batch)
-        if batch.is_first:
+        if batch.is_first and self._has_unreadable:
             self.store.run("source.clear_unreadable", {"source_id": source_id})
         if batch.was_cut_at is not None:
             self.store.run("source.clear_unreadable_at", {"source_id": source_id, "place": batch.was_cut_at})
         if batch.unreadable:
+            self._has_unreadable = True
             self.store.run_many("source.add_unreadable", [(source_id, *one) for one in batch.unreadable])
         for session in batch.sessions:
             if session.messages or session.calls:
-                self.write_session(session, source_id)
+                self._begin_session(session, source_id)
 
     def write_source(self, batch: Batch) -> int:
         """Write the source of a batch; call it inside a transaction."""
@@ -79,6 +86,12 @@ class StoreWriter:
 
     def write_session(self, session: SessionRows, source_id: int | None) -> int | None:
         """Write one session with its calls; call it inside a transaction. None if the session was forgotten."""
+        session_id = self._begin_session(session, source_id)
+        self._write_calls()
+        return session_id
+
+    def _begin_session(self, session: SessionRows, source_id: int | None) -> int | None:
+        """Write a session; its calls are written with those of others, since most sessions have few."""
         fields = dict(zip(_COLUMNS, _values(session), strict=True), source_id=source_id)
         row = self.store.row("session.save", fields)
         if row is None:
@@ -90,16 +103,19 @@ class StoreWriter:
         else:
             self._learned.pop(session_id, None)
         self.touched.add(session_id)
-        # In the same transaction: if this process is killed before the totals are updated, the next scan does it.
-        self.store.run("session.unsettle", (session_id,))
-        self.store.run_records("call.save", session.calls, session_id=session_id)
-        # Most sessions have neither, and to prepare a statement for nothing takes time too.
-        if session.corrections:
+        self._waiting.append((session_id, session))
+        if session.corrections or session.marks:
             # The corrected calls may have been written by an earlier scan.
+            self._write_calls()
             corrections = [{"session_id": session_id, "message": message} for message in session.corrections]
             self.store.run_many("call.set_corrected", corrections)
-        if session.said is not None:
-            self.store.run("search.save_said", (session_id, session.first_message, session.said))
-        if session.marks:
             self.store.run_many("guard.mark_session", [(session_id, mark) for mark in session.marks])
         return session_id
+
+    def _write_calls(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        # In the same transaction: if this process is killed before the totals are updated, the next scan does it.
+        self.store.run_many("session.unsettle", [(session_id,) for session_id, _ in waiting])
+        self.store.run_records("call.save", [(session_id, session.calls) for session_id, session in waiting])
+        said = [(at, session.first_message, session.said) for at, session in waiting if session.said is not None]
+        self.store.run_many("search.save_said", said)

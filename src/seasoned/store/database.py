@@ -77,15 +77,15 @@ class Store:
         except _FAILS as error:
             raise _error(self.path, error) from error
 
-    def run_records(self, name: str, records: Iterable[object], **shared: object) -> None:
-        """Run a named statement for each record: parameters are its attributes, after those that all of them share."""
+    def run_records(self, name: str, owned: Iterable[tuple[int, Iterable[object]]]) -> None:
+        """Run a named statement for each record of each owner: its parameters are the owner, then the attributes."""
         names, statement = positional(name)
-        if names[: len(shared)] != tuple(shared):
-            raise ValueError(f"{name} must begin with the parameters {', '.join(shared)}")
         # Bound by position, since looking up names for each row takes twice as long.
-        values = attrgetter(*names[len(shared) :])
+        values = attrgetter(*names[1:])
         try:
-            self.connection.executemany(statement, [(*shared.values(), *values(record)) for record in records])
+            self.connection.executemany(
+                statement, [(owner, *values(record)) for owner, records in owned for record in records]
+            )
         except _FAILS as error:
             raise _error(self.path, error) from error
 

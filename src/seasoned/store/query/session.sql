@@ -3,13 +3,17 @@ INSERT INTO session (
     agent, native_id, source_id, title, cwd, remote, application, platform, model, started, ended, parent_agent, parent_native_id, relation,
     end_reason, succeeded, messages, compactions,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd,
-    last_prompt_tokens, daily_usage
+    last_prompt_tokens, daily_usage,
+    -- With its totals, which mostly stay as they are: a change would touch the sums of its day once more.
+    calls, ok, failed, unclear, declined, cancelled, interrupted, trivial, task_type
 )
 SELECT
     :agent, :native_id, :source_id, :title, :cwd, :remote, :application, :platform, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
     :end_reason, :succeeded, :messages, :compactions,
     :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd,
-    :last_prompt_tokens, :daily_usage
+    :last_prompt_tokens, :daily_usage,
+    :ok + :failed + :unclear + :declined + :cancelled + :interrupted + :trivial,
+    :ok, :failed, :unclear, :declined, :cancelled, :interrupted, :trivial, :task_type
 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE forgotten.agent = :agent AND forgotten.native_id = :native_id)
   -- After everything was forgotten, what had ended by then is left out until a person has it read again.
   AND NOT EXISTS (
@@ -206,7 +210,9 @@ DELETE FROM forgotten WHERE agent = '*' AND native_id = '*';
 UPDATE session SET
     calls = :calls, ok = :ok, failed = :failed, unclear = :unclear, declined = :declined, cancelled = :cancelled,
     interrupted = :interrupted, trivial = :trivial, copies = :copies, task_type = :task_type
-WHERE id = :id;
+WHERE id = :id
+  AND (calls, ok, failed, unclear, declined, cancelled, interrupted, trivial, copies, task_type)
+    IS NOT (:calls, :ok, :failed, :unclear, :declined, :cancelled, :interrupted, :trivial, :copies, :task_type);
 
 -- name: totals
 SELECT agent, count(*) AS sessions, sum(messages) AS messages, sum(calls) AS calls, sum(ok) AS ok,

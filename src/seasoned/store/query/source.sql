@@ -39,6 +39,9 @@ DELETE FROM source WHERE id = :id;
 -- name: add_unreadable
 INSERT INTO unreadable (source_id, place, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
 
+-- name: some_unreadable
+SELECT 1 FROM unreadable LIMIT 1;
+
 -- name: clear_unreadable
 DELETE FROM unreadable WHERE source_id = :source_id;
 
