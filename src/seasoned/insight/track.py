@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -172,16 +172,15 @@ def tracks(
         for session_id in sorted(sessions):
             row = store.row("session.track", {"id": session_id})
             if row is not None:
-                yield _track(row, store.rows("call.of_track", {"session_id": session_id}), include)
+                calls = map(tuple, store.rows("call.of_track", {"session_id": session_id}))
+                yield _track(row, calls, include)
         return
-    by_session = groupby(
-        store.each("call.of_tracks", {"agent": agent, "project": project}), key=itemgetter("session_id")
-    )
+    by_session = groupby(store.each("call.of_tracks", {"agent": agent, "project": project}), key=itemgetter(0))
     following = next(by_session, None)
     for row in store.each("session.tracks", {"agent": agent, "project": project}):
         # Both queries are ordered by session id; a session without own calls has no group.
         if following is not None and following[0] == row["id"]:
-            yield _track(row, following[1], include)
+            yield _track(row, (tuple(call)[1:] for call in following[1]), include)
             following = next(by_session, None)
         else:
             yield _track(row, (), include)
@@ -195,7 +194,7 @@ def compressed(
     return tracks(store, include=include, sessions=[row["id"] for row in rows])
 
 
-def _track(row: sqlite3.Row, calls: Iterable[sqlite3.Row], include: Include) -> Track:
+def _track(row: sqlite3.Row, calls: Iterable[Sequence[Any]], include: Include) -> Track:
     ref = SessionRef(row["agent"], row["native_id"])
     return Track(
         ref=ref,
@@ -221,25 +220,11 @@ def _track(row: sqlite3.Row, calls: Iterable[sqlite3.Row], include: Include) -> 
     )
 
 
-def _call(position: int, row: sqlite3.Row, include: Include, agent: str) -> JudgedCall:
-    return JudgedCall(
-        position=position,
-        message=row["message"],
-        tool=row["tool"],
-        kind=row["kind"],
+def _call(position: int, row: Sequence[Any], include: Include, agent: str) -> JudgedCall:
+    # By position: a report reads millions of calls, and to look up columns by name would take longer than all else.
+    message, tool, kind, counted, verdict, fault, at, arguments, result, reason, intent, corrected, foreign, *last = row
+    if include != NOTHING_MORE:
         # What was stored is the count by default; only with switches on is it computed again.
-        counts_as=row["counts_as"]
-        if include == NOTHING_MORE
-        else counts_as(row["tool"], row["verdict"], row["fault"], include, agent=agent),
-        verdict=row["verdict"],
-        fault=row["fault"],
-        time=row["time"],
-        raw_arguments=row["arguments"],
-        result=row["result"],
-        reason=row["reason"],
-        intent=row["intent"],
-        is_corrected=bool(row["corrected"]),
-        is_foreign=bool(row["is_foreign"]),
-        call_id=row["call_id"],
-        evidence=row["evidence"],
-    )
+        counted = counts_as(tool, verdict, fault, include, agent=agent)
+    said = (arguments, result, reason, intent, bool(corrected), bool(foreign), *last)
+    return JudgedCall(position, message, tool, kind, counted, verdict, fault, at, *said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Literal
@@ -49,7 +50,7 @@ class Trials:
         self,
         session: Sequence[int],
         position: Sequence[int],
-        failed: Sequence[bool],
+        failed: Sequence[int],  # 1 or 0
         tool: Sequence[int],
         tools: Sequence[str],
         *,
@@ -137,11 +138,10 @@ class Trials:
 
 def trials_of(tracks: Iterable[Track]) -> Trials:
     """Collect the counted calls. A shell counts as several tools, one for each kind of command."""
-    session: list[int] = []
-    position: list[int] = []
-    failed: list[bool] = []
-    tool: list[int] = []
+    # Arrays and not lists: a history may have millions of calls.
+    session, position, tool, failed = array("q"), array("q"), array("q"), array("b")
     tools: dict[str, int] = {}
+    codes: dict[tuple[str, str], int] = {}
     roots: dict[str, int] = {}
     facts: list[tuple[int, int, int, int]] = []
     for number, track in enumerate(tracks):
@@ -151,7 +151,11 @@ def trials_of(tracks: Iterable[Track]) -> Trials:
             session.append(number)
             position.append(call.position)
             failed.append(call.has_failed)
-            tool.append(tools.setdefault(tool_name(call), len(tools)))
+            # A name is put together once for each tool and kind, not for each of millions of calls.
+            code = codes.get((call.tool, call.kind))
+            if code is None:
+                code = codes[call.tool, call.kind] = tools.setdefault(tool_name(call), len(tools))
+            tool.append(code)
     cluster, messages, own_calls, early_types = zip(*facts, strict=True) if facts else ((), (), (), ())
     return Trials(
         session,

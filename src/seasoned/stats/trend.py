@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from seasoned.errors import UsageError
@@ -47,7 +48,7 @@ def slope_of(
     outcome, position = _within(failed.astype(float), cluster), _within(position, cluster)
     reason = NO_WAY
     if stratum is not None and float(np.abs(position).max()) > 1e-9 * scale:
-        outcome, position = (_without_strata(values, cluster, stratum) for values in (outcome, position))
+        outcome, position = _without_strata((outcome, position), cluster, stratum)
         reason = NO_WAY_IN_STRATA
     # Rounding errors of the subtraction would otherwise count as positions.
     position[np.abs(position) < 1e-9 * scale] = 0.0
@@ -91,7 +92,11 @@ def sums(codes: Codes, values: Array) -> Array:
     return np.bincount(codes, values).astype(float)
 
 
-def _without_strata(values: Array, cluster: Codes, stratum: Codes) -> Array:
+# Clusters whose counts by stratum are held at once: with many strata all of them would fill the memory.
+_CLUSTERS_AT_ONCE = 20_000
+
+
+def _without_strata(columns: Sequence[Array], cluster: Codes, stratum: Codes) -> list[Array]:
     """What strata leave of values that are already free of clusters.
 
     The normal equations are built from counts, so that no column for each stratum and trial is ever held.
@@ -99,14 +104,16 @@ def _without_strata(values: Array, cluster: Codes, stratum: Codes) -> Array:
     import numpy as np
 
     clusters, strata = int(cluster.max()) + 1, int(stratum.max()) + 1
-    counts = (
-        np.bincount(cluster * strata + stratum, minlength=clusters * strata).reshape(clusters, strata).astype(float)
-    )
-    sizes = np.maximum(counts.sum(axis=1), 1.0)
-    normal = np.diag(counts.sum(axis=0)) - counts.T @ (counts / sizes[:, None])
+    normal = np.diag(np.bincount(stratum).astype(float))
+    for first in range(0, clusters, _CLUSTERS_AT_ONCE):
+        some = (cluster >= first) & (cluster < first + _CLUSTERS_AT_ONCE)
+        shape = (min(_CLUSTERS_AT_ONCE, clusters - first), strata)
+        cell = (cluster[some] - first) * strata + stratum[some]
+        counts = np.bincount(cell, minlength=shape[0] * strata).reshape(shape).astype(float)
+        normal -= counts.T @ (counts / np.maximum(counts.sum(axis=1), 1.0)[:, None])
     # A pseudo-inverse: with every cluster's mean removed, the levels are known only up to a constant.
-    levels: Array = np.linalg.pinv(normal, hermitian=True) @ sums(stratum, values)
-    return values - _within(levels[stratum], cluster)
+    inverse = np.linalg.pinv(normal, hermitian=True)
+    return [values - _within((inverse @ sums(stratum, values))[stratum], cluster) for values in columns]
 
 
 NO_SHARED_STRATUM = "no stratum has trials of both groups"

@@ -22,14 +22,15 @@ UPDATE call SET corrected = 1 WHERE id IN (
 SELECT * FROM call WHERE session_id = :session_id ORDER BY position;
 
 -- name: of_track
-SELECT message, tool, kind, counts_as, verdict, fault, time, arguments, result, reason, intent, corrected, call_id,
-    evidence, is_foreign
+-- The columns in the order of `insight.track.JudgedCall`.
+SELECT message, tool, kind, counts_as, verdict, fault, time, arguments, result, reason, intent, corrected, is_foreign,
+    call_id, evidence
 FROM call WHERE session_id = :session_id AND copy_of IS NULL ORDER BY position;
 
 -- name: of_tracks
+-- The session, then the same columns.
 SELECT call.session_id, call.message, call.tool, call.kind, call.counts_as, call.verdict, call.fault, call.time,
-    call.arguments, call.result, call.reason, call.intent, call.corrected, call.call_id, call.evidence,
-    call.is_foreign
+    call.arguments, call.result, call.reason, call.intent, call.corrected, call.is_foreign, call.call_id, call.evidence
 -- CROSS JOIN: session by session, so that the calls of a whole history need not be sorted.
 FROM session CROSS JOIN call ON call.session_id = session.id
 WHERE call.copy_of IS NULL AND (:agent IS NULL OR session.agent = :agent)
