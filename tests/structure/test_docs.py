@@ -115,6 +115,7 @@ ANSWER_PARTS = 4
 # Answers of commands that download something, or need a person or a service, with their fields.
 BY_HAND = {
     "model": ("path", "bytes", "is_new"),
+    "watch": ("event", "title", "project", "failed_in_a_row", "verdict", "counts_as", "arguments"),
     "decisions": ("changes", "ok", "state", "change", "said"),
     "confirm-submitted": ("id", "action", "status", "digest", "timeout_seconds", "message", "approve_url", "deny_url"),
     "confirm-request": ("id", "details", "status", "resolved_by", "digest", "redeem_before", "votes", "is_unused"),

@@ -49,6 +49,7 @@ PACKAGES = (
     "connect",
     "adopt",
     "advise",
+    "live",
     "app",
 )
 ENTRY_POINTS = ("cli", "web", "mcp_server", "hermes_plugin", "hooks", "testing")

@@ -24,6 +24,7 @@ COMMANDS = {
     "search": ("session.search:search", "Find sessions by what was said and done"),
     "projects": ("project.command:projects", "List projects, merge them and split them"),
     "show": ("session.command:show", "Show a session with a verdict on every call"),
+    "watch": ("session.watch:watch", "Follow running sessions, call by call"),
     "judge": ("judge:judge", "Judge every call, one JSON line each"),
     "agreement": ("judge:agreement", "Score the judge against explicit flags"),
     "profile": ("insight:profile", "Show how a session went"),

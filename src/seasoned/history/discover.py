@@ -12,8 +12,8 @@ import msgspec
 from seasoned.config import Config
 from seasoned.errors import NotFound, SeasonedError, SourceError
 
-_DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
-_SUFFIXES = (".jsonl", ".json", ".ndjson", *_DATABASES, ".eval", ".traj")
+DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
+SUFFIXES = (".jsonl", ".json", ".ndjson", *DATABASES, ".eval", ".traj")
 # Folders with many JSON files that are never histories.
 _SKIPPED_FOLDERS = {"node_modules", ".git", "__pycache__", ".venv", "venv", "site-packages"}
 
@@ -124,7 +124,7 @@ def candidates(
 
 def may_be_history(path: str) -> bool:
     """Whether a file could be a history by its path alone, for files that are not on this machine."""
-    return path.endswith(_SUFFIXES) and _SKIPPED_FOLDERS.isdisjoint(path.split("/")[:-1])
+    return path.endswith(SUFFIXES) and _SKIPPED_FOLDERS.isdisjoint(path.split("/")[:-1])
 
 
 def _raise(path: str, error: SeasonedError) -> None:
@@ -158,7 +158,7 @@ def _under(path: Path, *, named: bool, pass_over: Callable[[str, SeasonedError],
         else:
             pass_over(*entry)
     if named and is_empty:
-        suffixes = ", ".join(_SUFFIXES)
+        suffixes = ", ".join(SUFFIXES)
         pass_over(absolute, NotFound(f"{str(path)!r} holds no histories: no file in it ends in {suffixes}."))
 
 
@@ -180,7 +180,7 @@ def _walk(folder: str) -> Iterator[Candidate | tuple[str, SourceError]]:
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in _SKIPPED_FOLDERS and not _is_part_of_session(folder, entry.name):
                 yield from _walk(entry.path)
-        elif entry.name.endswith(_SUFFIXES):
+        elif entry.name.endswith(SUFFIXES):
             try:
                 status = entry.stat()
             except OSError:
@@ -198,7 +198,7 @@ def _is_part_of_session(folder: str, name: str) -> bool:
 
 def _changed_ns(path: str, status: os.stat_result) -> int:
     """When a file last changed. What a program adds to a database stays in a log beside it while the program runs."""
-    if not path.endswith(_DATABASES):
+    if not path.endswith(DATABASES):
         return status.st_mtime_ns
     try:
         return max(status.st_mtime_ns, os.stat(f"{path}-wal").st_mtime_ns)  # noqa: PTH116

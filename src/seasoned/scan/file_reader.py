@@ -246,7 +246,7 @@ class FileReader:
         cwd = None if session.cwd is None else redact(session.cwd)
         calls = [
             *[self._spoken_row(one, agent) for one in intents(session) if not one.call.synthetic],
-            *[self._call_row(call, agent, None) for call in session.late if not call.synthetic],
+            *[self.call_row(call, agent) for call in session.late if not call.synthetic],
         ]
         return SessionRows(
             agent=agent,
@@ -329,10 +329,11 @@ class FileReader:
         return blind(call, agent=agent, strict=self.mode == "strict")
 
     def _spoken_row(self, one: SpokenCall, agent: str) -> CallRow:
-        row = self._call_row(one.call, agent, one.words)
+        row = self.call_row(one.call, agent, one.words)
         return msgspec.structs.replace(row, is_foreign=1) if one.is_foreign else row
 
-    def _call_row(self, call: ToolCall, agent: str, words: str | None) -> CallRow:
+    def call_row(self, call: ToolCall, agent: str, words: str | None = None) -> CallRow:
+        """The row of one call: judged, truncated and redacted."""
         judged = call if self.mode == "full" else self._blind(call, agent)
         verdict = judge(judged, agent=agent)
         flag = label(call, agent=agent, verdict=verdict if judged is call else None)

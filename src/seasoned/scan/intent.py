@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.correction import corrects
+from seasoned.redact.redactor import Redactor
 from seasoned.scan.foreign import EarlierResults
 from seasoned.session import Message, Session, ToolCall
 
 INTENT_CHARS = 200
 _SAID_CHARS = 400
 _QUESTION_CHARS = 300
+_OPENING_CHARS = 120
 _FEWEST_CHARS = 8  # shorter messages ("Done.", "ok") do not state an intent
 # How messages begin that the agent's program wrote in the user's name.
 _WRAPPED = ("<", "[", "Caveat:", "This session is being continued")
@@ -112,6 +114,17 @@ def asks_leave(words: str) -> bool:
     end = words[-_QUESTION_CHARS:].lower()
     # The expression is slow and few messages ask for permission.
     return any(sign in end for sign in _ASKING) and _LEAVE.compiled.search(end) is not None
+
+
+def opening_words(session: Session, redactor: Redactor) -> str:
+    """How the conversation begins, in one line: what people know a session by that has no title."""
+    asked = [one for one in session.messages if one.role == "user" and not (one.synthetic or one.summary)]
+    # What a person said tells more than a picture, or what a program put into the user's mouth.
+    words = next((said for one in asked if (said := users_words(one))), None)
+    words = words or next((one.text for one in asked if one.text.strip()), "")
+    # Redacted before it is shortened: half of a secret would not be recognised.
+    short = " ".join(redactor.head(words, 4 * _OPENING_CHARS).split())
+    return short if len(short) <= _OPENING_CHARS else f"{short[: _OPENING_CHARS - 2].rstrip()} …"
 
 
 def users_words(message: Message) -> str | None:

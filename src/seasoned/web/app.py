@@ -28,6 +28,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "overview": (),
     "advice": (),
     "sessions": (),
+    "live": (),
     "projects": (),
     "insight": (),
     "backtest": (),
@@ -76,6 +77,8 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
         finally:
             if team is not None:
                 await team.stop()
+            if (live := getattr(app.state, "live", None)) is not None:
+                live.stop()
             await history_store.stop()
 
     app = FastAPI(

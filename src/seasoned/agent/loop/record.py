@@ -158,11 +158,11 @@ class _TurnReader(FileReader):
         """Drop the verdicts of a turn that is over."""
         self._judged.clear()
 
-    def _call_row(self, call: ToolCall, agent: str, words: str | None) -> CallRow:
+    def call_row(self, call: ToolCall, agent: str, words: str | None = None) -> CallRow:
         known = self._judged.get(call.index)
         if known is not None and known[:2] == (call, words):
             return known[2]
-        row = super()._call_row(call, agent, words)
+        row = super().call_row(call, agent, words)
         self._judged[call.index] = (call, words, row)
         return row
 

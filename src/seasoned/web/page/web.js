@@ -257,8 +257,75 @@
     }
   }
 
+  // Running sessions. The server says that something happened; the page then asks for itself and takes what is new.
+  function takeTurn(fresh) {
+    const known = document.getElementById(fresh.id);
+    if (!known) return find(".turns").append(fresh);
+    if (known.textContent === fresh.textContent) return undefined;
+    // What was opened stays open.
+    const opened = [...known.querySelectorAll("details")].map((one) => one.open);
+    [...fresh.querySelectorAll("details")].forEach((one, at) => (one.open ||= opened[at] ?? false));
+    if (known.classList.contains("current")) fresh.classList.add("current");
+    return known.replaceWith(fresh);
+  }
+
+  function takeFresh(fresh) {
+    const turns = find(".turns[data-live]");
+    if (!turns) {
+      const list = find("#live");
+      const now = find("#live", fresh);
+      if (list.innerHTML !== now.innerHTML) list.replaceChildren(...now.childNodes);
+      const section = list.closest("section");
+      if (section) section.hidden = !find(".card", list);
+      return;
+    }
+    const isAtEnd = turns.getBoundingClientRect().bottom < innerHeight + 150;
+    for (const part of document.querySelectorAll("[data-fresh]")) {
+      const now = find(`[data-fresh="${part.dataset.fresh}"]`, fresh);
+      if (now && part.innerHTML !== now.innerHTML) part.replaceChildren(...now.childNodes);
+    }
+    for (const one of [...fresh.querySelectorAll(".turns > li[id]")]) takeTurn(one);
+    if (isAtEnd) turns.lastElementChild.scrollIntoView({ block: "end", behavior: "instant" });
+  }
+
+  function follow(part) {
+    let stream = null;
+    let isAsking = false;
+    let isOwed = false;
+    async function ask() {
+      isOwed = isAsking;
+      if (isAsking) return;
+      isAsking = true;
+      try {
+        const answer = await fetch(part.dataset.from, { headers: { accept: "text/html" }, cache: "no-store" });
+        if (answer.ok && !answer.redirected) takeFresh(new DOMParser().parseFromString(await answer.text(), "text/html"));
+      } catch {
+        // The stream connects again by itself, and then asks again.
+      }
+      // A busy session is asked for a few times a second at most.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      isAsking = false;
+      if (isOwed) ask();
+    }
+    function listenOrRest() {
+      // Nobody looks at a hidden page, and a browser has only six connections to one server.
+      if (document.hidden) {
+        stream?.close();
+        stream = null;
+      } else if (!stream) {
+        stream = new EventSource(part.dataset.live);
+        stream.addEventListener("change", ask);
+        stream.addEventListener("over", () => location.assign("/login?over=1"));
+      }
+    }
+    document.addEventListener("visibilitychange", listenOrRest);
+    addEventListener("pagehide", () => stream?.close());
+    listenOrRest();
+  }
+
   keepVisit();
   offerCopies();
+  if (find("[data-live]")) follow(find("[data-live]"));
   if (find(".turns")) {
     addEventListener("keydown", read);
     showKeysHint();

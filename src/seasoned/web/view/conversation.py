@@ -9,19 +9,25 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
+from seasoned.command.brief import brief_of
 from seasoned.command.commit import Commit, commits_of
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.history.read import read_one
 from seasoned.history.reader.seasoned_db import NAME
 from seasoned.redact.redactor import Redactor
+from seasoned.scan.file_reader import FileReader
 from seasoned.session import Message, Session, SessionRef, ToolCall
 from seasoned.store import Database, DatabaseRow, Store
 from seasoned.web.table import opening
 from seasoned.web.view.edit import ShownEdit, edits_of
 
+# A row of the store, or one with the same names for what happened since the last scan.
+StoredRow = DatabaseRow | dict[str, Any]
 MESSAGES_SHOWN = 40
 TEXT_CHARS = 6_000
 RESULT_CHARS = 2_000
@@ -29,13 +35,11 @@ RESULT_CHARS = 2_000
 WHOLE_CHARS = 300_000
 # Sessions can be large, and few people read at the same time.
 _KEPT = 4
-_BRIEF = 200
+_JUDGED_KEPT = 5_000
 _HEAD = 1_000
 # A longer result is folded; of a failed call the end stays in sight, where programs say what went wrong.
 _LINES_SHOWN = 12
 _CHILD_CALLS = 30
-# Arguments that say most about a call, the best first.
-_TELLING = ("command", "cmd", "pattern", "query", "file_path", "path", "url", "description", "prompt")
 
 
 class ShownText(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,26 +117,6 @@ class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
         return texts + list(long.items())
 
 
-def brief_of(arguments: str) -> str:
-    """Arguments in one line, or only the one that says most."""
-    try:
-        found = json.loads(arguments)
-    except ValueError:
-        return arguments[:_BRIEF]
-    if not isinstance(found, dict) or not found:
-        return "no arguments"
-    told = {name: _words(found[name]) for name in _TELLING if name in found}
-    said = next(filter(None, told.values()), None)
-    return (said or json.dumps(found, ensure_ascii=False))[:_BRIEF]
-
-
-def _words(value: object) -> str:
-    """A text, or the command in a list of words: `bash -lc COMMAND`."""
-    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-        return str(value[-1]) if len(value) == 3 and value[1] in ("-lc", "-c") else " ".join(value)
-    return value if isinstance(value, str) else ""
-
-
 class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
     """One message and its calls."""
 
@@ -158,8 +142,9 @@ class Conversations:
     def __init__(self) -> None:
         self._lock = Lock()
         self._read: OrderedDict[tuple[object, ...], Session] = OrderedDict()
+        self._judged: dict[tuple[str, str, bool], StoredRow] = {}
 
-    def find(self, row: DatabaseRow) -> Session | str:
+    def find(self, row: StoredRow) -> Session | str:
         """The session, or a sentence that says why it cannot be read."""
         if not row["path"]:
             return "Its source file was forgotten."
@@ -183,6 +168,26 @@ class Conversations:
                 self._read.popitem(last=False)
         return found
 
+    def judged_since(self, session: Session, stored: Sequence[StoredRow], redactor: Redactor) -> list[StoredRow]:
+        """The stored calls, and those that were made or ended since the last scan; empty if there are none of these."""
+        known = {str(row["call_id"]): row for row in stored}
+        reader = FileReader(redactor)
+        is_fresh = False
+        rows: list[StoredRow] = []
+        for call in session.calls():
+            row = known.get(call.id)
+            if row is not None and (row["result"] is not None or call.result is None):
+                rows.append(row)
+            elif not call.synthetic:
+                is_fresh = True
+                key = (str(session.ref), call.id, call.result is None)
+                if key not in self._judged:
+                    self._judged[key] = {**asdict(reader.call_row(call, session.ref.agent)), "copy_of": None}
+                rows.append(self._judged[key])
+        for old in list(self._judged)[:-_JUDGED_KEPT]:
+            self._judged.pop(old, None)
+        return rows if is_fresh else []
+
 
 def _state(path: Path, *, may_lack: bool = False) -> tuple[int, int]:
     """Changes with the file, and with the write-ahead log of a database if there is one."""
@@ -195,9 +200,15 @@ def _state(path: Path, *, may_lack: bool = False) -> tuple[int, int]:
     return stat.st_mtime_ns, stat.st_size
 
 
+def last_page(session: Session) -> int:
+    """The index of the message with which the last page of a conversation begins."""
+    shown = [at for at, one in enumerate(session.messages) if not (one.role == "tool" and one.answers is not None)]
+    return shown[-MESSAGES_SHOWN:][0] if shown else 0
+
+
 def turns(
     session: Session,
-    calls: Sequence[DatabaseRow],
+    calls: Sequence[StoredRow],
     redactor: Redactor,
     *,
     first: int,
@@ -225,7 +236,7 @@ def turns(
 def _turn(
     index: int,
     message: Message,
-    verdicts: dict[str, DatabaseRow],
+    verdicts: dict[str, StoredRow],
     redactor: Redactor,
     children: dict[str, ShownChild],
     *,
@@ -244,7 +255,7 @@ def _turn(
     )
 
 
-def _shown(call: ToolCall, row: DatabaseRow | None, redactor: Redactor, children: dict[str, ShownChild]) -> ShownCall:
+def _shown(call: ToolCall, row: StoredRow | None, redactor: Redactor, children: dict[str, ShownChild]) -> ShownCall:
     arguments = json.dumps(call.arguments, ensure_ascii=False, indent=2)
     return ShownCall(
         call_id=call.id,
@@ -281,7 +292,7 @@ def _child_of(call: ToolCall, children: dict[str, ShownChild]) -> ShownChild | N
     return next((children[one.removeprefix("agent-")] for one in named if one.removeprefix("agent-") in children), None)
 
 
-def children_of(store: Store, row: DatabaseRow, most: int) -> list[ShownChild]:
+def children_of(store: Store, row: StoredRow, most: int) -> list[ShownChild]:
     """Sessions that this one started, or that continue it."""
     asked = {"agent": row["agent"], "native_id": row["native_id"], "limit": most}
     return [
@@ -304,7 +315,7 @@ def _call_lines(store: Store, session_id: int) -> tuple[tuple[int, int, str, str
     )
 
 
-def stored_calls(calls: Sequence[DatabaseRow]) -> list[ShownCall]:
+def stored_calls(calls: Sequence[StoredRow]) -> list[ShownCall]:
     """What the store still knows of calls whose conversation is gone."""
     return [
         ShownCall(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections import Counter
 from collections.abc import Sequence
-from textwrap import shorten
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -16,19 +19,22 @@ from seasoned.agent.review.due import settings_of
 from seasoned.app import review as reviewing
 from seasoned.app import template as templates
 from seasoned.app.extras import require
+from seasoned.app.stores import scan_into_store
 from seasoned.command.commit import Commit
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import CannotDo, NotFound
 from seasoned.history.resume import resume_command
 from seasoned.insight.page.rows import number
+from seasoned.live.follow import RUNNING_SECONDS, streak_of
 from seasoned.project import name_of as project_name
-from seasoned.scan.intent import users_words
+from seasoned.scan.intent import opening_words
 from seasoned.session import Session, ToolCall
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars, plural
 from seasoned.web.cache import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
 from seasoned.web.display import day_and_time, percent, project_link, session_link, template_link
 from seasoned.web.history_store import histories_of
+from seasoned.web.live import live_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import PageRoute, redirect
 from seasoned.web.table import Column, Table, TableCell, answer, numbers, opening, row_limit
@@ -38,9 +44,11 @@ from seasoned.web.view.conversation import (
     ShownCall,
     ShownChild,
     ShownMessage,
+    StoredRow,
     children_of,
     find_lost_turns,
     is_recorded_here,
+    last_page,
     lost_turns,
     redacted_commits,
     stored_calls,
@@ -78,7 +86,6 @@ _BLOCK = 10
 _MOST_MARKS = 400
 _CHILDREN = 20
 _COMMITS = 50
-_OPENING_CHARS = 120
 _CALL_COLUMNS = (
     Column("position", "Call", is_number=True),
     Column("tool", "Tool"),
@@ -110,6 +117,9 @@ class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
     commits: list[tuple[ToolCall, Commit]]
     # What to type to continue it in its own agent.
     resume: str | None
+    is_live: bool
+    # How many calls failed since the last one that worked.
+    streak: int
     first: int
     following: int | None
     last: int
@@ -122,7 +132,7 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
     redactor = service_of(request).secrecy.redactor()
     conversations = _conversations(request)
     # An address that was typed wrong shows the beginning instead of an error.
-    first = int(at) if at.isascii() and at.isdecimal() and len(at) < 10 else 0
+    first = -1 if at == "end" else int(at) if at.isascii() and at.isdecimal() and len(at) < 10 else 0
     if whole:
 
         def look_whole(store: Store) -> tuple[str, Any]:
@@ -135,12 +145,21 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
         return answer(request, here, "whole.html", title=title, said=said, back=session_link(ref))
 
     def look(store: Store) -> tuple[SessionPage, Session | str]:
-        row = _row(store, ref)
-        calls = store.rows("page.calls", {"session_id": row["id"]})
+        row: StoredRow = _row(store, ref)
+        calls: Sequence[StoredRow] = store.rows("page.calls", {"session_id": row["id"]})
         found = conversations.find(row)
+        if isinstance(found, Session) and (fresh := conversations.judged_since(found, calls, redactor)):
+            calls, row = fresh, _counted_again(row, found, fresh)
         return _shown(store, row, calls, found, redactor, first, show, row_limit(request)), found
 
-    shown, found = await histories_of(request).read(look)
+    try:
+        shown, found = await histories_of(request).read(look)
+    except NotFound:
+        # A session that began after the last scan is read now.
+        if (live := live_of(request).find(ref)) is None:
+            raise
+        await asyncio.to_thread(scan_into_store, service_of(request).config, [Path(live.path)], by_person=False)
+        shown, found = await histories_of(request).read(look)
     gaps = await _gaps(request, shown.ref, found)
     review = works_of(request).find(name_of(shown.ref))
     figures = _figures(shown.row, shown.ref, shown.compactions)
@@ -201,6 +220,22 @@ async def _gaps(request: Request, ref: str, found: Session | str) -> dict[int, L
     return find_lost_turns(found, lost) if lost else {}
 
 
+def _counted_again(row: StoredRow, found: Session, calls: Sequence[StoredRow]) -> dict[str, Any]:
+    """The row with the figures of a session that has gone on since the last scan."""
+    counts = Counter(call["counts_as"] for call in calls if call["copy_of"] is None)
+    names = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "trivial")
+    fresh = {"messages": found.message_count, "calls": len(calls), "ended": found.ended}
+    return {**dict(row), **fresh, **{name: counts[name] for name in names}}
+
+
+def _is_live(path: str | None) -> bool:
+    """Whether the file of a session changed a short while ago."""
+    try:
+        return path is not None and time.time() - Path(path).stat().st_mtime < RUNNING_SECONDS
+    except OSError:
+        return False
+
+
 def _conversations(request: Request) -> Conversations:
     state = request.app.state
     if not hasattr(state, "conversations"):
@@ -220,8 +255,8 @@ def _row(store: Store, ref: str) -> DatabaseRow:
 
 def _shown(
     store: Store,
-    row: DatabaseRow,
-    calls: Sequence[DatabaseRow],
+    row: StoredRow,
+    calls: Sequence[StoredRow],
     found: Session | str,
     redactor: Any,
     first: int,
@@ -236,6 +271,7 @@ def _shown(
     children = children_of(store, row, _CHILDREN)
     commits: list[tuple[ToolCall, Commit]] = []
     if isinstance(found, Session):
+        first = last_page(found) if first < 0 else first
         said = turns(found, calls, redactor, first=first, children=children)
         commits = [(call, one) for call in found.calls() for one in redacted_commits(call, redactor)][:_COMMITS]
         last = len(found.messages)
@@ -246,7 +282,7 @@ def _shown(
     return SessionPage(
         row=dict(row),
         ref=ref,
-        title=row["title"] or _opening(found, redactor) or opening(store, row["id"]) or row["native_id"],
+        title=_title(store, row, found, redactor),
         turns=said,
         gone="" if isinstance(found, Session) else found,
         calls=[] if isinstance(found, Session) else stored_calls(calls[first : first + 100]),
@@ -255,6 +291,8 @@ def _shown(
         children=children,
         commits=commits,
         resume=resume_command(row["agent"], row["native_id"], row["cwd"]),
+        is_live=_is_live(row["path"]),
+        streak=streak_of(call["counts_as"] for call in reversed(own)),
         first=first,
         following=following if isinstance(found, Session) else first + 100 if len(calls) > first + 100 else None,
         last=last if isinstance(found, Session) else len(calls),
@@ -262,16 +300,9 @@ def _shown(
     )
 
 
-def _opening(found: Session | str, redactor: Any) -> str:
-    """How the conversation begins, in one line: what people know a session by that has no title."""
-    if not isinstance(found, Session):
-        return ""
-    asked = [one for one in found.messages if one.role == "user" and not (one.synthetic or one.summary)]
-    # What a person said tells more than a picture, or what a program put into the user's mouth.
-    words = next((said for one in asked if (said := users_words(one))), None)
-    words = words or next((one.text for one in asked if one.text.strip()), "")
-    # Redacted before it is shortened: half of a secret would not be recognised.
-    return shorten(redactor.head(words, 4 * _OPENING_CHARS), _OPENING_CHARS, placeholder=" …")
+def _title(store: Store, row: StoredRow, found: Session | str, redactor: Any) -> str:
+    began = opening_words(found, redactor) if isinstance(found, Session) else ""
+    return row["title"] or began or opening(store, row["id"]) or row["native_id"]
 
 
 def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, Any]]:
@@ -301,7 +332,7 @@ def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, 
     ]
 
 
-def _marks(calls: Sequence[DatabaseRow]) -> list[tuple[str, str]]:
+def _marks(calls: Sequence[StoredRow]) -> list[tuple[str, str]]:
     # Divided and rounded up.
     step = -(-len(calls) // _MOST_MARKS) or 1
     marks = []
@@ -314,7 +345,7 @@ def _marks(calls: Sequence[DatabaseRow]) -> list[tuple[str, str]]:
     return marks
 
 
-def _call_table(ref: str, calls: Sequence[DatabaseRow], only: str, limit: int) -> Table:
+def _call_table(ref: str, calls: Sequence[StoredRow], only: str, limit: int) -> Table:
     wanted = [call for call in calls if only not in ("failed", "unclear") or call["counts_as"] == only]
     rows = [
         (
@@ -331,7 +362,7 @@ def _call_table(ref: str, calls: Sequence[DatabaseRow], only: str, limit: int) -
     return Table(name="calls", title="Calls", columns=_CALL_COLUMNS, rows=rows, empty=empty, note=note)
 
 
-def _block_table(ref: str, calls: Sequence[DatabaseRow]) -> Table:
+def _block_table(ref: str, calls: Sequence[StoredRow]) -> Table:
     size = max(_BLOCK, -(-len(calls) // 20))
     rows = []
     for at in range(0, len(calls), size):

@@ -1,0 +1,119 @@
+"""`watch`: running sessions, call by call."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import click
+
+from seasoned.cli.options import json_option, paths_argument
+from seasoned.cli.output import console, print_json, printable
+from seasoned.command.brief import brief_of
+from seasoned.config import load
+from seasoned.errors import NotFound
+from seasoned.live.follow import STREAK, LiveCall, LiveNews, RunningSession
+from seasoned.text import plural
+
+_COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}
+_NAME_CHARS = 40
+
+
+@click.command(epilog="PATH: files, folders or databases. Without one, your own agents' histories are followed.")
+@paths_argument
+@click.option("--failed", "only_failed", is_flag=True, help="Only calls that failed, and failing streaks.")
+@click.option("--project", metavar="NAME", help="Only sessions of one project, by its name.")
+@json_option
+def watch(paths: tuple[Path, ...], only_failed: bool, project: str | None, as_json: bool) -> None:
+    """Follow running sessions, call by call.
+
+    Prints every call when it ends, and when calls fail in a row. Ctrl+C ends it.
+
+    \b
+    Example: seasoned watch --failed
+    """
+    from seasoned.app.live import live_sessions
+
+    for path in paths:
+        if not path.exists():
+            raise NotFound(f"{str(path)!r} does not exist: check the path.")
+    live = live_sessions(load(), paths)
+    shown = _WatchedCalls(only_failed=only_failed, project=project, as_json=as_json)
+    shown.take(live.begin())
+    running = plural(len(live.running()), "session")
+    click.echo(f"Following {running} of the last 15 minutes, and new ones. Ctrl+C ends it.", err=True)
+    stop = Event()
+    try:
+        for news in live.follow(stop):
+            shown.take(news)
+    except KeyboardInterrupt:
+        stop.set()
+
+
+class _WatchedCalls:
+    """Prints what is new, each call once."""
+
+    def __init__(self, *, only_failed: bool, project: str | None, as_json: bool) -> None:
+        self._only_failed = only_failed
+        self._project = project
+        self._as_json = as_json
+        self._streaks: dict[str, int] = {}
+
+    def take(self, found: Iterable[LiveNews]) -> None:
+        """Print the calls that ended, and streaks that grew."""
+        for news in found:
+            session = news.session
+            if self._project is not None and session.project != self._project:
+                continue
+            # What happened before anyone looked is not news; a streak that still goes on is.
+            for call in () if news.is_first else news.calls:
+                if not call.is_running and (call.counts_as == "failed" or not self._only_failed):
+                    self._print_call(session, call)
+            self._print_streak(session)
+
+    def _print_streak(self, session: RunningSession) -> None:
+        streak, before = session.streak, self._streaks.get(session.ref, 0)
+        self._streaks[session.ref] = streak
+        if streak < STREAK or streak <= before:
+            return
+        if self._as_json:
+            self._print_line("streak", session, {"failed_in_a_row": streak})
+            return
+        console().print(
+            f"  {streak} calls failed in a row in {_name(session)} ({printable(session.ref)})",
+            style="bold red",
+            markup=False,
+        )
+
+    def _print_call(self, session: RunningSession, call: LiveCall) -> None:
+        if self._as_json:
+            fields = {name: getattr(call, name) for name in ("position", "tool", "verdict", "counts_as", "reason")}
+            self._print_line("call", session, {**fields, "time": call.time, "arguments": brief_of(call.arguments)})
+            return
+        from rich.text import Text
+
+        at = datetime.now() if call.time is None else datetime.fromtimestamp(call.time)
+        line = Text(f"{at:%H:%M:%S} ")
+        line.append(f"{_name(session)} ", style="dim")
+        line.append(f"{call.verdict:<8}", style=_COLOURS.get(call.verdict, ""))
+        line.append(f"{printable(call.tool)} ", style="bold")
+        line.append(printable(" ".join(brief_of(call.arguments).split())))
+        if call.counts_as == "failed":
+            line.append(f"\n           {printable(call.reason)}", style="dim")
+        console().print(line)
+
+    def _print_line(self, event: str, session: RunningSession, fields: dict[str, Any]) -> None:
+        about = {"agent": session.agent, "session_id": session.native_id, "project": session.project}
+        print_json("watch", {"event": event, **about, "title": session.title, **fields}, lines=True)
+        # A program at the other end of a pipe waits for each line.
+        sys.stdout.flush()
+
+
+def _name(session: RunningSession) -> str:
+    title = " ".join(session.title.split()) or session.native_id
+    short = title if len(title) <= _NAME_CHARS else f"{title[: _NAME_CHARS - 1]}…"
+    return printable(f"{session.project}: {short}" if session.project else short)

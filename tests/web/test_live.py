@@ -1,0 +1,68 @@
+"""A page follows a running session: the stream says that something happened, and the page then shows it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.history.claude_lines import SESSION, ClaudeFile
+from tests.web.pages import Site, site
+
+REF = f"claude-code:{SESSION}"
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[tuple[Site, Callable[[ClaudeFile], Path]]]:
+    folder = tmp_path / "claude" / "projects" / "-home-mira-waypost"
+    folder.mkdir(parents=True)
+    with site(tmp_path / "home", settings={"claude_config_dir": tmp_path / "claude"}) as found:
+        yield found, lambda file: file.write(folder / "s.jsonl")
+
+
+def _within(seconds: float, is_so: Callable[[], bool]) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if is_so():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_running_session_is_listed_opened_and_followed(
+    running: tuple[Site, Callable[[ClaudeFile], Path]],
+) -> None:
+    found, write = running
+    file = ClaudeFile().user("fix the till").says("I **look**.")
+    for number in range(3):
+        file.calls(f"toolu_{number}").result(f"toolu_{number}", "no such command", is_error=True)
+    write(file)
+    with found.visitor() as alice:
+        listed = alice.client.get(f"{alice.path}/live").text
+        assert "fix the till" in listed and "3 calls failed in a row." in listed and "waypost" in listed
+        # No scan has read it: it is read when it is opened.
+        page = alice.client.get(f"{alice.path}/sessions/{REF}?at=end").text
+        assert "<strong>look</strong>" in page and 'data-live="' in page and "3 calls failed in a row." in page
+        events: list[str] = []
+
+        def listen() -> None:
+            with found.visitor() as bob, bob.client.stream("GET", f"{bob.path}/live/changes?session={REF}") as stream:
+                events.extend(line for line in stream.iter_lines() if line.startswith("event:"))
+
+        threading.Thread(target=listen, daemon=True).start()
+        assert _within(30, lambda: len(events) == 1), "the page asks once at the start"
+        write(file.calls("toolu_late").result("toolu_late", "done").calls("toolu_open"))
+        assert _within(30, lambda: len(events) > 1)
+        page = alice.client.get(f"{alice.path}/sessions/{REF}?at=end").text
+        # What happened since the last scan is judged, and counted.
+        assert 'id="call-3"' in page and "calls failed in a row" not in page
+        assert "3 of 4 that count" in page or "75.0 % of 4 that count" in page
+        assert '<span class="badge running">running</span>' in alice.client.get(f"{alice.path}/live").text
+
+
+def test_without_histories_the_page_says_so(tmp_path: Path) -> None:
+    with site(tmp_path) as found, found.visitor() as alice:
+        assert "No histories found" in alice.client.get(f"{alice.path}/live").text
