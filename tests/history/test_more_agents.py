@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,13 +17,14 @@ from seasoned.history.discover import discover
 from seasoned.history.formats import named, recognise
 from seasoned.history.read import read as read_path
 from seasoned.session import Marks, Session, Usage
+from tests.each_case import each_case
 from tests.history import more_agents
 from tests.history.more_agents import WORK
 from tests.history.small_formats import read
 
 OK, NO = Marks(failed=False), Marks(failed=True)
 REFUSED, STOPPED = Marks(declined=True), Marks(interrupted=True)
-RAN, FAILED = Marks(exit_code=0), Marks(exit_code=2)
+RAN, SURE, FAILED = Marks(exit_code=0), Marks(failed=False, exit_code=0), Marks(exit_code=2)
 Maker = Callable[[Path], Path]
 DATABASES: dict[str, Maker] = {
     "goose_db": more_agents.goose_database,
@@ -34,7 +35,10 @@ DATABASES: dict[str, Maker] = {
 }
 # By fixture or database: the marks of the first session's calls in order, and what is known about it.
 EXPECTED: dict[str, tuple[list[Marks | None], tuple[str, str | None, str | None, Usage | None]]] = {
-    "qwen": ([RAN, FAILED, NO, REFUSED], ("qwen:q1", WORK, "qwen3", Usage(input=100, output=9))),
+    "qwen": (
+        [Marks(failed=False, exit_code=0), FAILED, NO, REFUSED],
+        ("qwen:q1", WORK, "qwen3", Usage(input=100, output=9)),
+    ),
     "cline text": ([FAILED, REFUSED, NO], ("cline:1", WORK, None, None)),
     "cline": ([NO, OK], ("cline:s1", None, "m1", Usage(input=7, output=2))),
     "goose": ([Marks(failed=True, exit_code=2), OK, REFUSED], ("goose:20260501_1", WORK, None, Usage(input=50))),
@@ -57,7 +61,7 @@ def sessions_of(folder: Path, name: str) -> list[Session]:
     return list(read_path(path))
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED))
+@each_case("name", sorted(EXPECTED))
 def test_each_agent_says_in_its_own_way_what_failed_and_where_it_worked(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "1"
     folder.mkdir()
@@ -130,22 +134,21 @@ def test_a_database_tells_which_sessions_have_changed(tmp_path: Path) -> None:
             assert [one.ref.native_id for one in reader.read(path, {native})] == [native]  # type: ignore[call-arg]
 
 
-@settings(max_examples=20, suppress_health_check=list(HealthCheck), deadline=None)
-@given(at=st.integers(100, 12_000), junk=st.binary(min_size=1, max_size=120))
-def test_a_damaged_database_is_an_error_or_is_read(at: int, junk: bytes) -> None:
-    for name, make in DATABASES.items():
-        with tempfile.TemporaryDirectory() as folder:
-            path = make(Path(folder))
-            data = bytearray(path.read_bytes())
-            data[at : at + len(junk)] = junk
-            path.write_bytes(data)
-            try:
-                sessions = list(named(name).read(path))
-            except SourceError:
-                continue
-            for session in sessions:
-                assert all(isinstance(call.arguments, dict) for call in session.calls())
-                assert all(message.text.encode() is not None for message in session.messages)
+@settings(max_examples=2000 if os.environ.get("SEASONED_TORTURE") else 10, suppress_health_check=list(HealthCheck))
+@given(name=st.sampled_from(sorted(DATABASES)), at=st.integers(100, 12_000), junk=st.binary(min_size=1, max_size=120))
+def test_a_damaged_database_is_an_error_or_is_read(name: str, at: int, junk: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = DATABASES[name](Path(folder))
+        data = bytearray(path.read_bytes())
+        data[at : at + len(junk)] = junk
+        path.write_bytes(data)
+        try:
+            sessions = list(named(name).read(path))
+        except SourceError:
+            return
+        for session in sessions:
+            assert all(isinstance(call.arguments, dict) for call in session.calls())
+            assert all(message.text.encode() is not None for message in session.messages)
 
 
 def test_homes_of_these_agents_are_found_where_they_are(tmp_path: Path) -> None:

@@ -188,12 +188,11 @@ def part_text(part: object) -> str:
 
 def marks_of(status: object, text: str, tool: str | None = None) -> Marks:
     """What a recorded status says about a call; Qwen Code has the same ones."""
-    if status == "success":
+    if status in ("success", "error"):
+        said = _EXIT.search(text[-400:]) if tool == _SHELL else None
+        code = None if said is None else int(said[1])
         # "Success" says that the program ended; whether it worked is said by its exit code.
-        code = _EXIT.search(text[-400:]) if tool == _SHELL else None
-        return Marks(failed=False) if code is None else Marks(exit_code=int(code[1]))
-    if status == "error":
-        return Marks(failed=True)
+        return Marks(failed=True if status == "error" else None if code else False, exit_code=code)
     if status == "cancelled":
         said_no = _SAID_NO.search(text) is not None
         return Marks(declined=said_no, interrupted=not said_no)
