@@ -10,6 +10,7 @@ import click
 import msgspec
 from msgspec.structs import asdict
 
+from seasoned.app.extras import require
 from seasoned.app.stores import check_readable, make_redactor, read_source, scan_into_store
 from seasoned.app.team.machine import sync_in_background
 from seasoned.cli.histories import histories, passed_over_answer, print_passed_over
@@ -17,6 +18,7 @@ from seasoned.cli.options import (
     OWN_PATHS_HELP,
     PATHS_HELP,
     all_option,
+    file_type,
     json_option,
     paths_argument,
     project_option,
@@ -24,6 +26,7 @@ from seasoned.cli.options import (
     verbose_option,
 )
 from seasoned.cli.output import ReadingBar, console, percent, print_json, print_json_list, printable, table, when
+from seasoned.cli.page_file import write_page
 from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
 from seasoned.errors import SeasonedError
@@ -33,6 +36,7 @@ from seasoned.text import plural
 
 if TYPE_CHECKING:
     from seasoned.redact.redactor import Redactor
+    from seasoned.store import Store
 
 # Enough to recognise a message; --full shows the rest.
 _SHORT = 400
@@ -146,19 +150,23 @@ def sessions(
 @click.argument("session")
 @paths_argument
 @click.option("--full", is_flag=True, help="Print whole texts, not only their beginnings.")
+@click.option("--html", "-o", "html", type=file_type, metavar="FILE", help="Write it as one HTML file, redacted.")
 @json_option
-def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> None:
+def show(session: str, paths: tuple[Path, ...], full: bool, html: Path | None, as_json: bool) -> None:
     """Show a session with a verdict on every call.
 
     SESSION is a session id or its beginning. Where its file is gone, the calls in the store are shown.
 
     \b
-    Example: seasoned show 53ea19c1
+    Example: seasoned show 53ea19c1 --html session.html
     """
     with histories(paths) as read:
         # The store is closed before anything is printed: a pager may keep the output waiting for minutes.
         row = find_session(read.store, session)
         calls = read.store.rows("call.of_session", {"session_id": row["id"]})
+        if html is not None:
+            _write_html(read.store, row, html)
+            return
     if as_json:
         shown = {**_session_answer(row), "calls": [_call_answer(call) for call in calls]}
         print_json("session", shown | passed_over_answer(read))
@@ -173,6 +181,19 @@ def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> No
             _print_call(call)
         return
     _print_messages(found, calls, make_redactor(load()), full=full)
+
+
+def _write_html(store: Store, row: sqlite3.Row, path: Path) -> None:
+    require("`seasoned show --html`", "server", "fastapi", "jinja2")
+    # The pages are drawn by the server's own code.
+    from seasoned.web.export import session_file
+
+    try:
+        found: Session | str = read_source(row)
+    except SeasonedError as error:
+        found = str(error)
+    write_page(session_file(store, row, found, make_redactor(load())), path, kind="session")
+    click.echo(f"Written to {path}. Secrets are redacted; names and paths are not.", err=True)
 
 
 def _session_answer(row: sqlite3.Row) -> dict[str, Any]:

@@ -214,8 +214,12 @@ def turns(
     first: int,
     children: Sequence[ShownChild] = (),
     most: int = MESSAGES_SHOWN,
+    chars: tuple[int, int] = (TEXT_CHARS, RESULT_CHARS),
 ) -> list[ShownMessage]:
-    """The messages from this index on, as many as a page shows; results are shown with their calls."""
+    """The messages from this index on, as many as a page shows; results are shown with their calls.
+
+    `chars`: how many characters of a text, and of a result.
+    """
     verdicts = {str(call["call_id"]): call for call in calls}
     by_id = {one.ref.rpartition("/agent-")[2].rpartition(":")[2]: one for one in children}
     compactions = set(session.compactions)
@@ -228,7 +232,7 @@ def turns(
             continue
         if len(shown) == most:
             break
-        shown.append(_turn(index, message, verdicts, redactor, by_id, follows_compaction=was_compacted))
+        shown.append(_turn(index, message, verdicts, redactor, by_id, chars, follows_compaction=was_compacted))
         was_compacted = False
     return shown
 
@@ -239,6 +243,7 @@ def _turn(
     verdicts: dict[str, StoredRow],
     redactor: Redactor,
     children: dict[str, ShownChild],
+    chars: tuple[int, int],
     *,
     follows_compaction: bool,
 ) -> ShownMessage:
@@ -246,16 +251,18 @@ def _turn(
         index=index,
         role=message.role,
         time=message.time,
-        said=_cut(message.text, TEXT_CHARS, redactor),
-        thinking=_cut(message.thinking, TEXT_CHARS, redactor),
-        calls=tuple(_shown(call, verdicts.get(call.id), redactor, children) for call in message.calls),
+        said=_cut(message.text, chars[0], redactor),
+        thinking=_cut(message.thinking, chars[0], redactor),
+        calls=tuple(_shown(call, verdicts.get(call.id), redactor, children, chars[1]) for call in message.calls),
         is_synthetic=message.synthetic,
         is_summary=message.summary,
         follows_compaction=follows_compaction,
     )
 
 
-def _shown(call: ToolCall, row: StoredRow | None, redactor: Redactor, children: dict[str, ShownChild]) -> ShownCall:
+def _shown(
+    call: ToolCall, row: StoredRow | None, redactor: Redactor, children: dict[str, ShownChild], most: int
+) -> ShownCall:
     arguments = json.dumps(call.arguments, ensure_ascii=False, indent=2)
     return ShownCall(
         call_id=call.id,
@@ -263,7 +270,7 @@ def _shown(call: ToolCall, row: StoredRow | None, redactor: Redactor, children: 
         position=None if row is None else int(row["position"]),
         # The names of arguments tell what is secret, so what the store has redacted by them is shown where it is known.
         arguments=pretty(str(row["arguments"])) if row is not None else redactor.head(arguments, RESULT_CHARS),
-        result=None if call.result is None else _cut(call.result.text, RESULT_CHARS, redactor),
+        result=None if call.result is None else _cut(call.result.text, most, redactor),
         verdict="did not happen" if call.synthetic else "not judged" if row is None else str(row["verdict"]),
         reason="" if row is None else str(row["reason"]),
         counts_as="" if row is None else str(row["counts_as"]),
