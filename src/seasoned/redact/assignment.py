@@ -6,17 +6,34 @@ from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit
-from seasoned.redact.literal import REFERENCE, is_placeholder, is_random, is_secret
-from seasoned.redact.name import Promise, kind_of, promise
+from seasoned.redact.literal import REFERENCE, is_placeholder, is_random, is_secret, is_strong, is_typed
+from seasoned.redact.name import WORDS, Promise, kind_of, promise, vocabulary
 
 LONGEST = 8192
 TRIES = 8  # names tried inside one rejected value; more would be an attempt to slow it down
 QUOTE = r"""(?:\\{0,8}["'`]|\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27)"""
+# What makes a value of the text in its parentheses: `[]byte("...")`, `String::from("...")`, `Some("...")`.
+_MAKES = (
+    r"(?:(?:new[ ])?[\w.:\[\]<>]{0,24}?(?:bytes?|bytearray|from|some|just|string|str|secret|secretstr|new|of|encode"
+    r"|decode|fromhex|unhexlify|password|securestring)\(\s?)"
+)
+_LITERAL = r"""(?=[*&]?[a-z@]{0,2}\\{0,8}["'`])"""
 SEPARATOR = LazyRegex(
-    r"[a-z0-9_.\-]{0,32}+()"
-    rf"(?:{QUOTE}?\]?\s{{0,4}}(?:[:|?]?={{1,3}}>?|:(?![:/])|%3d|%3a)[ \t]{{0,16}}"
-    r"|>|(?:[ \t]{1,2}|[ ](?:is|was)[ ])(?=[a-z0-9/+_\-]{16})"
-    rf"|{QUOTE}?(?:\s|\\[nrt]|,|-){{1,24}}{QUOTE}?value{QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}})"
+    r"[a-z0-9_.\-]{0,32}+()(?:"
+    # A declaration with a type: `const KEY: &str = "..."`.
+    rf"[ ]?:[ ]?[&*\w\[\];<>.?|][&*\w\[\];<>.?| ]{{0,31}}=[ ]{{0,2}}{_MAKES}?{_LITERAL}"
+    rf"|{QUOTE}?\]?(?:[ ]\d{{1,2}}(?=:)|[ ]\([^()\n]{{1,40}}\)(?=:))?\s{{0,4}}"
+    r"(?:[:|?+]{0,2}={1,3}>?|:(?![:/])\*{0,2}|%3d|%3a)[ \t]{0,16}"
+    # An anchor of YAML, or a call around the value.
+    rf"(?:&[a-z][\w\-]{{0,31}}[ \t]{{1,4}}|{_MAKES}{_LITERAL})?"
+    r"|>|(?:[ \t]{1,2}|[ ](?:is|was|set)[ ])(?=[a-z0-9/+_\-]{16})"
+    rf"|{QUOTE}?(?:\s|\\[nrt]|,|-){{1,24}}{QUOTE}?value{QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}}"
+    # The value as an argument: `setPassword("...")`, `set("api-key", "...")`, `fill("#password", "...")`.
+    rf"|\([ ]?(?:{_MAKES})?{_LITERAL}"
+    rf"|\]?{QUOTE}[\])]{{0,2}}[ ]?(?:,\s{{0,4}}(?:default[ ]?=[ ]?)?|[ ]"
+    rf"|\.(?:fill|type|sendkeys|send_keys|setvalue|set_value|presssequentially)\([ ]?){_LITERAL}"
+    # `#define WIFI_PASS "..."`, and `requirepass ...` on a line of its own.
+    r"""|[ \t]{1,16}(?=\\{0,8}["'])|[ \t]{1,8}(?=[^\s"'`\\]{6,128}(?:\s|\\[nr]|"|$)))"""
 )
 # Words that make a name suspicious, and the marks without which they cannot stand in a text. An expression that begins
 # with a literal is ten times as fast as one that begins with a choice.
@@ -26,9 +43,11 @@ NAMES = (
     (LazyRegex("pw(?:d|(?![a-z]))"), ("pw",)),
     (LazyRegex("cre[td]"), ("cre",)),
     (LazyRegex("auth"), ("auth",)),
+    (LazyRegex("_pat(?![a-z])"), ("_pat",)),
+    (LazyRegex("salt"), ("salt",)),
 )
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
-OPEN = LazyRegex(r"""[bfruBFRU@]{0,2}(\\{0,8})(["'`])""")
+OPEN = LazyRegex(r"""[*&]?[bfruBFRUN@]{0,2}(\\{0,8})(["'`])""")
 CODED = LazyRegex(r"\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27")
 BARE = LazyRegex(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,64}){0,8}""")
 # A YAML block: `|` or `>`, the end of the line, and the first line below, whatever numbers a listing puts before it.
@@ -44,7 +63,14 @@ SCHEME = LazyRegex(
 )
 CREDENTIAL = LazyRegex(r"""[^\s"'`\\,;<>)}]{6,4096}""")
 TUPLE = LazyRegex(r"""\(\s?\\{0,8}["'][^"'\s]{1,128}["']\s?,\s?\\{0,8}["']([^"'\s\\]{4,256})\\{0,8}["']""")
-PAIR = LazyRegex(r"[\w.\-]+=([^;\s\"'\\]{8,4096})")
+PAIR = LazyRegex(r"(?<![\w.\-])(?!(?i:max-age|expires|path|domain)=)[\w.\-]+=([^;\s\"'\\]{8,4096})")
+# Calls that ask for a secret or look at one: their text is a label.
+ASKING = vocabulary(
+    "get find has is check validate verify parse test expect use on handle reset forgot query by t describe it error "
+    "invalid assert require input prompt ask read"
+)
+DRAWN = LazyRegex(r"[A-Za-z0-9/+_\-]{16}")
+DEFINES = ("option ", "set ", "setx ", "#define ", "export ", "setenv ")
 
 
 class AssignedValue(NamedTuple):
@@ -122,6 +148,9 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
     if name[-4:].lower() == "auth" and text[value.start] == "(":
         pair = TUPLE.compiled.match(text, value.start)
         return Hit("password", pair.start(1), pair.end(1)) if pair and not is_placeholder(pair[1]) else None
+    bare = separator.strip(" \t\\\"'`]")
+    if not bare or (bare[0] in "(,.)" and "value" not in bare):
+        return _unseparated(text, named, separator, value)
     if separator == ">" and not (text[start - 1 : start] in ("<", ":") and text.startswith("</", value.end)):
         return None
     if name[-6:].lower() == "cookie":
@@ -129,6 +158,42 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
     if name[-13:].lower() == "authorization":
         return _authorization(text, value)
     return _plain(text, start, name, promised, separator, value)
+
+
+def _unseparated(text: str, named: NamedValue, separator: str, value: AssignedValue) -> Hit | None:
+    """A value that only stands beside its name: as an argument, or as the next word. Its look must agree."""
+    start, name, promised = named
+    word = text[value.start : value.end]
+    if is_placeholder(word) or " " in word:
+        return None
+    bare = separator.strip()
+    if bare.startswith("("):
+        words = [w.lower() for w in WORDS.compiled.findall(name.rpartition(".")[2])]
+        if words and words[0] in ASKING and len(words) > 1:
+            return None
+    elif not bare:
+        if not value.quoted:
+            return _next_word(text, named, value)
+        if not (name.isupper() or text[max(0, start - 8) : start].lower().endswith(DEFINES)):
+            return None
+    fits = is_random(word) if promised < Promise.SECRET else _is_password(word)
+    return Hit(kind_of(name), value.start, value.end) if fits else None
+
+
+def _next_word(text: str, named: NamedValue, value: AssignedValue) -> Hit | None:
+    start, name, promised = named
+    word = text[value.start : value.end]
+    # `aws configure set aws_secret_access_key ...`: only the look of the value decides.
+    drawn = promised >= Promise.TOKEN and DRAWN.compiled.match(word) is not None and is_random(word)
+    line = text[value.end : value.end + 2]
+    alone = line[:1] in ("", "\n", "\r", '"') or line in ("\\n", "\\r")
+    if not drawn and alone and promised >= Promise.SECRET and _is_password(word):
+        drawn = _at_line_start(text, start)
+    return Hit(kind_of(name), value.start, value.end) if drawn else None
+
+
+def _is_password(word: str) -> bool:
+    return is_strong(word) or (is_typed(word) and sum(c.isdigit() for c in word) > 1 and "/" not in word)
 
 
 def read_value(text: str, at: int) -> AssignedValue | None:
@@ -208,12 +273,13 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
     if value.quoted:
         secret = is_secret(text[first:end], promised, True, True)
         return Hit(kind_of(name), first, end) if secret else None
-    if separator[:1].isspace() and separator.strip() in ("", "is", "was"):
-        # `aws configure set aws_secret_access_key ...`: only the look of the value decides.
+    if separator[:1].isspace() and separator.strip() in ("is", "was", "set"):
         drawn = promised >= Promise.TOKEN and is_random(text[first:end])
         return Hit(kind_of(name), first, end) if drawn else None
     if name[-3:].lower() == "pwd" and text[first] in "/~":
         return None
+    if text[first] == "?" and text[start - 2 : start] == "${":
+        return None  # what the shell says when the variable is missing
     anchored = _at_line_start(text, start)
     env = name.isupper() and separator == "="
     if separator[:1] == "%" or not (anchored or env):

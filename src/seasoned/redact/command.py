@@ -8,17 +8,21 @@ from collections.abc import Iterator
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import read_value
 from seasoned.redact.hit import Hit
-from seasoned.redact.literal import is_placeholder, is_random, is_secret
+from seasoned.redact.literal import is_placeholder, is_random, is_secret, is_strong, is_typed
 from seasoned.redact.name import Promise, kind_of, promise
 
-_NAMED = r"(?<![a-z0-9_\-]-)-(?!-)[a-z0-9\-]{0,30}?(?:pass|token|key|secret|pwd|cred)[a-z0-9\-_]{0,24}+"
+_NAMED = r"(?<![a-z0-9_\-]-)-(?!-)[a-z0-9\-]{0,30}?(?:pass|token|key|secret|pwd|cred|auth)[a-z0-9\-_]{0,24}+"
 DASH = LazyRegex(
     rf"""-(?:(?P<flag>{_NAMED})(?:\\{{0,8}}["'],\s{{0,8}}(?=\\{{0,8}}["'])|[ \t]{{1,2}}(?![ \t\-|]))"""
     # Java's and Windows' tools write their long options with one hyphen.
-    r"""|(?P<secure>asplaintext)|(?<=[\s"'\\n]-)(?:(?P<one>[a-z]{0,12}pass(?:word|phrase|wd)?)[ ](?=[^\s\-])"""
+    r"""|(?P<secure>asplaintext)|(?<=[\s"'\\n]-)(?:(?P<one>[a-z]{0,12}pass(?:word|phrase|wd)?|pw)[ ](?=[^\s\-])"""
     r"""|-(?:proxy-)?user[ =]|-cookie[ =]|u(?:[ ]|(?=["']))|[awnk][ ]|s?b[ ]|p[ ]?)[ ]?(?=\S))"""
 )
-SECURE = LazyRegex(r"""securestring(?:\s-string)?\s{1,3}(["'])([^"'\n]{4,200})\1""")
+SECURE = LazyRegex(
+    r"""securestring(?:\s-string|\s-asplaintext|\s-force){0,2}\s{1,3}\\{0,4}(["'])([^"'\n\\]{4,200})\\{0,4}\1"""
+)
+# `-u user -p password`, whatever the program is.
+USER_FLAG = LazyRegex(r"\s-u[ ]?[\w@\\][\w@\-\\]{0,40}\s")
 # `-pSECRET` in one word is a password only for these; elsewhere -p is a port or a path.
 CLIENTS_WITH_JOINED = ("mysql", "mariadb", "mysqldump", "mysqladmin", "7z ", "7za ", "rar ")
 # What an option of one letter means depends on the program in front of it.
@@ -33,27 +37,44 @@ CLIENTS_WITH_SPACE = {
 }
 # `-b` of curl takes cookies; the value of the first one decides.
 COOKIES = LazyRegex(r"""[\w.\-]{1,64}=([^;\s"']{12,4096})""")
-# `echo SECRET | docker login --password-stdin`
+# `echo SECRET | sudo -S ...`: a secret for the program that reads it.
 PIPED = LazyRegex(
-    r"""echo\s{1,3}(?:-n\s{1,3})?\\{0,8}["']?([^\s"'|\\]{4,512})\\{0,8}["']?\s{0,3}\|[^|\n]{1,200}password-stdin"""
+    r"""(?:echo|printf)\s{1,3}(?:-[ne]{1,2}\s{1,3})?(?:\\{0,8}["']?%s(?:\\{1,4}n)?\\{0,8}["']?\s)?\\{0,8}["']?"""
+    r"""([^\s"'|\\$]{4,512})(?:\\{1,4}n([^\s"'|\\]{4,512}))?(?:\\{1,4}n)?\\{0,8}["']?\s{0,3}\|\s{0,3}"""
+    r"""[^|\n]{0,200}?(?:password-stdin|sudo -s|passwd|cryptsetup|secrets? (?:create|set|put|add)|passphrase-fd"""
+    r"""|kinit)"""
 )
-SPACED = LazyRegex(r"pass(?:word|phrase|code|wd)\s")
+PIPE_MARKS = ("pass", "cre", "sudo -s", "cryptsetup", "kinit")
+# `expect "password:"; send "SECRET\r"`
+SENT = LazyRegex(
+    r"""assword[^\n]{0,60}?(?:\n[^\n]{0,40}?)?send(?:line)?[ (]{1,2}(?:-- )?\\{0,4}["']([^\s"'\\]{4,128})"""
+)
+REGISTRY = LazyRegex(r"""/v\s{1,2}\S{0,30}pass\S{0,20}\s[^\n]{0,60}?/d\s{1,2}["']?([^\s"']{4,128})""")
+USER_ADDED = LazyRegex(
+    r"""(?:add_user|change_password|set_password)\s(?:-\S{1,20}\s)?[\w.@\-]{1,64}\s["']?([^\s"'\-()][^\s"'()]{3,127})"""
+)
+SPACED = LazyRegex(r"pass(?:word|phrase|code|wd)?(?:'s)?\s")
 NETRC = LazyRegex(r"pass(?:word|wd|phrase)[ \t]{1,4}(?=\S)")
 SAID = LazyRegex(r"pass(?:word|phrase|code|wd)(?:\s+(?:for|of)\s+\S{1,40})?\s+(?:is|was|=|to)[: ]\s{0,3}(?=\S)")
+PASS_SAID = LazyRegex(r"pass\s(?:is|was)[: ]\s{0,2}(?=\S)|pass(?:word|phrase|code)?'s\s(?=\S)")
 SQL = LazyRegex(r"""password\s{1,4}(?:as\s)?(\\{0,8})(?=["'])""")
-IDENTIFIED = LazyRegex(r"""identified by\s{1,4}(?:as\s)?(?=\\{0,8}["'])""")
+IDENTIFIED = LazyRegex(r"""identified (?:with [\w"'`]{1,40} )?by\s{1,4}(?:as\s)?(?=\\{0,8}["'])""")
 PASS_WORD = LazyRegex(r""" pass:([^\s"'\\,;]{4,256})""")
 CHPASSWD = LazyRegex(r"""[a-z_][a-z0-9_\-]{0,31}:([^\s"'\\]{4,128})["']?\s*\|\s*(?:sudo\s+)?chpasswd""")
-HTPASSWD = LazyRegex(r"""htpasswd\s+-[a-z]*b[a-z]*\s+\S{1,200}\s+\S{1,100}\s+(["']?)([^\s"']{4,128})""")
+# With `-n` the hash is printed, and no file stands before the user.
+HTPASSWD = LazyRegex(
+    r"""htpasswd\s+(?:-[a-z]*n[a-z]*(?<=[a-z])\s+|-[a-z]*b[a-z]*\s+\S{1,200}\s+)\S{1,100}\s+(["']?)([^\s"']{4,128})"""
+)
 WPA = LazyRegex(r"""wpa_passphrase \S{1,40} ["']?([^\s"']{8,64})""")
 WINDOWS = LazyRegex(r"""/pass(?:word)?:["']?([^\s"']{4,128})""")
 # "use the password X", "password for the staging box: X": the value must look typed, not written.
 USED = ("use the ", "use ", "with ", "enter ", "type ", "try ", "with the ", "with this ", "use this ")
-LABELLED = LazyRegex(r"pass(?:word|phrase|code)?\sfor\s(?:[\w.\-]{1,30}\s){0,5}[\w.\-]{1,30}(?::|\sis)\s{1,2}(?=\S)")
+LABELLED = LazyRegex(r"pass(?:word|phrase|code)?\s(?:[\w.@\-]{1,30}\s){0,6}[\w.@\-]{1,40}(?::|\sis)\s{1,2}(?=\S)")
 PW_SAID = LazyRegex(r"pw\s(?:is|was)[: ]\s{0,2}(?=\S)")
 # `login with admin / X`, `creds: deploy / X`. Two expressions, since one that begins with a choice is slow.
 _SLASHED = r"(?:\s(?:with|as|are|is)|:)\s{1,2}[\w.@\-]{2,40} ?/ ?([^\s/\"'`,;)]{5,64})(?![\w/])"
 SLASHED = {"login": LazyRegex(rf"login{_SLASHED}"), "cre": LazyRegex(rf"cred(?:s|entials)?{_SLASHED}")}
+LOGGED_IN = LazyRegex(r"log in (?:with|as) [^\s\"']{2,64} (?:and|with|/) \\{0,4}[\"'`]?([^\s\"'`\\]{5,64})")
 PGPASS = LazyRegex(
     r"(?m)^[ \t+\-0-9→|]{0,24}[\w.*\-]{1,100}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*\-.@]{1,64}:([^\s:\"']{4,256})$"
 )
@@ -82,9 +103,24 @@ def find_in_commands(text: str, low: str, marks: set[str]) -> list[Hit]:
     for mark, pattern in SLASHED.items():
         if mark in marks:
             for match in pattern.compiled.finditer(low):
-                if _is_typed(text[match.start(1) : match.end(1)]):
+                if is_typed(text[match.start(1) : match.end(1)]):
                     hits.append(Hit("password", match.start(1), match.end(1)))
-    if "identified by" in marks:
+    if "log in" in marks:
+        hits += [
+            Hit("password", match.start(1), match.end(1))
+            for match in LOGGED_IN.compiled.finditer(low)
+            if is_typed(text[match.start(1) : match.end(1)])
+        ]
+    if not marks.isdisjoint(PIPE_MARKS) and ("echo" in low or "printf" in low):
+        hits += _grouped(text, low, PIPED, 1)
+        hits += _grouped(text, low, PIPED, 2)
+    if "add_user" in marks or "pass" in marks:
+        hits += [
+            Hit("password", match.start(1), match.end(1))
+            for match in USER_ADDED.compiled.finditer(low)
+            if is_typed(text[match.start(1) : match.end(1)])
+        ]
+    if "identified " in marks:
         for match in IDENTIFIED.compiled.finditer(low):
             hits += _told(text, match.end(), exact=True)
     if ":5432:" in marks:
@@ -101,7 +137,9 @@ def _flag(text: str, match: re.Match[str]) -> Hit | None:
     if value is None:
         return None
     word = text[value.start : value.end]
-    helps = not value.quoted and (word.isupper() or (word.isalpha() and text[value.end : value.end + 2] == "  "))
+    # A call of PowerShell, a word of a manual.
+    helps = word[0] == "(" or word.isupper() or (word.isalpha() and text[value.end : value.end + 2] == "  ")
+    helps = helps and not value.quoted
     secret = not helps and is_secret(word, promised, value.quoted, True)
     return Hit(kind_of(name), value.start, value.end) if secret else None
 
@@ -116,16 +154,19 @@ def _short(text: str, low: str, match: re.Match[str]) -> Hit | None:
     if len(flag) == 2:
         # `unzip -p` prints to a pipe and `unzip -P` takes a password.
         flag = text[match.start() : match.start() + 2]
-    if flag in ("-u", "--user", "--proxy-user"):
+    if flag in ("-u", "-U", "--user", "--proxy-user"):
         return _user(text, line, flag, match.end())
     if flag == "-p" and len(match[0]) == 2:
         fits = any(name in line for name in CLIENTS_WITH_JOINED)
     else:
         fits = any(name in line for name in CLIENTS_WITH_SPACE.get(flag, ()))
-    value = read_value(text, match.end()) if fits else None
+    guess = not fits and flag in ("-p", "-P") and len(match[0]) > 2 and USER_FLAG.compiled.search(line) is not None
+    value = read_value(text, match.end()) if fits or guess else None
     if value is None:
         return None
     word = text[value.start : value.end]
+    if guess and (not is_typed(word) or any(c in word for c in "/:.,") or "python" in line):
+        return None
     if word.startswith("-") or is_placeholder(word) or len(word) < 3:
         return None
     return Hit("password", value.start, value.end)
@@ -147,7 +188,7 @@ def _one_hyphen(text: str, match: re.Match[str]) -> Hit | None:
 
 
 def _secure_string(text: str, low: str, at: int) -> Hit | None:
-    near = SECURE.compiled.search(low, max(0, at - 300), at)
+    near = SECURE.compiled.search(low, max(0, at - 300), at + 240)
     if near is None or is_placeholder(text[near.start(2) : near.end(2)]):
         return None
     return Hit("password", near.start(2), near.end(2))
@@ -156,7 +197,7 @@ def _secure_string(text: str, low: str, at: int) -> Hit | None:
 def _password_at(text: str, at: int) -> Hit | None:
     value = read_value(text, at)
     word = text[value.start : value.end] if value is not None else ""
-    if value is None or len(word) < 4 or word[0] == "-" or not is_secret(word, Promise.PASSWORD, value.quoted, True):
+    if value is None or len(word) < 4 or word[0] in "-(" or not is_secret(word, Promise.PASSWORD, value.quoted, True):
         return None
     return Hit("password", value.start, value.end)
 
@@ -165,11 +206,11 @@ def _user(text: str, line: str, flag: str, at: int) -> Hit | None:
     value = read_value(text, at)
     if value is None:
         return None
-    mark = "%" if "smb" in line or "rpcclient" in line else ":"
+    mark = "%" if "smb" in line or "rpcclient" in line else "," if "lftp" in line else ":"
     name, found, word = text[value.start : value.end].partition(mark)
     if not found or "/" in name or len(word) < 3 or is_placeholder(word) or word.isdigit():
         return None
-    if flag == "-u" and "curl" not in line and "http" not in line and mark == ":" and not is_random(word):
+    if len(flag) == 2 and "curl" not in line and "http" not in line and mark == ":" and not is_random(word):
         return None
     return Hit("password", value.start + len(name) + 1, value.end)
 
@@ -177,8 +218,10 @@ def _user(text: str, line: str, flag: str, at: int) -> Hit | None:
 def _passwords(text: str, low: str) -> Iterator[Hit]:
     for match in SPACED.compiled.finditer(low):
         yield from _spaced(text, low, match.start())
-    if "password-stdin" in low:
-        yield from _grouped(text, low, PIPED, 1)
+    if "send" in low:
+        yield from _grouped(text, low, SENT, 1)
+    if " /d " in low:
+        yield from _grouped(text, low, REGISTRY, 1)
     if " pass:" in low:
         yield from _grouped(text, low, PASS_WORD, 1)
     if "passwd" in low:
@@ -200,37 +243,40 @@ def _spaced(text: str, low: str, at: int) -> Iterator[Hit]:
     said = SAID.compiled.match(low, at)
     if said is not None:
         yield from _told(text, said.end())
+    said = PASS_SAID.compiled.match(low, at)
+    if said is not None:
+        yield from _told(text, said.end(), typed=True)
     labelled = LABELLED.compiled.match(low, at)
     if labelled is not None:
-        yield from _told(text, labelled.end(), typed=True)
+        sure = low[labelled.end() - 2] == ":" or " for " in labelled[0]
+        yield from _told(text, labelled.end(), typed=True, strong=not sure)
     netrc = NETRC.compiled.match(low, at)
     if netrc is not None and low.endswith(USED, max(0, at - 12), at):
         yield from _told(text, netrc.end(), typed=True)
+    if netrc is not None:
+        value = read_value(text, netrc.end())
+        word = text[value.start : value.end].rstrip(".,;:)") if value is not None else ""
+        if value is not None and is_strong(word):
+            yield Hit("password", value.start, value.start + len(word))
     if netrc is not None and any(word in low[max(0, at - 200) : at] for word in ("login", "nmcli", "machine ")):
         yield from _told(text, netrc.end(), exact=True)
 
 
 def _grouped(text: str, low: str, pattern: LazyRegex, group: int) -> Iterator[Hit]:
     for match in pattern.compiled.finditer(low):
-        word = text[match.start(group) : match.end(group)]
-        if not is_placeholder(word) and not word.isdigit():
+        word = text[match.start(group) : match.end(group)] if match.start(group) >= 0 else ""
+        if word and not is_placeholder(word) and not word.isdigit():
             yield Hit("password", match.start(group), match.end(group))
 
 
-def _is_typed(word: str) -> bool:
-    """Whether a word of a sentence looks like a password: figures among letters, and not just a name with a number."""
-    figures = sum(c.isdigit() for c in word)
-    return figures > 0 and any(c.isalpha() for c in word) and (figures > 1 or not word.islower() or not word.isalnum())
-
-
-def _told(text: str, at: int, exact: bool = False, typed: bool = False) -> Iterator[Hit]:
+def _told(text: str, at: int, exact: bool = False, typed: bool = False, strong: bool = False) -> Iterator[Hit]:
     value = read_value(text, at)
     if value is None:
         return
     word = text[value.start : value.end]
     if not value.quoted:
         word = word.rstrip(".,;:)")
-    if typed and not _is_typed(word):
+    if (typed and not is_typed(word)) or (strong and not is_strong(word)):
         return
     looks = any(c.isdigit() for c in word) or not word.replace("_", "").isalpha()
     if (exact or looks) and is_secret(word, Promise.PASSWORD, value.quoted, exact) and len(word) >= 5:

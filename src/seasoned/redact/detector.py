@@ -20,8 +20,11 @@ from seasoned.redact.personal import (
     find_ibans,
     find_phones,
 )
-from seasoned.redact.place import find_hashes, find_in_places, find_said
+from seasoned.redact.place import find_hashes, find_in_places
 from seasoned.redact.rules import RULES, Rule
+from seasoned.redact.sentence import find_said
+from seasoned.redact.table import MARKS as TABLE_MARKS
+from seasoned.redact.table import find_in_tables
 
 BASE64 = LazyRegex(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
 PERCENT = LazyRegex(r"%[0-9A-Fa-f]{2}[A-Za-z0-9%._~+!*()\-]*")
@@ -174,6 +177,8 @@ def find_in_urls(text: str) -> Iterator[Hit]:
         for match in USERINFO.compiled.finditer(text):
             if not is_placeholder(match[2]):
                 yield Hit("url-password", match.start(2), match.end(2))
+                if len(match[1]) >= LONG and is_random(match[1]):
+                    yield Hit("url-password", match.start(1), match.end(1))
         for match in ALONE.compiled.finditer(text):
             if is_random(match[1]):
                 yield Hit("url-password", match.start(1), match.end(1))
@@ -228,6 +233,7 @@ FEW = 2000
 BASE64_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 ESCAPE = LazyRegex(r"\\+(?:[nrtbf]|u00[0-9a-fA-F]{2})")
 BEARER = next(rule for rule in RULES if rule.kind == "bearer")
+WEBHOOK = next(rule for rule in RULES if rule.kind == "webhook-secret")
 AZURE_CLIENT = next(rule for rule in RULES if rule.kind == "azure-client")
 
 _ALNUM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -257,6 +263,8 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     if marks:
         hits += find_assignments(text, low, marks)
         hits += find_in_places(text, low, marks)
+        if not marks.isdisjoint(TABLE_MARKS):
+            hits += find_in_tables(text, low)
     if marks or "-" in low:
         hits += find_in_commands(text, low, marks)
     if "$" in low:
@@ -274,6 +282,8 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
         hits += _apply(AZURE_CLIENT, text)
     if "bearer " in marks:
         hits += _apply(BEARER, unescape(text))
+    if "whsec_" in marks:
+        hits += _apply(WEBHOOK, unescape(text))  # signs of base64 may cut it into short words
     if b"000" in classes:
         _numbers(text, low, data, classes, hits)
     if "private" in marks:

@@ -30,12 +30,13 @@ PLACEHOLDER = LazyRegex(
       [*x•.\-_?#=+~0/\\ ]+ | <[^>]*> | <\w* | \[[^\]]*\] | \{.*\} | \{[\w.]* | \$[a-z_]\w* | \$[{(].* | \$\$\w*
     | %\(?[a-z_]*\)?[sd%]? | %[a-z_]+% | @[a-z_]+@ | \#\{.*
     | __\w+__ | (?:(?:sk|pk|ghp|hf|key|token|pat|xoxb)[-_])?(?:x{3,}|\.{3,}|\*{3,}|…)[\W_x]*\w{0,6}
+    | (?:change|replace)[-_ ]?me\b.* | \((?:sensitive|known|hidden|masked|redacted|none|empty|not)\b.*
     | (?:your|insert|enter|replace|put|paste|change|use|add|set|provide|example|sample|dummy|fake)[-_ .].* | your\w+
     | (?:my|the|some|a|test|fake|dummy|mock|example|sample|new|old|secret|valid|invalid|wrong|bad|super)?
       [-_ ]?(?:super[-_ ]?)?
       (?:secret|db|api|auth|access|user|client|admin|app|service)?
       [-_ ]?(?:secret|password|passwd|pass|pwd|token|api[-_]?key|key)
-    | .*[-_ ]here\W? | .*(?:placeholder|redacted|\.\.\.|…|\*{4,}|x{8,}).*
+    | .*[-_ ]here\W? | .*(?:placeholder|redacted|example|\.\.\.|…|\*{4,}|x{8,}).*
     | (?:os\.|process\.|env\.|environ|secrets\.|var\.|local\.|data\.|module\.|config\.|self\.|this\.|settings\.
        |options\.|args\.|req\.|request\.|props\.|params\.|ctx\.|import\.meta|opts\.|env\[|vault:|op://|ssm:|arn:|file:|keyring:|gcp:|aws:
        |!\w|\|$|>$|&\w+$|\\|env:|/run/|/etc/|/var/|/home/|/usr/|/[a-z_./\-]+$|~/|\./|\.\./|[a-z]:\\|https?://[^:@\s]*$|projects/|secretsmanager).*
@@ -69,10 +70,43 @@ def is_random(text: str) -> bool:
     if TIDY.compiled.fullmatch(text) or len(set(text)) < min(6, n):
         return False
     if digits == 0:
+        if all(part.isalpha() and (part.istitle() or part.islower() or part.isupper()) for part in text.split("-")):
+            return False  # `GPL-My-Project-Is-Open-Source`
         return upper and lower and n >= 16 and _turns(text) * 3 > n
     if n >= 16:
         return entropy(text) > 3.0 and _turns(text) * (6 if digits > 1 else 3) >= n
     return (upper or lower) and (digits >= 2 or (upper and lower))
+
+
+UUID = LazyRegex(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# The key of a cache: words and a digest.
+CACHE_KEY = LazyRegex(r"[A-Za-z][A-Za-z0-9_.]*(?:-[A-Za-z0-9_.]+)*-(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})")
+# `sha256`, `pbkdf2`, `argon2id`, `utf-8`: letters and figures that stand where passwords do.
+ALGORITHM = LazyRegex(
+    r"(?i)(?:sha|md|aes|rsa|des|ed|ec|es|hs|rs|ps|pbkdf|argon|oauth|utf|base|iso|http|tls|ssl|ipv|v|utf8mb|md5crypt)"
+    r"[-_]?\d.*"
+)
+TYPED_SIGNS = "!@#$%^&*?~+"
+
+
+def is_typed(word: str) -> bool:
+    """Whether a word of a sentence looks like a password: figures among letters, and not just a name with a number."""
+    figures = sum(c.isdigit() for c in word)
+    if figures == 0 or not any(c.isalpha() for c in word) or ALGORITHM.compiled.fullmatch(word):
+        return False
+    return figures > 1 or not word.islower() or not word.isalnum()
+
+
+def is_strong(word: str) -> bool:
+    """Whether a word can hardly be anything but a password, wherever in a sentence it stands."""
+    if len(word) < 8 or not is_typed(word) or is_placeholder(word) or word[0] in "/.~$<{([#@-":
+        return False
+    if REFERENCE.compiled.fullmatch(word) or any(c in word for c in "/\\()[]{}<>=:;|,"):
+        return False
+    figures = sum(c.isdigit() for c in word)
+    mixed = word.lower() != word and word.upper() != word
+    signs = any(c in TYPED_SIGNS for c in word)
+    return signs or (mixed and figures > 1) or (figures > 3 and word[0].isalpha())
 
 
 def _is_hex(text: str) -> bool:
@@ -108,6 +142,8 @@ def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
     if not quoted and not exact and (value[0] in "([{" or REFERENCE.compiled.fullmatch(value)):
         return False
     if promise is Promise.WEAK:
+        if UUID.compiled.fullmatch(value) or CACHE_KEY.compiled.fullmatch(value):
+            return False
         return is_random(value) and not value.startswith(("/", "./", "http"))
     if " " in value or "\n" in value:
         return promise is not Promise.TOKEN and not SENTENCE.compiled.search(value) and value[-1] not in ".:?!,;"

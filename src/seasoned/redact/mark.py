@@ -10,9 +10,13 @@ from collections.abc import Callable, Iterable
 
 # Lower-case.
 MARKS = (
-    "pass", "pw", "cre", "auth", "key", "ken", "kie", "identified by", ":5432:", "bearer ", "private", "kty",
+    "pass", "pw", "cre", "auth", "key", "ken", "kie", "identified ", ":5432:", "bearer ", "private", "kty",
     "sensitive", "sqlplus", ":thin:", "pdp ", "login", "connect", "pdo", "define(", "psk", "phrase", "words", "seed",
     "mnemo", "net use", "kennwort", "senha", "woord", "sandi", "contrasena", "totp",
+    "_pat", "salt", "community", " : eap ", "@tcp(", "@unix(", "]:587", "]:465", "::add-mask::", "::set-", "codes",
+    "jwt", "hotp", "hmac", "fernet", "authenticator", "wallet", "\ttrue\t", "\\ttrue\\t", "\tfalse\t",
+    "\\tfalse\\t", "add_user", "log in", "cryptsetup", "sudo -s", "kinit", "parola", "heslo", "haslo", "sifre",
+    "lozinka", "jelszo", "salasana", "adgangskode", "losenord", "mdp", "clave", "whsec_", "stringdata", "userid=",
 )  # fmt: skip
 
 

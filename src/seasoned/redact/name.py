@@ -29,7 +29,7 @@ PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "passwort", 
 SECRETS = ("secret", "apikey", "accesskey", "secretkey", "privatekey", "authkey", "accountkey", "masterkey")
 KEY_OWNERS = vocabulary(
     "api access secret private encryption encrypt encrypted signing sign auth account master app application "
-    "service anon admin license licence subscription shared storage ssh deploy hmac jwt cipher crypto aes "
+    "service anon admin subscription shared storage ssh deploy hmac jwt cipher crypto aes "
     "webhook client consumer integration server write ingest rest functions ecdsa rsa gpg wallet validator "
     "eth azure aws gcp openai anthropic stripe sendgrid mailgun datadog dd algolia maps google gemini cohere "
     "mistral groq together replicate twilio pusher segment amplitude mixpanel bugsnag honeybadger fcm age vault "
@@ -40,10 +40,14 @@ PUBLIC_TOKENS = vocabulary(
     "per by input output prompt max min total num count new current previous prev expected unexpected parse lex "
     "invalid is has no the each every any cursor sync pagination design color keyword text word sub byte"
 )
+# Words that merely end like `sshpass`, `storepass` and `requirepass`.
+NO_PASSWORDS = vocabulary("bypass compass encompass overpass surpass trespass underpass multipass firstpass onepass")
+# `existingSecret: app` and `pullSecret: app` name an object that holds the secret.
+REFERRED = vocabulary("existing pull external image")
 AFTER = vocabulary(
     "value val prod production dev development test testing stage staging live base plain text plaintext string "
     "str b64 base64 hex raw old new current confirm confirmation main default env header repeat again enc encoded "
-    "pem secret prev primary secondary backup"
+    "pem secret prev primary secondary backup material"
 )
 
 
@@ -61,8 +65,10 @@ def promise(name: str) -> Promise:
         return Promise.PASSWORD
     if last in ("pass", "pw", "psw"):
         return Promise.SECRET if before and before not in ("by", "test", "tests", "first", "second") else Promise.WEAK
-    if last.endswith(("pass",)) and last.startswith(("db", "user", "my", "pg", "smtp", "mail", "ftp", "root", "admin")):
+    if last.endswith("pass") and last not in NO_PASSWORDS:
         return Promise.SECRET
+    if last == "secret" and before in REFERRED:
+        return Promise.NONE
     if last.endswith(SECRETS):
         return Promise.SECRET
     return _token_or_key(last, before, words)
@@ -77,13 +83,19 @@ def _token_or_key(last: str, before: str, words: list[str]) -> Promise:
         if before in PUBLIC_TOKENS or last[:-5] in PUBLIC_TOKENS:
             return Promise.NONE
         return Promise.TOKEN
+    if last in ("pat", "salt") and before:
+        return Promise.TOKEN
     if last == "key":
+        if before in ("license", "licence"):
+            return Promise.TOKEN  # what open-source users write there is a sentence
         if before in ("public", "pub", "primary", "foreign", "sort", "partition", "cache", "object"):
             return Promise.NONE
         return Promise.SECRET if before in KEY_OWNERS else Promise.WEAK
     if last in ("authorization", "cookie"):
         return Promise.WEAK
-    if last in ("auth", "credential", "credentials", "creds", "bearer", "sig", "signature") and "type" not in words:
+    if last.endswith("auth") and last != "oauth" and "type" not in words:
+        return Promise.WEAK
+    if last in ("credential", "credentials", "creds", "bearer", "sig", "signature") and "type" not in words:
         return Promise.WEAK
     return Promise.NONE
 

@@ -1,20 +1,22 @@
-"""Secrets known by where they stand: password hashes, key files, manifests, calls that log in, sentences people say.
+"""Secrets known by where they stand: password hashes, key files, manifests, calls that log in.
 
 Each search runs only where a short mark stands in the text, since every mark costs a look at every text.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit
-from seasoned.redact.literal import is_placeholder, is_secret
+from seasoned.redact.literal import is_placeholder, is_random, is_secret
 from seasoned.redact.name import kind_of, promise, vocabulary
 
 # What crypt(3) and its relatives write: `$6$salt$...`, `$2b$12$...`, `$argon2id$...`.
 HASH = LazyRegex(
-    r"\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|(?:[156y]|7|gy|apr1|sha1|md5)\$(?:rounds=\d{1,9}\$|j[./A-Za-z0-9]{1,8}\$)?"
+    # Docker Compose doubles the dollar.
+    r"\$(?:2[abxy]?\${1,2}\d\d\${1,2}[./A-Za-z0-9]{53}|(?:[156y]|7|gy|apr1|sha1|md5)\$(?:rounds=\d{1,9}\$|j[./A-Za-z0-9]{1,8}\$)?"
     r"[./A-Za-z0-9]{1,64}\$[./A-Za-z0-9]{20,128}|argon2(?:id|i|d)\$[a-z0-9=,$]{1,64}\$[A-Za-z0-9+/]{8,128}\$"
     r"[A-Za-z0-9+/]{16,256})"
 )
@@ -28,67 +30,112 @@ JWK_PART = LazyRegex(
 JWK_REACH = 4096
 # The values of a Kubernetes secret, whatever they are called.
 MANIFEST = LazyRegex(r"""kind["'\\]{0,6}\s{0,2}:\s{0,2}["'\\]{0,6}secret\b""")
+ANY_KIND = LazyRegex(r"""kind["'\\]{0,6}\s{0,2}:""")
+STRING_DATA = LazyRegex(r"""stringdata["'\\]{0,6}\s{0,2}:""")
+JAR_MARKS = ("\ttrue\t", "\\ttrue\\t", "\tfalse\t", "\\tfalse\\t")
 MANIFEST_DATA = LazyRegex(r"""data(?<!metadata)["'\\]{0,6}\s{0,2}:""")
 MANIFEST_REACH = 8192
 MANIFEST_VALUE = LazyRegex(
-    r"""(?:\n|\\n|[{,]\s{0,20}|→)([ \t]*)["'\\]{0,6}[\w.\-]{1,128}["'\\]{0,6}[ \t]{0,2}:[ \t]{1,4}"""
+    r"""(?:(?:\n|\\n)(?:[\w./\-]{1,80}[:\-]\d{1,6}[:\-]|[+\-])?|[{,]\s{0,20}|→)([ \t]*)"""
+    r"""["'\\]{0,6}[\w.\-]{1,128}(?:["'\\]{0,6}[ \t]{0,2}:[ \t]{1,4}|\\{0,6}["']:)"""
     r"""["'\\]{0,6}([^\s"'\\{}|>,]{4,4096})"""
 )
-GH_SECRET = LazyRegex(r"""secret set [^\n]{1,200}?(?:--body|-b)[ =]["']?([^\s"']{4,512})""")
+SECRET_SET = LazyRegex(
+    r"""secrets? (?:set|add|create|put|update) [^\n]{1,200}?(?:--body|--data|--value|-b)[ =]["']?([^\s"']{4,512})"""
+)
 VAULT_PUT = LazyRegex(
     r"""vault (?:kv put|write) [^\s=]{1,200}(?:\s[\w.\-]{1,64}=@\S{1,200})*\s[\w.\-]{1,64}=["']?([^\s"'@]{4,512})"""
 )
-ENABLE_SECRET = LazyRegex(r"enable secret (?:\d )?([^\s\"']{5,128})")  # Cisco's devices
+ENABLE_SECRET = LazyRegex(r"enable secret ([^\s\"'\d][^\s\"']{4,127})")  # network devices
+LEVEL_SECRET = LazyRegex(r"(?:secret|password) \d ([^\s\"']{5,128})(?=\s|\\|\"|$)")
+COMMUNITY = LazyRegex(r"community ([^\s\"']{4,64}) r[ow](?![a-z])")
+EAP = LazyRegex(r""" : (?:eap|xauth|ntlm) \\{0,4}["]([^\s"\\]{4,128})""")
+# The options `-D...login=` of scanners take tokens; a name is shorter.
+LOGIN_TOKEN = LazyRegex(r"login(?:[ =]|\s{0,2}:\s{0,2})[\"']?([a-z0-9_\-]{20,128})(?![\w/.@])")
+GO_DSN = LazyRegex(r"[\w.\-]{1,64}:([^\s:/@\"'`]{3,128})@(?:tcp|udp|unix)\(")
+SASL = LazyRegex(r"\]:\d{2,5}[ \t]{1,16}[^\s:]{1,100}:([^\s\"'\\]{4,128})")
+# Cookies in the format of Netscape's browser, which curl and wget still write.
+COOKIE_JAR = LazyRegex(
+    r"(?:\t|\\t)(?:true|false)(?:\t|\\t)\d{1,12}(?:\t|\\t)[\w.\-]{1,64}(?:\t|\\t)([^\s\"'\\]{16,4096})"
+)
+WORKFLOW = LazyRegex(r"::add-mask::([^\s\"'\\:]{6,4096})")
+WORKFLOW_OUTPUT = LazyRegex(r"::(?:set-output|set-env|save-state) name=([\w\-]{1,64})::([^\s\"'\\]{6,4096})")
+BACKUP_CODES = LazyRegex(r"(?:backup|recovery|scratch) codes?[^\n\\]{0,60}(?:\n|\\n)")
+BACKUP_CODE = LazyRegex(
+    r"(?:[ \t\d?+\-*.:|#]|src[\w./]{0,80}:\d{1,6}:){0,24}?([a-z0-9]{4,8}(?:[- ][a-z0-9]{4,8}){0,3})(?:\n|\\n|\"|$)"
+)
 TOTP = LazyRegex(r"""totp[a-z_]{0,12}["']?\s{0,2}[:= ]\s{0,2}["']?([a-z2-7]{16,64})(?![a-z0-9])""")
+BRAINTREE = LazyRegex(r"access_token\$(?:production|sandbox)\$([a-z0-9]{16}\$[a-f0-9]{32})")
 PYPI_TOKEN = LazyRegex(r"pypi-token\.[\w\-]{1,64}\s([^\s\"']{16,512})")
 VARIABLE = LazyRegex(
     r"""variable\s{1,2}["']([\w\-]{1,64})["']\s{0,2}\{[^}]{0,400}?default\s{0,8}=\s{0,2}["']([^"'\n]{4,512})["']"""
 )
-SENSITIVE = LazyRegex(r"""sensitive["'\\]{1,6}\s{0,2}:\s{0,2}true""")
-VALUE = LazyRegex(r"""["'\\]{1,6}value["'\\]{1,6}\s{0,2}:\s{0,2}(\\{0,6})["']([^"'\\\n]{4,1024})""")
+# In state and output (JSON) and in configuration (HCL).
+SENSITIVE = LazyRegex(r"""sensitive(?:["'\\]{1,6}\s{0,2}:|\s{1,8}=)\s{0,2}true""")
+VALUE = LazyRegex(r"""(?:["'\\]{1,6}value["'\\]{1,6}\s{0,2}:|value\s{0,12}=)\s{0,2}(\\{0,6})["']([^"'\\\n]{4,1024})""")
 RESULT = LazyRegex(r"""["'\\]{1,6}result["'\\]{1,6}\s{0,2}:\s{0,2}\\{0,6}["']([^"'\\\n]{4,1024})""")
 NEAR = 400
 # `sqlplus user/password@db`, `jdbc:oracle:thin:user/password@db`.
 ORACLE = LazyRegex(
-    r"""(?:sqlplus|sqlcl|sqlldr|rman|[ie]xpdp|impdp|:thin:)(?:\s{1,2}-[a-z]{1,12}){0,4}\s{0,2}["']?[a-z][\w$#]{0,40}/([^\s/@"'\\]{3,128})@"""
+    r"""(?:sqlplus|sqlcl|sqlldr|rman|[ie]xpdp|impdp|:thin:|userid=)(?:\s{1,2}-[a-z]{1,12}){0,4}\s{0,2}["']?"""
+    r"""[a-z][\w$#]{0,40}/\\{0,4}["']?([^\s/@"'\\]{3,128})\\{0,4}["']?@"""
 )
 # `define('DB_PASSWORD', '...')`: name and value are arguments.
 DEFINE = LazyRegex(r"""define\(\s{0,4}["']([\w.]{2,64})["']\s{0,4},\s{0,16}["']([^"'\n]{4,512})["']""")
 # The last argument of a call that logs in.
 _ARGUMENTS = (
-    r"""\s?\((?:\s{0,2}[^()"'\n,]{1,80},|\s{0,2}\\{0,4}["'][^"'\n]{0,200}\\{0,4}["'],){1,3}"""
+    r"""(?:\s?\(|[ ](?=["']))(?:\s{0,2}[^()"'\n,]{1,80},|\s{0,2}\\{0,4}["'][^"'\n]{0,200}\\{0,4}["'],){1,3}"""
     r"""\s{0,2}\\{0,4}["']([^"'\s\\]{5,128})\\{0,4}["']"""
 )
 CALLS = {
+    "auth": LazyRegex(rf"(?:basic|plain)_?auth{_ARGUMENTS}"),
+    "cre": LazyRegex(rf"credentials?{_ARGUMENTS}"),
     "login": LazyRegex(rf"login{_ARGUMENTS}"),
     "connect": LazyRegex(rf"connect(?:ion)?{_ARGUMENTS}"),
     "pdo": LazyRegex(rf"pdo{_ARGUMENTS}"),
 }
+# Calls that sign, encrypt or make one-time passwords, with the key as a literal.
+SIGNING = LazyRegex(
+    r"""(?:jwt\.\w{3,8}|[th]otp|authenticator\.\w{3,12}|createhmac|hmac\.new|fernet)\s?\("""
+    r"""(?:[^()"'\n]{1,80},\s?|["'][^"'\n]{1,40}["'],\s?)?b?\\{0,4}["']([\w+/=\-]{16,256})\\{0,4}["']"""
+)
+SIGNING_MARKS = ("jwt", "totp", "hotp", "authenticator", "hmac", "fernet")
 NET_USE = LazyRegex(r"net user? (?:[^\n]{0,120}?/user:\S{1,80}|[\w.\-\\$]{1,80})\s([^\s/*\"'][^\s\"']{3,127})")
-PSK = LazyRegex(r"""psk(?:\s{0,2}=\s{0,2}|\s)["']?([^\s"']{8,64})""")
+PSK = LazyRegex(r"""psk(?:\s{0,2}=\s{0,2}|\s)\\{0,4}["']?([^\s"'\\]{8,64})""")
 # Twelve words or more and no joining word among them.
 PHRASE = LazyRegex(r"(?<![a-z])(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8}(?![a-z])")
-PHRASE_LABEL = LazyRegex(r"(?:phrase|words|seed|mnemonic)\b")
+PHRASE_LABEL = LazyRegex(r"(?:phrase|words|seed|mnemonic|wallet)\b")
 # None of these is in the list that wallets draw from (BIP 39), and hardly any sentence does without them.
 JOINING = vocabulary(
     "the and for from are was were not your has had but its than them their who how our his her been being some "
     "such each per via with should would could may might does did let get got see now which those"
 )
-PHRASE_MARKS = ("phrase", "words", "seed", "mnemo")
+PHRASE_MARKS = ("phrase", "words", "seed", "mnemo", "wallet")
 PHRASE_REACH = 300
 WORD_COUNTS = (12, 15, 18, 21, 24)
 
 
 # A mark, the kind of the secret, and where it stands beside the mark: the first group, or the second after a name.
 BESIDE = (
-    ("cre", "secret", GH_SECRET),
+    ("cre", "secret", SECRET_SET),
     ("cre", "secret", VAULT_PUT),
     ("cre", "secret", ENABLE_SECRET),
+    ("cre", "secret", LEVEL_SECRET),
+    ("pass", "password", LEVEL_SECRET),
+    ("community", "secret", COMMUNITY),
+    (" : eap ", "password", EAP),
+    ("@tcp(", "password", GO_DSN),
+    ("@unix(", "password", GO_DSN),
+    ("]:587", "password", SASL),
+    ("]:465", "password", SASL),
+    ("::add-mask::", "secret", WORKFLOW),
     ("sqlplus", "password", ORACLE),
     (":thin:", "password", ORACLE),
     ("pdp ", "password", ORACLE),
+    ("userid=", "password", ORACLE),
     ("totp", "secret", TOTP),
     ("ken", "token", PYPI_TOKEN),
+    ("ken", "token", BRAINTREE),
     ("net use", "password", NET_USE),
     ("psk", "password", PSK),
 )
@@ -104,6 +151,13 @@ def find_in_places(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
             yield from _group("password", pattern, text, low, needs_mix=True)
     if "define(" in marks:
         yield from _named(DEFINE, text, low)
+    if "::set-" in marks:
+        yield from _named(WORKFLOW_OUTPUT, text, low)
+    for patterns, needed in ((SIGNING, SIGNING_MARKS), (LOGIN_TOKEN, ("login",)), (COOKIE_JAR, JAR_MARKS)):
+        if not marks.isdisjoint(needed):
+            yield from _random_group(patterns, text, low)
+    if "codes" in marks:
+        yield from _backup_codes(low)
     if "kty" in marks:
         for match in JWK_PART.compiled.finditer(text):
             if "kty" in low[max(0, match.start() - JWK_REACH) : match.end() + JWK_REACH]:
@@ -132,6 +186,24 @@ def _group(kind: str, pattern: LazyRegex, text: str, low: str, needs_mix: bool =
             yield Hit(kind, match.start(1), match.end(1))
 
 
+def _random_group(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
+    for match in pattern.compiled.finditer(low):
+        if is_random(text[match.start(1) : match.end(1)]):
+            yield Hit("secret", match.start(1), match.end(1))
+
+
+def _backup_codes(low: str) -> Iterator[Hit]:
+    """The lines below "backup codes:", as long as each is a code."""
+    for label in BACKUP_CODES.compiled.finditer(low):
+        at = label.end()
+        for _ in range(24):
+            code = BACKUP_CODE.compiled.match(low, at)
+            if code is None or not any(c.isdigit() for c in code[1]):
+                break
+            yield Hit("secret", code.start(1), code.end(1))
+            at = code.end()
+
+
 def _named(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
     """The second group is secret if the first is the name of a secret."""
     for match in pattern.compiled.finditer(low):
@@ -146,13 +218,8 @@ def _is_mix(word: str) -> bool:
 
 
 def _manifest(text: str, low: str) -> Iterator[Hit]:
-    for kind in MANIFEST.compiled.finditer(low):
-        first, last = max(0, kind.start() - MANIFEST_REACH), kind.end() + MANIFEST_REACH
-        data = MANIFEST_DATA.compiled.search(low, first, last)
-        if data is None:
-            continue
+    for at in _manifest_data(low):
         indent: int | None = None
-        at = data.end()
         while (match := MANIFEST_VALUE.compiled.search(text, at, at + 400)) is not None:
             depth = len(match[1])
             # The block ends where a line is less indented than its first value.
@@ -162,6 +229,22 @@ def _manifest(text: str, low: str) -> Iterator[Hit]:
             if not is_placeholder(match[2]) and match[2].lower() not in ("secret", "opaque"):
                 yield Hit("secret", match.start(2), match.end(2))
             at = match.end(2)
+
+
+def _manifest_data(low: str) -> list[int]:
+    """Where the data of each secret begins: beside its kind, with no other object between them."""
+    found = [data.end() for data in STRING_DATA.compiled.finditer(low)] if "stringdata" in low else []
+    kinds = {kind.start() for kind in MANIFEST.compiled.finditer(low)}
+    if not kinds:
+        return found
+    others = [kind.start() for kind in ANY_KIND.compiled.finditer(low)]
+    for data in MANIFEST_DATA.compiled.finditer(low):
+        # The kind before it and the one after it; one of the two belongs to the same object.
+        place = bisect_right(others, data.start())
+        near = [at for at in others[max(0, place - 1) : place + 1] if abs(at - data.start()) < MANIFEST_REACH]
+        if not kinds.isdisjoint(near):
+            found.append(data.end())
+    return found
 
 
 def _state(text: str, low: str) -> Iterator[Hit]:
@@ -191,53 +274,3 @@ def _phrases(low: str) -> Iterator[Hit]:
         words = match[0].replace(",", " ").split()
         if len(words) in WORD_COUNTS and not JOINING.intersection(words) and len(set(words)) * 2 > len(words):
             yield Hit("seed-phrase", match.start(), match.end())
-
-
-# "The password is X" where English is not spoken: a word for password, perhaps what it is for, a joint, the value.
-PASSWORD_WORDS = {
-    "pass": ("passwort", "mot de passe"),
-    "kennwort": ("kennwort",),
-    "woord": ("wachtwoord",),
-    "senha": ("senha",),
-    "sandi": ("kata sandi",),
-    "contrasena": ("contrasena",),
-}
-PASSWORD_WORDS_BEYOND_ASCII = (
-    "password", "passwort", "kennwort", "mot de passe", "wachtwoord", "senha", "contraseña", "hasło", "пароль", "密码",
-    "密碼",
-    "パスワード", "비밀번호", "암호", "şifre", "parola", "كلمة المرور", "كلمة السر", "पासवर्ड", "mật khẩu", "รหัสผ่าน",
-    "סיסמה",
-)  # fmt: skip
-SAID = LazyRegex(
-    r"(?i)\w{0,3}(?:\s(?:für|fuer|pour|do|da|del|de|van|voor|untuk|от|для|para)\s\S{1,30}(?:\s\S{1,20})?)?"
-    r"(?:\s?[:：=—–-]\s?|\s+(?:ist|lautet|est|es|é|è|e|to|is|hai|है|هي|هو|adalah|jest)\s*[:：]?\s*"
-    r"|\s*(?:是|为|為|は、?|は:|는|은|가)\s*|\s+)"
-    r"[\"'„“«「`]?([^\s\"'“”»」`，。]{5,64})"
-)
-SAID_LONGEST = 20_000  # people write short texts; a long one is a file or an output
-
-
-def find_said(text: str, marks: set[str]) -> Iterator[Hit]:
-    """Passwords in sentences of languages other than English."""
-    if len(text) > SAID_LONGEST:
-        return
-    words: tuple[str, ...] = PASSWORD_WORDS_BEYOND_ASCII
-    if text.isascii():
-        words = tuple(word for mark, found in PASSWORD_WORDS.items() if mark in marks for word in found)
-    small = text.lower() if words else ""
-    if len(small) != len(text):
-        return  # rare letters change their length, and places would no longer be equal
-    for word in words:
-        at = small.find(word)
-        while at >= 0:
-            at += len(word)
-            match = SAID.compiled.match(text, at)
-            said = match[1].rstrip(".,;:)。，") if match is not None else ""
-            if match is not None and _is_said(said):
-                yield Hit("password", match.start(1), match.start(1) + len(said))
-            at = small.find(word, at)
-
-
-def _is_said(word: str) -> bool:
-    """A word of the sentence has no figures; a path, an address and a call are not passwords."""
-    return len(word) >= 5 and _is_mix(word) and word[0] not in "/.~$<{(" and not is_placeholder(word)
