@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.redact.corpus import clean_values, planted, survives
 from tests.redact.corpus_places import PLACES, leaks
+from tests.redact.corpus_writings import is_left, look_alikes, third_leaks
 
 from seasoned.redact import Redactor
 
@@ -80,6 +81,22 @@ def places(redactor: Redactor, seed: int) -> Iterator[str]:
         yield f"{len(PLACES)} places, {name}: recall {1 - missed / len(found):.3f} ({len(found)} secrets)"
 
 
+def third_set(redactor: Redactor, seed: int) -> Iterator[str]:
+    """Recall in both halves of the third set, and harm on its look-alikes."""
+    found = list(third_leaks(seed))
+    for is_measured_only, name in ((False, "half the rules were improved with"), (True, "half only measured")):
+        half = [leak for leak in found if leak.is_measured_only == is_measured_only]
+        left = sum(
+            is_left(secret, done) for leak in half for done in [redactor.text(leak.text)] for secret in leak.secrets
+        )
+        secrets = sum(len(leak.secrets) for leak in half)
+        places = len({leak.place for leak in half})
+        yield f"third set, {places} places, {name}: recall {1 - left / secrets:.3f} ({secrets} secrets)"
+    texts = list(look_alikes(seed))
+    harmed = sum(redactor.text(text) != text for text in texts)
+    yield f"third set, look-alikes: harm {harmed / len(texts) * 1000:.2f} per 1,000 ({len(texts)} texts)"
+
+
 def growth(redactor: Redactor) -> Iterator[str]:
     """Time for texts made to be slow, doubled three times: linear if each step takes twice as long."""
     sizes = (32_000, 64_000, 128_000, 256_000)
@@ -126,6 +143,7 @@ def figures() -> Iterator[str]:
     for seed in (1, 2):
         yield from quality(redactor, seed)
     yield from places(redactor, 1)
+    yield from third_set(redactor, 1)
     yield from growth(redactor)
     yield from speed(redactor)
     yield f"import: {import_milliseconds():.1f} ms"

@@ -17,7 +17,6 @@ ALPHABETS = {
     "u": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
     "d": "123456789",
     "z": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
-    "H": "0123456789ABCDEF",
 }
 R = Redactor(b"k" * 32)
 
@@ -25,7 +24,7 @@ R = Redactor(b"k" * 32)
 def _fill(example: str) -> str:
     r = Random(example)
     return re.sub(
-        r"\{([xhudzH])(\d+)\}", lambda m: "".join(r.choice(ALPHABETS[m[1]]) for _ in range(int(m[2]))), example
+        r"\{([xhudz])(\d+)\}", lambda m: "".join(r.choice(ALPHABETS[m[1]]) for _ in range(int(m[2]))), example
     )
 
 

@@ -32,8 +32,8 @@ SEPARATOR = LazyRegex(
     rf"|\([ ]?(?:{_MAKES})?{_LITERAL}"
     rf"|\]?{QUOTE}[\])]{{0,2}}[ ]?(?:,\s{{0,4}}(?:default[ ]?=[ ]?)?|[ ]"
     rf"|\.(?:fill|type|sendkeys|send_keys|setvalue|set_value|presssequentially)\([ ]?){_LITERAL}"
-    # `#define WIFI_PASS "..."`, and `requirepass ...` on a line of its own.
-    r"""|[ \t]{1,16}(?=\\{0,8}["'])|[ \t]{1,8}(?=[^\s"'`\\]{6,128}(?:\s|\\[nr]|"|$)))"""
+    # `#define WIFI_PASS "..."`, and `requirepass ...` on a separate line.
+    r"""|[ \t]{1,16}(?=\\{0,8}["'])|[ \t]{1,8}(?=[^\s"'`\\\d]{0,64}\d[^\s"'`\\]{0,64}(?:[\r\n]|\\[nr]|"|$)))"""
 )
 # Words that make a name suspicious, and the marks without which they cannot stand in a text. An expression that begins
 # with a literal is ten times as fast as one that begins with a choice.

@@ -44,16 +44,16 @@ PIPED = LazyRegex(
     r"""[^|\n]{0,200}?(?:password-stdin|sudo -s|passwd|cryptsetup|secrets? (?:create|set|put|add)|passphrase-fd"""
     r"""|kinit)"""
 )
-PIPE_MARKS = ("pass", "cre", "sudo -s", "cryptsetup", "kinit")
+PIPE_MARKS = ("password-stdin", "passwd", "passphrase-fd", "secret", "sudo -s", "cryptsetup", "kinit")
 # `expect "password:"; send "SECRET\r"`
 SENT = LazyRegex(
     r"""assword[^\n]{0,60}?(?:\n[^\n]{0,40}?)?send(?:line)?[ (]{1,2}(?:-- )?\\{0,4}["']([^\s"'\\]{4,128})"""
 )
 REGISTRY = LazyRegex(r"""/v\s{1,2}\S{0,30}pass\S{0,20}\s[^\n]{0,60}?/d\s{1,2}["']?([^\s"']{4,128})""")
-USER_ADDED = LazyRegex(
-    r"""(?:add_user|change_password|set_password)\s(?:-\S{1,20}\s)?[\w.@\-]{1,64}\s["']?([^\s"'\-()][^\s"'()]{3,127})"""
-)
-SPACED = LazyRegex(r"pass(?:word|phrase|code|wd)?(?:'s)?\s")
+# By their marks: programs that set the password of a user in two words.
+_USER_AND_PASSWORD = r"""(?:-\S{1,20}\s)?[\w.@\-]{1,64}\s["']?([^\s"'\-()][^\s"'()]{3,127})"""
+USER_ADDED = {mark: LazyRegex(mark + _USER_AND_PASSWORD) for mark in ("add_user ", "_password ")}
+SPACED = LazyRegex(r"pass(?:(?:word|phrase|code|wd)(?:'s)?\s|\s(?:is|was|for)[\s:]|'s\s)")
 NETRC = LazyRegex(r"pass(?:word|wd|phrase)[ \t]{1,4}(?=\S)")
 SAID = LazyRegex(r"pass(?:word|phrase|code|wd)(?:\s+(?:for|of)\s+\S{1,40})?\s+(?:is|was|=|to)[: ]\s{0,3}(?=\S)")
 PASS_SAID = LazyRegex(r"pass\s(?:is|was)[: ]\s{0,2}(?=\S)|pass(?:word|phrase|code)?'s\s(?=\S)")
@@ -63,7 +63,7 @@ PASS_WORD = LazyRegex(r""" pass:([^\s"'\\,;]{4,256})""")
 CHPASSWD = LazyRegex(r"""[a-z_][a-z0-9_\-]{0,31}:([^\s"'\\]{4,128})["']?\s*\|\s*(?:sudo\s+)?chpasswd""")
 # With `-n` the hash is printed, and no file stands before the user.
 HTPASSWD = LazyRegex(
-    r"""htpasswd\s+(?:-[a-z]*n[a-z]*(?<=[a-z])\s+|-[a-z]*b[a-z]*\s+\S{1,200}\s+)\S{1,100}\s+(["']?)([^\s"']{4,128})"""
+    r"""htpasswd\s+(?:-[a-z]*n[a-z]*(?<=[a-z])\s+|-[a-z]*b[a-z]*\s+\S{1,200}\s+)\S{1,100}\s+["']?([^\s"']{4,128})"""
 )
 WPA = LazyRegex(r"""wpa_passphrase \S{1,40} ["']?([^\s"']{8,64})""")
 WINDOWS = LazyRegex(r"""/pass(?:word)?:["']?([^\s"']{4,128})""")
@@ -75,6 +75,17 @@ PW_SAID = LazyRegex(r"pw\s(?:is|was)[: ]\s{0,2}(?=\S)")
 _SLASHED = r"(?:\s(?:with|as|are|is)|:)\s{1,2}[\w.@\-]{2,40} ?/ ?([^\s/\"'`,;)]{5,64})(?![\w/])"
 SLASHED = {"login": LazyRegex(rf"login{_SLASHED}"), "cre": LazyRegex(rf"cred(?:s|entials)?{_SLASHED}")}
 LOGGED_IN = LazyRegex(r"log in (?:with|as) [^\s\"']{2,64} (?:and|with|/) \\{0,4}[\"'`]?([^\s\"'`\\]{5,64})")
+# By their marks.
+GROUPED: dict[str, tuple[LazyRegex, ...]] = {
+    **dict.fromkeys(('send "', 'send \\"', "send '", "send --", "sendline("), (SENT,)),
+    " /d ": (REGISTRY,),
+    " pass:": (PASS_WORD,),
+    "passwd": (CHPASSWD, HTPASSWD),
+    "wpa_passphrase ": (WPA,),
+    "/pass:": (WINDOWS,),
+    "/password:": (WINDOWS,),
+}
+TYPED_BESIDE = {**SLASHED, **USER_ADDED, "log in": LOGGED_IN}
 PGPASS = LazyRegex(
     r"(?m)^[ \t+\-0-9→|]{0,24}[\w.*\-]{1,100}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*\-.@]{1,64}:([^\s:\"']{4,256})$"
 )
@@ -95,31 +106,23 @@ def find_in_commands(text: str, low: str, marks: set[str]) -> list[Hit]:
                 hit = _short(text, low, match)
             if hit is not None:
                 hits.append(hit)
+    if not marks:
+        return hits
     if "pass" in marks:
-        hits += _passwords(text, low)
+        for match in SPACED.compiled.finditer(low):
+            hits += _spaced(text, low, match.start())
+    for mark in marks:
+        for pattern in GROUPED.get(mark, ()):
+            hits += _grouped(text, low, pattern)
+        if mark in TYPED_BESIDE:
+            for match in TYPED_BESIDE[mark].compiled.finditer(low):
+                if is_typed(text[match.start(1) : match.end(1)]):
+                    hits.append(Hit("password", match.start(1), match.end(1)))
     if "pw" in marks:
         for match in PW_SAID.compiled.finditer(low):
             hits += _told(text, match.end(), typed=True)
-    for mark, pattern in SLASHED.items():
-        if mark in marks:
-            for match in pattern.compiled.finditer(low):
-                if is_typed(text[match.start(1) : match.end(1)]):
-                    hits.append(Hit("password", match.start(1), match.end(1)))
-    if "log in" in marks:
-        hits += [
-            Hit("password", match.start(1), match.end(1))
-            for match in LOGGED_IN.compiled.finditer(low)
-            if is_typed(text[match.start(1) : match.end(1)])
-        ]
-    if not marks.isdisjoint(PIPE_MARKS) and ("echo" in low or "printf" in low):
-        hits += _grouped(text, low, PIPED, 1)
-        hits += _grouped(text, low, PIPED, 2)
-    if "add_user" in marks or "pass" in marks:
-        hits += [
-            Hit("password", match.start(1), match.end(1))
-            for match in USER_ADDED.compiled.finditer(low)
-            if is_typed(text[match.start(1) : match.end(1)])
-        ]
+    if not marks.isdisjoint(PIPE_MARKS) and ("echo " in low or "printf " in low):
+        hits += _grouped(text, low, PIPED)
     if "identified " in marks:
         for match in IDENTIFIED.compiled.finditer(low):
             hits += _told(text, match.end(), exact=True)
@@ -215,24 +218,6 @@ def _user(text: str, line: str, flag: str, at: int) -> Hit | None:
     return Hit("password", value.start + len(name) + 1, value.end)
 
 
-def _passwords(text: str, low: str) -> Iterator[Hit]:
-    for match in SPACED.compiled.finditer(low):
-        yield from _spaced(text, low, match.start())
-    if "send" in low:
-        yield from _grouped(text, low, SENT, 1)
-    if " /d " in low:
-        yield from _grouped(text, low, REGISTRY, 1)
-    if " pass:" in low:
-        yield from _grouped(text, low, PASS_WORD, 1)
-    if "passwd" in low:
-        yield from _grouped(text, low, CHPASSWD, 1)
-        yield from _grouped(text, low, HTPASSWD, 2)
-    if "wpa_passphrase " in low:
-        yield from _grouped(text, low, WPA, 1)
-    if "/pass:" in low or "/password:" in low:
-        yield from _grouped(text, low, WINDOWS, 1)
-
-
 def _spaced(text: str, low: str, at: int) -> Iterator[Hit]:
     """`PASSWORD 'x'` in SQL, `password is x` in a sentence, `login a password x` in .netrc."""
     sql = SQL.compiled.match(low, at)
@@ -262,11 +247,12 @@ def _spaced(text: str, low: str, at: int) -> Iterator[Hit]:
         yield from _told(text, netrc.end(), exact=True)
 
 
-def _grouped(text: str, low: str, pattern: LazyRegex, group: int) -> Iterator[Hit]:
+def _grouped(text: str, low: str, pattern: LazyRegex) -> Iterator[Hit]:
     for match in pattern.compiled.finditer(low):
-        word = text[match.start(group) : match.end(group)] if match.start(group) >= 0 else ""
-        if word and not is_placeholder(word) and not word.isdigit():
-            yield Hit("password", match.start(group), match.end(group))
+        for start, end in match.regs[1:]:
+            word = text[start:end]
+            if start >= 0 and not is_placeholder(word) and not word.isdigit():
+                yield Hit("password", start, end)
 
 
 def _told(text: str, at: int, exact: bool = False, typed: bool = False, strong: bool = False) -> Iterator[Hit]:

@@ -11,7 +11,7 @@ from seasoned.redact.assignment import find_assignments
 from seasoned.redact.command import find_in_commands
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_random
-from seasoned.redact.mark import find_marks
+from seasoned.redact.mark import NAME_MARKS, find_marks
 from seasoned.redact.personal import (
     FIGURES,
     PHONE_MARKS,
@@ -23,7 +23,6 @@ from seasoned.redact.personal import (
 from seasoned.redact.place import find_hashes, find_in_places
 from seasoned.redact.rules import RULES, Rule
 from seasoned.redact.sentence import find_said
-from seasoned.redact.table import MARKS as TABLE_MARKS
 from seasoned.redact.table import find_in_tables
 
 BASE64 = LazyRegex(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
@@ -246,6 +245,8 @@ SPACE = 32
 # A lower-case word may change this often between letters and digits without being random.
 PLAIN = 2
 HEXADECIMAL = "0123456789abcdef-"
+UPPER_HEXADECIMAL = "0123456789ABCDEF"
+MYSQL_HASH = 40  # `*94BDCE...`
 DIGESTS = (32, 36, 40, 64)  # lengths of MD5, UUID, SHA-1 and SHA-256
 PAIRED = LazyRegex(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 
@@ -262,15 +263,16 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     hits: list[Hit] = []
     if marks:
         hits += find_assignments(text, low, marks)
-        hits += find_in_places(text, low, marks)
-        if not marks.isdisjoint(TABLE_MARKS):
-            hits += find_in_tables(text, low)
+        rare = marks.difference(NAME_MARKS)
+        if rare:
+            hits += find_in_places(text, low, rare)
+            hits += find_in_tables(text, low, rare)
     if marks or "-" in low:
         hits += find_in_commands(text, low, marks)
     if "$" in low:
         hits += find_hashes(text, low)
     if marks or not text.isascii():
-        hits += find_said(text, marks)
+        hits += find_said(text, low, marks)
     if "@" in low:
         hits += find_emails(text, low)
         hits += find_in_urls(text)
@@ -338,7 +340,9 @@ def _words(text: str, digits: bytes, depth: int, hits: list[Hit]) -> None:
             may_be_random = not (
                 word.islower() and digits.count(b"a0", at, end) + digits.count(b"0a", at, end) <= PLAIN
             )
-        if may_be_random:
+        if may_be_random and end - at == MYSQL_HASH and text[at - 1 : at] == "*" and not word.strip(UPPER_HEXADECIMAL):
+            hits.append(Hit("password-hash", at, end))
+        elif may_be_random:
             seen = text[max(0, first - BEFORE) : end]
             if end - at in DIGESTS and not word.strip(HEXADECIMAL) and text[at - 1 : at] not in ("=", ".", ":", "/"):
                 # A digest or UUID: not a known token, but text may be encoded in it.

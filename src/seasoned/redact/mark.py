@@ -9,14 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 # Lower-case.
+# Words of names stand in every other text, the other marks in few.
+NAME_MARKS = ("pass", "pw", "cre", "auth", "key", "ken", "kie", "_pat", "salt")
 MARKS = (
-    "pass", "pw", "cre", "auth", "key", "ken", "kie", "identified ", ":5432:", "bearer ", "private", "kty",
-    "sensitive", "sqlplus", ":thin:", "pdp ", "login", "connect", "pdo", "define(", "psk", "phrase", "words", "seed",
-    "mnemo", "net use", "kennwort", "senha", "woord", "sandi", "contrasena", "totp",
-    "_pat", "salt", "community", " : eap ", "@tcp(", "@unix(", "]:587", "]:465", "::add-mask::", "::set-", "codes",
-    "jwt", "hotp", "hmac", "fernet", "authenticator", "wallet", "\ttrue\t", "\\ttrue\\t", "\tfalse\t",
-    "\\tfalse\\t", "add_user", "log in", "cryptsetup", "sudo -s", "kinit", "parola", "heslo", "haslo", "sifre",
-    "lozinka", "jelszo", "salasana", "adgangskode", "losenord", "mdp", "clave", "whsec_", "stringdata", "userid=",
+    *NAME_MARKS,
+    # Files, manifests and outputs.
+    "password", ":5432:", "private", "kty", "sensitive", "random_password", "variable ", "secret", "stringdata",
+    "psk", "phrase", "words", "seed", "mnemo", "wallet", "]:587", "]:465", " : eap ", "\ttrue\t", "\\ttrue\\t",
+    "\tfalse\t", "\\tfalse\\t", "::add-mask::", "::set-", "backup code", "recovery code", "scratch code", "community",
+    "secret 0 ", "secret 5 ", "secret 8 ", "secret 9 ", "password 0 ", "password 7 ",
+    # Commands and addresses.
+    "bearer ", "identified ", "sqlplus", ":thin:", "pdp ", "userid=", "net use", " pass:", "passwd", "wpa_passphrase ",
+    "/pass:", "/password:", " /d ", 'send "', 'send \\"', "send '", "send --", "sendline(", "add_user ", "_password ",
+    "vault ", "pypi-token", "password-stdin", "passphrase-fd", "cryptsetup", "sudo -s", "kinit", "@tcp(", "@unix(",
+    "access_token$", "whsec_",
+    # Calls.
+    "login", "connect", "credential", "basicauth", "basic_auth", "plainauth", "pdo", "define(",
+    "totp", "totp(", "hotp(", "jwt.", "hmac(", "hmac.new(", "fernet(", "authenticator.",
+    # What people say.
+    "log in", "passwort", "de passe", "passord", "kennwort", "senha", "woord", "sandi", "contrasena", "parola",
+    "heslo", "haslo", "sifre", "lozinka", "jelszo", "salasana", "adgangskode", "losenord", "mdp", "clave",
 )  # fmt: skip
 
 
@@ -38,8 +50,9 @@ def find_marks_plainly(low: str) -> list[str]:
 
 def _fast_finder() -> Callable[[str], Iterable[str]] | None:
     try:
-        from ahocorasick_rs import AhoCorasick
+        from ahocorasick_rs import AhoCorasick, Implementation
     except ImportError:
         return None
-    automaton = AhoCorasick(MARKS)
+    # Of its own accord it takes a form a third as fast for more than a hundred marks.
+    automaton = AhoCorasick(MARKS, implementation=Implementation.DFA)
     return lambda low: automaton.find_matches_as_strings(low, overlapping=True)

@@ -70,7 +70,7 @@ def _is_person(local: str, domain: str, low: str, start: int) -> bool:
     before = low[max(0, start - 60) : start]
     line = before[before.rfind("\n") + 1 :]
     return not (
-        line.lstrip("$ ").startswith(("ssh ", "scp ", "rsync ", "sftp ", "ssh-copy-id ")) or line.endswith("ssh://")
+        line.lstrip("$ ").startswith(("ssh ", "scp ", "rsync ", "sftp ", "ssh-copy-id ")) or line.endswith("://")
     )
 
 

@@ -5,6 +5,7 @@ Each search runs only where a short mark stands in the text, since every mark co
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
@@ -47,7 +48,11 @@ VAULT_PUT = LazyRegex(
     r"""vault (?:kv put|write) [^\s=]{1,200}(?:\s[\w.\-]{1,64}=@\S{1,200})*\s[\w.\-]{1,64}=["']?([^\s"'@]{4,512})"""
 )
 ENABLE_SECRET = LazyRegex(r"enable secret ([^\s\"'\d][^\s\"']{4,127})")  # network devices
-LEVEL_SECRET = LazyRegex(r"(?:secret|password) \d ([^\s\"']{5,128})(?=\s|\\|\"|$)")
+# By the mark, so that the expression begins with it.
+LEVEL_SECRETS = {
+    mark: LazyRegex(mark + r"([^\s\"']{5,128})(?=\s|\\|\"|$)")
+    for mark in ("secret 0 ", "secret 5 ", "secret 8 ", "secret 9 ", "password 0 ", "password 7 ")
+}
 COMMUNITY = LazyRegex(r"community ([^\s\"']{4,64}) r[ow](?![a-z])")
 EAP = LazyRegex(r""" : (?:eap|xauth|ntlm) \\{0,4}["]([^\s"\\]{4,128})""")
 # The options `-D...login=` of scanners take tokens; a name is shorter.
@@ -60,7 +65,8 @@ COOKIE_JAR = LazyRegex(
 )
 WORKFLOW = LazyRegex(r"::add-mask::([^\s\"'\\:]{6,4096})")
 WORKFLOW_OUTPUT = LazyRegex(r"::(?:set-output|set-env|save-state) name=([\w\-]{1,64})::([^\s\"'\\]{6,4096})")
-BACKUP_CODES = LazyRegex(r"(?:backup|recovery|scratch) codes?[^\n\\]{0,60}(?:\n|\\n)")
+BACKUP_MARKS = ("backup code", "recovery code", "scratch code")
+BACKUP_CODES = LazyRegex(r"code(?:(?<=backup code)|(?<=recovery code)|(?<=scratch code))s?[^\n\\]{0,60}(?:\n|\\n)")
 BACKUP_CODE = LazyRegex(
     r"(?:[ \t\d?+\-*.:|#]|src[\w./]{0,80}:\d{1,6}:){0,24}?([a-z0-9]{4,8}(?:[- ][a-z0-9]{4,8}){0,3})(?:\n|\\n|\"|$)"
 )
@@ -88,18 +94,18 @@ _ARGUMENTS = (
     r"""\s{0,2}\\{0,4}["']([^"'\s\\]{5,128})\\{0,4}["']"""
 )
 CALLS = {
-    "auth": LazyRegex(rf"(?:basic|plain)_?auth{_ARGUMENTS}"),
-    "cre": LazyRegex(rf"credentials?{_ARGUMENTS}"),
+    **{name: LazyRegex(rf"{name}{_ARGUMENTS}") for name in ("basicauth", "basic_auth", "plainauth")},
+    "credential": LazyRegex(rf"credentials?{_ARGUMENTS}"),
     "login": LazyRegex(rf"login{_ARGUMENTS}"),
     "connect": LazyRegex(rf"connect(?:ion)?{_ARGUMENTS}"),
     "pdo": LazyRegex(rf"pdo{_ARGUMENTS}"),
 }
-# Calls that sign, encrypt or make one-time passwords, with the key as a literal.
-SIGNING = LazyRegex(
-    r"""(?:jwt\.\w{3,8}|[th]otp|authenticator\.\w{3,12}|createhmac|hmac\.new|fernet)\s?\("""
-    r"""(?:[^()"'\n]{1,80},\s?|["'][^"'\n]{1,40}["'],\s?)?b?\\{0,4}["']([\w+/=\-]{16,256})\\{0,4}["']"""
-)
-SIGNING_MARKS = ("jwt", "totp", "hotp", "authenticator", "hmac", "fernet")
+# Calls that sign, encrypt or make one-time passwords, with the key as a literal. By their marks.
+_KEY = r"""\(?(?:[^()"'\n]{1,80},\s?|["'][^"'\n]{1,40}["'],\s?)?b?\\{0,4}["']([\w+/=\-]{16,256})\\{0,4}["']"""
+SIGNING = {
+    **{mark: LazyRegex(re.escape(mark) + r"\w{3,12}" + _KEY) for mark in ("jwt.", "authenticator.")},
+    **{mark: LazyRegex(re.escape(mark) + _KEY) for mark in ("totp(", "hotp(", "hmac(", "hmac.new(", "fernet(")},
+}
 NET_USE = LazyRegex(r"net user? (?:[^\n]{0,120}?/user:\S{1,80}|[\w.\-\\$]{1,80})\s([^\s/*\"'][^\s\"']{3,127})")
 PSK = LazyRegex(r"""psk(?:\s{0,2}=\s{0,2}|\s)\\{0,4}["']?([^\s"'\\]{8,64})""")
 # Twelve words or more and no joining word among them.
@@ -115,57 +121,57 @@ PHRASE_REACH = 300
 WORD_COUNTS = (12, 15, 18, 21, 24)
 
 
-# A mark, the kind of the secret, and where it stands beside the mark: the first group, or the second after a name.
-BESIDE = (
-    ("cre", "secret", SECRET_SET),
-    ("cre", "secret", VAULT_PUT),
-    ("cre", "secret", ENABLE_SECRET),
-    ("cre", "secret", LEVEL_SECRET),
-    ("pass", "password", LEVEL_SECRET),
-    ("community", "secret", COMMUNITY),
-    (" : eap ", "password", EAP),
-    ("@tcp(", "password", GO_DSN),
-    ("@unix(", "password", GO_DSN),
-    ("]:587", "password", SASL),
-    ("]:465", "password", SASL),
-    ("::add-mask::", "secret", WORKFLOW),
-    ("sqlplus", "password", ORACLE),
-    (":thin:", "password", ORACLE),
-    ("pdp ", "password", ORACLE),
-    ("userid=", "password", ORACLE),
-    ("totp", "secret", TOTP),
-    ("ken", "token", PYPI_TOKEN),
-    ("ken", "token", BRAINTREE),
-    ("net use", "password", NET_USE),
-    ("psk", "password", PSK),
-)
+KEYED = {**SIGNING, "login": LOGIN_TOKEN}
+# By the mark: the kind of the secret, and where it stands beside the mark.
+BESIDE: dict[str, tuple[tuple[str, LazyRegex], ...]] = {
+    "secret": (("secret", SECRET_SET), ("secret", ENABLE_SECRET)),
+    **{mark: (("secret", pattern),) for mark, pattern in LEVEL_SECRETS.items()},
+    "vault ": (("secret", VAULT_PUT),),
+    "community": (("secret", COMMUNITY),),
+    " : eap ": (("password", EAP),),
+    "@tcp(": (("password", GO_DSN),),
+    "@unix(": (("password", GO_DSN),),
+    "]:587": (("password", SASL),),
+    "]:465": (("password", SASL),),
+    "::add-mask::": (("secret", WORKFLOW),),
+    "sqlplus": (("password", ORACLE),),
+    ":thin:": (("password", ORACLE),),
+    "pdp ": (("password", ORACLE),),
+    "userid=": (("password", ORACLE),),
+    "totp": (("secret", TOTP),),
+    "pypi-token": (("token", PYPI_TOKEN),),
+    "access_token$": (("token", BRAINTREE),),
+    "net use": (("password", NET_USE),),
+    "psk": (("password", PSK),),
+}
 
 
 def find_in_places(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     """Secrets that their surroundings give away. `low` is the lower-cased ASCII view with the same places."""
-    for mark, kind, pattern in BESIDE:
-        if mark in marks:
+    for mark in marks:
+        for kind, pattern in BESIDE.get(mark, ()):
             yield from _group(kind, pattern, text, low)
-    for mark, pattern in CALLS.items():
-        if mark in marks:
-            yield from _group("password", pattern, text, low, needs_mix=True)
+        if mark in CALLS:
+            yield from _group("password", CALLS[mark], text, low, needs_mix=True)
+        if mark in KEYED:
+            yield from _random_group(KEYED[mark], text, low)
     if "define(" in marks:
         yield from _named(DEFINE, text, low)
     if "::set-" in marks:
         yield from _named(WORKFLOW_OUTPUT, text, low)
-    for patterns, needed in ((SIGNING, SIGNING_MARKS), (LOGIN_TOKEN, ("login",)), (COOKIE_JAR, JAR_MARKS)):
-        if not marks.isdisjoint(needed):
-            yield from _random_group(patterns, text, low)
-    if "codes" in marks:
+    if not marks.isdisjoint(JAR_MARKS):
+        yield from _random_group(COOKIE_JAR, text, low)
+    if not marks.isdisjoint(BACKUP_MARKS):
         yield from _backup_codes(low)
     if "kty" in marks:
         for match in JWK_PART.compiled.finditer(text):
             if "kty" in low[max(0, match.start() - JWK_REACH) : match.end() + JWK_REACH]:
                 yield Hit("private-key", match.start(1), match.end(1))
-    if "cre" in marks:
+    if "secret" in marks or "stringdata" in marks:
         yield from _manifest(text, low)
-    if "sensitive" in marks or "pass" in marks:
+    if "sensitive" in marks or "random_password" in marks:
         yield from _state(text, low)
+    if "variable " in marks:
         yield from _named(VARIABLE, text, low)
     if not marks.isdisjoint(PHRASE_MARKS):
         yield from _phrases(low)
@@ -218,17 +224,20 @@ def _is_mix(word: str) -> bool:
 
 
 def _manifest(text: str, low: str) -> Iterator[Hit]:
-    for at in _manifest_data(low):
-        indent: int | None = None
+    reached = 0
+    for start in sorted(_manifest_data(low)):
+        at, indent = start, -1
+        if start < reached:
+            continue  # an earlier block went over it: looking again would take quadratic time
         while (match := MANIFEST_VALUE.compiled.search(text, at, at + 400)) is not None:
             depth = len(match[1])
             # The block ends where a line is less indented than its first value.
-            indent = depth if indent is None else indent
+            indent = depth if indent < 0 else indent
             if depth < indent or "}" in text[at : match.start(2)]:
                 break
             if not is_placeholder(match[2]) and match[2].lower() not in ("secret", "opaque"):
                 yield Hit("secret", match.start(2), match.end(2))
-            at = match.end(2)
+            reached = at = match.end(2)
 
 
 def _manifest_data(low: str) -> list[int]:

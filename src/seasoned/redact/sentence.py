@@ -7,27 +7,13 @@ from collections.abc import Iterator
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_strong, is_typed
+from seasoned.redact.name import vocabulary
 
-# By the mark that must stand in the text.
-PASSWORD_WORDS = {
-    "pass": ("passwort", "mot de passe", "passord"),
-    "kennwort": ("kennwort",),
-    "woord": ("wachtwoord",),
-    "senha": ("senha",),
-    "sandi": ("kata sandi",),
-    "contrasena": ("contrasena",),
-    "parola": ("parola",),
-    "heslo": ("heslo",),
-    "haslo": ("haslo",),
-    "sifre": ("sifre",),
-    "lozinka": ("lozinka",),
-    "jelszo": ("jelszo",),
-    "salasana": ("salasana",),
-    "adgangskode": ("adgangskode",),
-    "losenord": ("losenord",),
-    "mdp": ("mdp",),
-    "clave": ("clave",),
-}
+# Each is a mark: `mark.py` has looked for it.
+PASSWORD_WORDS = vocabulary(
+    "passwort passord kennwort woord senha sandi contrasena parola heslo haslo sifre lozinka jelszo salasana "
+    "adgangskode losenord mdp clave"
+) | {"de passe"}
 PASSWORD_WORDS_BEYOND_ASCII = (
     "password", "contraseña", "hasło", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "비번", "암호",
     "şifre", "كلمة المرور", "كلمة السر", "رمز عبور", "गुप्त", "पासवर्ड", "mật khẩu", "รหัสผ่าน", "סיסמה", "lösenord",
@@ -47,14 +33,15 @@ APART = LazyRegex(r"\w{0,4}(?:\s[^\s\d:：]{1,16}){1,5}\s?[:：]?\s{1,3}" + _VAL
 LONGEST = 20_000  # people write short texts; a long one is a file or an output
 
 
-def find_said(text: str, marks: set[str]) -> Iterator[Hit]:
+def find_said(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     """Passwords in sentences of languages other than English."""
-    if len(text) > LONGEST:
+    if len(text) > LONGEST or (text.isascii() and marks.isdisjoint(PASSWORD_WORDS)):
         return
-    words = [word for mark, found in PASSWORD_WORDS.items() if mark in marks for word in found]
+    words = list(PASSWORD_WORDS & marks)
+    small = low
     if not text.isascii():
         words += PASSWORD_WORDS_BEYOND_ASCII
-    small = text.lower() if words else ""
+        small = text.lower()
     if len(small) != len(text):
         return  # rare letters change their length, and places would no longer be equal
     for word in words:
