@@ -189,7 +189,9 @@ def _how_much(store: Store, registered: Registration, records: Sequence[TaskRun]
     text = f"Made: {len(records)} of {registered.runs} runs, on {tasks}."
     text += " The time was over before all were made." if len(records) < registered.runs else ""
     last = max(one.ended_at or 0.0 for one in records)
-    if last > about.begun_at + 60 * about.minutes + _SLACK_SECONDS:
+    # A study may be added later than the others of its model.
+    begun = max(about.begun_at, registered.at or 0.0)
+    if last > begun + 60 * about.minutes + _SLACK_SECONDS:
         # Whoever starts it again has seen the page: that belongs to what a reader must know.
         text += " It was started again after its time was over, and went on with the runs that were left."
     again = broken_off(store, name)
