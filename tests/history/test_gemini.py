@@ -53,3 +53,23 @@ def test_an_update_adds_to_a_message_and_nonsense_is_told(tmp_path: Path) -> Non
     assert session.usage == Usage(input=5, output=2)
     assert [message.text for message in session.messages] == ["Hi."]
     assert session.unreadable == (Unreadable("line 4", "a message whose type is 'dream'"),)
+
+
+def test_the_folder_stands_beside_the_chats_and_what_hooks_said_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "work" / "chats").mkdir(parents=True)
+    (tmp_path / "work" / ".project_root").write_text("/home/mira/shop\n")
+    block = "[seasoned:warm v1 project/sheet@1 0123456789abcdef]\n- Test: `make test`\n[seasoned:end]"
+    told = "<hook_context>[seasoned] `make test` works here (2 sessions).</hook_context>"
+    output = f"<untrusted_context>\nOutput: boom\nExit Code: 2\n</untrusted_context>\n\n{told}"
+    answer = {"functionResponse": {"id": "c1", "name": "run_shell_command", "response": {"output": output}}}
+    call = {"id": "c1", "name": "run_shell_command", "args": {"command": "make tests"}, "result": [answer]}
+    data = lines(
+        {"type": "session_metadata", "sessionId": "gem-4"},
+        {"id": "m1", "type": "user", "content": f"<hook_context>{block}</hook_context>\n\nRun the tests.\n{told}"},
+        {"id": "m2", "type": "gemini", "content": "", "toolCalls": [{**call, "status": "success"}]},
+    )
+    (session,) = read(tmp_path / "work" / "chats", "gemini lines", data)
+    assert session.cwd == "/home/mira/shop"
+    assert session.messages[0].text == "Run the tests."
+    (made,) = session.calls()
+    assert made.result is not None and made.result.text.endswith("Exit Code: 2\n</untrusted_context>")

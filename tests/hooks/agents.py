@@ -22,12 +22,15 @@ class Gemini(Connected):
         "GEMINI_TELEMETRY_ENABLED": "false",
     }
 
-    def prepare(self) -> None:
-        self.settings = self.home / ".gemini" / "settings.json"
-        self.settings.parent.mkdir()
-        self.settings.write_text('{\n  // mine\n  "security": {"auth": {"selectedType": "gemini-api-key"}}\n}\n')
+    @staticmethod
+    def prepare(home: Path) -> Path:
+        settings = home / ".gemini" / "settings.json"
+        settings.parent.mkdir()
+        settings.write_text('{\n  // mine\n  "security": {"auth": {"selectedType": "gemini-api-key"}}\n}\n')
+        return settings
 
-    def ask(self, prompt: str) -> list[object]:
+    @staticmethod
+    def ask(prompt: str) -> list[object]:
         return [*gemini(), "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", prompt]
 
     @staticmethod
@@ -43,12 +46,15 @@ class Qwen(Connected):
         "OPENAI_MODEL": "scripted",
     }
 
-    def prepare(self) -> None:
-        self.settings = self.home / ".qwen" / "settings.json"
-        self.settings.parent.mkdir()
-        self.settings.write_text('{\n  // mine\n  "security": {"auth": {"selectedType": "openai"}}\n}\n')
+    @staticmethod
+    def prepare(home: Path) -> Path:
+        settings = home / ".qwen" / "settings.json"
+        settings.parent.mkdir()
+        settings.write_text('{\n  // mine\n  "security": {"auth": {"selectedType": "openai"}}\n}\n')
+        return settings
 
-    def ask(self, prompt: str) -> list[object]:
+    @staticmethod
+    def ask(prompt: str) -> list[object]:
         return [*qwen(), "--approval-mode", "yolo", "-p", prompt]
 
     @staticmethod
@@ -66,12 +72,15 @@ class Copilot(Connected):
         "COPILOT_OFFLINE": "true",
     }
 
-    def prepare(self) -> None:
-        self.settings = self.home / ".copilot" / "mcp-config.json"
-        self.settings.parent.mkdir()
-        self.settings.write_text('{"mcpServers": { }}')
+    @staticmethod
+    def prepare(home: Path) -> Path:
+        settings = home / ".copilot" / "mcp-config.json"
+        settings.parent.mkdir()
+        settings.write_text('{"mcpServers": { }}')
+        return settings
 
-    def ask(self, prompt: str) -> list[object]:
+    @staticmethod
+    def ask(prompt: str) -> list[object]:
         return [copilot(), "--allow-all-tools", "--no-color", "-p", prompt]
 
     @staticmethod
@@ -88,9 +97,10 @@ class OpenCode(Connected):
         "npm_config_fetch_retries": "0",
     }
 
-    def prepare(self) -> None:
-        self.settings = self.home / ".config" / "opencode" / "opencode.json"
-        self.settings.parent.mkdir(parents=True)
+    @staticmethod
+    def prepare(home: Path) -> Path:
+        settings = home / ".config" / "opencode" / "opencode.json"
+        settings.parent.mkdir(parents=True)
         options = {"baseURL": f"{MODEL}/v1", "apiKey": "dummy"}
         provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"scripted": {}}}
         # It adds the schema itself where it is missing.
@@ -100,11 +110,13 @@ class OpenCode(Connected):
             "small_model": "local/scripted",
             "provider": {"local": provider},
         }
-        self.settings.write_text(json.dumps({**own, "permission": {"*": "allow"}, "autoupdate": False}))
+        settings.write_text(json.dumps({**own, "permission": {"*": "allow"}, "autoupdate": False}))
         # It waits at its start for what it installs there, and there is no network.
-        (self.settings.parent / "node_modules").mkdir()
+        (settings.parent / "node_modules").mkdir()
+        return settings
 
-    def ask(self, prompt: str) -> list[object]:
+    @staticmethod
+    def ask(prompt: str) -> list[object]:
         return [opencode(), "run", prompt]
 
     @staticmethod
@@ -112,8 +124,21 @@ class OpenCode(Connected):
         return {"calls": [{"tool": "bash", "arguments": {"command": command, "description": "Report"}}]}
 
 
+class Together(Connected):
+    """Three agents in one home and one folder."""
+
+    agent = "together"
+    kinds = (Gemini, Copilot, OpenCode)
+    variables: ClassVar[dict[str, str]] = {**Gemini.variables, **Copilot.variables, **OpenCode.variables}
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        for kind in self.kinds:
+            kind.prepare(folder)
+
+
 def told(line: Line) -> str:
-    """A request to any of the models as one text, in which lines end as they do in what the model reads."""
+    """A request to any of the models as one text."""
     return str(line["text"]).replace("\\n", "\n").replace('\\"', '"').replace("\\u003c", "<")
 
 

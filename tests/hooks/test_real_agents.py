@@ -5,33 +5,42 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from seasoned.history.discover import homes
 from tests.history.claude_lines import ClaudeFile
-from tests.hooks.agents import Copilot, Gemini, OpenCode, Qwen, is_title, snapshot, told
-from tests.hooks.connected import LEARNED, WEEK
-from tests.scripted_server import Line
+from tests.hooks.agents import Copilot, Gemini, OpenCode, Qwen, Together, is_title, snapshot, told
+from tests.hooks.connected import LEARNED, WEEK, Connected
+from tests.scripted_server import Line, Step
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 DANGER = "npm publish"
 TITLE = {"match": "title generator", "text": "Parcels"}
 
 
-def teach(place: Gemini | Qwen | Copilot | OpenCode) -> None:
-    """Two sessions of Claude Code in the same folder, in which a mistake was repaired."""
+def teach(place: Connected) -> None:
+    """Two sessions of Claude Code in the same folder, in which mistakes were repaired."""
     day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86_400)).encode()
+    edit = {"file_path": f"{place.work}/other.txt", "old_string": "one", "new_string": "two"}
+    steps: list[tuple[str, dict[str, Any], str]] = [
+        ("Bash", {"command": WRONG}, f"Exit code 2\n{WEEK}"),
+        ("Bash", {"command": RIGHT}, ""),
+        ("Bash", {"command": "make test"}, ""),
+        ("Edit", edit, "Found 2 matches of the string."),
+        ("Edit", {**edit, "replace_all": True}, ""),
+    ]
+    folder = place.home / ".claude" / "projects" / "w"
+    folder.mkdir(parents=True)
     for at in range(2):
         file = ClaudeFile(f"0000000{at}-2222-4333-8444-555555555555").user("How many parcels were late?")
-        file.calls(f"toolu_{at}a", "Bash", command=WRONG).result(f"toolu_{at}a", f"Exit code 2\n{WEEK}", is_error=True)
-        file.calls(f"toolu_{at}b", "Bash", command=RIGHT).result(f"toolu_{at}b", "3 were late", is_error=False)
-        for name, command in (("c", "make test"), ("d", "make lint")):
-            file.calls(f"toolu_{at}{name}", "Bash", command=command).result(f"toolu_{at}{name}", "ok", is_error=False)
+        for number, (tool, given, error) in enumerate(steps):
+            id = f"toolu_{at}{number}"
+            file.calls(id, tool, **given).result(id, error or "ok", is_error=bool(error))
         dated = [line.replace(b"2026-03-01", day) for line in file.lines]
         file.lines = [line.replace(b"/home/mira/waypost", str(place.work).encode()) for line in dated]
-        (place.home / ".claude" / "projects" / "w").mkdir(parents=True, exist_ok=True)
-        file.write(place.home / ".claude" / "projects" / "w" / f"0000000{at}-2222-4333-8444-555555555555.jsonl")
+        file.write(folder / f"0000000{at}-2222-4333-8444-555555555555.jsonl")
     place.seasoned("scan")
 
 
@@ -44,12 +53,12 @@ def test_an_agent_begins_warm_gets_a_hint_and_asks_a_person_and_undoing_leaves_n
     kind: type[Gemini | Qwen | Copilot | OpenCode], home: Path
 ) -> None:
     place = kind(home)
-    place.prepare()
+    settings = place.prepare(home)
     teach(place)
-    before = snapshot(place.settings.parent)
+    before = snapshot(settings.parent)
     shown = place.seasoned("connect", place.agent, "--dry-run")
     assert "+++ " in shown and "seasoned-hook" in shown, "every change is shown first"
-    assert snapshot(place.settings.parent) == before
+    assert snapshot(settings.parent) == before
     place.seasoned("connect", place.agent, "--yes")
     script = [TITLE] if kind is OpenCode else []
     script += [place.shell(WRONG), place.shell(RIGHT), place.shell(DANGER), {"text": "Three were late."}]
@@ -66,6 +75,56 @@ def test_an_agent_begins_warm_gets_a_hint_and_asks_a_person_and_undoing_leaves_n
     assert own == ([3] if is_read else []), "learned from by itself"
     assert "failed" not in place.hook_log()
     place.seasoned("connect", place.agent, "--undo", "--yes")
-    kept = snapshot(place.settings.parent)
+    kept = snapshot(settings.parent)
     assert {name: kept.get(name) for name in before} == before
     assert not any(b"seasoned-hook" in data for name, data in kept.items() if "session" not in name)
+
+
+# One program for each mistake: what is wrong, what is said, and what works.
+MISTAKES = {
+    "gemini": ("./track parcel late --days 10", "error: days need their unit", "./track parcel late --days 10d"),
+    "copilot": ("./bill parcel late --sum 10", "error: a sum needs its currency", "./bill parcel late --sum 10EUR"),
+    "opencode": ("./pack parcel late --size 10", "error: a size has a letter", "./pack parcel late --size 10S"),
+}
+
+
+def test_three_agents_in_one_repository_each_see_what_the_others_learned(home: Path) -> None:
+    place = Together(home)
+    agents = {kind.agent: kind for kind in place.kinds}
+    for wrong, said, right in MISTAKES.values():
+        program, good = place.work / wrong.split()[0], right.split()[-1]
+        program.write_text(f'#!/bin/sh\n[ "$4" = {good} ] && echo done && exit\necho "{said}" >&2; exit 2\n')
+        program.chmod(0o755)
+    notes = place.work / "notes.txt"
+    notes.write_text("one one")
+    teach(place)
+    place.seasoned("connect", "--yes")
+    edits: dict[str, list[Step]] = {
+        "copilot": [calls("edit", path=str(notes), old_str="one", new_str="two")],
+        "opencode": [
+            calls("read", filePath=str(notes)),
+            calls("edit", filePath=str(notes), oldString="one", newString="two"),
+        ],
+    }
+    script: list[Step] = [TITLE] * 2
+    commands: list[object] = []
+    for turn in range(2):
+        for name, agent in agents.items():
+            own = [agent.shell(MISTAKES[name][0]), agent.shell(MISTAKES[name][2])]
+            others = [agent.shell(MISTAKES[one][0]) for one in agents if one != name]
+            script += [*([*others, *edits.get(name, [])] if turn else own), {"text": "Done."}]
+            # Nobody reads what the last sessions learned.
+            commands += [agent.ask(f"Work as {name}, {turn}."), *([] if turn else [LEARNED])]
+    _, asked, _ = place.run(script, *commands)
+    last = {name: [one for one in main_requests(asked) if f"Work as {name}, 1." in one][-1] for name in agents}
+    for name, text in last.items():
+        for other, (_, _, right) in MISTAKES.items():
+            assert text.count(f"`{right}` works here (1 session") == (0 if other == name else 1), (name, other)
+    # What Claude Code learned about an edit, in the words of each: the tool of Copilot CLI has no such argument.
+    assert last["opencode"].count("With `replaceAll` set to true the same edit worked here") == 1
+    assert "the same edit worked here" not in last["copilot"]
+    assert "failed" not in place.hook_log()
+
+
+def calls(tool: str, **arguments: str) -> Step:
+    return {"calls": [{"tool": tool, "arguments": arguments}]}

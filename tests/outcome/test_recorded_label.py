@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from seasoned.outcome.judge import judge
 from seasoned.outcome.recorded_label import blind, label
 from seasoned.session import NO_MARKS, ToolCall
 from tests.each_case import each_case
@@ -83,3 +84,14 @@ def test_openhands_and_mini_swe_agent_lose_their_code() -> None:
 
 def test_a_call_without_a_result_stays_as_it_is() -> None:
     assert blind(call(text=None), agent="codex").result is None
+
+
+def test_a_success_that_only_says_that_the_shell_ran_yields_to_the_code_in_the_text() -> None:
+    gemini = "<untrusted_context>\nOutput: boom\nExit Code: {}\nProcess Group PGID: 7\n</untrusted_context>"
+    for agent, form in (("copilot", "boom\n<shellId: 0 completed with exit code {}>"), ("gemini", gemini)):
+        failed, worked = (shell("./wp", form.format(code), failed=False) for code in (2, 0))
+        assert judge(failed, agent=agent).evidence == "exit_code" and label(failed, agent=agent) is True
+        assert judge(worked, agent=agent).verdict == "ok" and label(worked, agent=agent) is False
+        assert "2" not in text(failed, agent)
+        # Of others the flag is what their command did.
+        assert judge(failed, agent="claude-code").verdict == "ok"

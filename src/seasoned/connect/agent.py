@@ -53,7 +53,7 @@ AGENTS: dict[str, KnownAgent] = {
         "copilot",
         lambda config: config.copilot_home,
         UNREVIEWED,
-        ("It has no line for you: what the model was shown is in `seasoned sessions show`.", _NO_REVIEWS),
+        ("It has no line for you: `seasoned receipt` says what a session was shown.", _NO_REVIEWS),
     ),
     "opencode": KnownAgent(
         "OpenCode",

@@ -6,6 +6,7 @@ const { command, parts, server, reading, waitSeconds } = SETTINGS
 export const Seasoned = async ({ directory }) => {
   const begins = new Map() // the sessions that are about to begin, and why
   const children = new Set() // the sessions of sub-agents
+  const errors = new Map() // what stands behind the error of a call, by its id
   let number = 0
 
   const settings = { cwd: directory, env: { ...process.env, CLAUDE_PROJECT_DIR: directory } }
@@ -43,9 +44,12 @@ export const Seasoned = async ({ directory }) => {
         else begins.set(id, "startup")
       }
       if (event.type === "session.compacted") begins.set(id, "compact")
-      if (event.type === "session.idle" && parts.learns && !children.has(id)) {
+      // The last message of a turn too: `opencode run` may be gone before it says that the session is idle.
+      const info = event.type === "message.updated" ? event.properties.info : undefined
+      const isLast = info?.role === "assistant" && info.time?.completed && info.finish !== "tool-calls"
+      if ((event.type === "session.idle" || isLast) && parts.learns && !children.has(id)) {
         const [program, ...words] = command
-        // Not in the background: the program may end right after this.
+        // Not in the background, for the same reason.
         spawnSync(program, [...words, "stop", "--no-reviews"], { ...settings, input: written(id, {}), timeout: 5000 })
       }
     },
@@ -75,6 +79,22 @@ export const Seasoned = async ({ directory }) => {
       const call = { tool_name: tool, tool_input: args ?? {}, tool_response: result.output }
       const answer = await ask("post-tool-use", id, { ...call, exit_code: result.metadata?.exit ?? null })
       if (answer?.additionalContext) result.output += `\n\n${answer.additionalContext}`
+    },
+    // A tool that fails by itself runs no hook, so what was not answered yet is looked up before the next request.
+    "experimental.chat.messages.transform": async (_, { messages }) => {
+      if (!parts.hints) return
+      const last = messages.findLastIndex(({ info }) => info.role === "assistant")
+      for (const [at, { info, parts: said }] of messages.entries())
+        for (const { tool, callID, state } of said.filter((part) => part.type === "tool")) {
+          if (state?.status !== "error" || typeof state.error !== "string") continue
+          if (at === last && !errors.has(callID)) {
+            const call = { tool_name: tool, tool_input: state.input ?? {}, error: state.error }
+            errors.set(callID, (await ask("post-tool-use-failure", info.sessionID, call))?.additionalContext)
+          }
+          // The same text in every request of this process, and never twice.
+          const hint = errors.get(callID)
+          if (hint && !state.error.includes(hint)) state.error += `\n\n${hint}`
+        }
     },
   }
 }

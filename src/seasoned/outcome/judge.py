@@ -26,6 +26,8 @@ _RUNNING = Verdict("unclear", "none", "none", "It was still running, and its end
 _DECLINED = Verdict("failed", "flag", "user_declined", "A person, a policy or a permission said no.")
 # Agents that put a non-zero exit code into the text, so that its absence speaks as well.
 _SHOWS_CODE = frozenset({"claude-code"})
+# Agents that record a success when the shell ran, whatever its command did: the code is in the text alone.
+RECORDS_SHELL_ONLY = frozenset({"copilot", "gemini"})
 # Agents whose tools all answer in JSON: every field is the tool's own word.
 _JSON_AGENTS = frozenset({"hermes", "seasoned"})
 
@@ -53,6 +55,8 @@ def judge(call: ToolCall, *, agent: str) -> Verdict:
     if marks.exit_code:
         return _by_code(call, marks.exit_code, marks.benign)
     if marks.failed is False:
+        if agent in RECORDS_SHELL_ONLY and output_form(call) == "shell" and open_shell(call.result.text).exit_code:
+            return _by_shell(call, call.result.text, agent)
         return _recorded_success(call, _OK_FLAG, call.result.text)
     if marks.exit_code == 0:
         return _recorded_success(call, _OK_CODE, call.result.text)

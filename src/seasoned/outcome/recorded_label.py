@@ -8,7 +8,7 @@ from typing import Any
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.structure import read_json, unwrap
-from seasoned.outcome.judge import judge
+from seasoned.outcome.judge import RECORDS_SHELL_ONLY, judge
 from seasoned.outcome.verdict import Verdict
 from seasoned.session import NO_MARKS, Result, ToolCall
 
@@ -38,7 +38,9 @@ def label(call: ToolCall, *, agent: str, verdict: Verdict | None = None) -> bool
         # No flag at all: by custom a success, unless the text plainly says otherwise.
         return None if (verdict or judge(call, agent=agent)).verdict == "failed" else False
     if marks.failed is False or marks.exit_code == 0:
-        return False
+        # The code of a command outranks the flag of some agents, and is part of the record.
+        is_code = agent in RECORDS_SHELL_ONLY and (verdict or judge(call, agent=agent)).evidence == "exit_code"
+        return is_code and (verdict or judge(call, agent=agent)).verdict == "failed"
     return _in_fields(call) if agent == "hermes" and not marks.interrupted else None
 
 
@@ -70,6 +72,7 @@ _TRAILER = LazyRegex(
     r"\s*(?:<exited with (?:exit )?code -?\d+>|<(?:command|shell)[^>\n]*(?:completed|exited) with exit code -?\d+>"
     r"|\[(?:The c|C)ommand (?:completed|finished|exited) with exit code -?\d+\.?\])\s*\Z"
 )
+_GEMINI_LINE = LazyRegex(r"^Exit Code: -?\d+\n?", re.MULTILINE)
 _PI_LAST = LazyRegex(r"\n\nCommand exited with code -?\d+\s*\Z")
 # Marks that Claude Code leaves in the text itself; `strict` takes them away as well.
 _STRICT_LINE = LazyRegex(r"\A(?:Error: )?Exit code:? -?\d+[^\n]*\n?")
@@ -85,8 +88,10 @@ def blind(call: ToolCall, *, agent: str, strict: bool = False) -> ToolCall:
         text = _codex(text)
     elif agent == "hermes":
         text = _hermes(text)
-    elif agent in ("openhands", "mini-swe-agent"):
+    elif agent in ("openhands", "mini-swe-agent", "copilot"):
         text = _TRAILER.compiled.sub("", _RETURN_CODE.compiled.sub("", text))
+    elif agent == "gemini":
+        text = _GEMINI_LINE.compiled.sub("", text)
     elif agent == "pi":
         text = _PI_LAST.compiled.sub("", text)
     if strict:

@@ -115,11 +115,22 @@ def _begin(path: Path, head: dict[str, Any]) -> SessionBuilder:
     ref = SessionRef(_AGENT, identity(head.get("sessionId")) or path.stem)
     builder = SessionBuilder(ref, format=NAME, path=str(path))
     builder.title = string(head.get("summary"))
+    builder.cwd = _folder(path)
     with noting_unreadable(builder, "the opening"):
         for key in ("startTime", "lastUpdated"):
             if (time := time_of(head.get(key))) is not None:
                 builder.seen_at(time)
     return builder
+
+
+def _folder(path: Path) -> str | None:
+    """The folder that a session ran in, which newer versions keep beside the folder of their chats."""
+    chats = next((parent for parent in path.parents if parent.name == "chats"), None)
+    try:
+        found = "" if chats is None else (chats.parent / ".project_root").read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return found if found.startswith("/") or found[1:3] == ":\\" else None
 
 
 class _GeminiReader:
