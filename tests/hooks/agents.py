@@ -50,7 +50,7 @@ class Qwen(Connected):
     def prepare(home: Path) -> Path:
         settings = home / ".qwen" / "settings.json"
         settings.parent.mkdir()
-        settings.write_text('{\n  // mine\n  "security": {"auth": {"selectedType": "openai"}}\n}\n')
+        settings.write_text('{\n  // mine\n  "security": {"auth": {"selectedType": "openai"}},\n  "$version": 4\n}\n')
         return settings
 
     @staticmethod

@@ -47,8 +47,8 @@ class HookLayout(msgspec.Struct, frozen=True):
     form: HookForm
     start: str
     before: str
-    stop: str
     end: str
+    stop: str | None = None  # the end of a turn
     prompt: str | None = None
     after: str | None = None  # it only says that a call ended
     failure: str | None = None  # it says that a call failed
@@ -110,7 +110,8 @@ def hooks_of(layout: HookLayout, config: Config, programs: Path, parts: Collecti
     if learns(parts):
         # Both only write down what ended; a background process learns from it.
         words = () if "reviews" in parts else ("--no-reviews",)
-        found.append(hook(layout.stop, "stop", *words))
+        if layout.stop is not None:
+            found.append(hook(layout.stop, "stop", *words))
         found.append(hook(layout.end, "session-end", *words, seconds=layout.end_seconds))
     return tuple(found)
 

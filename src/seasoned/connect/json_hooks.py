@@ -68,7 +68,7 @@ _CURSOR = HookLayout(
     start="sessionStart",
     before="preToolUse",
     after="postToolUse",
-    stop="stop",
+    # Not at every turn: its histories are in one database, which may be large and is read as a whole.
     end="sessionEnd",
 )
 

@@ -108,6 +108,8 @@ def _from_cursor(event: _Event) -> _Event:
         "cwd": event.get("cwd") or root,
         "tool_input": _object(event.get("tool_input")),
         "error": event.get("error_message"),
+        # A text for people. What is read is in its database.
+        "transcript_path": None,
     }
     if event.get("hook_event_name") == "sessionStart":
         known["source"] = "startup"

@@ -91,6 +91,9 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
     everything = any(one.kind == "everything" for one in placed)
     # Neighbours are read too: a session that was killed has no end.
     roots = {_root(config, one) for one in placed if one.path}
+    # Some agents do not say where the session is kept: then all of theirs is looked through.
+    unplaced = {one.agent for one in placed if not one.path and one.agent}
+    roots |= {str(path) for agent, path in known_homes(config) if agent in unplaced and path.exists()}
     begun = time.time()
     try:
         learn(
@@ -109,13 +112,10 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
 
 
 def _placed(config: Config, one: EndNote) -> EndNote:
-    """The note with the path of its file, or of all histories of its agent: not every event tells it."""
-    if one.path or not one.agent:
+    """The note with the path of its file: Codex' notify does not tell it."""
+    if one.path or one.agent != "codex":
         return one
-    if one.agent == "codex":
-        found = find_codex_file(config, one.session)
-    else:
-        found = next((path for agent, path in known_homes(config) if agent == one.agent and path.exists()), None)
+    found = find_codex_file(config, one.session)
     return msgspec.structs.replace(one, path="" if found is None else str(found))
 
 
