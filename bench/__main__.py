@@ -22,6 +22,7 @@ from bench import (
     scan,
     schedule,
     template,
+    usage,
     web,
 )
 from bench.record import write
@@ -44,6 +45,7 @@ def main() -> None:
         "scan": scan.figures,
         "schedule": schedule.figures,
         "template": template.figures,
+        "usage": usage.figures,
         "web": web.figures,
         "growth": growth.figures,
         # The last, because it ends the run where something got slower.

@@ -141,6 +141,9 @@ class Config(msgspec.Struct, frozen=True):
     # A scheduled job is refused on a model with a smaller window, unless it sets `min_context`.
     schedule_min_context: int = 64_000
     script_seconds: int = 300  # how long the script of a job may take
+    # What all sessions of a day and of a month should cost at most; `usage` and `statusline` say how much is spent.
+    budget_usd_per_day: float | None = None
+    budget_usd_per_month: float | None = None
     # How new sessions begin: the section [warm].
     warm: WarmSettings = WarmSettings()
     team: TeamSettings = TeamSettings()
@@ -189,7 +192,7 @@ _NUMBERS = {"workers", "context_length", "turn_steps", "turn_seconds"}
 _NUMBERS |= {"review_iterations", "review_seconds", "schedule_min_context", "script_seconds"}
 # Numbers that may be 0, which switches something off.
 _COUNTS = {"review_memory_turns", "review_skill_calls", "review_tokens_per_day"}
-_AMOUNTS = {"review_usd_per_day"}
+_AMOUNTS = {"review_usd_per_day", "budget_usd_per_day", "budget_usd_per_month"}
 _SWITCHES = {"review_staging", "review_stage_pages", "review_allow_person_skills", "hook_resident"}
 _SWITCH_WORDS = {
     "1": True,

@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Literal
 
 import msgspec
 
-from seasoned.session import Usage
+from seasoned.session import LONG_PROMPT, Usage
 
 _TIERS = ("priority", "flex")
 # Agents that talk to one provider, so that a model's name says whose price it is. For any other agent a model may run
 # on this machine under a known name, and a price would be made up.
-_PROVIDER_OF_AGENT = {"claude-code": "anthropic", "codex": "openai"}
+_PROVIDER_OF_AGENT = {"claude-code": "anthropic", "codex": "openai", "gemini": "google"}
 _SAMPLE_TOKENS = 1_000
 
 
@@ -80,40 +79,56 @@ def find_cost(
     return None if found is None else Cost(found, "genai-prices", _version())
 
 
-def estimate_session(agent: str, model: str | None, usage: Usage, *, at: float | None) -> Cost | None:
-    """What a session read from a history cost, by its sums; None if no price is known.
+class TokenPrices(msgspec.Struct, frozen=True):
+    """Dollars for one token, on a day and with a size of the prompt."""
 
-    The prices are those for short requests: a session's sums do not say which of its requests were long enough for
-    the higher prices that some models have.
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+    cache_write_1h: float
+
+
+def token_prices(agent: str, model: str, *, day: int, is_long: bool) -> TokenPrices | None:
+    """What a token cost an agent on a day (since 1970); None if that is not known.
+
+    `is_long`: for requests whose prompt is beyond `LONG_PROMPT`, for which some models have higher prices.
     """
     provider = _PROVIDER_OF_AGENT.get(agent)
-    if provider is None or not model or usage.input is None or usage.output is None:
+    if provider is None or not model:
         return None
-    day = datetime.now(UTC) if at is None else datetime.fromtimestamp(at, UTC)
-    rates = _rates(provider, model, day.strftime("%Y-%m-%d"))
-    if rates is None:
+    at = datetime.fromtimestamp(max(day, 0) * 86_400, UTC)
+    # A prompt alone costs something: a price is what a request costs more for some tokens of a kind.
+    prompt = LONG_PROMPT + _SAMPLE_TOKENS if is_long else _SAMPLE_TOKENS
+    whole = _price({"input_tokens": prompt}, model, provider=provider, base_url=None, tier=None, now=at)
+    if whole is None:
         return None
-    counts = (usage.input, usage.output, usage.cache_read or 0, usage.cache_write or 0)
-    usd = sum((rate * count for rate, count in zip(rates, counts, strict=True)), Decimal())
-    return Cost(usd, "genai-prices", _version())
-
-
-@lru_cache(maxsize=4096)
-def _rates(provider: str, model: str, day: str) -> tuple[Decimal, ...] | None:
-    """Dollars for one token of input, output, cache read and cache write on a day; None if one has no price."""
-    # A lookup takes a quarter of a millisecond; a store may have 100,000 sessions of a few models.
-    now = datetime.fromisoformat(day).replace(tzinfo=UTC)
-    found = []
-    for name in ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"):
-        sample = {name: _SAMPLE_TOKENS}
-        if name.startswith("cache"):
-            # genai-prices counts what a cache had a part in as input too.
-            sample["input_tokens"] = _SAMPLE_TOKENS
-        price = _price(sample, model, provider=provider, base_url=None, tier=None, now=now)
+    found = [float(whole / prompt)]
+    for sample in (
+        {"output_tokens": _SAMPLE_TOKENS},
+        {"cache_read_tokens": _SAMPLE_TOKENS},
+        {"cache_write_tokens": _SAMPLE_TOKENS},
+        {"cache_write_tokens": _SAMPLE_TOKENS, "cache_write_1h_tokens": _SAMPLE_TOKENS},
+    ):
+        figures = {"input_tokens": prompt, **sample}
+        price = _price(figures, model, provider=provider, base_url=None, tier=None, now=at)
         if price is None:
             return None
-        found.append(price / _SAMPLE_TOKENS)
-    return tuple(found)
+        # genai-prices counts what a cache had a part in as input too.
+        rest = whole if "output_tokens" in sample else whole * (prompt - _SAMPLE_TOKENS) / prompt
+        found.append(float((price - rest) / _SAMPLE_TOKENS))
+    return TokenPrices(*found)
+
+
+def price_list() -> str | None:
+    """The list of prices that is installed, with its version; None if there is none."""
+    # Its version without the list itself, which takes a third of a second to load.
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"genai-prices {version('genai-prices')}"
+    except PackageNotFoundError:
+        return None
 
 
 def _price(

@@ -62,6 +62,21 @@ class Usage(msgspec.Struct, frozen=True):
         )
 
 
+class HourlyUsage(msgspec.Struct, frozen=True, array_like=True):
+    """What requests of one hour to one model used, as far as they have the same prices."""
+
+    hour: int  # since 1970; -1 where no time is known
+    model: str | None
+    # Prompts beyond `LONG_PROMPT` tokens cost more with some models.
+    is_long: bool
+    usage: Usage
+    # Of the tokens written to a cache, those kept for an hour, which cost more than those kept for minutes.
+    cache_write_1h: int = 0
+
+
+LONG_PROMPT = 200_000
+
+
 def _add(a: int | None, b: int | None) -> int | None:
     if a is None:
         return b
@@ -170,8 +185,8 @@ class Session(msgspec.Struct, frozen=True):
     unreadable: tuple[Unreadable, ...] = ()
     # Digests of the warm blocks in the session, from their opening lines.
     warm: tuple[str, ...] = ()
-    # The same usage by the UTC day (days since 1970) on which it was recorded, and the size of the last prompt.
-    daily_usage: tuple[tuple[int, Usage], ...] = ()
+    # The same usage by hour, model and size of the prompt; and the size of the last prompt.
+    hourly_usage: tuple[HourlyUsage, ...] = ()
     last_prompt: int | None = None
     platform: str | None = None  # where the agent was talked to, as it recorded it: cli, telegram, cron …
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
+import time
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import openai
+import pytest
 
 from seasoned.config import load
 from seasoned.gateway.accounting import EntryCost, UsageEntry, add_entries
+from seasoned.scan.aggregates import update_aggregates
 from seasoned.session import Usage
 from seasoned.store import open_database, open_store
 from tests.cli.run import SEASONED, answer, seasoned
@@ -67,13 +73,14 @@ def test_a_gateway_runs_until_it_is_told_to_stop_and_usage_shows_what_it_took() 
 
 def test_usage_tells_apart_what_histories_say_and_counts_no_session_twice() -> None:
     config = load()
-    with open_store(config.store_path) as store, store.write():
+    with open_store(config.store_path) as store:
         for number, cost in enumerate((0.25, None), start=1):
             store.connection.execute(
                 "INSERT INTO session (agent, native_id, model, ended, input_tokens, output_tokens, cache_read_tokens,"
                 " cost_usd) VALUES ('codex', ?, 'gpt-5', ?, 10, 5, 90, ?)",
                 (f"s{number}", number * 86_400.0, cost),
             )
+        update_aggregates(store, [1, 2])
     database = open_database(config)
     try:
         entry = UsageEntry(
@@ -107,15 +114,60 @@ def test_usage_tells_apart_what_histories_say_and_counts_no_session_twice() -> N
     assert "is an estimate by genai-prices" in said
 
 
-def test_a_recorded_cost_wins_over_an_estimate_and_what_has_no_price_is_said() -> None:
-    with open_store(load().store_path) as store, store.write():
+def test_a_recorded_cost_wins_over_an_estimate_and_what_has_no_price_is_named() -> None:
+    with open_store(load().store_path) as store:
         for number, (agent, model, cost) in enumerate((("codex", "gpt-5", 0.25), ("codex", "mystery", None))):
             store.connection.execute(
                 "INSERT INTO session (agent, native_id, model, ended, input_tokens, output_tokens, cost_usd)"
                 " VALUES (?, ?, ?, 86400.0, 10, 5, ?)",
                 (agent, f"s{number}", model, cost),
             )
-    (row,) = answer("usage", "--by", "day")["histories"]
+        update_aggregates(store, [1, 2])
+    found = answer("usage", "--by", "day")
+    (row,) = found["histories"]
     assert (row["cost_usd"], row["estimated"], row["estimated_usd"], row["unpriced"]) == (0.25, 0, None, 1)
+    assert found["unpriced_models"] == ["mystery (codex)"]
     said = seasoned("usage").stdout
-    assert "No price is known for 1 session" in said and "estimate" not in said
+    assert "No price is known for mystery (codex)" in said and "estimate" not in said
+
+
+def _used(hours_ago: float, *, session: str = "s1", long_write: int = 0) -> dict[str, Any]:
+    """A line of Claude Code with an answer that used something."""
+    usage = {"input_tokens": 1000, "output_tokens": 100, "cache_creation_input_tokens": 1000}
+    usage |= {"cache_creation": {"ephemeral_1h_input_tokens": long_write}}
+    at = datetime.fromtimestamp(time.time() - 3600 * hours_ago, UTC).isoformat()
+    message = {"id": f"m{hours_ago}", "role": "assistant", "model": "claude-sonnet-4-5", "content": "Done."}
+    line = {
+        "type": "assistant",
+        "sessionId": session,
+        "uuid": f"u{hours_ago}",
+        "cwd": "/home/ann/shop",
+        "timestamp": at,
+    }
+    return {**line, "message": {**message, "usage": usage}}
+
+
+def test_blocks_budgets_and_the_status_line_say_what_was_spent(home: Path) -> None:
+    config = load()
+    config.home.mkdir(parents=True, exist_ok=True)
+    (config.home / "config.toml").write_text("budget_usd_per_month = 0.01\nbudget_usd_per_day = 100.0\n")
+    file = home / "s1.jsonl"
+    # The last two are within five hours of each other, the first is long before. What is kept for an hour costs more.
+    lines = [_used(30), _used(0.2), _used(0.1, long_write=1000)]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    seasoned("scan", file)
+    found = answer("usage", "--by", "block", "--all")
+    short, long = (1000 * 3 + 100 * 15 + 1000 * 3.75) / 1e6, (1000 * 3 + 100 * 15 + 1000 * 6) / 1e6
+    assert [row["cost_usd"] for row in found["histories"]] == pytest.approx([short + long, short])
+    assert found["totals"]["histories"]["total_tokens"] == 3 * 2100
+    for by, name in (("agent", "claude-code"), ("project", "/home/ann/shop"), ("model", "claude-sonnet-4-5")):
+        (row,) = answer("usage", "--by", by, "--all")["histories"]
+        assert (row["name"], row["sessions"]) == (name, 1) and row["cost_usd"] == pytest.approx(2 * short + long)
+    day, month = found["budgets"]
+    assert (day["is_over"], month["is_over"]) == (False, True) and month["spent_usd"] >= day["spent_usd"] > 0
+    asked = {"session_id": "s1", "workspace": {"current_dir": "/home/ann/shop"}, "cost": {"total_cost_usd": 2.5}}
+    line = seasoned("statusline", stdin=json.dumps(asked)).stdout
+    # What the agent itself says of the session that runs is newer than the store.
+    assert line.startswith("shop · $2.5") and "of $100.00" in line and "over the budget of this month" in line
+    for broken in ("", "[]", "{", '{"cost": 1, "workspace": []}'):
+        assert " today" in seasoned("statusline", stdin=broken).stdout

@@ -6,9 +6,12 @@ from decimal import Decimal
 from importlib.metadata import version
 from typing import Any
 
+import msgspec
+import pytest
+
 from seasoned.gateway.wire import anthropic, chat, responses
 from seasoned.gateway.wire.request import ApiResponse, read_usage
-from seasoned.price import Cost, estimate_session, find_cost
+from seasoned.price import Cost, find_cost, price_list, token_prices
 from seasoned.session import Usage
 from tests.each_case import each_case
 from tests.gateway.test_anthropic import TURN as ANTHROPIC_TURN
@@ -149,25 +152,26 @@ def test_input_is_what_no_cache_had_a_part_in_in_each_api() -> None:
     assert read_usage("anthropic", thought) == Usage(output=50, reasoning=30)
 
 
-def test_a_session_of_a_history_is_estimated_by_its_sums_at_the_prices_of_short_requests() -> None:
-    """A session has millions of tokens in all, and still no request beyond the limit of the higher price."""
-    usage = Usage(input=1_000_000, output=100_000, cache_read=10_000_000, cache_write=200_000)
-    found = estimate_session("claude-code", "claude-sonnet-4-5-20250929", usage, at=1_760_000_000.0)
-    price = 1_000_000 * 3 + 100_000 * 15 + 10_000_000 * Decimal("0.3") + 200_000 * Decimal("3.75")
-    assert found == Cost(price / 1_000_000, "genai-prices", version("genai-prices"))
-    assert found.full_source == f"genai-prices {version('genai-prices')}"
-    codex = estimate_session("codex", "gpt-5-codex", Usage(input=1000, output=100, cache_read=2000), at=None)
-    assert codex is not None and codex.usd == (1000 * Decimal("1.25") + 100 * 10 + 2000 * Decimal("0.125")) / 1_000_000
+def test_a_token_of_a_history_costs_what_the_list_says_by_kind_and_size_of_the_prompt() -> None:
+    day = 1_760_000_000 // 86_400
+    for agent, model, is_long, millionths in (
+        ("claude-code", "claude-sonnet-4-5-20250929", False, (3, 15, 0.3, 3.75, 6)),
+        # Beyond 200,000 tokens a request costs more.
+        ("claude-code", "claude-sonnet-4-5-20250929", True, (6, 22.5, 0.6, 7.5, 12)),
+        ("codex", "gpt-5-codex", False, (1.25, 10, 0.125, 1.25, 1.25)),
+    ):
+        found = token_prices(agent, model, day=day, is_long=is_long)
+        assert found is not None
+        assert [1e6 * one for one in msgspec.structs.astuple(found)] == pytest.approx(millionths), (model, is_long)
+    assert price_list() == f"genai-prices {version('genai-prices')}"
 
 
 def test_what_cannot_be_priced_is_unknown_and_not_zero() -> None:
-    usage = Usage(input=1000, output=100)
-    for agent, model, used in (
-        ("claude-code", "<synthetic>", usage),
-        ("claude-code", "qwen3-coder", usage),
-        ("claude-code", None, usage),
-        ("claude-code", "claude-sonnet-4-5-20250929", Usage(input=1000)),
+    for agent, model in (
+        ("claude-code", "<synthetic>"),
+        ("claude-code", "qwen3-coder"),
+        ("claude-code", ""),
         # A model of any other agent may run on this machine.
-        ("hermes", "gpt-5", usage),
+        ("hermes", "gpt-5"),
     ):
-        assert estimate_session(agent, model, used, at=1_760_000_000.0) is None
+        assert token_prices(agent, model, day=20_000, is_long=False) is None

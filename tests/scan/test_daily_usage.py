@@ -13,6 +13,7 @@ import pytest
 import seasoned
 from seasoned.config import load
 from seasoned.gateway.history_usage import history_totals
+from seasoned.scan.aggregates import update_aggregates
 from seasoned.session import Usage
 from seasoned.store import open_store
 from tests.cli.run import answer
@@ -102,9 +103,10 @@ def test_each_day_gets_what_its_messages_used(home: Path, write: Callable[[Path,
 
 def test_a_file_that_is_read_at_once_says_the_same(home: Path) -> None:
     (session,) = seasoned.read(_claude_file(home, 3))
-    days = [datetime.fromtimestamp(day * 86_400, UTC).date().isoformat() for day, _ in session.daily_usage]
-    assert days == list(DAYS)
-    assert session.daily_usage[0][1] == Usage(input=100, output=5, cache_read=1000)
+    hours = [datetime.fromtimestamp(one.hour * 3600, UTC).strftime("%Y-%m-%dT%H") for one in session.hourly_usage]
+    assert hours == [f"{day}T23" for day in DAYS]
+    first = session.hourly_usage[0]
+    assert (first.model, first.usage) == ("claude-sonnet-4-5", Usage(input=100, output=5, cache_read=1000))
     assert session.last_prompt == 3300
 
 
@@ -112,6 +114,7 @@ def test_a_recorded_cost_is_divided_by_tokens(home: Path) -> None:
     run("scan", _claude_file(home, 3))
     with open_store(load().store_path) as store:
         store.connection.execute("UPDATE session SET cost_usd = 6.0")
+        update_aggregates(store, [1])
         days = {one.name: one for one in history_totals(store, "day")}
     assert days[DAYS[2]].cost_usd == pytest.approx(6 * 3305 / 6615)
     assert sum(one.cost_usd or 0 for one in days.values()) == pytest.approx(6.0)

@@ -40,7 +40,9 @@ def add(store: Store, native_id: str, cwd: str | None, *, parent: str | None = N
     """A session in a folder, as a scan writes it."""
     unknown = ["title", "model", "relation", "end_reason", "succeeded", "cost_usd", "source_id", "remote"]
     tokens = [f"{name}_tokens" for name in ("input", "output", "cache_read", "cache_write", "reasoning")]
-    fields = dict.fromkeys([*unknown, "application", "platform", "daily_usage", "last_prompt_tokens", *tokens])
+    fields = dict.fromkeys(
+        [*unknown, "application", "platform", "daily_usage", "hourly_usage", "last_prompt_tokens", *tokens]
+    )
     fields.update(call_totals({}))
     parents = {"parent_agent": parent and "codex", "parent_native_id": parent}
     times = {"started": 1.0, "ended": 2.0, "messages": 1, "compactions": "[]"}
@@ -214,9 +216,9 @@ def test_a_store_of_an_older_version_is_filled_from_what_it_holds(tmp_path: Path
     with open_store(path) as store:
         assert projects(store) == {"a": None}
         assert [row.key for row in list_projects(store)] == ["/Users/ann/shop"]
-        # Only the histories that recorded more than the store holds are read again.
+        # Every history recorded more than the store held then, such as what was said: all are read again.
         sizes = store.connection.execute("SELECT format, size FROM source").fetchall()
-        assert {row["format"]: row["size"] for row in sizes} == {"codex": -1, "claude_code": 9}
+        assert {row["format"]: row["size"] for row in sizes} == {"codex": -1, "claude_code": -1}
 
 
 def test_forgetting_leaves_nothing_of_a_project(store: Store) -> None:

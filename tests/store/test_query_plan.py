@@ -20,7 +20,10 @@ from seasoned.store import Store, open_store
 from seasoned.store.query import _FOLDER, queries, query
 
 # Tables that grow with every session.
-LARGE = ("call", "session", "failure", "evidence", "worked", "session_tool", "recall_waiting")
+LARGE = (
+    *("call", "session", "failure", "evidence", "worked", "session_tool", "recall_waiting"),
+    *("usage_part", "part", "said", "search_text", "search_waiting"),
+)
 # What reads a whole table, because that is what it is asked for.
 READS_ALL = {
     "call.by_tool": "totals of all tools",
@@ -54,7 +57,15 @@ READS_ALL = {
     "session.native_ids": "the newest ids, for completion",
     "session.totals": "totals of all agents",
     "session.tracks": "all sessions, for a report",
-    "session.used": "the use of all sessions since a day",
+    "usage.hours": "the use of all sessions since a day",
+    "usage.totals": "the use of all sessions since a day",
+    "usage.without_price": "the use of all sessions",
+    "usage.since_hour": "the use of all sessions since a day",
+    "usage.unpriced": "the use of all sessions since a day",
+    "usage.touch_day": "the hours of one day",
+    "usage.price_source": "it stops at the first row",
+    "search.queue": "the whole queue, the newest first",
+    "search.count_waiting": "how many sessions wait",
     "source.last_read": "it stops at the first row",
 }
 _DETAIL = re.compile(r"(SCAN|SEARCH) (?:\w+ AS )?(\w+)(?: .*?\(([^)]*)\))?")

@@ -12,7 +12,7 @@ import msgspec
 from seasoned.app.stores import shared_database, user_store
 from seasoned.config import Config, command_environment
 from seasoned.gateway.accounting import GroupBy, UsageTotal, totals
-from seasoned.gateway.history_usage import HistoryTotal, history_totals
+from seasoned.gateway.history_usage import HistoryGroup, HistoryTotal, fill_prices, history_totals
 from seasoned.gateway.settings import FILE, load_settings
 
 if TYPE_CHECKING:
@@ -59,9 +59,10 @@ def gateway_usage(
         return totals(database, by, since=since, only=only)
 
 
-def history_usage(config: Config, by: GroupBy, *, since: float, project: str | None = None) -> list[HistoryTotal]:
+def history_usage(config: Config, by: HistoryGroup, *, since: float, project: str | None = None) -> list[HistoryTotal]:
     """What histories say was used, without the sessions that went through the gateway."""
     # Of all time and not only since: what the gateway counted is never counted again from a history.
     known = {one.name for one in gateway_usage(config, "session", since=0.0) if one.name is not None}
     with user_store(config) as store:
+        fill_prices(store)
         return history_totals(store, by, since=since, without=known, project=project)

@@ -13,6 +13,7 @@ from seasoned.app.stores import kept_secrecy, scan_into_store
 from seasoned.config import Config
 from seasoned.errors import NotFound, StoreError
 from seasoned.experience.storage import refresh
+from seasoned.gateway.history_usage import fill_prices
 from seasoned.store import Store, open_store
 from seasoned.store.full_text import fill
 from seasoned.template.library.storage import snapshot
@@ -66,6 +67,7 @@ def learn(
                 store.run("session.set_end", row)
         refresh(store)
         fill(store)
+        fill_prices(store)
         _rebuild(config, store, wanted=rebuilds)
         if config.database_url:
             _share_outcomes(config, store)

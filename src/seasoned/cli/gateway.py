@@ -12,20 +12,22 @@ import msgspec
 
 from seasoned.app.extras import GATEWAY, require
 from seasoned.app.gateway import build_gateway, first_moment, gateway_usage, history_usage
+from seasoned.app.spending import budgets
 from seasoned.app.stores import open_log, shared_database, user_store
 from seasoned.cli.options import Commands, all_option, file_type, json_option, project_option
-from seasoned.cli.output import print_json, table, when
+from seasoned.cli.output import print_json, printable, table, when
 from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
 from seasoned.confirm.policy import Listen
 from seasoned.gateway import accounting
-from seasoned.gateway.accounting import GatewayKey, UsageTotal, one_source
-from seasoned.gateway.history_usage import HistoryTotal
+from seasoned.gateway.accounting import GROUPINGS, GatewayKey, UsageTotal, one_source
+from seasoned.gateway.history_usage import HistoryTotal, unpriced_models
 from seasoned.session import Usage, sum_usage
 from seasoned.store.project import refs_in
 
 # Only rows from histories have these: what went through the gateway has its real price.
 _ESTIMATE = ("estimated_usd", "estimated", "price_source")
+_NAMED = 5  # models without a price that are named
 
 
 @click.group(cls=Commands, invoke_without_command=True)
@@ -176,7 +178,7 @@ def _answer(one: GatewayKey) -> dict[str, Any]:
 @click.command()
 @click.option(
     "--by",
-    type=click.Choice(["session", "model", "day", "key"]),
+    type=click.Choice(["day", "project", "model", "agent", "session", "block", "key"]),
     default="day",
     show_default=True,
     help="What to sum by.",
@@ -201,8 +203,12 @@ def usage(by: Any, days: int | None, limit: int, project: str | None, everything
     with user_store(config) as store:
         key = chosen_project(store, project, everything=everything)
         only = None if key is None else refs_in(store, key)
-    through = gateway_usage(config, by, since=since, only=only)
+    # A request names no project and no agent: its session does, in the other table once its history is read.
+    through = gateway_usage(config, by if by in GROUPINGS else "day", since=since, only=only)
     read = history_usage(config, by, since=since, project=key)
+    with user_store(config) as store:
+        limits = budgets(config, store)
+        unpriced = unpriced_models(store, since=since, project=key)
     if as_json:
         answer: dict[str, Any] = {"by": by, "since": since or None, "project": key, "count": len(through)}
         # `count` is of all rows, so that a program sees whether the limit cut any off.
@@ -210,17 +216,21 @@ def usage(by: Any, days: int | None, limit: int, project: str | None, everything
         answer |= {"history_count": len(read), "histories": [_row(one, "sessions") for one in read[:limit]]}
         # Of all rows, whatever the limit.
         answer["totals"] = {"gateway": _sums(through, "requests"), "histories": _sums(read, "sessions")}
+        answer["unpriced_models"] = unpriced
+        answer["budgets"] = [{**msgspec.to_builtins(one), "is_over": one.is_over} for one in limits]
         print_json("usage", answer)
         return
     if through:
         click.echo("Through the gateway:")
-        _print(by, "requests", through[:limit])
+        _print(by, "requests", through, limit)
     else:
         click.echo("Nothing went through the gateway yet. Run it: `seasoned gateway`.")
     if read:
         click.echo("\nRead from histories, as the agents themselves count:")
-        _print(by, "sessions", read[:limit])
-        _print_estimates(read)
+        _print(by, "sessions", read, limit)
+        _print_estimates(read, unpriced)
+    for one in limits:
+        click.echo(f"Budget of this {one.period}: ${one.spent_usd:.2f} of ${one.budget_usd:.2f} spent.")
 
 
 def _row(one: UsageTotal | HistoryTotal, counted: str) -> dict[str, Any]:
@@ -256,27 +266,26 @@ def _sums(rows: Sequence[UsageTotal | HistoryTotal], counted: str) -> dict[str, 
     }
 
 
-def _print_estimates(read: Sequence[HistoryTotal]) -> None:
+def _print_estimates(read: Sequence[HistoryTotal], unpriced: Sequence[str]) -> None:
     """Say which part of the cost is an estimate, and what has no price."""
-    from seasoned.text import plural
-
     # Marked, because an estimate from list prices and a bill are not the same.
     estimated = [one for one in read if one.estimated_usd is not None]
     if estimated:
-        usd, sessions = sum(one.estimated_usd or 0.0 for one in estimated), sum(one.estimated for one in estimated)
-        click.echo(
-            f"~ ${usd:.2f} of this is an estimate by {estimated[0].price_source}, for "
-            f"{plural(sessions, 'session')} without a recorded cost."
-        )
-    if unpriced := sum(one.unpriced for one in read):
-        click.echo(f"No price is known for {plural(unpriced, 'session')}: not in the cost.")
+        usd = sum(one.estimated_usd or 0.0 for one in estimated)
+        click.echo(f"~ ${usd:.2f} of this is an estimate by {estimated[0].price_source}: no cost was recorded.")
+    if unpriced:
+        named = ", ".join(printable(one) for one in unpriced[:_NAMED]) + (" …" if len(unpriced) > _NAMED else "")
+        click.echo(f"No price is known for {named}: not in the cost.")
 
 
-def _print(by: str, counted: str, rows: Sequence[UsageTotal | HistoryTotal]) -> None:
-    figures = [counted, "input", "output", "cache read", "cache write", "reasoning", "total", "cost $", "no price"]
-    sums = _sums(rows, counted)
+def _print(by: str, counted: str, every: Sequence[UsageTotal | HistoryTotal], limit: int) -> None:
+    # The sums are of all rows, also of those that are not shown.
+    sums, rows = _sums(every, counted), every[:limit]
+    # What no row has is left out: the table is wide enough.
+    kinds = [name for name in Usage.__struct_fields__ if sums[f"{name}_tokens"] is not None]
+    figures = [counted, *[name.replace("_", " ") for name in kinds], "total", "cost $", "no price"]
     # Most rows are recorded completely, and the table is wide enough without that column.
-    has_gaps = any(one.unrecorded for one in rows)
+    has_gaps = any(one.unrecorded for one in every)
     figures += ["not recorded"] if has_gaps else []
     table(
         [by, *figures, "last"],
@@ -284,7 +293,7 @@ def _print(by: str, counted: str, rows: Sequence[UsageTotal | HistoryTotal]) -> 
             (
                 one.name,
                 getattr(one, counted),
-                *[getattr(one.usage, name) for name in Usage.__struct_fields__],
+                *[getattr(one.usage, name) for name in kinds],
                 one.usage.total,
                 None if one.cost_usd is None else f"{'~' if getattr(one, 'estimated', 0) else ''}{one.cost_usd:.4f}",
                 one.unpriced,
@@ -297,14 +306,14 @@ def _print(by: str, counted: str, rows: Sequence[UsageTotal | HistoryTotal]) -> 
             (
                 "total",
                 sums[counted],
-                *[sums[f"{name}_tokens"] for name in Usage.__struct_fields__],
+                *[sums[f"{name}_tokens"] for name in kinds],
                 sums["total_tokens"],
                 None if sums["cost_usd"] is None else f"{sums['cost_usd']:.4f}",
                 sums["unpriced"],
-                *([sum(one.unrecorded for one in rows)] if has_gaps else []),
+                *([sum(one.unrecorded for one in every)] if has_gaps else []),
                 None,
             )
         ],
-        whole=[by],
+        whole=[by, "last"],
         right=figures,
     )

@@ -47,6 +47,7 @@ COMMANDS = {
     "cron": ("cron:cron", "Run agents on a schedule"),
     "gateway": ("gateway:gateway", "Run the gateway, a proxy for model APIs"),
     "usage": ("gateway:usage", "Show tokens and cost"),
+    "statusline": ("session.statusline:statusline", "Print a status line for Claude Code"),
     "serve": ("serve:serve", "Serve the pages, gateway and schedule"),
     "team": ("team.command:team", "Share what sessions learn with a team"),
     "connect": ("connect:connect", "Connect an agent you already use"),

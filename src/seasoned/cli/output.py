@@ -64,15 +64,16 @@ def table(
     right: Sequence[str] = (),
     whole: Sequence[str] = (),
     title: str = "",
+    gap: int = 2,
 ) -> None:
-    """Print a table. Columns in `whole` are never wrapped, so that they can be copied."""
+    """Print a table. Columns in `whole` are never wrapped, so that they can be copied; `gap` is the space between."""
     from rich.table import Table
     from rich.text import Text
 
     drawn = Table(title=title or None, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    drawn.padding = (0, gap - 1, 0, 1) if gap > 1 else (0, 1, 0, 0)
     texts = [[cell if isinstance(cell, Text) else Text(shown(cell)) for cell in row] for row in rows]
-    # rich puts two spaces between columns.
-    least = 2 * (len(columns) - 1)
+    least = gap * (len(columns) - 1)
     for number, column in enumerate(columns):
         unbroken = column in right or column in whole
         longest = max([len(column), *[len(row[number]) for row in texts]])

@@ -1,27 +1,27 @@
-"""What histories say was used, by session, model and day. Usage counts for the day on which it was recorded."""
+"""What histories say was used and what it cost: by session, model, day, agent, project or five-hour block."""
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import Literal
 
 import msgspec
 
-from seasoned.gateway.accounting import GroupBy, day_of, sum_known
-from seasoned.price import estimate_session
+from seasoned.price import price_list, token_prices
 from seasoned.session import Usage
 from seasoned.store import Store
 
-_DAY_SECONDS = 86_400
+HistoryGroup = Literal["session", "model", "day", "key", "agent", "project", "block"]
+BLOCK_HOURS = 5
 _FIGURES = Usage.__struct_fields__
-_daily = msgspec.json.Decoder(tuple[tuple[int, Usage], ...]).decode
 
 
 class HistoryTotal(msgspec.Struct, frozen=True, kw_only=True):
     """What the sessions of one model or day used, or one session, as read from histories."""
 
-    # None: the history names no model, or no time.
+    # None: the history names no model, no time or no project.
     name: str | None
     sessions: int
     usage: Usage
@@ -31,7 +31,7 @@ class HistoryTotal(msgspec.Struct, frozen=True, kw_only=True):
     estimated_usd: float | None = None
     estimated: int = 0
     price_source: str | None = None
-    # Sessions with neither; they are not in the cost.
+    # Sessions with a part that has neither; that part is not in the cost.
     unpriced: int
     last_at: float | None
     # Nothing that is read from a history is missing.
@@ -46,12 +46,12 @@ class HistoryTotal(msgspec.Struct, frozen=True, kw_only=True):
             return None
         if not self.estimated:
             return "recorded"
-        return self.price_source if self.estimated + self.unpriced == self.sessions else "several"
+        return self.price_source if self.estimated + self.unpriced >= self.sessions else "several"
 
 
 def history_totals(
     store: Store,
-    by: GroupBy,
+    by: HistoryGroup,
     *,
     since: float = 0.0,
     without: Collection[str] = frozenset(),
@@ -59,86 +59,86 @@ def history_totals(
 ) -> list[HistoryTotal]:
     """What histories report since a time, newest first. `without`: sessions that went through the gateway.
 
-    Histories know nothing of gateway keys, so there is nothing by key. Estimates are made here and not while scanning:
-    that costs a scan nothing, covers stores that were filled earlier, and follows the prices that are installed.
+    Histories know nothing of gateway keys, so there is nothing by key. Call `fill_prices` before.
     """
     if by == "key":
         return []
-    found: dict[str | None, HistoryTotal] = {}
-    for row in store.each("session.used", {"since": since, "project": project}):
-        session = f"{row['agent']}:{row['native_id']}"
-        if session in without:
-            continue
-        parts = _parts(row, since)
-        if by != "day":
-            parts = [(parts[-1][0], *_whole(parts))] if parts else []
-        for at, usage, share in parts:
-            names = {"session": session, "model": row["model"], "day": None if at is None else day_of(at)}
-            one = _total(row, names[by], usage, share, at)
-            if by == "session":
-                one = msgspec.structs.replace(one, last_prompt=row["last_prompt_tokens"])
-            known = found.get(one.name)
-            found[one.name] = one if known is None else _joined(known, one)
-    if by == "day":
-        return sorted(found.values(), key=lambda one: one.name or "", reverse=True)
-    return list(found.values())
+    first_hour = int(since // 3600) if since else -1
+    rows = store.rows(
+        "usage.totals",
+        {
+            "by": by,
+            "first_hour": first_hour,
+            "starts": msgspec.json.encode(_block_starts(store, first_hour) if by == "block" else []).decode(),
+            "project": project,
+            "without": msgspec.json.encode(sorted(without)).decode(),
+        },
+    )
+    return [_total(row, by) for row in rows]
 
 
-def _parts(row: sqlite3.Row, since: float) -> list[tuple[float | None, Usage, float]]:
-    """What a session used on each day since a time: when, how much, and the share of the whole session."""
-    at: float | None = row["at"]
-    whole = Usage(*[row[f"{name}_tokens"] for name in _FIGURES])
-    days = _daily(row["daily_usage"]) if row["daily_usage"] is not None else ()
-    # Histories that name no times, and those that tell a total at the end alone, count for the last day.
-    if at is None or len(days) < 2:
-        return [(at, whole, 1.0)]
-    every = sum(usage.total or 0 for _, usage in days)
-    found: list[tuple[float | None, Usage, float]] = []
-    for day, usage in days:
-        moment = at if day < 0 else min(at, (day + 1) * _DAY_SECONDS - 1.0)
-        if moment >= since:
-            found.append((moment, usage, (usage.total or 0) / every if every else 1 / len(days)))
-    return sorted(found, key=lambda one: one[0] or 0.0)
+def unpriced_models(store: Store, *, since: float = 0.0, project: str | None = None) -> list[str]:
+    """The models of which no price is known, each with its agent; a session that names none has only the agent."""
+    given = {"first_hour": int(since // 3600) if since else -1, "project": project}
+    return [f"{row['model'] or 'an unnamed model'} ({row['agent']})" for row in store.rows("usage.unpriced", given)]
 
 
-def _whole(parts: list[tuple[float | None, Usage, float]]) -> tuple[Usage, float]:
-    usage = parts[0][1]
-    for _, more, _ in parts[1:]:
-        usage = usage + more
-    return usage, math.fsum(share for _, _, share in parts)
+def fill_prices(store: Store) -> None:
+    """Look up what tokens cost where a session has no recorded cost: by agent, model and day, once each.
+
+    Prices are not looked up while scanning: loading them takes as long as a small scan.
+    """
+    source = price_list()
+    if source is None:
+        return
+    known = store.row("usage.price_source")
+    is_outdated = known is not None and known["source"] != source
+    # With another list everything is priced again: it may correct what the old one said.
+    if is_outdated:
+        with store.write():
+            store.run("usage.drop_prices")
+    missing = [tuple(row) for row in store.rows("usage.without_price")]
+    if not missing:
+        return
+    rows = []
+    for agent, model, day, is_long in missing:
+        prices = token_prices(agent, model, day=day, is_long=bool(is_long))
+        figures = (None,) * 5 if prices is None else msgspec.structs.astuple(prices)
+        rows.append((agent, model, day, is_long, *figures, source))
+    store.run("session.begin_touched")
+    with store.write():
+        store.run_many("usage.add_price", rows)
+        store.run("session.clear_touched")
+        days = [(day * 24, day * 24 + 23, model, agent) for agent, model, day, _ in missing]
+        store.run_many("usage.touch_day", days)
+        store.run("usage.set_lines")
 
 
-def _total(row: sqlite3.Row, name: str | None, usage: Usage, share: float, at: float | None) -> HistoryTotal:
-    # An agent records what a session cost as a whole: each day gets its share by tokens.
-    cost, estimate = row["cost_usd"], None
-    if cost is not None:
-        cost *= share
-    else:
-        estimate = estimate_session(row["agent"], row["model"], usage, at=at)
-        cost = None if estimate is None else float(estimate.usd)
+def _total(row: sqlite3.Row, by: HistoryGroup) -> HistoryTotal:
     return HistoryTotal(
-        name=name,
-        sessions=1,
-        usage=usage,
-        cost_usd=cost,
-        estimated_usd=None if estimate is None else cost,
-        estimated=int(estimate is not None),
-        price_source=None if estimate is None else estimate.full_source,
-        unpriced=int(cost is None),
-        last_at=at,
+        name=_shown(row["name"], by),
+        sessions=row["sessions"],
+        usage=Usage(*[row[name] for name in _FIGURES]),
+        cost_usd=row["usd"],
+        estimated_usd=row["estimated_usd"],
+        estimated=row["estimated"],
+        price_source=row["price_source"],
+        unpriced=row["unpriced"],
+        last_at=row["last_at"],
+        last_prompt=row["last_prompt_tokens"] if by == "session" else None,
     )
 
 
-def _joined(one: HistoryTotal, other: HistoryTotal) -> HistoryTotal:
-    times = [at for at in (one.last_at, other.last_at) if at is not None]
-    return HistoryTotal(
-        name=one.name,
-        sessions=one.sessions + other.sessions,
-        usage=one.usage + other.usage,
-        cost_usd=sum_known(one.cost_usd, other.cost_usd),
-        estimated_usd=sum_known(one.estimated_usd, other.estimated_usd),
-        estimated=one.estimated + other.estimated,
-        price_source=one.price_source or other.price_source,
-        unpriced=one.unpriced + other.unpriced,
-        last_at=max(times, default=None),
-    )
+def _block_starts(store: Store, first_hour: int) -> list[int]:
+    """When blocks of five hours begin, as subscriptions count: with the hour of the first request after the last."""
+    starts: list[int] = []
+    for row in store.rows("usage.hours", {"first_hour": max(first_hour, 0)}):
+        if not starts or row["hour"] >= starts[-1] + BLOCK_HOURS:
+            starts.append(row["hour"])
+    return starts
+
+
+def _shown(name: object, by: HistoryGroup) -> str | None:
+    if by == "block" and name is not None:
+        return datetime.fromtimestamp(int(str(name)) * 3600, UTC).strftime("%Y-%m-%d %H:%M")
+    return None if name is None else str(name)

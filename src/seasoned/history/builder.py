@@ -12,7 +12,9 @@ import msgspec
 
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, digest_in, is_synthetic_id, opens_block, without_hint, without_told
 from seasoned.session import (
+    LONG_PROMPT,
     NO_MARKS,
+    HourlyUsage,
     Marks,
     Message,
     Relation,
@@ -75,6 +77,7 @@ class MessageDraft(msgspec.Struct):
     summary: bool = False
     synthetic: bool = False
     usage: Usage | None = None
+    cache_write_1h: int = 0
     answers: str | None = None
     texts: list[str] = []
     calls: list[CallDraft] = []
@@ -113,26 +116,46 @@ class ReadState(msgspec.Struct, frozen=True):
     calls: int = 0
     in_block: bool = False
     open: dict[str, OpenCall] = {}
-    # The newest message keys with their index and usage: a message may go on after the cut.
-    keys: dict[str, tuple[int, Usage | None]] = {}
+    # The newest message keys with their index, usage and what they wrote for an hour: messages may go on after the cut.
+    keys: dict[str, tuple[int, Usage | None, int]] = {}
     usage: Usage | None = None
     total_usage: Usage | None = None
     compactions: tuple[int, ...] = ()
-    daily: dict[int, Usage] = {}
-    daily_total: dict[int, Usage] = {}
+    hourly: tuple[HourlyUsage, ...] = ()
+    hourly_total: tuple[HourlyUsage, ...] = ()
     last_prompt: int | None = None
 
 
-_DAY_SECONDS = 86_400
+_HOUR_SECONDS = 3600
 # A message is continued within a few lines, so older keys need not be stored.
 _KEYS_CARRIED = 8
 
 
-def _grow(daily: dict[int, Usage], time: float | None, usage: Usage, before: Usage | None) -> None:
-    """Add to a day what usage has grown by since it was last known."""
-    day = -1 if time is None else int(time // _DAY_SECONDS)
-    grown = usage if before is None else usage + before.negated()
-    daily[day] = daily[day] + grown if day in daily else grown
+class _HourlySums:
+    """Usage by hour, model and size of the prompt."""
+
+    def __init__(self, carried: tuple[HourlyUsage, ...]) -> None:
+        self._sums = {(one.hour, one.model, one.is_long): (one.usage, one.cache_write_1h) for one in carried}
+
+    def grow(
+        self,
+        time: float | None,
+        model: str | None,
+        usage: Usage,
+        before: Usage | None = None,
+        *,
+        for_an_hour: int = 0,
+    ) -> None:
+        """Add to an hour what usage has grown by since it was last known."""
+        grown = usage if before is None else usage + before.negated()
+        hour = -1 if time is None else int(time // _HOUR_SECONDS)
+        key = (hour, model, (usage.prompt or 0) > LONG_PROMPT)
+        known = self._sums.get(key)
+        self._sums[key] = (grown, for_an_hour) if known is None else (known[0] + grown, known[1] + for_an_hour)
+
+    def all(self) -> tuple[HourlyUsage, ...]:
+        found = [HourlyUsage(*key, *sums) for key, sums in self._sums.items()]
+        return tuple(sorted(found, key=lambda one: (one.hour, one.model or "", one.is_long)))
 
 
 class SessionBuilder:
@@ -157,9 +180,8 @@ class SessionBuilder:
         # The source's own total, where it keeps one; it outranks the sum over messages.
         self._total_usage = carry.total_usage
         self._usage = carry.usage
-        # Both by the day on which they grew; -1 where no time is known.
-        self._daily = dict(carry.daily)
-        self._daily_total = dict(carry.daily_total)
+        self._hourly = _HourlySums(carry.hourly)
+        self._hourly_total = _HourlySums(carry.hourly_total)
         self.last_prompt = carry.last_prompt
         self._started: float | None = None
         self._ended: float | None = None
@@ -175,8 +197,8 @@ class SessionBuilder:
         self._late: dict[str, CallDraft] = {}
         self._waiting = dict(carry.open)
         self._keys: dict[str, MessageDraft] = {}
-        for key, (index, usage) in carry.keys.items():
-            self._keys[key] = MessageDraft("assistant", index, None, 0, key, usage=usage)
+        for key, (index, usage, for_an_hour) in carry.keys.items():
+            self._keys[key] = MessageDraft("assistant", index, None, 0, key, usage=usage, cache_write_1h=for_an_hour)
         self._last: MessageDraft | None = None
         self._thoughts: list[str] = []
         self._seen = self._facts()
@@ -185,13 +207,14 @@ class SessionBuilder:
 
     @property
     def total_usage(self) -> Usage | None:
-        """The source's own total so far. Set it whenever the source tells it: what it grew by counts for that day."""
+        """The source's own total so far. Set it whenever the source tells it: what it grew by counts for that hour."""
         return self._total_usage
 
     @total_usage.setter
     def total_usage(self, usage: Usage | None) -> None:
         if usage is not None:
-            _grow(self._daily_total, self._ended, usage, self._total_usage)
+            grown = usage if self._total_usage is None else usage + self._total_usage.negated()
+            self._hourly_total.grow(self._ended, self.model, grown)
         self._total_usage = usage
 
     # Called by readers, in file order.
@@ -211,6 +234,7 @@ class SessionBuilder:
         key: str | None = None,
         model: str | None = None,
         usage: Usage | None = None,
+        cache_write_1h: int = 0,
         summary: bool = False,
     ) -> None:
         """Add a message, or another part of the message with the same `key`."""
@@ -238,7 +262,14 @@ class SessionBuilder:
         if self._thoughts and role == "assistant":
             self._give_thoughts(draft)
         if usage is not None and not draft.synthetic:
-            _grow(self._daily, draft.time or time or self._ended, usage, draft.usage)
+            self._hourly.grow(
+                draft.time or time or self._ended,
+                model or draft.model or self.model,
+                usage,
+                draft.usage,
+                for_an_hour=cache_write_1h - draft.cache_write_1h,
+            )
+            draft.cache_write_1h = cache_write_1h
             self.last_prompt = usage.prompt
             # The message began in an earlier stretch, whose sum already holds its old usage: replace it.
             if draft.index < self._first_message and draft.usage is not None:
@@ -398,7 +429,7 @@ class SessionBuilder:
             parent=self.parent,
             relation=self.relation,
             usage=self.total_usage or usage,
-            daily_usage=tuple(sorted((self._daily_total if self.total_usage else self._daily).items())),
+            hourly_usage=(self._hourly_total if self.total_usage else self._hourly).all(),
             last_prompt=self.last_prompt,
             cost_usd=self.cost_usd,
             compactions=tuple(self._compactions),
@@ -442,12 +473,15 @@ class SessionBuilder:
             calls=self._call_count,
             in_block=self._in_block,
             open=waiting,
-            keys={key: (draft.index, draft.usage) for key, draft in list(self._keys.items())[-_KEYS_CARRIED:]},
+            keys={
+                key: (draft.index, draft.usage, draft.cache_write_1h)
+                for key, draft in list(self._keys.items())[-_KEYS_CARRIED:]
+            },
             usage=self._usage,
             total_usage=self.total_usage,
             compactions=tuple(self._compactions),
-            daily=self._daily,
-            daily_total=self._daily_total,
+            hourly=self._hourly.all(),
+            hourly_total=self._hourly_total.all(),
             last_prompt=self.last_prompt,
         )
 

@@ -24,7 +24,7 @@ from seasoned.project import checkout_of, normal_remote
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
 from seasoned.scan.intent import INTENT_CHARS, SpokenCall, corrections, intents, users_words
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, Mode, SessionRows, call_totals
-from seasoned.session import Session, ToolCall, Unreadable, Usage
+from seasoned.session import HourlyUsage, Session, ToolCall, Unreadable, Usage
 
 RESULT_CHARS = 500
 # What is kept of a message, for search.
@@ -274,7 +274,8 @@ class FileReader:
             reasoning_tokens=usage.reasoning,
             cost_usd=session.cost_usd,
             last_prompt_tokens=session.last_prompt,
-            daily_usage=_encode(session.daily_usage).decode() if session.daily_usage else None,
+            daily_usage=_daily(session.hourly_usage),
+            hourly_usage=_encode(session.hourly_usage).decode() if session.hourly_usage else None,
             calls=calls,
             corrections=corrections(session),
             marks=list(session.warm),
@@ -358,6 +359,15 @@ class FileReader:
             unique_id=int(is_unique_id(call.id)),
             intent=self._intent(words),
         )
+
+
+def _daily(hourly: tuple[HourlyUsage, ...]) -> str | None:
+    """The same by day, as exports have it."""
+    days: dict[int, Usage] = {}
+    for one in hourly:
+        day = one.hour // 24
+        days[day] = days[day] + one.usage if day in days else one.usage
+    return _encode(sorted(days.items())).decode() if days else None
 
 
 def _places(unreadable: tuple[Unreadable, ...], sessions: tuple[Session, ...]) -> list[tuple[str, str]]:

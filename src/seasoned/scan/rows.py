@@ -83,6 +83,7 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     cost_usd: float | None
     last_prompt_tokens: int | None
     daily_usage: str | None
+    hourly_usage: str | None
     calls: list[CallRow]
     # Indexes of messages in which the user corrects what was just done.
     corrections: list[int] = []

@@ -137,6 +137,8 @@ MIGRATIONS = (
     Migration("m032_search", ("search.sqlite",)),
     # The team of this machine: what was pushed and pulled, and what the sessions of others show.
     Migration("m033_team", ("team.sqlite",)),
+    # What sessions used by hour and model, and what a token costs: the cost of every history.
+    Migration("m034_usage", ("usage.sqlite",)),
 )
 VERSION = len(MIGRATIONS)
 

@@ -38,7 +38,7 @@ class ProjectRow(msgspec.Struct, frozen=True):
     first: float | None
     last: float | None
     ok: int = 0
-    cost_usd: float | None = None  # of the sessions that recorded it
+    cost_usd: float | None = None  # of the sessions whose cost is known
 
 
 class FolderRow(msgspec.Struct, frozen=True):

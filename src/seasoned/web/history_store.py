@@ -13,6 +13,7 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from seasoned.errors import CannotDo, StoreError
+from seasoned.gateway.history_usage import fill_prices
 from seasoned.store import Store, open_store
 from seasoned.store.full_text import fill
 
@@ -54,11 +55,12 @@ class HistoryStore:
             await asyncio.to_thread(self._indexing.join)
 
     def _index(self) -> None:
-        """Index what scans have read, for search: after a first scan that is everything."""
+        """Index what scans have read for search, and price it: after a first scan that is everything."""
         while not self._stopping.wait(_INDEX_SECONDS):
             try:
                 with open_store(self.path) as store:
                     fill(store, pause=self._pause)
+                    fill_prices(store)
             except (StoreError, StopIteration):
                 # Another process holds the lock, or the server stops; the sessions still wait.
                 continue

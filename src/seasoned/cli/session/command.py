@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,14 +27,16 @@ from seasoned.cli.options import (
     store_option,
     verbose_option,
 )
-from seasoned.cli.output import ReadingBar, console, percent, print_json, print_json_list, printable, table, when
+from seasoned.cli.output import ReadingBar, console, print_json, print_json_list, printable, table, when
 from seasoned.cli.page_file import write_page
 from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
 from seasoned.errors import SeasonedError
+from seasoned.project import name_of
 from seasoned.session import Session
+from seasoned.store import Store
 from seasoned.store.search import find_session
-from seasoned.text import plural
+from seasoned.text import dollars, plural
 
 if TYPE_CHECKING:
     from seasoned.redact.redactor import Redactor
@@ -43,6 +47,13 @@ _SHORT = 400
 _COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}
 # Calls that say nothing about skill, so they count neither as ok nor as failed.
 _LEFT_OUT = ("declined", "cancelled", "interrupted", "trivial")
+# Narrower terminals get lines that run on.
+_LEAST_WIDTH = 80
+_WIDE = 110
+_LEAST_TITLE = 10
+_LEAST_ID = 4
+# How the id of a sub-agent goes on behind that of its parent.
+_SUB_AGENT = re.compile("/(?:agent-)?")
 _TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 
@@ -106,7 +117,7 @@ def sessions(
 ) -> None:
     """List sessions.
 
-    Each with its calls, and how many of them failed.
+    Each with its failed calls, cost (~ for an estimate by published prices), project, model and title.
 
     \b
     Example: seasoned sessions --min-messages 30 --agent claude-code
@@ -122,28 +133,73 @@ def sessions(
             before = {"count": counted["sessions"] if counted else 0, "project": key}
             print_json_list("sessions", before, "sessions", listed, passed_over_answer(read))
             return
+        # Imported here: it is not needed for JSON, and loads the list of prices if one is missing.
+        from seasoned.gateway.history_usage import fill_prices
+
+        fill_prices(read.store)
         rows = read.store.rows("session.list", asked)
+        openings = [None if row["title"] else _opening(read.store, row["id"]) for row in rows]
     if not rows:
         click.echo("No sessions match.")
         return
-    counts = ["messages", "calls", "failed"]
-    table(
-        ["agent", "session", "when", *counts, "rate", "unclear", "task"],
+    # On a wide terminal also the agent; its name in every line would take the place of titles.
+    width = max(console().width, _LEAST_WIDTH)
+    is_wide = width >= _WIDE
+    ids = _short_ids([row["native_id"] for row in rows])
+    columns = [*(["agent"] if is_wide else []), "session", "when", "failed", "cost", "project", "model"]
+    lines = [
         [
-            (
-                row["agent"],
-                row["native_id"],
-                when(row["ended"]),
-                *[row[name] for name in counts],
-                percent(row["failed"], row["ok"] + row["failed"]),
-                row["unclear"],
-                row["task_type"],
-            )
-            for row in rows
-        ],
-        right=[*counts, "rate", "unclear"],
-        whole=["agent", "session", "when"],
-    )
+            *([row["agent"]] if is_wide else []),
+            session_id,
+            when(row["ended"])[2:],
+            f"{row['failed']}/{row['calls']}",
+            _cost(row) or "–",
+            _cut(name_of(row["project"]) if row["project"] else "–", 20 if is_wide else 10),
+            _cut(_model(row["model"]) or "–", 20 if is_wide else 10),
+        ]
+        for row, session_id in zip(rows, ids, strict=True)
+    ]
+    # What is left of the line is the title's, and it is cut there: one line for each session.
+    taken = sum(max(map(len, column)) + 1 for column in zip(columns, *lines, strict=True))
+    room = max(width - taken, _LEAST_TITLE)
+    for line, row, opening in zip(lines, rows, openings, strict=True):
+        line.append(_cut(row["title"] or opening or "–", room))
+    columns.append("title")
+    table(columns, lines, right=["failed", "cost"], whole=columns, gap=1)
+
+
+def _opening(store: Store, session_id: int) -> str | None:
+    """The first request of a session that has no title."""
+    row = store.row("page.opening", {"session_id": session_id})
+    return None if row is None else str(row["intent"])
+
+
+def _short_ids(ids: Sequence[str]) -> list[str]:
+    """Beginnings that tell sessions apart; of a sub-agent, that of its parent and of its own name."""
+    short = [_SUB_AGENT.split(one, maxsplit=1) for one in ids]
+    size = _LEAST_ID
+    while size < 40 and len({tuple(part[:size] for part in one) for one in short}) < len(set(ids)):
+        size += 1
+    return ["/".join([one[0][: max(size, 8)], *[part[:size] for part in one[1:]]]) for one in short]
+
+
+def _cost(row: sqlite3.Row) -> str | None:
+    """What it cost; with a mark where that is an estimate."""
+    if row["known_usd"] is None:
+        return None
+    return dollars(row["known_usd"]) if row["cost_usd"] is not None else f"~{dollars(row['known_usd'])}"
+
+
+def _model(name: str | None) -> str | None:
+    """The name without the maker and the date: `claude-sonnet-4-5-20250929` is `sonnet-4-5`."""
+    if not name:
+        return None
+    return re.sub(r"-20\d{6}\Z", "", name.rpartition("/")[2].removeprefix("claude-"))
+
+
+def _cut(text: str, size: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= size else line[: size - 1] + "…"
 
 
 @click.command(epilog=PATHS_HELP)
@@ -220,6 +276,7 @@ def _session_answer(row: sqlite3.Row) -> dict[str, Any]:
         "succeeded": None if row["succeeded"] is None else bool(row["succeeded"]),
         "usage": {name: row[f"{name}_tokens"] for name in _TOKENS},
         "cost_usd": row["cost_usd"],
+        "estimated_usd": None if row["cost_usd"] is not None else row["known_usd"],
         "path": row["path"],
         "source_gone": row["gone_at"] is not None,
     }

@@ -27,11 +27,16 @@ _UNMARKED = Marks(failed=False, implied=True)
 _FAILED = Marks(failed=True)
 
 
+class _ClaudeCacheWrite(msgspec.Struct):
+    ephemeral_1h_input_tokens: int | None = None
+
+
 class _ClaudeUsage(msgspec.Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
+    cache_creation: _ClaudeCacheWrite | None = None
 
 
 class _ClaudeBlock(msgspec.Struct):
@@ -237,6 +242,7 @@ class _ClaudeCodeReader:
             else Usage(
                 used.input_tokens, used.output_tokens, used.cache_read_input_tokens, used.cache_creation_input_tokens
             ),
+            cache_write_1h=(used.cache_creation.ephemeral_1h_input_tokens or 0) if used and used.cache_creation else 0,
         )
         if not isinstance(content, str) and content:
             for block in content:

@@ -178,7 +178,8 @@ SELECT how, count(*) AS times FROM (
 ) AS latest WHERE how IS NOT NULL GROUP BY how ORDER BY count(*) DESC, how LIMIT 1;
 
 -- name: session
-SELECT session.*, source.path AS path, source.gone_at AS gone_at, source.format AS format
+SELECT session.*, source.path AS path, source.gone_at AS gone_at, source.format AS format,
+    (SELECT sum(usd) FROM usage_cost WHERE session_id = session.id) AS cost
 FROM session LEFT JOIN source ON source.id = session.source_id WHERE session.id = :id;
 
 -- name: ref

@@ -68,7 +68,9 @@ DELETE FROM project_due;
 
 -- name: list
 SELECT project AS key, count(*) AS sessions, group_concat(DISTINCT agent) AS agents, sum(calls) AS calls,
-    sum(ok) AS ok, sum(failed) AS failed, sum(cost_usd) AS cost_usd, min(COALESCE(started, ended)) AS first, max(COALESCE(ended, started)) AS last
+    sum(ok) AS ok, sum(failed) AS failed,
+    sum((SELECT cost FROM session_line WHERE session_line.id = session.id AND cost >= 0)) AS cost_usd,
+    min(COALESCE(started, ended)) AS first, max(COALESCE(ended, started)) AS last
 FROM session WHERE project IS NOT NULL AND (:key IS NULL OR project = :key)
 GROUP BY project ORDER BY last DESC, project;
 

@@ -3,7 +3,7 @@ INSERT INTO session (
     agent, native_id, source_id, title, cwd, remote, application, platform, model, started, ended, parent_agent, parent_native_id, relation,
     end_reason, succeeded, messages, compactions,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd,
-    last_prompt_tokens, daily_usage,
+    last_prompt_tokens, daily_usage, hourly_usage,
     -- With its totals, which mostly stay as they are: a change would touch the sums of its day once more.
     calls, ok, failed, unclear, declined, cancelled, interrupted, trivial, task_type
 )
@@ -11,7 +11,7 @@ SELECT
     :agent, :native_id, :source_id, :title, :cwd, :remote, :application, :platform, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
     :end_reason, :succeeded, :messages, :compactions,
     :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd,
-    :last_prompt_tokens, :daily_usage,
+    :last_prompt_tokens, :daily_usage, :hourly_usage,
     :ok + :failed + :unclear + :declined + :cancelled + :interrupted + :trivial,
     :ok, :failed, :unclear, :declined, :cancelled, :interrupted, :trivial, :task_type
 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE forgotten.agent = :agent AND forgotten.native_id = :native_id)
@@ -55,6 +55,8 @@ ON CONFLICT (agent, native_id) DO UPDATE SET
         THEN COALESCE(excluded.last_prompt_tokens, session.last_prompt_tokens) ELSE session.last_prompt_tokens END,
     daily_usage = CASE WHEN excluded.messages >= session.messages
         THEN COALESCE(excluded.daily_usage, session.daily_usage) ELSE session.daily_usage END,
+    hourly_usage = CASE WHEN excluded.messages >= session.messages
+        THEN COALESCE(excluded.hourly_usage, session.hourly_usage) ELSE session.hourly_usage END,
     messages = CASE WHEN excluded.messages > session.messages THEN excluded.messages ELSE session.messages END
 RETURNING id;
 
@@ -135,7 +137,8 @@ UPDATE session SET parent_agent = :parent_agent, parent_native_id = :parent_nati
 WHERE id = :id AND parent_agent IS NULL;
 
 -- name: list
-SELECT session.*, source.path AS path, source.gone_at AS gone_at
+SELECT session.*, source.path AS path, source.gone_at AS gone_at,
+    (SELECT NULLIF(cost, -1) FROM session_line WHERE session_line.id = session.id) AS known_usd
 FROM session LEFT JOIN source ON source.id = session.source_id
 WHERE session.messages >= :min_messages
   AND (:agent IS NULL OR session.agent = :agent)
@@ -157,21 +160,14 @@ SELECT count(*) AS sessions FROM (
     LIMIT :limit);
 
 -- name: by_native_id
-SELECT session.*, source.path AS path, source.gone_at AS gone_at
+SELECT session.*, source.path AS path, source.gone_at AS gone_at,
+    (SELECT NULLIF(cost, -1) FROM session_line WHERE session_line.id = session.id) AS known_usd
 FROM session LEFT JOIN source ON source.id = session.source_id
 WHERE (:agent IS NULL OR session.agent = :agent) AND session.native_id LIKE :native_id ESCAPE '\'
 ORDER BY session.native_id;
 
 -- name: native_ids
 SELECT agent, native_id FROM session ORDER BY ended DESC LIMIT :limit;
-
--- name: used
-SELECT agent, native_id, model, COALESCE(ended, started) AS at, input_tokens, output_tokens, cache_read_tokens,
-    cache_write_tokens, reasoning_tokens, cost_usd, last_prompt_tokens, daily_usage
-FROM session
-WHERE (input_tokens IS NOT NULL OR output_tokens IS NOT NULL OR cost_usd IS NOT NULL)
-  AND COALESCE(ended, started, 0) >= :since AND (:project IS NULL OR project = :project)
-ORDER BY COALESCE(ended, started, 0) DESC, agent, native_id;
 
 -- name: of_source
 SELECT id FROM session WHERE source_id = :source_id;

@@ -134,7 +134,7 @@ def _shown(store: Store) -> OverviewPage:
     days = store.rows("page.days")
     agents = _by_agent(days)
     return OverviewPage(
-        figures=_figures(agents, DaySums(days).rate()),
+        figures=_figures(agents, DaySums(days).rate(), store.row("usage.known")),
         did=_did(store),
         projects=list_projects(store)[:_PROJECTS],
         plot=_plot(over_time(days)),
@@ -159,9 +159,9 @@ def _by_agent(days: Sequence[DatabaseRow]) -> list[dict[str, Any]]:
     return sorted(found.values(), key=lambda total: (-total["calls"], total["agent"]))
 
 
-def _figures(agents: list[dict[str, Any]], rate: Estimate) -> list[dict[str, Any]]:
+def _figures(agents: list[dict[str, Any]], rate: Estimate, known: DatabaseRow | None) -> list[dict[str, Any]]:
     total = {name: sum(row[name] for row in agents) for name in ("sessions", "messages", "calls", "failed", "unclear")}
-    priced, cost = sum(row["priced"] for row in agents), sum(row["cost_micro_usd"] for row in agents) / 1e6
+    priced, cost = (known["sessions"], known["usd"]) if known is not None else (0, None)
     shown = "–" if rate.value is None else f"{100 * rate.value:.1f} %"
     between = rate.reason or "" if rate.interval is None else f"between {rate_between(rate)}"
     return [
@@ -186,8 +186,8 @@ def _figures(agents: list[dict[str, Any]], rate: Estimate) -> list[dict[str, Any
         {"name": "Error rate", "value": shown, "note": between, "href": "insight"},
         {
             "name": "Cost",
-            "value": dollars(cost if priced else None),
-            "note": f"known of {number(priced)} sessions" if priced else "no session recorded its cost",
+            "value": dollars(cost),
+            "note": f"known of {number(priced)} sessions" if priced else "of no session known",
             "href": "usage",
         },
     ]

@@ -249,7 +249,7 @@ def _figures(row: ProjectRow, found: FoundAdvice) -> list[dict[str, str]]:
         {
             "name": "Cost",
             "value": dollars(row.cost_usd),
-            "note": "as far as sessions recorded it",
+            "note": "as recorded, else by published prices",
             "href": f"usage?{asked}",
         },
         {

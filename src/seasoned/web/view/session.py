@@ -325,8 +325,12 @@ def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, 
         {"name": "Tokens in", "value": number(row["input_tokens"]), "note": tokens, "href": None},
         {
             "name": "Cost",
-            "value": dollars(row["cost_usd"]),
-            "note": "" if row["cost_usd"] is not None else "the cost was not recorded",
+            "value": dollars(row["cost"]),
+            "note": ""
+            if row["cost_usd"] is not None
+            else "an estimate by published prices"
+            if row["cost"]
+            else "unknown",
             "href": None,
         },
     ]

@@ -175,6 +175,7 @@ def line(row: DatabaseRow, store: Store | None) -> tuple[TableCell, ...]:
     name = name_cell(row, store)
     link = name.href
     counted = row["ok"] + row["failed"]
+    cost = row["cost"] if row["cost"] >= 0 else None
     failed = "failed" if row["failed"] else ""
     return (
         name,
@@ -185,7 +186,8 @@ def line(row: DatabaseRow, store: Store | None) -> tuple[TableCell, ...]:
         TableCell(row["calls"], href=f"{link}#table-calls"),
         TableCell(row["failed"], href=f"{link}?show=failed#table-calls" if row["failed"] else None, tone=failed),
         TableCell(row["failed"] / counted if counted else None, percent(row["failed"], counted)),
-        TableCell(row["cost_usd"], dollars(row["cost_usd"])),
+        # An estimate by published prices where the agent recorded no cost.
+        TableCell(cost, dollars(cost) if cost is None or row["cost_usd"] is not None else f"~{dollars(cost)}"),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 import msgspec
 from fastapi import APIRouter
@@ -18,6 +19,7 @@ from seasoned.app.gateway import first_moment, gateway_usage
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
 from seasoned.gateway.accounting import GROUPINGS, GroupBy, UsageTotal
+from seasoned.gateway.history_usage import HistoryGroup, history_totals
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import number, plural
@@ -57,7 +59,7 @@ def usage_plots(gateway: Sequence[UsageDay], recorded: Sequence[UsageDay]) -> tu
     found = []
     for name, title, unit, days in (
         ("gateway", "through the gateway", "request", gateway),
-        ("recorded", "as agents recorded it", "session", recorded),
+        ("recorded", "read from histories", "session", recorded),
     ):
         if days:
             bars = by_week(days) if len(days) > _MOST_DAYS else list(days)
@@ -186,6 +188,7 @@ def _bars(rows: Sequence[dict[str, Any]], labels: str, total: str, *, is_split: 
 
 PAGE = Page("Usage", "usage")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+BY = ("day", "project", "model", "agent", "session", "block", "key")
 DAYS = {"7": 7, "30": 30, "90": 90, "all": None}
 _FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
 _TOKENS = tuple(Column(f"{name}_tokens", name.replace("_", " "), is_number=True) for name in _FIGURES)
@@ -197,7 +200,7 @@ _GATEWAY = (
     Column("last_at", "last", is_whole=True),
 )
 _RECORDED = numbers(
-    sessions="sessions", input_tokens="input", output_tokens="output", cost_usd="cost", unpriced="without a price"
+    sessions="sessions", input_tokens="prompts", output_tokens="output", cost_usd="cost", unpriced="without a price"
 )
 _SESSIONS = (
     Column("session", "session"),
@@ -207,6 +210,10 @@ _SESSIONS = (
     Column("last_at", "last", is_whole=True),
 )
 _NO_REQUESTS = "No requests went through the gateway yet. Set an agent's base URL to `/v1` of this address."
+_OWN_NOTE = (
+    "Tokens as the agents recorded them. The cost is what the agent recorded, else an estimate by the published prices "
+    "of the day (genai-prices), caches included. Sessions that went through the gateway are in both tables."
+)
 _NO_SESSIONS = "No sessions yet: `seasoned scan` reads the histories of your agents."
 
 
@@ -216,13 +223,10 @@ class UsagePart(msgspec.Struct, frozen=True):
     name: str
     sessions: int
     priced: int
+    # With what was read from and written to a cache.
     input: int
     output: int
-    micro_usd: int
-
-    @property
-    def cost_usd(self) -> float | None:
-        return self.micro_usd / 1e6 if self.priced else None
+    cost_usd: float | None
 
 
 @router.get("/usage")
@@ -230,17 +234,20 @@ async def show(
     request: HTTPRequest, here: Here, by: str = "day", days: str = "30", after: str | None = None
 ) -> Response:
     """Show tokens and cost by day, model, session or key."""
-    if by not in GROUPINGS or days not in DAYS:
-        raise UsageError(f"Usage is shown by {', '.join(GROUPINGS)}, of the last {', '.join(DAYS)} days.")
+    if by not in BY or days not in DAYS:
+        raise UsageError(f"Usage is shown by {', '.join(BY)}, of the last {', '.join(DAYS)} days.")
+    # A request names no project and no agent; what went through the gateway is then shown by day.
+    passed: GroupBy = by if by in GROUPINGS else "day"
     since = first_moment(DAYS[days])
     limit = row_limit(request)
     histories = histories_of(request)
     chosen = await histories.read(lambda store: choice_of(store, request))
     key = chosen.key
     only = None if key is None else await histories.read(lambda store: refs_in(store, key))
-    through = {each: await _through(request, each, since, key, only) for each in dict.fromkeys(("day", by))}
-    own_days, own = await histories.read(lambda store: _recorded(store, by, since, after, limit, key))
-    shown = through[by]
+    through = {each: await _through(request, each, since, key, only) for each in dict.fromkeys(("day", passed))}
+    name = f"usage {by} {since:.0f} {key} {after} {limit}"
+    own_days, own = await histories.kept(name, lambda store: _recorded(store, by, since, after, limit, key))
+    shown = through[passed]
     every = usage_plots(_gateway_days(through["day"].value or []), _own_days(own_days))
     drawn = tuple(plot for plot in every if plot.spec is not None)
     return answer(
@@ -248,14 +255,14 @@ async def show(
         here,
         "usage.html",
         tables=(
-            chosen.within(_gateway_table(by, shown.value or [], limit)),
+            chosen.within(_gateway_table(passed, shown.value or [], limit)),
             chosen.within(own),
         ),
         plots=drawn,
         figures=_figures(through["day"].value or [], own_days, days),
         project=chosen,
         by=by,
-        bys=GROUPINGS,
+        bys=BY,
         days=days,
         all_days=DAYS,
         work=shown.work or through["day"].work,
@@ -284,27 +291,30 @@ async def _through(
 
 
 def _recorded(
-    store: Store, by: GroupBy, since: float, after: str | None, limit: int, project: str | None
+    store: Store, by: str, since: float, after: str | None, limit: int, project: str | None
 ) -> tuple[list[UsagePart], Table]:
     """What agents recorded: the totals by day, and the table to show."""
     days = _parts(store, "day", since, project)
     if by == "session":
         return days, _by_session(store, since, after, limit, project)
     # Who pays for a session is known to the gateway alone; agents take the place of keys here.
-    name = "agent" if by == "key" else by
+    name: HistoryGroup = "agent" if by == "key" else by  # type: ignore[assignment]
     parts = days if name == "day" else _parts(store, name, since, project)
     return days, _recorded_table(name, parts, after, limit)
 
 
-def _parts(store: Store, by: str, since: float, project: str | None) -> list[UsagePart]:
-    day = "" if not since else datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%d")
-    names = ("name", "sessions", "priced", "input_tokens", "output_tokens", "cost_micro_usd")
-    if project is None:
-        rows = store.rows(f"usage.recorded_by_{by}", {"since": day})
-    else:
-        # The kept totals are of all projects; the sessions of one are few enough to be summed up.
-        rows = store.rows("usage.recorded_in_project", {"since": day, "by": by, "project": project})
-    return [UsagePart(*[row[name] for name in names]) for row in rows]
+def _parts(store: Store, by: HistoryGroup, since: float, project: str | None) -> list[UsagePart]:
+    return [
+        UsagePart(
+            one.name or "",
+            one.sessions,
+            one.sessions - one.unpriced,
+            one.usage.prompt or 0,
+            one.usage.output or 0,
+            one.cost_usd,
+        )
+        for one in history_totals(store, by, since=since, project=project)
+    ]
 
 
 def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Table:
@@ -365,11 +375,11 @@ def _recorded_table(by: str, parts: Sequence[UsagePart], after: str | None, limi
     ]
     return Table(
         name="recorded",
-        title=f"As agents recorded it, by {by}",
+        title=f"Read from histories, by {by}",
         columns=(Column(by, by), *_RECORDED),
         rows=cells,
         empty=_NO_SESSIONS,
-        note="From the agents' own histories; sessions that went through the gateway are in both tables.",
+        note=_OWN_NOTE,
         after=str(first + limit) if len(parts) > first + limit else None,
         is_later=first > 0,
     )
@@ -388,6 +398,10 @@ def _own_link(by: str, name: str) -> str | None:
         return None
     if by == "day":
         return sessions_link(since=name, until=name)
+    if by == "project":
+        return f"usage?{urlencode({'project': name, 'by': 'session'})}"
+    if by == "block":
+        return None
     return sessions_link(agent=name) if by == "agent" else sessions_link(q=name)
 
 
@@ -403,21 +417,26 @@ def _by_session(store: Store, since: float, after: str | None, limit: int, proje
             name := name_cell(row, store if limit < FILE_ROWS else None),
             TableCell(row["model"], shown=row["model"] or "unknown"),
             *[TableCell(row[f"{each}_tokens"]) for each in _FIGURES],
-            TableCell(row["cost_usd"], shown=dollars(row["cost_usd"], unknown="unknown"), href=name.href),
+            TableCell(cost, shown=_cost_of(cost, row["is_estimate"]), href=name.href),
             TableCell(row["at"] or None, shown=moment(row["at"]) if row["at"] else "unknown"),
         )
         for row in shown
+        for cost in [row["cost"] if row["cost"] >= 0 else None]
     ]
     return Table(
         name="recorded",
-        title="As agents recorded it, by session",
+        title="Read from histories, by session",
         columns=_SESSIONS,
         rows=cells,
         empty=_NO_SESSIONS,
-        note="Most expensive first; sessions with unknown cost come last.",
+        note="Most expensive first; sessions with unknown cost come last. A cost with ~ is an estimate.",
         after=f"{shown[-1]['cost']!r}_{shown[-1]['id']}" if len(rows) > limit else None,
         is_later=after is not None,
     )
+
+
+def _cost_of(cost: float | None, is_estimate: int) -> str:
+    return dollars(cost, unknown="unknown") if cost is None or not is_estimate else f"~{dollars(cost)}"
 
 
 def _gateway_days(found: Sequence[UsageTotal]) -> list[UsageDay]:
@@ -439,7 +458,14 @@ def _own_days(parts: Sequence[UsagePart]) -> list[UsageDay]:
 def _figures(through: Sequence[UsageTotal], own_days: Sequence[UsagePart], days: str) -> list[dict[str, Any]]:
     spent = [one.cost_usd for one in through if one.cost_usd is not None]
     requests, unpriced = sum(one.requests for one in through), sum(one.unpriced for one in through)
-    own = UsagePart("", *[sum(getattr(one, name) for one in own_days) for name in UsagePart.__struct_fields__[1:]])
+    own = UsagePart(
+        name="",
+        sessions=sum(one.sessions for one in own_days),
+        priced=sum(one.priced for one in own_days),
+        input=sum(one.input for one in own_days),
+        output=sum(one.output for one in own_days),
+        cost_usd=_sum([one.cost_usd for one in own_days]),
+    )
     period = "all time" if days == "all" else f"the last {days} days"
     tokens = sum((one.usage.input or 0) + (one.usage.output or 0) for one in through)
     return [
@@ -452,9 +478,9 @@ def _figures(through: Sequence[UsageTotal], own_days: Sequence[UsagePart], days:
             "href": "#table-gateway",
         },
         {
-            "name": "As agents recorded it",
+            "name": "Read from histories",
             "value": dollars(own.cost_usd, unknown="unknown"),
-            "note": f"{period}; {number(own.priced)} of {number(own.sessions)} sessions recorded their cost",
+            "note": f"{period}; known of {number(own.priced)} of {number(own.sessions)} sessions",
             "href": "#table-recorded",
         },
         {
