@@ -11,8 +11,7 @@ import click
 import msgspec
 
 from seasoned.app.extras import GATEWAY, require
-from seasoned.app.gateway import build_gateway, first_moment, gateway_usage, history_usage
-from seasoned.app.spending import budgets
+from seasoned.app.gateway import budgets, build_gateway, first_moment, gateway_usage, history_usage
 from seasoned.app.stores import open_log, shared_database, user_store
 from seasoned.cli.options import Commands, all_option, file_type, json_option, project_option
 from seasoned.cli.output import print_json, printable, table, when

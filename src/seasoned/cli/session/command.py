@@ -126,6 +126,10 @@ def sessions(
         key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
         asked: dict[str, Any] = {"agent": agent, "source": source, "task_type": task_type, "project": key}
         asked |= {"min_messages": min_messages, "limit": limit}
+        # Imported here: no other command of this file needs it.
+        from seasoned.gateway.history_usage import fill_prices
+
+        fill_prices(read.store)
         if as_json:
             # One by one: a store may hold more than fits into memory at once.
             counted = read.store.row("session.count", asked)
@@ -133,10 +137,6 @@ def sessions(
             before = {"count": counted["sessions"] if counted else 0, "project": key}
             print_json_list("sessions", before, "sessions", listed, passed_over_answer(read))
             return
-        # Imported here: it is not needed for JSON, and loads the list of prices if one is missing.
-        from seasoned.gateway.history_usage import fill_prices
-
-        fill_prices(read.store)
         rows = read.store.rows("session.list", asked)
         openings = [None if row["title"] else _opening(read.store, row["id"]) for row in rows]
     if not rows:
@@ -175,7 +175,7 @@ def _opening(store: Store, session_id: int) -> str | None:
 
 
 def _short_ids(ids: Sequence[str]) -> list[str]:
-    """Beginnings that tell sessions apart; of a sub-agent, that of its parent and of its own name."""
+    """Beginnings that tell sessions apart; of a sub-agent, that of its parent and that of its name."""
     short = [_SUB_AGENT.split(one, maxsplit=1) for one in ids]
     size = _LEAST_ID
     while size < 40 and len({tuple(part[:size] for part in one) for one in short}) < len(set(ids)):

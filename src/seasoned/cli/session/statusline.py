@@ -24,7 +24,7 @@ def statusline() -> None:
     "statusLine": {"type": "command", "command": "seasoned statusline"} in its settings.json.
 
     \b
-    Example: echo '{}' | seasoned statusline
+    Example: seasoned statusline
     """
     said = _read()
     config = load()
@@ -35,7 +35,7 @@ def statusline() -> None:
     parts = [Path(folder).name or folder]
     if config.store_path.exists():
         # Imported here: without a store there is nothing to ask.
-        from seasoned.app.spending import budgets, spent_today
+        from seasoned.app.gateway import budgets, spent_today
         from seasoned.project import name_of
         from seasoned.store import open_store
         from seasoned.store.project import project_key
