@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +24,7 @@ _DAY = 86_400.0
 # How often to look for sessions to index, and how long to leave the processor to pages in between.
 _INDEX_SECONDS = 2.0
 _PAUSE_SECONDS = 0.01
+_STOP_SECONDS = 2.0
 
 
 class HistoryStore:
@@ -52,18 +54,28 @@ class HistoryStore:
         if threads is not None:
             await asyncio.to_thread(threads.shutdown)
         if self._indexing is not None:
-            await asyncio.to_thread(self._indexing.join)
+            # It ends between two short steps; loading prices may take a moment longer.
+            await asyncio.to_thread(self._indexing.join, _STOP_SECONDS)
 
     def _index(self) -> None:
         """Index what scans have read for search, and price it: after a first scan that is everything."""
-        while not self._stopping.wait(_INDEX_SECONDS):
-            try:
-                with open_store(self.path) as store:
-                    fill(store, pause=self._pause)
-                    fill_prices(store)
-            except (StoreError, StopIteration):
-                # Another process holds the lock, or the server stops; the sessions still wait.
-                continue
+        if self._stopping.wait(_INDEX_SECONDS):
+            return
+        with suppress(StoreError, StopIteration), open_store(self.path) as store:
+            known: int | None = None
+            while True:
+                # It changes with every write of another connection: without one, there is nothing to do.
+                now = store.connection.execute("PRAGMA data_version").fetchone()[0]
+                if now != known:
+                    try:
+                        fill(store, pause=self._pause)
+                        fill_prices(store)
+                        known = now
+                    except StoreError:
+                        # Another process holds the lock; the sessions still wait.
+                        known = None
+                if self._stopping.wait(_INDEX_SECONDS):
+                    return
 
     def _pause(self) -> None:
         """Let the pages go first, and end soon when the server stops."""
