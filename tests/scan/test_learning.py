@@ -12,7 +12,7 @@ from seasoned.app.stores import make_learner
 from seasoned.experience.storage import refresh
 from seasoned.redact import Secrecy
 from seasoned.scan.file_reader import FileReader
-from seasoned.scan.rows import FileJob
+from seasoned.scan.rows import COUNTS, FileJob
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.scan.store_writer import StoreWriter
 from seasoned.store import open_store
@@ -43,6 +43,30 @@ def test_readers_learn_what_the_store_teaches(tmp_path: Path, samples: Path) -> 
     during = every_table(read(tmp_path / "in", tmp_path / "during.db", in_readers=True))
     assert during == after
     assert all(after[table] for table in LEARNED)
+
+
+def test_a_session_is_written_with_the_totals_it_keeps(tmp_path: Path, samples: Path) -> None:
+    path = tmp_path / "s.db"
+    scan(ScanTarget(path), [samples], SECRECY, workers=1)
+    reader = FileReader(SECRECY.redactor())
+    files = [file for file in samples.rglob("*") if file.is_file()]
+    batches = [list(reader.read(FileJob(str(file), 0, 0, named=True))) for file in files]
+    read = {
+        (row.agent, row.native_id): row
+        for batch in batches
+        if len(batch) == 1
+        for row in batch[0].sessions
+        if row.calls
+    }
+    checked = 0
+    with open_store(path) as store:
+        for row in store.connection.execute("SELECT * FROM session WHERE copies = 0").fetchall():
+            known = read.get((row["agent"], row["native_id"]))
+            if known is not None and len(known.calls) == row["calls"]:
+                names = (*COUNTS, "task_type")
+                assert {name: getattr(known, name) for name in names} == {name: row[name] for name in names}
+                checked += 1
+    assert checked > 10
 
 
 def test_most_sessions_are_learned_from_by_the_readers(tmp_path: Path, samples: Path) -> None:

@@ -103,6 +103,29 @@ def test_the_repair_that_worked_is_given_as_the_call_that_worked_with_how_often_
     assert found.reason == ""
 
 
+def test_a_project_is_looked_up_from_its_sessions_or_from_all_with_the_same_result(history: History) -> None:
+    for day in range(1, 6):
+        history.add(DEPLOY_FAILED, DEPLOYED, parcel("monday"), day=day)
+    store = history.read()
+    project = store.connection.execute("SELECT project FROM session").fetchone()[0]
+    asked = {"project": project, "limit": 4}
+    for mistake in store.connection.execute("SELECT DISTINCT mistake_id, said FROM failure").fetchall():
+        which = {**asked, "mistake_id": mistake["mistake_id"]}
+        from_all = [tuple(row) for row in store.rows("recall.repairs", which)]
+        assert len(from_all) == 4
+        assert [tuple(row) for row in store.rows("recall.repairs_in_project", {**which, "said": None})] == from_all
+        said_so = {**which, "said": mistake["said"]}
+        assert [tuple(row) for row in store.rows("recall.repairs_said", said_so)] == from_all
+        assert [tuple(row) for row in store.rows("recall.repairs_in_project", said_so)] == from_all
+        assert store.rows("recall.repairs_in_project", {**which, "said": 1}) == []
+    of_tool = {**asked, "tool": "parcel_search"}
+    from_all = [tuple(row) for row in store.rows("recall.worked", of_tool)]
+    assert [tuple(row) for row in store.rows("recall.worked_in_project", of_tool)] == from_all != []
+    few, many = ({"project": project, "limit": limit, "most": 100} for limit in (1, 100))
+    sizes = [store.row("recall.is_small_project", one) for one in (few, many)]
+    assert [row is not None and row["is_small"] for row in sizes] == [0, 1]
+
+
 def test_what_ended_last_is_read_first_whenever_it_was_stored(history: History) -> None:
     days = [3, 5, 1, 4, 2]
     names = {history.add(bash("ls"), day=day): day for day in days}
