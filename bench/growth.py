@@ -89,7 +89,7 @@ def _times(found: dict[int, dict[str, Spent]], label: str, first: int, last: int
         return "-"
     starts = [found[size][_START_ALONE].processor for size in (first, last)]
     small, large = (found[size][label].processor - start for size, start in zip((first, last), starts, strict=True))
-    return f"{large / small:.1f}" if small > 0.005 else "too little to say"
+    return f"{large / small:.1f}" if small > 0.02 else "too little to say"
 
 
 _START_ALONE = "start alone (--version)"
