@@ -208,6 +208,47 @@ AMP = {
     ],
 }
 
+AIDER = """
+# aider chat started at 2026-05-01 10:00:00
+
+> Main model: m1 with diff edit format
+> Git repo: .git with 3 files
+
+#### Fix the till.
+#### And the shop.
+
+I change it. So:
+
+till.py
+```python
+<<<<<<< SEARCH
+a = 1
+=======
+a = 2
+>>>>>>> REPLACE
+```
+
+> Tokens: 2.1k sent, 80 received. Cost: $0.25 message, $0.25 session.
+> Applied edit to till.py
+
+#### Once more.
+
+till.py
+```python
+<<<<<<< SEARCH
+b = 1
+=======
+b = 2
+>>>>>>> REPLACE
+```
+
+> The LLM did not conform to the edit format.
+
+# aider chat started at 2026-05-02 10:00:00
+
+#### Hello.
+"""
+
 VSCODE: dict[str, Any] = {
     "version": 3,
     "sessionId": "v1",

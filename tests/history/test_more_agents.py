@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from seasoned.config import Config
 from seasoned.errors import SourceError
-from seasoned.history.discover import discover
+from seasoned.history.discover import candidates, discover
 from seasoned.history.formats import named, recognise
 from seasoned.history.read import read as read_path
 from seasoned.session import Marks, Session, Usage
@@ -108,6 +108,27 @@ def test_roo_and_kilo_keep_tasks_like_cline_with_costs_beside_them(tmp_path: Pat
     assert (session.usage, session.cost_usd) == (Usage(input=5, output=2, cache_read=1), 0.25)
     assert session.cwd == "/home/mira/other"
     assert recognise(folder / "ui_messages.json") is None
+
+
+def test_the_markdown_of_aider_has_what_was_said_and_edits_with_what_became_of_them(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(more_agents.AIDER)
+    assert [found.path for found in candidates([tmp_path])] == [str(path)]
+    first, second = read_path(path)
+    assert recognise(path) == "aider"
+    assert (first.cwd, first.model, first.cost_usd) == (str(tmp_path), "m1", 0.25)
+    assert [message.text for message in first.messages if message.role == "user"] == [
+        "Fix the till.\nAnd the shop.",
+        "Once more.",
+    ]
+    made = [(call.arguments["path"], call.arguments["old_string"]) for call in first.calls()]
+    assert made == [("till.py", "a = 1\n"), ("till.py", "b = 1\n")]
+    assert [call.result and call.result.marks for call in first.calls()] == [OK, NO]
+    assert [message.text for message in second.messages] == ["Hello."]
+    cut = tmp_path / "cut.md"
+    for length in range(0, len(more_agents.AIDER), 97):
+        cut.write_text("# aider chat started at 2026-05-01 10:00:00\n" + more_agents.AIDER[-length:])
+        assert list(named("aider").read(cut))
 
 
 def test_a_compressed_thread_of_zed_is_read_or_says_what_to_install(tmp_path: Path) -> None:

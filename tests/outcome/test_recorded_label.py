@@ -43,7 +43,7 @@ def text(one: ToolCall, agent: str, *, strict: bool = False) -> str:
     return blinded.result.text
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "claude-managed", "gemini", "copilot", "inspect"])
+@pytest.mark.parametrize("agent", ["claude-code", "claude-managed", "copilot", "inspect"])
 def test_marks_go_and_the_text_stays(agent: str) -> None:
     assert text(call(text="Exit code 1\nboom", failed=True, exit_code=1, declined=True), agent) == "Exit code 1\nboom"
 
@@ -80,6 +80,16 @@ def test_hermes_loses_its_four_fields_and_what_tells_them() -> None:
 def test_openhands_and_mini_swe_agent_lose_their_code() -> None:
     assert text(shell("x", "boom\n[Command finished with exit code 1]", exit_code=1), "openhands") == "boom"
     assert "returncode" not in text(shell("x", "<returncode>1</returncode>\n<output>\nx</output>"), "mini-swe-agent")
+
+
+def test_agents_that_write_the_code_on_a_line_lose_that_line() -> None:
+    for agent, said, left in (
+        ("gemini", "Output: boom\nExit Code: 2\nSignal: 0", "Output: boom\nSignal: 0"),
+        ("qwen", "Output: boom\nError: (none)\nExit Code: 0\nSignal: 0", "Output: boom\nError: (none)\nSignal: 0"),
+        ("cline", "[Command exited with code 2]\n\nboom", "\nboom"),
+        ("crush", "boom\nExit code 2", "boom\n"),
+    ):
+        assert text(call(text=said, exit_code=2), agent) == left, agent
 
 
 def test_a_call_without_a_result_stays_as_it_is() -> None:

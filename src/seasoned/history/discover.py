@@ -13,7 +13,7 @@ from seasoned.config import Config
 from seasoned.errors import NotFound, SeasonedError, SourceError
 
 DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
-SUFFIXES = (".jsonl", ".json", ".ndjson", *DATABASES, ".eval", ".traj")
+SUFFIXES = (".jsonl", ".json", ".ndjson", *DATABASES, ".eval", ".traj", ".aider.chat.history.md")
 # Folders with many JSON files that are never histories.
 _SKIPPED_FOLDERS = {"node_modules", ".git", "__pycache__", ".venv", "venv", "site-packages"}
 

@@ -15,7 +15,7 @@ from seasoned.history.json_file import source_errors
 from seasoned.history.readonly import open_readonly, tables_of
 from seasoned.session import Session
 
-Kind = Literal["lines", "document", "sqlite", "zip", "other"]
+Kind = Literal["lines", "document", "sqlite", "zip", "markdown", "other"]
 
 _HEAD_BYTES = 1 << 16
 _RECORDS = 20
@@ -58,6 +58,9 @@ def take_sample(path: Path, *, records: int = _RECORDS) -> Sample:
     if head.startswith(b"PK\x03\x04"):
         return Sample(path, "zip")
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    # The one history in Markdown; other texts may still have lines of JSON.
+    if text.startswith(b"# aider chat started at "):
+        return Sample(path, "markdown")
     if not text.startswith((b"{", b"[")):
         return _sample_lines(path, head, records)
     first, newline, rest = text.partition(b"\n")
@@ -146,6 +149,7 @@ ORDER = (
     "cursor",
     "cursor_cli",
     "zed",
+    "aider",
     "opencode",
     "qwen",
     "pi",

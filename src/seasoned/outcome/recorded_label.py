@@ -74,6 +74,12 @@ _TRAILER = LazyRegex(
 )
 _GEMINI_LINE = LazyRegex(r"^Exit Code: -?\d+\n?", re.MULTILINE)
 _PI_LAST = LazyRegex(r"\n\nCommand exited with code -?\d+\s*\Z")
+# Agents whose label for a command is a line of its output.
+_SAY_CODES = frozenset({"gemini", "qwen", "cline", "roo", "kilo", "goose", "crush", "cursor", "zed"})
+_CODE_LINE = LazyRegex(
+    r"^[^\S\n]*\[?(?:Command )?exit(?:ed)?(?: with)?(?: exit)? (?:code|status):? -?\d+\.?\]?[^\S\n]*\n?",
+    re.MULTILINE | re.IGNORECASE,
+)
 # Marks that Claude Code leaves in the text itself; `strict` takes them away as well.
 _STRICT_LINE = LazyRegex(r"\A(?:Error: )?Exit code:? -?\d+[^\n]*\n?")
 _STRICT_TAG = LazyRegex(r"</?tool_use_error>")
@@ -94,6 +100,8 @@ def blind(call: ToolCall, *, agent: str, strict: bool = False) -> ToolCall:
         text = _GEMINI_LINE.compiled.sub("", text)
     elif agent == "pi":
         text = _PI_LAST.compiled.sub("", text)
+    elif agent in _SAY_CODES:
+        text = _CODE_LINE.compiled.sub("", text)
     if strict:
         text = _STRICT_TAG.compiled.sub("", _TRAILER.compiled.sub("", _STRICT_LINE.compiled.sub("", text)))
     return ToolCall(
