@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 WIDE, PHONE = (1280, 860), (390, 844)
 # A long session with failures and a compaction.
 SESSION = "claude-code:c73c43e8-0996-4246-bf6f-52c9b26da87a"
+# What the agent said before it first edited something.
+_TO_FIRST_EDIT = """() => {
+  const edit = document.querySelector(".call .edit");
+  const said = [...document.querySelectorAll(".turn:not(.silent)")];
+  const before = said.filter((one) => one.compareDocumentPosition(edit) & Node.DOCUMENT_POSITION_FOLLOWING);
+  (before.at(-1) ?? edit).scrollIntoView({ behavior: "instant" });
+}"""
 DELETE = {
     "action": "delete_data",
     "description": "Delete the logs of March, after the backup.",
@@ -71,9 +78,20 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
     with site(home, samples=Config(home=home).store_path) as found:
         found.serving.ask(**REPORT)
         asked = found.serving.ask(**DELETE)
-        take(browser, found, "overview", folder / "overview.png")
-        take(browser, found, "overview", folder / "overview-phone.png", size=(PHONE[0], 760))
-        take(browser, found, f"sessions/{SESSION}", folder / "session.png", scheme="dark")
+
+        def advised(page: Page) -> None:
+            # Advice is gathered by another process.
+            page.wait_for_selector("[data-working]", state="detached", timeout=90_000)
+            page.wait_for_timeout(500)
+
+        take(browser, found, "overview", folder / "overview.png", then=advised)
+        take(browser, found, "overview", folder / "overview-phone.png", size=(PHONE[0], 760), then=advised)
+
+        def read_on(page: Page) -> None:
+            page.evaluate(_TO_FIRST_EDIT)
+
+        take(browser, found, f"sessions/{SESSION}", folder / "session.png", scheme="dark", then=read_on)
+        take(browser, found, f"sessions/{SESSION}", folder / "session-phone.png", size=PHONE, then=read_on)
         take(browser, found, f"templates/{made[-1].name}", folder / "template.png")
         take(browser, found, f"confirmations/{asked['id']}", folder / "confirmations.png")
         deploy = found.serving.ask(**DEPLOY)
