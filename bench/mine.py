@@ -1,0 +1,172 @@
+"""Mining on each engine: throughput, processor time, the same bytes, and a worker that is killed in mid-run.
+
+`SEASONED_BENCH_MINE` says how many sessions; 4,000 take some minutes, 100,000 (2.3 GB) an hour.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from bench.growth import write_sessions
+from seasoned.mine.engine import DaskEngine, PoolEngine, make_engine
+from seasoned.mine.run import mine
+from seasoned.mine.source import list_files
+from seasoned.redact import Secrecy
+
+SESSIONS = int(os.environ.get("SEASONED_BENCH_MINE", "4000"))
+ROUNDS = int(os.environ.get("SEASONED_BENCH_MINE_ROUNDS", "3"))
+WANTED = 0.8  # of what the pool does with as many processes
+_SAMPLE_SECONDS = 0.1
+
+
+def figures() -> Iterator[str]:
+    """The lines that the benchmark prints."""
+    with tempfile.TemporaryDirectory(prefix="seasoned-mine-") as name:
+        folder = Path(name)
+        calls = write_sessions(folder / "in", SESSIONS)
+        size = sum(path.stat().st_size for path in (folder / "in").rglob("*.jsonl"))
+        yield f"{SESSIONS:,} sessions of 120 projects, {calls:,} calls, {size / 1e6:.0f} MB; {ROUNDS} rounds"
+        runs = [("inline", 1), ("pool", 1), ("pool", 2)]
+        if find_spec("distributed") is None:
+            yield "dask: not measured, the extra `mine` is not installed"
+        else:
+            runs += [("dask", 1), ("dask", 2)]
+        found: dict[tuple[str, int], list[dict[str, Any]]] = {one: [] for one in runs}
+        for _ in range(ROUNDS):
+            for engine, workers in random.Random(len(found[runs[0]])).sample(runs, len(runs)):
+                found[engine, workers].append(_measure(folder, engine, workers))
+        for (engine, workers), each in found.items():
+            best, processor, start = [_least(each, name) for name in ("seconds", "processor", "start")]
+            yield (
+                f"{engine}, {workers} process{'es' if workers > 1 else ''}: fastest {best:.1f} s of {len(each)}, "
+                f"{calls / best:,.0f} calls a second, {size / best / 1e6:.1f} MB/s; "
+                f"processor {processor:.1f} s; start {start:.1f} s"
+            )
+        for workers in (1, 2) if len(runs) > 3 else ():
+            dask, pool = found["dask", workers], found["pool", workers]
+            by_clock = _least(pool, "seconds") / _least(dask, "seconds")
+            by_processor = _least(pool, "processor") / _least(dask, "processor")
+            yield (
+                f"dask / pool, {workers} each: {by_clock:.2f} by clock, {by_processor:.2f} by processor "
+                f"(wanted: at least {WANTED} by clock: {'met' if by_clock >= WANTED else 'not met'})"
+            )
+        digests = {one["digest"] for each in found.values() for one in each}
+        yield f"the same bytes in all {ROUNDS * len(runs)} runs: {'yes' if len(digests) == 1 else 'NO'}"
+        for engine in ("pool", "dask") if len(runs) > 3 else ("pool",):
+            killed = _measure(folder, engine, 2, kill=True)
+            same = {killed["digest"]} == digests
+            yield (
+                f"{engine}, one of 2 workers killed after {killed['killed_after']:.1f} s: {killed['seconds']:.1f} s, "
+                f"{killed['failures']} failures, the same bytes: {'yes' if same else 'NO'}"
+            )
+        yield f"mined again, nothing new: {_again(folder):.2f} s"
+        yield f"load of the machine at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+
+
+def _least(each: list[dict[str, Any]], name: str) -> float:
+    return float(min(one[name] for one in each))
+
+
+def _measure(folder: Path, engine: str, workers: int, *, kill: bool = False) -> dict[str, Any]:
+    """One run in processes of its own, with the processor time of all of them."""
+    out = folder / "out"
+    command = [sys.executable, "-m", "bench.mine", engine, str(workers), str(folder / "in"), str(out)]
+    process = subprocess.Popen(
+        [*command, "kill"] if kill else command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    spent: dict[int, float] = {}
+    before = 0.0
+    while process.poll() is None:
+        _sample(process.pid, spent)
+        # The start of an engine is told apart: it is the same for any amount of work.
+        before = before if (folder / "started").exists() else sum(spent.values())
+        time.sleep(_SAMPLE_SECONDS)
+    (folder / "started").unlink()
+    assert process.stdout is not None
+    printed = process.stdout.read()
+    if process.returncode:
+        raise SystemExit(f"{engine} ended with code {process.returncode}")
+    digest = sha256()
+    for path in sorted(out.rglob("*.parquet")):
+        digest.update(str(path.relative_to(out)).encode() + path.read_bytes())
+    if not kill:
+        subprocess.run(["rm", "-rf", str(out)], check=True)
+    else:
+        out.rename(folder / f"kept-{engine}")
+    return {
+        **json.loads(printed.splitlines()[-1]),
+        "processor": sum(spent.values()) - before,
+        "digest": digest.hexdigest(),
+    }
+
+
+def _sample(session: int, spent: dict[int, float]) -> None:
+    """Add the processor time of every process of a session so far."""
+    tick = os.sysconf("SC_CLK_TCK")
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue  # it has ended
+            if int(fields[3]) == session:
+                spent[int(entry.name)] = (int(fields[11]) + int(fields[12])) / tick
+
+
+def _again(folder: Path) -> float:
+    """Nothing new in a folder that was mined."""
+    begun = time.perf_counter()
+    report = mine(
+        list_files([str(folder / "in")]), str(folder / "kept-pool"), Secrecy(b"k" * 32), make_engine("inline", 1)
+    )
+    assert report.read == 0
+    return time.perf_counter() - begun
+
+
+def _run(name: str, workers: int, source: str, out: str, *, kill: bool) -> dict[str, Any]:
+    begun = time.perf_counter()
+    engine = make_engine(name, workers)
+    started = time.perf_counter()
+    Path(out).with_name("started").touch()
+    killed_after = [0.0]
+
+    def progress(done: int, total: int) -> None:
+        # After a third, while all of them work.
+        if kill and not killed_after[0] and done > total / 3:
+            killed_after[0] = time.perf_counter() - started
+            threading.Thread(target=_kill_one, args=(engine,)).start()
+
+    report = mine(list_files([source]), out, Secrecy(b"k" * 32), engine, progress=progress)
+    ended = time.perf_counter()
+    engine.close()
+    return {
+        "start": started - begun,
+        "seconds": ended - started,
+        "failures": len(report.failures) + len(report.unfinished),
+        "retried": report.retried,
+        "killed_after": killed_after[0],
+    }
+
+
+def _kill_one(engine: Any) -> None:
+    if isinstance(engine, PoolEngine):
+        os.kill(engine.processes[0], signal.SIGKILL)
+    elif isinstance(engine, DaskEngine):
+        os.kill(next(iter(engine.client.run(os.getpid).values())), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    print(json.dumps(_run(sys.argv[1], int(sys.argv[2]), *sys.argv[3:5], kill="kill" in sys.argv[5:])))  # noqa: T201
