@@ -104,11 +104,18 @@ def test_what_is_taken_up_is_what_a_scan_writes(tmp_path: Path, histories: Path)
     with open_store(tmp_path / "scan.db") as store:
         refresh(store)
     run(histories, tmp_path / "out")
-    assert take_up_into(str(tmp_path / "out"), tmp_path / "mined.db").sessions == 42
-    assert take_up_into(str(tmp_path / "out"), tmp_path / "mined.db").sessions == 0
+    assert take_up_into(str(tmp_path / "out"), str(tmp_path / "mined.db")).sessions == 42
+    assert take_up_into(str(tmp_path / "out"), str(tmp_path / "mined.db")).sessions == 0
     scanned, mined = every_table(tmp_path / "scan.db"), every_table(tmp_path / "mined.db")
     assert {name for name in scanned if scanned[name] != mined[name]} == set()
     assert scanned["knowledge"]
+    # What another version of the rules made is left out, and told.
+    folder = MinedFolder(str(tmp_path / "out"))
+    sources = folder.sources()
+    place = sources.schema.get_field_index("rules")
+    folder.write_sources(sources.set_column(place, "rules", pa.array(["other"] * len(sources))))
+    taken = take_up_into(folder.address, str(tmp_path / "other.db"))
+    assert (taken.files, taken.outdated) == (0, len(sources))
     # A scan of the same files finds nothing new.
     report = scan(ScanTarget(tmp_path / "mined.db"), [histories], SECRECY, workers=1)
     assert (report.read, report.unchanged) == (0, report.files)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from seasoned.app.extras import require
 from seasoned.app.stores import Progress, kept_secrecy, learn_rest, no_progress, own_paths
 from seasoned.config import Config
-from seasoned.errors import NotFound, SeasonedError, UsageError
+from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 from seasoned.file_lock import locked
 from seasoned.store import open_store
 
@@ -62,13 +62,19 @@ def mine_into_folder(
             engine, workers or config.workers or os.cpu_count() or 1, address=scheduler, slow_seconds=slow_seconds
         )
         stack.callback(running.close)
-        with progress() as tell:
-            return mine(found, out, secrecy, running, progress=tell)
+        try:
+            with progress() as tell:
+                return mine(found, out, secrecy, running, progress=tell)
+        except OSError as error:
+            raise CannotDo(f"{out!r} cannot be read or written: {error}.") from error
 
 
-def take_up_into(out: str, path: Path) -> TakenUp:
+def take_up_into(out: str, store_path: str) -> TakenUp:
     """Take a mined folder up into the store at a path, created if there is none, and learn from it."""
     require("`seasoned mine`", "mine", *_TABLES)
+    if "://" in store_path:
+        raise UsageError("--into takes the path of a store, such as ~/.seasoned/seasoned.db.")
+    path = Path(store_path).expanduser()
     from seasoned.mine.folder import MinedFolder
     from seasoned.mine.take_up import take_up
 

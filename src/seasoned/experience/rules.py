@@ -6,19 +6,19 @@ from seasoned.store import Store
 from seasoned.template.recall import rules as recall_rules
 
 # Raise it when evidence is read differently, or other knowledge follows from it: then all sessions are read again.
-_VERSION = "6"
+VERSION = "6"
 
 
 def has_rules(store: Store) -> bool:
     """Whether the evidence in the store was read with the rules of this version."""
     known = store.row("experience.rules")
-    return known is not None and known["digest"] == _VERSION
+    return known is not None and known["digest"] == VERSION
 
 
 def follow_rules(store: Store) -> None:
     """Queue all sessions again: the rules have changed since the last time. Call it inside a transaction."""
     store.run("recall.wait_all")
-    store.run("experience.set_rules", {"digest": _VERSION})
+    store.run("experience.set_rules", {"digest": VERSION})
 
 
 def is_behind(store: Store) -> bool:

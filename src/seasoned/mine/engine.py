@@ -18,6 +18,8 @@ from seasoned.errors import CannotDo
 TRIES = 3
 SLOW_SECONDS = 900.0
 _POLL_SECONDS = 0.5
+_CONNECT_SECONDS = 30
+_BUNDLES_EACH = 8  # for each worker of a cluster
 
 
 class TaskOutcome(NamedTuple):
@@ -50,6 +52,10 @@ def _attempt(function: Callable[[Any], Any], task: Any) -> tuple[Any, str | None
         return function(task), None
     except Exception as error:  # noqa: BLE001 - one task: whatever breaks it, the others go on
         return None, f"{type(error).__name__}: {error}"
+
+
+def _attempt_each(function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[tuple[Any, str | None]]:
+    return [_attempt(function, task) for task in tasks]
 
 
 class InlineEngine:
@@ -180,12 +186,12 @@ class DaskEngine:
 
         self._slow_seconds = slow_seconds
         self._cluster = None
-        try:
+        if address is None:
             # Its profiler looks at each worker a hundred times a second, which takes a seventh of their time.
             with dask.config.set({"distributed.worker.profile.enabled": False}):
-                if address is None:
-                    self._cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-            self.client = Client(self._cluster if address is None else address, set_as_default=False, timeout=30)
+                self._cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        try:
+            self.client = Client(self._cluster or address, set_as_default=False, timeout=_CONNECT_SECONDS)
         except (OSError, TimeoutError, ValueError) as error:
             raise CannotDo(f"The Dask scheduler at {address!r} does not answer: {error}.") from error
         self.workers = sum(self.client.nthreads().values())
@@ -196,40 +202,42 @@ class DaskEngine:
     def run(self, function: Callable[[T], Any], tasks: Sequence[T]) -> Iterator[TaskOutcome]:
         from distributed import wait
 
-        waiting: deque[tuple[Any, int]] = deque((task, 1) for task in tasks)
-        # By the number of the task: it may run on two workers at once, where the first was slow.
-        running: dict[Any, tuple[Any, int, float]] = {}
+        # Several small tasks at once: each future costs the scheduler, the client and a worker some milliseconds.
+        size = max(1, len(tasks) // (self.workers * _BUNDLES_EACH))
+        bundles = [(tuple(tasks[at : at + size]), 1) for at in range(0, len(tasks), size)]
+        waiting: deque[tuple[tuple[Any, ...], int]] = deque(bundles)
+        running: dict[Any, tuple[tuple[Any, ...], int, float]] = {}
         while waiting or running:
             # Few in advance, so that the time since then says how long a task takes.
-            while waiting and len(running) < 2 * max(1, self.workers):
-                task, tries = waiting.popleft()
-                future = self.client.submit(_attempt, function, task, pure=False)
-                running[future] = task, tries, time.monotonic()
+            while waiting and len(running) < 2 * self.workers:
+                bundle, tries = waiting.popleft()
+                future = self.client.submit(_attempt_each, function, bundle, pure=False)
+                running[future] = bundle, tries, time.monotonic()
             with suppress(TimeoutError), self.client.as_current():
                 wait(list(running), timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
-            for future, (task, tries, begun) in list(running.items()):
-                if not future.done() and time.monotonic() - begun <= self._slow_seconds:
+            for future, (bundle, tries, begun) in list(running.items()):
+                if not future.done() and time.monotonic() - begun <= self._slow_seconds * len(bundle):
                     continue
                 del running[future]
-                value, error = self._answer(future)
-                if error is not None and tries < TRIES:
-                    waiting.append((task, tries + 1))
-                else:
-                    yield TaskOutcome(task, value, error, tries)
+                for task, (value, error) in zip(bundle, self._answers(future, len(bundle)), strict=True):
+                    if error is not None and tries < TRIES:
+                        # Alone, so that it is blamed for nothing but itself.
+                        waiting.append(((task,), tries + 1))
+                    else:
+                        yield TaskOutcome(task, value, error, tries)
 
-    def _answer(self, future: Any) -> tuple[Any, str | None]:
+    def _answers(self, future: Any, size: int) -> list[tuple[Any, str | None]]:
         if not future.done():
             future.cancel()
-            return None, f"it took longer than {self._slow_seconds:g} s"
+            return [(None, f"it took longer than {self._slow_seconds:g} s")] * size
         if future.status != "finished":
             # Dask itself tried workers that died several times over.
-            return None, str(future.exception() or future.status)
-        value, error = future.result()
-        return value, error
+            return [(None, str(future.exception() or future.status))] * size
+        answers: list[tuple[Any, str | None]] = future.result()
+        return answers
 
     def close(self) -> None:
-        if hasattr(self, "client"):
-            self.client.close()
+        self.client.close()
         if self._cluster is not None:
             self._cluster.close()
 

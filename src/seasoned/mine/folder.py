@@ -9,7 +9,6 @@ import io
 import os
 from collections.abc import Iterator
 from datetime import date
-from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -18,6 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seasoned.atomic_write import make_private_folder
+from seasoned.digest import short_digest
+from seasoned.errors import CannotDo
 from seasoned.mine.merge import ProjectTables
 from seasoned.mine.source import file_system
 from seasoned.mine.table import CALLS, FILES, SESSIONS, nested_table
@@ -28,11 +29,7 @@ _SOURCES = "sources/sources.parquet"
 _NONE = "__HIVE_DEFAULT_PARTITION__"
 _MOST_NAME = 200  # file systems end at 255 bytes
 _ROW_GROUP = 65_536
-
-
-def digest(*texts: str) -> str:
-    """A short name for texts."""
-    return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+_UNFINISHED = ".unfinished"
 
 
 def partition(name: str, value: str | None) -> str:
@@ -40,7 +37,7 @@ def partition(name: str, value: str | None) -> str:
     quoted = _NONE if value is None else quote(value, safe="")
     if len(quoted) > _MOST_NAME:
         # Cut between characters, and told apart by a digest.
-        quoted = quote(unquote(quoted[:_MOST_NAME], errors="ignore"), safe="") + "~" + digest(value or "")[:8]
+        quoted = quote(unquote(quoted[:_MOST_NAME], errors="ignore"), safe="") + "~" + short_digest(value or "")
     return f"{name}={quoted}"
 
 
@@ -69,12 +66,14 @@ class MinedFolder:
             return
         make_private_folder(Path(path).parent)
         # Two workers may write the same file where one of them was slow; what they write is equal.
-        unfinished = Path(f"{path}.{os.getpid()}.unfinished")
+        folder, _, last = path.rpartition("/")
+        # Hidden, so that no reader of the folder meets it.
+        unfinished = Path(folder) / f".{last}.{os.urandom(6).hex()}{_UNFINISHED}"
         unfinished.write_bytes(content)
         unfinished.replace(path)
 
-    def names(self, folder: str) -> list[str]:
-        """The files in a folder and below, by their names inside the root, in order."""
+    def names(self, folder: str, *, unfinished: bool = False) -> list[str]:
+        """The files in a folder and below, by their names inside the root, in order; also what was left unfinished."""
         # Other machines write here too, and fsspec would remember what it saw.
         self.system.invalidate_cache()
         try:
@@ -83,7 +82,7 @@ class MinedFolder:
             return []
         start = len(self.root) + 1
         names = [str(path)[start:] for path in sorted(found)]
-        return [name for name in names if not name.endswith(".unfinished")]
+        return [name for name in names if unfinished or not name.endswith(_UNFINISHED)]
 
     def remove(self, name: str) -> None:
         """Remove a file or folder, if it is there."""
@@ -131,7 +130,7 @@ class MinedFolder:
                 self.write(name, content)
                 changed += 1
         for kind in tables._fields:
-            for name in self.names(f"{kind}/{place}"):
+            for name in self.names(f"{kind}/{place}", unfinished=True):
                 if name not in wanted:
                     self.remove(name)
                     changed += 1
@@ -141,7 +140,11 @@ class MinedFolder:
         content = self.read(name)
         if content is None:
             return schema.empty_table()
-        table = pq.ParquetFile(pa.BufferReader(content)).read()
+        try:
+            table = pq.ParquetFile(pa.BufferReader(content)).read()
+        except pa.ArrowInvalid as error:
+            place = f"{self.address}/{name}"
+            raise CannotDo(f"{place!r} is not valid Parquet: {error}. Remove the folder and mine again.") from error
         for field in schema:
             if field.name not in table.column_names:
                 value = pa.scalar(constants.get(field.name), field.type)

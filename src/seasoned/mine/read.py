@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import msgspec
 import pyarrow as pa
 
-from seasoned.experience.learner import SessionLearner
+from seasoned.digest import short_digest
+from seasoned.experience.learner import SessionLearner, learner_rules
 from seasoned.mine.source import SourceFile, as_file, local_copy
-from seasoned.mine.table import FileFacts, MinedFile, mined_table
+from seasoned.mine.table import MINED, FileFacts, MinedFile, mined_table
 from seasoned.outcome.verdict import JUDGE
 from seasoned.redact.key import Secrecy
 from seasoned.scan.file_reader import FileReader
@@ -27,6 +29,12 @@ def mine_files(files: Iterable[SourceFile | str], secrecy: Secrecy) -> pa.Table:
     The same files give the same table, on every machine and in every order of workers. The schema is `table.MINED`.
     """
     return mined_table([_mined(as_file(file), secrecy) for file in files])
+
+
+@cache
+def read_rules() -> str:
+    """A digest of the rules by which this version reads, judges and learns, and of the columns that come out."""
+    return short_digest(JUDGE, learner_rules(), MINED.to_string())
 
 
 def _reader(secrecy: Secrecy) -> FileReader:

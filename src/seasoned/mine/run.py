@@ -14,13 +14,13 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seasoned.digest import short_digest
 from seasoned.mine.engine import Engine, TaskOutcome
-from seasoned.mine.folder import PARTS, MinedFolder, decode_part, digest, encode_part
+from seasoned.mine.folder import PARTS, MinedFolder, decode_part, encode_part
 from seasoned.mine.merge import merge_project
-from seasoned.mine.read import mine_files
+from seasoned.mine.read import mine_files, read_rules
 from seasoned.mine.source import SourceFile
 from seasoned.mine.table import FILES, MINED
-from seasoned.outcome.verdict import JUDGE
 from seasoned.redact.key import Secrecy
 from seasoned.scan.rows import NOT_A_HISTORY
 
@@ -41,7 +41,7 @@ class PartTask(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return digest(*[repr(one) for one in self.files], _rules(self.secrecy))
+        return short_digest(*[repr(one) for one in self.files], *_manner(self.secrecy), size=12)
 
 
 class ReadFile(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class PartDone(msgspec.Struct, frozen=True):
     """A part that was read; its tables wait in the folder until they are merged."""
 
     name: str
-    rules: str
+    manner: tuple[str, str]
     files: tuple[ReadFile, ...]
     sessions: int
     calls: int
@@ -92,11 +92,6 @@ class MineReport(msgspec.Struct, frozen=True):
     seconds: float
 
 
-def _rules(secrecy: Secrecy) -> str:
-    """What decides how a file is read, apart from the file."""
-    return digest(JUDGE, secrecy.key.hex(), *secrecy.own)
-
-
 def read_part(task: PartTask) -> PartDone:
     """Read a part and leave it in the folder, a file for each project. Runs in workers."""
     folder = MinedFolder(task.out)
@@ -115,18 +110,24 @@ def read_part(task: PartTask) -> PartDone:
         folder.write(_part_file(task.name, project), encode_part(rows.filter(is_project)))
     facts = mined.filter(pc.is_valid(mined["file"]))["file"].combine_chunks()
     projects = [sorted(of_file.get(file.address, ()), key=_none_first) for file in task.files]
-    rules = _rules(task.secrecy)
-    columns = [*facts.flatten(), pa.repeat(rules, len(facts)), pa.array(projects, FILES.field("projects").type)]
+    manner = _manner(task.secrecy)
+    columns = [*facts.flatten(), *[pa.repeat(one, len(facts)) for one in manner]]
+    columns.append(pa.array(projects, FILES.field("projects").type))
     folder.write(_part_files(task.name), encode_part(pa.Table.from_arrays(columns, schema=FILES)))
     read = [
         ReadFile(file, one["format"] != NOT_A_HISTORY, len(one["unreadable"]), one["failure"], tuple(keys))
         for file, one, keys in zip(task.files, facts.to_pylist(), projects, strict=True)
     ]
     calls = pc.sum(pc.list_value_length(rows["calls"])).as_py() or 0
-    done = PartDone(task.name, rules, tuple(read), len(rows), calls)
+    done = PartDone(task.name, manner, tuple(read), len(rows), calls)
     # Written last: a part without it was not read to its end.
     folder.write(f"{PARTS}/{task.name}/done.json", msgspec.json.encode(done))
     return done
+
+
+def _manner(secrecy: Secrecy) -> tuple[str, str]:
+    """What decides how a file is read, apart from the file: the rules, and a digest of the redaction."""
+    return read_rules(), short_digest(secrecy.key.hex(), *secrecy.own)
 
 
 def _none_first(project: str | None) -> tuple[bool, str]:
@@ -146,7 +147,7 @@ def merge_parts(task: MergeTask) -> int:
 
 
 def _part_file(part: str, project: str | None) -> str:
-    return f"{PARTS}/{part}/{'none' if project is None else digest(project)}.arrow"
+    return f"{PARTS}/{part}/{'none' if project is None else short_digest(project, size=12)}.arrow"
 
 
 def _part_files(part: str) -> str:
@@ -165,12 +166,12 @@ def mine(
     """Bring a folder up to date with the files. Files that are gone keep their rows."""
     begun = time.perf_counter()
     folder = MinedFolder(out)
-    rules = _rules(secrecy)
+    manner = _manner(secrecy)
     sources = folder.sources()
     known = _known(sources)
-    current = {file for file, by, _ in known.values() if by == rules}
+    current = {file for file, how, _ in known.values() if how == manner}
     wanted = {one for one in files if one not in current}
-    waiting = _waiting_parts(folder, rules, wanted, current)
+    waiting = _waiting_parts(folder, manner, wanted, current)
     staged = {read.file for part in waiting for read in part.files}
     new = [one for one in files if one in wanted and one not in staged]
     tally = _MineTally(sum(one.size for one in new), progress)
@@ -195,12 +196,11 @@ def mine(
     return tally.report(len(files), len(files) - len(wanted), done, begun)
 
 
-def _known(sources: pa.Table) -> dict[str, tuple[SourceFile, str, list[str | None]]]:
-    """Each file that was mined, by what rules, and the projects that it has rows in."""
-    columns = [
-        sources[name].to_pylist() for name in ("address", "size", "mtime_ns", "version", "redaction", "projects")
-    ]
-    return {row[0]: (SourceFile(*row[:4]), *row[4:]) for row in zip(*columns, strict=True)}
+def _known(sources: pa.Table) -> dict[str, tuple[SourceFile, tuple[str, str], list[str | None]]]:
+    """Each file that was mined, how it was read, and the projects that it has rows in."""
+    names = ("address", "size", "mtime_ns", "version", "rules", "redaction", "projects")
+    rows = zip(*[sources[name].to_pylist() for name in names], strict=True)
+    return {row[0]: (SourceFile(*row[:4]), row[4:6], row[6]) for row in rows}
 
 
 def _list_mined(folder: MinedFolder, sources: pa.Table, parts: Sequence[PartDone], mined: set[str]) -> None:
@@ -213,14 +213,15 @@ def _list_mined(folder: MinedFolder, sources: pa.Table, parts: Sequence[PartDone
     folder.write_sources(pa.concat_tables(tables))
 
 
-def _waiting_parts(folder: MinedFolder, rules: str, wanted: set[SourceFile], mined: set[SourceFile]) -> list[PartDone]:
+def _waiting_parts(
+    folder: MinedFolder, manner: tuple[str, str], wanted: set[SourceFile], mined: set[SourceFile]
+) -> list[PartDone]:
     """Parts that an earlier run read and did not merge; those that are of no use as they are, are removed."""
     found: list[PartDone] = []
     left = set(wanted)
     for part in sorted({name.split("/")[1] for name in folder.names(PARTS)}):
-        content = folder.read(f"{PARTS}/{part}/done.json")
-        done = None if content is None else msgspec.json.decode(content, type=PartDone)
-        files = {read.file for read in done.files} if done is not None and done.rules == rules else set()
+        done = _read_done(folder.read(f"{PARTS}/{part}/done.json"))
+        files = {read.file for read in done.files} if done is not None and done.manner == manner else set()
         # A file has rows from one part only: a worker that was given up may still have written its part, and a file
         # may have changed since. One that was merged already may be merged again.
         if done is not None and not files.isdisjoint(left) and files - left <= mined:
@@ -229,6 +230,14 @@ def _waiting_parts(folder: MinedFolder, rules: str, wanted: set[SourceFile], min
         else:
             folder.remove(f"{PARTS}/{part}")
     return found
+
+
+def _read_done(content: bytes | None) -> PartDone | None:
+    """What a part says of itself; None if it was not read to its end, or by a version that says it in another way."""
+    try:
+        return None if content is None else msgspec.json.decode(content, type=PartDone)
+    except msgspec.MsgspecError:
+        return None
 
 
 def _fair_bytes(files: Sequence[SourceFile], workers: int) -> int:

@@ -74,7 +74,12 @@ MINED = pa.schema(
 )
 # The list of files that were mined, with the projects that they have rows in.
 FILES = pa.schema(
-    [*_fields(FileFacts), pa.field("redaction", pa.string()), pa.field("projects", pa.list_(pa.string()))]
+    [
+        *_fields(FileFacts),
+        pa.field("rules", pa.string()),  # by which it was read
+        pa.field("redaction", pa.string()),  # a digest of the key and the words of the user
+        pa.field("projects", pa.list_(pa.string())),
+    ]
 )
 _COPY = pa.field("is_copy", pa.bool_())
 SESSIONS = pa.schema([*_PLACE, *_SESSION, pa.field("calls", pa.int64()), _COPY])

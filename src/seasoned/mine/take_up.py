@@ -9,8 +9,8 @@ import msgspec
 
 from seasoned.experience.learner import SessionLearner
 from seasoned.mine.folder import MinedFolder
+from seasoned.mine.read import read_rules
 from seasoned.mine.table import session_rows
-from seasoned.outcome.verdict import JUDGE
 from seasoned.scan.rows import Batch, SessionRows
 from seasoned.scan.scan import write_batches
 from seasoned.store import Store
@@ -21,6 +21,7 @@ class TakenUp(msgspec.Struct, frozen=True):
 
     files: int
     unchanged: int
+    outdated: int  # files that another version of Seasoned mined
     sessions: int
 
 
@@ -31,11 +32,13 @@ def take_up(folder: MinedFolder, store: Store) -> TakenUp:
     new = {
         row["address"]: row
         for row in sources
-        # Verdicts of another judge would be mixed with those of this one.
-        if row["judge"] == JUDGE and known.get(row["address"]) != (row["size"], row["mtime_ns"], row["judge"])
+        # What another version judged and learned would be mixed with what this one does.
+        if row["rules"] == read_rules() and known.get(row["address"]) != (row["size"], row["mtime_ns"], row["judge"])
     }
     writer = write_batches(lambda: store, _batches(folder, new), SessionLearner()) if new else None
-    return TakenUp(len(new), len(sources) - len(new), 0 if writer is None else len(writer.settled))
+    outdated = sum(row["rules"] != read_rules() for row in sources)
+    sessions = 0 if writer is None else len(writer.settled)
+    return TakenUp(len(new), len(sources) - len(new) - outdated, outdated, sessions)
 
 
 def _batches(folder: MinedFolder, sources: dict[str, dict[str, Any]]) -> Iterator[Batch]:

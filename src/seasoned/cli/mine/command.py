@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -40,9 +39,7 @@ _out_option = click.option(
     show_default=True,
     help="Try a part again elsewhere if it takes longer.",
 )
-@click.option(
-    "--into", metavar="STORE", type=click.Path(path_type=Path), help="Take the mined folder up into this store."
-)
+@click.option("--into", metavar="STORE", help="Take the mined folder up into this store.")
 @json_option
 def mine(
     paths: tuple[str, ...],
@@ -51,7 +48,7 @@ def mine(
     workers: int | None,
     scheduler: str | None,
     slow_seconds: float,
-    into: Path | None,
+    into: str | None,
     as_json: bool,
 ) -> None:
     """Mine histories of any size into Parquet.
@@ -83,7 +80,7 @@ def mine(
         )
         answer["mined"] = asdict(report)
     if into is not None:
-        taken = take_up_into(address, into.expanduser())
+        taken = take_up_into(address, into)
         answer["taken_up"] = asdict(taken)
     if as_json:
         print_json("mine", answer)
@@ -100,6 +97,9 @@ def mine(
                 f"Took up {plural(taken.files, 'file')} with {plural(taken.sessions, 'session')} into {into}, "
                 f"{plural(taken.unchanged, 'file')} unchanged."
             )
+            if taken.outdated:
+                files = plural(taken.outdated, "file")
+                click.echo(f"Left out: {files} mined by another version of Seasoned. Mine again.", err=True)
     if report is not None:
         print_passed_over(report.failures)
         for project, reason in report.unfinished:

@@ -13,17 +13,18 @@ from seasoned.template.example import digest
 _VERSION = "4"
 
 
-def _rules() -> str:
+def rules() -> str:
+    """What decides which calls are kept, as a digest."""
     return digest(_VERSION, phrases_text(), Path(COMPILED).read_text(encoding="utf-8"))
 
 
 def has_rules(store: Store) -> bool:
     """Whether what is kept was found with the rules of this version."""
     known = store.row("recall.rules")
-    return known is not None and known["digest"] == _rules()
+    return known is not None and known["digest"] == rules()
 
 
 def follow_rules(store: Store) -> None:
     """Queue all sessions again: the rules of what may be shown have changed. Call it inside a transaction."""
     store.run("recall.wait_all")
-    store.run("recall.set_rules", {"digest": _rules()})
+    store.run("recall.set_rules", {"digest": rules()})
