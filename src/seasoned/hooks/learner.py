@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from seasoned.app.learn import EndedSession, learn
-from seasoned.app.team.machine import sync_in_background
+from seasoned.app.team.background import sync_in_background
 from seasoned.background import lower_priority
 from seasoned.config import Config, command_environment, load
 from seasoned.errors import CannotDo, SeasonedError, StoreError

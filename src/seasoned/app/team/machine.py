@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from seasoned.app.stores import kept_secrecy
+from seasoned.app.team.background import token_file
 from seasoned.atomic_write import write_atomic
-from seasoned.background import lower_priority, start
+from seasoned.background import lower_priority
 from seasoned.config import Config, command_environment, load, secret
 from seasoned.errors import CannotDo, SeasonedError, UsageError
 from seasoned.file_lock import locked
@@ -23,8 +24,6 @@ from seasoned.team import client as team
 from seasoned.team.client import Membership, PullReport, PushReport, TeamClient
 from seasoned.team.record import TeamRecord, is_shareable
 
-PROCESS = "seasoned.app.team.machine"
-_TOKEN = "team_token"
 _PREVIEW = "team-preview.jsonl"
 # One round in the background: what is left then waits for the next end of a session.
 _ROUND_SECONDS = 120.0
@@ -53,7 +52,7 @@ class Preview(msgspec.Struct, frozen=True):
 
 def join(config: Config, url: str, code: str, projects: tuple[str, ...]) -> Membership:
     """Join a team. Nothing is pushed before the user has agreed to it."""
-    file = config.home / "secrets" / _TOKEN
+    file = token_file(config)
     if projects and config.team.projects != projects:
         _check_no_section(config)
     with open_store(config.store_path) as store:
@@ -95,9 +94,9 @@ def shareable_projects(config: Config) -> list[str]:
 def _connected(config: Config) -> Iterator[tuple[Store, Membership, TeamClient]]:
     with open_store(config.store_path) as store:
         membership = team.require_membership(store)
-        token = secret(_TOKEN, config.home)
+        token = secret(token_file(config).name, config.home)
         if token is None:
-            raise CannotDo(f"The token of this machine is missing in {str(config.home / 'secrets' / _TOKEN)!r}.")
+            raise CannotDo(f"The token of this machine is missing in {str(token_file(config))!r}.")
         yield store, membership, TeamClient(membership.url, token)
 
 
@@ -175,13 +174,13 @@ def leave(config: Config, *, withdraw: bool, is_gone: bool = False) -> int:
     """Leave the team; `is_gone`: the server no longer exists, so only this machine forgets it."""
     with _one_at_a_time(config), _connected(config) as (store, _, client):
         withdrawn = team.leave(store, None if is_gone else client, withdraw=withdraw)
-    (config.home / "secrets" / _TOKEN).unlink(missing_ok=True)
+    token_file(config).unlink(missing_ok=True)
     return withdrawn
 
 
 def withdraw_forgotten(config: Config) -> list[str]:
     """Have the server forget what was forgotten here; sentences about what it still has."""
-    if not (config.home / "secrets" / _TOKEN).exists():
+    if not token_file(config).exists():
         return []
     try:
         if has_agreed(config):
@@ -199,13 +198,6 @@ def _one_at_a_time(config: Config) -> Iterator[None]:
 
 
 # -- in the background ------------------------------------------------------------------------------------------------
-
-
-def sync_in_background(config: Config) -> None:
-    """Push and pull in a separate process, if this machine is in a team."""
-    # The file is looked at first: most machines are in none, and their store need not be opened.
-    if (config.home / "secrets" / _TOKEN).exists():
-        start(PROCESS, str(config.home))
 
 
 def sync(config: Config, *, within_seconds: float = _ROUND_SECONDS) -> None:

@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 
 from seasoned.app.extras import require
 from seasoned.app.stores import check_readable, make_redactor, read_source, scan_into_store
-from seasoned.app.team.machine import sync_in_background
+from seasoned.app.team.background import sync_in_background
 from seasoned.cli.histories import histories, passed_over_answer, print_passed_over
 from seasoned.cli.options import (
     OWN_PATHS_HELP,
