@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -341,3 +344,21 @@ def test_settling_one_session_never_reads_all_calls(tmp_path: Path) -> None:
             plan = [row["detail"] for row in opened.connection.execute(f"EXPLAIN QUERY PLAN {query(name)}")]
             assert any(step.startswith("SCAN touched") for step in plan), (name, plan)
             assert not any(step.startswith("SCAN call") for step in plan), (name, plan)
+
+
+def test_a_scan_with_nothing_new_loads_little(tmp_path: Path, samples: Path) -> None:
+    program = (
+        "import sys; from seasoned.cli.main import main\n"
+        f"sys.argv = ['seasoned', 'scan', {str(samples / 'claude_code')!r}]\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = ('asyncio', 'numpy', 'seasoned.experience.storage', 'seasoned.scan.file_reader')\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    environ = {**os.environ, "SEASONED_HOME": str(tmp_path / "home")}
+    ends = [
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environ).stdout
+        for _ in range(2)
+    ]
+    assert "seasoned.scan.file_reader" in ends[0].splitlines()[-1]
+    assert ends[1].splitlines()[-1] == "[]"
