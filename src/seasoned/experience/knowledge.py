@@ -15,7 +15,7 @@ import msgspec
 from seasoned.command.written import Purpose
 from seasoned.experience.evidence import FormUse, SessionEvidence
 from seasoned.experience.failure import FailedCall
-from seasoned.experience.lesson import EVERYWHERE, MOST_COMMANDS, MOST_CORRECTIONS, Hint, Line, Way
+from seasoned.experience.lesson import EVERYWHERE, MOST_COMMANDS, MOST_CORRECTIONS, Hint, Line, Way, kind_mark
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.admission.call import admit_path, admit_written
 from seasoned.template.witness import BlockShare, Vouched, Witnesses
@@ -130,7 +130,7 @@ class ProjectKnowledge:
             outcome.failed_at = evidence.end
 
     def _add_failure(self, evidence: SessionEvidence, failure: FailedCall) -> None:
-        known = self._repairs.setdefault(failure.kind, _Repairs({}))
+        known = self._repairs.setdefault(kind_mark(failure.kind), _Repairs({}))
         if failure.way is None:
             known.unrepaired += 1
             return
@@ -150,8 +150,7 @@ class ProjectKnowledge:
         ]
         lines.sort(key=lambda line: (-line.share, line.form))
         vouched = self._vouched(line.form for line in lines)
-        heard = self._newest()[:_HEARD]
-        total = len({self._people.get(one.root, one.root) for one in heard})
+        total = len({self._people.get(one.root, one.root) for one in self._heard()})
         share = BlockShare(vouched.values(), MOST_COMMANDS + MOST_CORRECTIONS, total=total)
         commands: list[Line] = []
         more: list[Line] = []
@@ -169,7 +168,7 @@ class ProjectKnowledge:
         """The lineages behind each form, among the newest; those of a form that it replaced count for it as well."""
         known: dict[str, set[str]] = {form: set() for form in forms}
         by_root = self._worked_by_root()
-        for lineage in self._newest()[:_HEARD]:
+        for lineage in self._heard():
             for form in by_root.get(lineage.root, set()) & known.keys():
                 known[form].add(self._voice(lineage.root))
         return {form: Vouched(form, frozenset(roots)) for form, roots in known.items()}
@@ -227,20 +226,38 @@ class ProjectKnowledge:
                 for form in set[str]().union(*(by_root.get(one.root, ()) for one in copies)):
                     used[person][form] += weight
         whole = sum(totals.values())
-        found: dict[str, float] = {}
-        for person, weight in totals.items():
-            # Among three or more people none but the user may outweigh all the others together.
-            part = min(1.0, (whole - weight) / weight) if person and len(totals) > _FEW_PEOPLE else 1.0
-            totals[person] = weight * part
-            for form, times in used[person].items():
-                found[form] = found.get(form, 0.0) + times * part
+        parts = {
+            # Of three or more people none but the user counts more than the others do on average.
+            person: min(weight, (whole - weight) / (len(totals) - 1)) / weight
+            for person, weight in totals.items()
+            if person and len(totals) > _FEW_PEOPLE
+        }
         # One more session that used nothing: two of two are not certainty.
-        return {form: weight / (sum(totals.values()) + 1.0) for form, weight in found.items()}
+        together = 1.0 + sum(weight * parts.get(person, 1.0) for person, weight in totals.items())
+        alone = 1.0 + totals.get("", 0.0)
+        found: dict[str, float] = {}
+        for person, forms in used.items():
+            for form, weight in forms.items():
+                found[form] = found.get(form, 0.0) + weight * parts.get(person, 1.0) / together
+        # What the user's own sessions show is never less sure because others do it differently.
+        own = used.get("", Counter())
+        return {form: max(share, own[form] / alone) for form, share in found.items()}
 
     def _newest(self) -> list[_Lineage]:
         """The lineages that did something, the newest first; the order in which they were read never decides."""
         active = (one for one in self._lineages.values() if one.is_active)
         return sorted(active, key=lambda one: (-one.end, one.root))
+
+    def _heard(self) -> list[_Lineage]:
+        """The newest lineages of each person: those of one must not take the place of the others'."""
+        counts = Counter[str]()
+        found = []
+        for one in self._newest():
+            person = self._people.get(one.root, "")
+            counts[person] += 1
+            if counts[person] <= _HEARD:
+                found.append(one)
+        return found
 
     def _worked_by_root(self) -> dict[str, set[str]]:
         """The forms that worked in each lineage; one that no longer holds counts for the one that took its place."""
@@ -347,12 +364,12 @@ class ProjectKnowledge:
 
     def was_repaired(self, kind: tuple[str, str, str]) -> bool:
         """Whether a failure of this kind was repaired before, in any way."""
-        known = self._repairs.get(kind)
+        known = self._repairs.get(kind_mark(kind))
         return known is not None and bool(known.ways)
 
     def after(self, kind: tuple[str, str, str], path: str = "") -> Hint | None:
         """What to tell after a failure of this kind, about this file."""
-        known = self._repairs.get(kind)
+        known = self._repairs.get(kind_mark(kind))
         if known is None or not known.ways:
             return None
         if any(way.kind == "path" for way in known.ways):

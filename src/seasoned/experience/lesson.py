@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from seasoned.command.written import Purpose
+from seasoned.digest import short_digest
 
 WayKind = Literal[
     "form", "folder", "option", "value", "variable", "before", "read", "argument", "path", "exact", "again", "other"
@@ -14,6 +15,7 @@ WayKind = Literal[
 # Ways that tell nothing to another session.
 EMPTY_WAYS: frozenset[str] = frozenset({"again", "other"})
 MOST_COMMANDS = 5
+_MARK = "digest:"
 MOST_CORRECTIONS = 3
 
 
@@ -30,6 +32,12 @@ class Way(msgspec.Struct, frozen=True):
 
 # An edit that worked when every occurrence was replaced; each agent has its own name for that argument.
 EVERYWHERE = Way("argument", "replace_all")
+
+
+def kind_mark(kind: tuple[str, str, str]) -> tuple[str, str, str]:
+    """A kind of failure with a digest in the place of its error: only equality matters, and a team shares no words."""
+    tool, form, signature = kind
+    return tool, form, signature if signature.startswith(_MARK) else f"{_MARK}{short_digest(signature, size=12)}"
 
 
 class Line(msgspec.Struct, frozen=True):

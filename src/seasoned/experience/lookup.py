@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from seasoned.digest import short_digest
-from seasoned.experience.lesson import Hint, Line
+from seasoned.experience.lesson import Hint, Line, kind_mark
 from seasoned.store import Store
 
 _T = TypeVar("_T")
@@ -28,7 +28,7 @@ class StoredPath(msgspec.Struct, frozen=True):
 
 def kind_key(kind: tuple[str, str, str]) -> str:
     """A kind of failure as a key: the words of an error are long, and only equality matters."""
-    return short_digest(*kind, size=12)
+    return short_digest(*kind_mark(kind), size=12)
 
 
 def find(store: Store, project: str, topic: str, key: str, as_type: type[_T]) -> _T | None:

@@ -16,6 +16,7 @@ from seasoned.config import TeamSettings
 from seasoned.digest import short_digest
 from seasoned.experience.evidence import FormUse, SessionEvidence
 from seasoned.experience.failure import FailedCall
+from seasoned.experience.lesson import kind_mark
 from seasoned.lazy_regex import LazyRegex
 from seasoned.project import APPLICATION, is_path
 from seasoned.redact.redactor import TAG, Redactor
@@ -80,10 +81,10 @@ class SharedCall(msgspec.Struct, frozen=True, omit_defaults=True):
     verdict: str
     fault: str
     evidence: str
-    reason: str
+    reason: str  # this and the last two only where conversations are switched on
     time: float | None
     arguments: dict[str, Any]
-    said: str = ""  # only where conversations are switched on
+    said: str = ""
     result: str = ""
 
 
@@ -151,6 +152,10 @@ class _RecordMaker:
         # Once more: rules may have been added since the text was stored.
         return impersonal(untagged(self._redactor.text(text)))
 
+    def command(self, text: str) -> str:
+        """A command; of one that brings its input along, which may be a file, only the first line."""
+        return self.text(text.partition("\n")[0] if "<<" in text and not self._has_words else text)
+
     def evidence(self, found: SessionEvidence, key: str) -> SessionEvidence:
         return msgspec.structs.replace(
             found,
@@ -164,18 +169,18 @@ class _RecordMaker:
         )
 
     def _use(self, use: FormUse) -> FormUse:
-        text = self.text(use.text)
+        text = self.command(use.text)
         # With a home folder replaced, it would work nowhere.
         is_whole = use.is_whole and text == untagged(use.text)
         return msgspec.structs.replace(use, form=self.text(use.form), text=text, is_whole=is_whole)
 
     def _failure(self, failure: FailedCall) -> FailedCall:
-        text = self.text(failure.text)
+        text = self.command(failure.text)
         way = failure.way
         return msgspec.structs.replace(
             failure,
             form=self.text(failure.form),
-            signature=self.text(failure.signature),
+            signature=kind_mark(failure.kind)[2],
             text=text if text == untagged(failure.text) else "",
             path=self.text(failure.path),
             way=None if way is None else msgspec.structs.replace(way, value=self.text(way.value)),
@@ -200,7 +205,7 @@ class _RecordMaker:
             row["verdict"],
             row["fault"],
             row["evidence"],
-            self.text(row["reason"]),
+            self.text(row["reason"]) if self._has_words else "",
             row["time"],
             {name: self._argument(name, value) for name, value in arguments.items()},
             self.text(row["intent"] or "") if self._has_words else "",
@@ -212,9 +217,11 @@ class _RecordMaker:
         if isinstance(value, bool | int | float) or value is None:
             return value
         text = value if isinstance(value, str) else _encode(value).decode()
-        most = _MOST_COMMAND_CHARS if name in ("command", "cmd") else _MOST_VALUE_CHARS
-        is_prose = name in _PROSE or len(text) > most
-        return self.text(text) if self._has_words or not is_prose else f"[{len(text)} characters]"
+        is_command = name in ("command", "cmd")
+        most = _MOST_COMMAND_CHARS if is_command else _MOST_VALUE_CHARS
+        if not self._has_words and (name in _PROSE or len(text) > most):
+            return f"[{len(text)} characters]"
+        return self.command(text) if is_command else self.text(text)
 
 
 # Arguments that hold sentences of people or agents, or contents of files, however short.
