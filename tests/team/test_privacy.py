@@ -17,6 +17,7 @@ from seasoned.app.team import machine as team
 from seasoned.config import secret
 from tests.confirm.serving import Serving
 from tests.team.homes import SHOP, Home, invite, team_server_at
+from tests.web.pages import Visitor
 
 KEY = "sk-ant-api03-" + "Zk3q9X_" * 13
 WORDS = "The unicorn acquisition closes on Friday"
@@ -177,6 +178,23 @@ def test_each_role_may_call_what_it_needs_and_sees_no_names(tmp_path: Path, post
         assert all("make test" in answers[f"/team/{name}?project={SHOP}"] for name in ("pull", "lessons"))
         assert '"people":1' in answers["/team/projects"]
         assert not [path for path, text in answers.items() if "alice" in text or "eve@" in text]
+
+
+def test_the_page_shows_numbers_and_lessons_and_machines_to_an_admin_alone(tmp_path: Path, postgres_url: str) -> None:
+    home = Home(tmp_path / "a", SHOP)
+    home.learn(3)
+    with team_server_at(tmp_path, postgres_url) as server:
+        home.join(server, "alice@acme")
+        home.sync()
+        for name, sees_machines in (("alice", False), ("root", True)):
+            with Visitor(server.url) as visitor:
+                visitor.log_in(server.tokens[name])
+                overview = visitor.client.get(f"{visitor.path}/team").text
+                lessons = visitor.client.get(f"{visitor.path}/team/project", params={"key": SHOP}).text
+                missing = visitor.client.get(f"{visitor.path}/team/project", params={"key": "example.org/no/such"})
+            assert SHOP in overview and ("alice@acme" in overview) is sees_machines
+            assert "make test" in lessons and "alice@acme" not in lessons
+            assert missing.status_code == 404
 
 
 def test_a_member_who_wants_to_be_seen_is(tmp_path: Path, postgres_url: str) -> None:

@@ -26,8 +26,8 @@ _ANSWER_SECONDS = 60.0
 # A body may have a million bytes; a record has 400,000 at most.
 _MOST_PUSH_BYTES = 500_000
 _MOST_PUSH_RECORDS = 300
-# Sessions that were learned from while the last push began are compared again.
-_OVERLAP_SECONDS = 60.0
+# So long after a session was learned from, that is surely visible to other connections.
+_VISIBLE_SECONDS = 60.0
 
 
 class Membership(msgspec.Struct, frozen=True):
@@ -120,7 +120,7 @@ def waiting_records(store: Store, settings: TeamSettings, redactor: Redactor) ->
     membership = find_membership(store)
     yield from _withdrawn(store, settings)
     is_same = membership is not None and membership.settings == settings_digest(settings)
-    since = membership.learned_until - _OVERLAP_SECONDS if membership is not None and is_same else 0.0
+    since = membership.learned_until if membership is not None and is_same else 0.0
     for one in records_of(store, settings, redactor, since=since):
         known = store.row("membership.pushed", {"project": one.project, "kind": one.kind, "key": one.key})
         if known is None or known["digest"] != one.digest:
@@ -154,7 +154,7 @@ def push(
     ends = None if within_seconds is None else time.monotonic() + within_seconds
     # Before anything is read: what is learned meanwhile is left to the next push.
     row = store.row("membership.last_learned")
-    until = 0.0 if row is None or row["at"] is None else float(row["at"])
+    until = 0.0 if row is None or row["at"] is None else min(float(row["at"]), time.time() - _VISIBLE_SECONDS)
     sent = withdrawn = refused = 0
     for batch in _batches(waiting_records(store, settings, redactor)):
         if ends is not None and time.monotonic() >= ends:

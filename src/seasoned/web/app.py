@@ -22,6 +22,7 @@ from seasoned.web.browser_session import BrowserSessions
 from seasoned.web.cache import WorkRegistry
 from seasoned.web.history_store import HistoryStore
 from seasoned.web.response import HEADERS, STATIC, Page, message_page, static_version
+from seasoned.web.view import team as team_page
 
 # Every page that people can go to, in the order of the head, with the libraries without which it is left out.
 _MODULES: dict[str, tuple[str, ...]] = {
@@ -99,11 +100,12 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
     app.state.visits = BrowserSessions(service.clock)
     app.state.works = WorkRegistry()
     app.state.histories = history_store
-    app.state.pages = tuple(page for page, _ in PAGES)
+    pages = PAGES if team is None else (*PAGES[:-1], (team_page.PAGE, team_page.router), PAGES[-1])
+    app.state.pages = tuple(page for page, _ in pages)
     if team is not None:
         app.state.team = team
         app.include_router(team_router)
-    for router in (login.router, *(router for _, router in PAGES)):
+    for router in (login.router, *(router for _, router in pages)):
         app.include_router(router)
     app.add_api_route("/static/{name}", _static, include_in_schema=False)
     _show_missing_as_page(app)

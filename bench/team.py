@@ -1,0 +1,144 @@
+"""A team under load: simulated machines push a month of generated history to one server and pull what others pushed.
+
+`SEASONED_BENCH_MACHINES` says how many machines, as `5,20,50`. Each has its own credential and pushes all records of
+one of four stores that were scanned; it works in two of four projects, and so do half of the others.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+from tests.databases import PostgresServer, start_postgres
+from tests.team.test_killed import Server
+
+from bench.growth import PROJECTS, _lines
+from seasoned.app.stores import scan_into_store
+from seasoned.app.team import machine as team
+from seasoned.app.team import server as team_server
+from seasoned.config import Config, TeamSettings
+
+MACHINES = tuple(int(one) for one in os.environ.get("SEASONED_BENCH_MACHINES", "5,20,50").split(","))
+SESSIONS = 200  # ten a working day
+STORES = 4
+SHARED_PROJECTS = 4
+_TOGETHER = 8  # machines that push or pull at the same moment
+
+
+def figures() -> Iterator[str]:
+    """The lines that the benchmark prints."""
+    with tempfile.TemporaryDirectory(prefix="seasoned-team-") as name:
+        folder = Path(name)
+        begun = time.perf_counter()
+        stores = [_scanned(folder / f"store-{number}", number) for number in range(STORES)]
+        yield f"{STORES} stores of {SESSIONS} sessions each, scanned in {time.perf_counter() - begun:.0f} s"
+        for count in MACHINES:
+            # A fresh server each time, so that the size of its database belongs to this team alone.
+            database = start_postgres({"autovacuum": "on", "max_connections": "100"})
+            try:
+                yield from _round(folder / f"team-{count}", count, stores, database)
+            finally:
+                database.stop()
+
+
+def _scanned(folder: Path, number: int) -> Config:
+    """A home with a month of sessions in two projects."""
+    settings = TeamSettings(projects=("*",))
+    config = Config(home=folder / "home", claude_config_dir=folder, team=settings, workers=1)
+    chance = random.Random(number)
+    checkouts = [_checkout(folder, (2 * number + at) % SHARED_PROJECTS) for at in range(2)]
+    for at in range(SESSIONS):
+        target = folder / "in" / f"{number:04x}{at:04x}-0000-4000-8000-000000000000.jsonl"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        lines = _lines(chance, at, session=target.stem)
+        before, after = f"/home/u/project-{at % PROJECTS}".encode(), str(checkouts[at % 2]).encode()
+        target.write_bytes(b"".join(line.replace(before, after) for line in lines))
+    _, store = scan_into_store(config, [folder / "in"])
+    assert store is not None
+    with store, store.write():
+        # Sessions of the last minute are always compared again; those of a month are not.
+        store.connection.execute("UPDATE learned_from SET at = at - 3600")
+    return config
+
+
+def _checkout(folder: Path, project: int) -> Path:
+    made = folder / f"project-{project}"
+    (made / ".git").mkdir(parents=True)
+    (made / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (made / ".git" / "config").write_text(f'[remote "origin"]\n\turl = https://example.org/acme/p{project}.git\n')
+    return made
+
+
+def _round(folder: Path, count: int, stores: list[Config], database: PostgresServer) -> Iterator[str]:
+    url = database.url(schema=database.fresh_schema())
+    server = Server(folder / "server", url)
+    try:
+        machines = [_joined(folder / f"m{number}", stores[number % STORES], server, number) for number in range(count)]
+        begun = time.perf_counter()
+        with ThreadPoolExecutor(_TOGETHER) as pool:
+            pushed = list(pool.map(_timed_push, machines))
+        whole = time.perf_counter() - begun
+        records = sum(one[1] for one in pushed)
+        yield f"{count} machines: {records:,} records pushed in {whole:.1f} s, {records / whole:,.0f} a second"
+        (rows,) = database.execute("SELECT pg_database_size(current_database())")
+        yield f"  the database: {int(str(rows[0])) / 1e6:.0f} MB, {int(str(rows[0])) / records:.0f} bytes a record"
+        with ThreadPoolExecutor(_TOGETHER) as pool:
+            first = list(pool.map(_timed_pull, machines[:20]))
+        sessions = statistics.median(one[1] for one in first)
+        yield f"  first pull of two projects ({sessions:,.0f} sessions): {_spread([one[0] for one in first])}"
+        with ThreadPoolExecutor(_TOGETHER) as pool:
+            again = list(pool.map(_timed_pull, machines[:20] * 2))
+        yield f"  pull with nothing new: {_spread([one[0] for one in again])}"
+        with ThreadPoolExecutor(_TOGETHER) as pool:
+            again = list(pool.map(_timed_push, machines))
+        yield f"  push with nothing new: {_spread([one[0] for one in again])}"
+        yield from _pages(machines[0])
+    finally:
+        server.kill()
+
+
+def _joined(home: Path, store: Config, server: Server, number: int) -> Config:
+    home.mkdir(parents=True)
+    shutil.copytree(store.home, home / "home")
+    config = msgspec.structs.replace(store, home=home / "home")
+    code, _ = team_server.invite(server.config, f"person-{number}", admin=None, ask=lambda _: "")
+    team.join(config, server.url, code, ())
+    return config
+
+
+def _timed_push(config: Config) -> tuple[float, int]:
+    begun = time.perf_counter()
+    done = team.push(config)
+    assert done.refused == 0, "the server refused records"
+    return time.perf_counter() - begun, done.sent
+
+
+def _timed_pull(config: Config) -> tuple[float, int]:
+    begun = time.perf_counter()
+    done = team.pull(config)
+    return time.perf_counter() - begun, done.sessions
+
+
+def _pages(config: Config) -> Iterator[str]:
+    with team._connected(config) as (_, _, client):
+        for path in ("/team/status", "/team/projects", "/team/lessons?project=example.org/acme/p0"):
+            took = []
+            for _ in range(20):
+                begun = time.perf_counter()
+                client.call("GET", path)
+                took.append(time.perf_counter() - begun)
+            yield f"  GET {path.partition('?')[0]}: {_spread(took)}"
+
+
+def _spread(took: list[float]) -> str:
+    ordered = sorted(took)
+    most = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+    return f"median {1e3 * statistics.median(ordered):.0f} ms, 95 % within {1e3 * most:.0f} ms"
