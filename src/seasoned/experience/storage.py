@@ -22,7 +22,7 @@ from seasoned.template.recall.index import ReadSession, fill
 
 # Sessions of a project that count. Older ones would weigh next to nothing.
 _MOST_SESSIONS = 1500
-_MOST_OF_A_PERSON = 200  # of each other member of the team
+_MOST_OF_A_PERSON = 50  # of each other member of the team; older ones weigh next to nothing
 _MOST_FOLDERS = 50
 _MOST_FILES = 20_000
 _PURPOSES = ("test", "check", "format", "build")

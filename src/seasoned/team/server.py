@@ -29,7 +29,7 @@ CODE_SECONDS = 86_400.0
 MOST_RECORDS = 500  # of one push, and of one page of a pull or an export
 # One page has at most so many bytes of documents: the client refuses longer answers.
 _MOST_PAGE_BYTES = 2_000_000
-_MOST_OF_A_PERSON = 200
+_MOST_OF_A_PERSON = 50
 _KEY = re.compile(r"[0-9a-f]{16,64}\Z")
 _PROJECT = re.compile(r"[!-~]{1,500}\Z")
 _NAME = re.compile(r"[\w .@+-]{1,64}\Z")
