@@ -18,11 +18,11 @@ from seasoned.confirm.service import ConfirmService, attach
 from seasoned.team.routes import router as team_router
 from seasoned.team.routes import threads_for
 from seasoned.web import login
+from seasoned.web import team as team_page
 from seasoned.web.browser_session import BrowserSessions
 from seasoned.web.cache import WorkRegistry
 from seasoned.web.history_store import HistoryStore
 from seasoned.web.response import HEADERS, STATIC, Page, message_page, static_version
-from seasoned.web.view import team as team_page
 
 # Every page that people can go to, in the order of the head, with the libraries without which it is left out.
 _MODULES: dict[str, tuple[str, ...]] = {
