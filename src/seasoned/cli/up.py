@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import textwrap
 import time
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,10 @@ import click
 
 from seasoned.app.confirm import ListenOptions, open_book
 from seasoned.app.experience import sheet_view
-from seasoned.app.extras import BOOK, NUMBERS, SERVER, missing
+from seasoned.app.extras import BOOK, SERVER, missing
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
 from seasoned.cli.confirm.prompt import ask_passphrase
 from seasoned.cli.histories import print_passed_over
-from seasoned.cli.insight import print_recurrences, print_verdict, report_on
 from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import ReadingBar, percent, print_json, printable, table, when
 from seasoned.cli.serve import listen_options, serve_all
@@ -39,9 +37,11 @@ if TYPE_CHECKING:
     from seasoned.confirm.people.credential import Credential
     from seasoned.confirm.request.book import Book
 
-_TOOLS_SHOWN = 8
-_PROJECTS_SHOWN = 3
-# A real session gets more; this is meant to fit on a screen.
+# All of it is meant to fit on a screen of 24 lines.
+_AGENTS_SHOWN = 4
+_ACTIONS_SHOWN = 3
+_SHEET_LINES = 6
+_LINE_CHARS = 100
 _PREVIEW_TOKENS = 400
 _DAY = 86400.0
 
@@ -96,7 +96,7 @@ def _show(
         if is_sample:
             click.echo("No histories of your own were found. These are the samples that come with Seasoned.\n")
         _print_summary(store, report)
-        _print_insight(store)
+        _print_actions(config, store, is_sample=is_sample)
         _print_sheets(store)
         # The samples are old: seen from today, everything they teach would be too old to show.
         now = max(row["last"] for row in store.rows("session.totals")) + _DAY if is_sample else time.time()
@@ -120,97 +120,81 @@ def _print_summary(store: Store, report: ScanReport) -> None:
         click.echo("No sessions yet.")
         return
     click.echo(f"Scanned {plural(report.files, 'file')} in {report.seconds:.2f} s, {report.read} changed.\n")
-    counts = ["sessions", "messages", "calls", "failed"]
+    counts = ["sessions", "calls", "failed"]
     table(
-        ["agent", *counts, "error rate", "unclear", "left out", "last"],
+        ["agent", *counts, "error rate", "last"],
         [
             (
                 row["agent"],
                 *[row[name] for name in counts],
                 percent(row["failed"], row["ok"] + row["failed"]),
-                row["unclear"],
-                row["declined"] + row["cancelled"] + row["interrupted"] + row["trivial"],
                 when(row["last"]),
             )
-            for row in agents
+            for row in agents[:_AGENTS_SHOWN]
         ],
-        right=[*counts, "error rate", "unclear", "left out"],
+        right=[*counts, "error rate"],
         whole=["last"],
     )
-    failing = [row for row in store.rows("call.by_tool", {"limit": _TOOLS_SHOWN}) if row["failed"]]
-    if failing:
-        click.echo("\nTools whose calls fail most often:\n")
-        rows = [
-            (
-                one["tool"],
-                one["calls"],
-                one["failed"],
-                percent(one["failed"], one["ok"] + one["failed"]),
-                one["sessions"],
-            )
-            for one in failing
-        ]
-        columns = ["tool", "calls", "failed", "error rate", "in sessions"]
-        table(columns, rows, right=columns[1:])
-    click.echo(
-        "\nError rate = failed / (ok + failed). Declined, cancelled and interrupted calls, trivial tools and copies\n"
-        "are left out. Next: `seasoned sessions`, `seasoned show SESSION`, `seasoned agreement`."
-    )
-    unreadable = store.rows("source.unreadable")
-    if unreadable:
-        first = unreadable[0]
-        click.echo(
-            f"{plural(len(unreadable), 'record')} could not be read. The first is "
-            f"{Path(first['path']).name}, {first['place']}: {first['reason']}."
-        )
+    more = len(agents) - _AGENTS_SHOWN
+    if more > 0:
+        click.echo(f"and {plural(more, 'agent')} more.")
+    if report.unreadable:
+        click.echo(f"{plural(report.unreadable, 'record')} could not be read. `seasoned doctor` shows where and why.")
 
 
-def _print_insight(store: Store) -> None:
+def _print_actions(config: Config, store: Store, *, is_sample: bool) -> None:
+    """What is worth doing now, in one line each."""
     if not store.rows("session.totals"):
         return
-    # The first run must work with the bare package; this only says what there is more.
-    if missing(*NUMBERS):
-        click.echo("\nTo see whether sessions improve, and which errors come back: pip install 'seasoned[insight]'")
+    # Imported here: it reads much that the rest of this command does not need.
+    from seasoned.advise.shown_list import ShownList, save_shown
+    from seasoned.cli.experience.advise import advice_of
+
+    view = advice_of(config, store, None)
+    if not is_sample:
+        # `seasoned advise apply 1` means the first of the list that was seen last.
+        save_shown(config.home, ShownList(tuple(one.advice.id for one in view.advice), None))
+    if not view.advice:
+        click.echo("\nNothing to advise yet: no mistake recurs that a step would save.")
         return
-    made = report_on(store)
-    print_verdict(made)
-    print_recurrences(made)
-    click.echo("\nAll of it with plots: `seasoned report`.")
+    click.echo("\nWorth doing now:")
+    for number, one in enumerate(view.advice[:_ACTIONS_SHOWN], start=1):
+        where = f" [{one.project}]" if one.project else ""
+        said = " ".join(printable(f"{number}. {one.advice.sentence}{where}").split())
+        click.echo(textwrap.shorten(said, width=_LINE_CHARS, placeholder=" …"))
 
 
 def _print_sheets(store: Store) -> None:
-    """What sessions of the newest projects see at their start, where there is something to see."""
+    """What sessions of the newest project that has something to see, see at their start."""
     newest = sorted(list_projects(store), key=lambda one: -(one.last or 0.0))
     # A scan leaves the sheets ready.
     views = (sheet_view(store, one.key, None, refreshed=False) for one in newest)
-    shown = list(islice((view for view in views if view.text), _PROJECTS_SHOWN))
-    for view in shown:
-        click.echo(f"\nA new session in {printable(view.project)} sees at its start:\n")
-        click.echo("\n".join(f"  {printable(line)}" for line in view.text.splitlines()))
-    if shown:
-        click.echo("\nWhy, and what else a session sees: `seasoned sheet --project P`.")
+    view = next((view for view in views if view.text), None)
+    if view is not None:
+        click.echo(f"\nA new session in {printable(view.project)} sees at its start:")
+        lines = view.text.splitlines()
+        click.echo("\n".join(f"  {printable(line)}" for line in lines[:_SHEET_LINES]))
 
 
 def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
-    """Builds or refreshes the templates, and shows what a new session would be given."""
+    """Builds or refreshes the templates, and says what was learned and where to look next."""
     # What a person built by hand is left alone by a command that is only meant to show.
     retired = refresh(store, now=now, redactor=redactor, only_auto=True).retired
     # Read afterwards: what is shown must be what a new session would get.
     library = snapshot(store, now=now)
     click.echo()
     print_retired(retired)
-    print_too_old(too_old(store, now=now))
-    if not library.templates:
-        click.echo("No templates yet. They are learned from finished sessions with at least 30 messages.")
-        return
-    names = ", ".join(f"{one.mark} ({example_count(one, library)})" for one in library.templates)
-    shown = provision([], library=library, budget=_PREVIEW_TOKENS, format="text", form="text")
-    if shown.rendered is None:
-        click.echo(f"Learned from what worked: {names}. A new session would begin with nothing: {shown.reason}")
+    if library.templates:
+        names = ", ".join(f"{one.mark} ({example_count(one, library)})" for one in library.templates)
+        shown = provision([], library=library, budget=_PREVIEW_TOKENS, format="text", form="text")
+        begins = f"with nothing: {shown.reason}" if shown.rendered is None else "with these (`seasoned warm`)."
+        click.echo(f"Learned from what worked: {names}. A new session would begin {begins}")
     else:
-        click.echo(f"Learned from what worked: {names}. A new session would begin with:\n")
-        click.echo(textwrap.indent(printable(shown.rendered.content.decode("utf-8").strip()), "  "))
-    click.echo("\n`seasoned template list` lists templates, `seasoned warm --task …` shows what a task would be given.")
+        print_too_old(too_old(store, now=now))
+        click.echo("No templates yet. They are learned from finished sessions with at least 30 messages.")
+    click.echo(
+        "Next: `seasoned advise` and `seasoned connect`; `seasoned report`, `search WORDS` and `usage` say more."
+    )
 
 
 def _serve(config: Config, options: ListenOptions, *, histories: Path | None = None) -> None:

@@ -57,7 +57,7 @@ def advise(context: click.Context, project: str | None, is_whole: bool, as_json:
     config = load()
     with own_store(config) as store:
         key = None if project is None else find_project(store, project, base=str(Path.cwd())).key
-        view = _view(config, store, key)
+        view = advice_of(config, store, key)
         shown = view.advice if is_whole else view.advice[:MOST]
         save_shown(config.home, ShownList(tuple(one.advice.id for one in view.advice), key))
         if as_json:
@@ -66,7 +66,8 @@ def advise(context: click.Context, project: str | None, is_whole: bool, as_json:
     _print(view, shown)
 
 
-def _view(config: Config, store: Store, project: str | None) -> AdviceView:
+def advice_of(config: Config, store: Store, project: str | None) -> AdviceView:
+    """What is worth doing now in a project, or in all."""
     with ReadingBar() as bar:
         gathered = gather(store, project=project, tell=bar)
     return advice_view(config, store, gathered, make_redactor(config), project=project)
@@ -133,7 +134,7 @@ def _find(config: Config, store: Store, text: str) -> Advice:
     """The advice with a number of the list that was printed last, or with an id."""
     # The order may have changed since: a number means what the user saw.
     shown = read_shown(config.home)
-    return find_advice(_view(config, store, shown.project), shown.id_of(text))
+    return find_advice(advice_of(config, store, shown.project), shown.id_of(text))
 
 
 @advise.command()
