@@ -28,7 +28,8 @@ BAIT = [
     "a,password,b\n", "password,", "|password|\n", "kind: secret\ndata:\n a: b\n", "key: a = string::from(",
     "setpassword('", "'password', '", "requirepass a1b2c3\n", "option key 'a", "echo a|sudo -s ", "password: send 'a",
     "/v password /d ", "add_user a b1c2", "secret 5 abcde ", "-u a -p b1", "jwt.sign(a, '", "\ttrue\t1\ta\t",
-    "a:b@tcp(", "::set-output name=token::", "backup code\na1b2\n", "пароль от a b c d ", "login a1b2c3d4e5f6g7h8i9j0 ",
+    "a:b@tcp(", "$1000:a$b:", "{ssha}a ", ":::a",
+    "::set-output name=token::", "backup code\na1b2\n", "пароль от a b c d ", "login a1b2c3d4e5f6g7h8i9j0 ",
 ]  # fmt: skip
 
 

@@ -18,8 +18,8 @@ def test_secrets_are_gone_in_both_halves_and_look_alikes_stay(redactor: Redactor
     assert secrets.total() > 600
     looked_at, measured_only = (1 - left[half].total() / secrets[half] for half in (False, True))
     assert looked_at >= 0.97, left[False]
-    # Places only, no texts: who reads what was missed can no longer measure with it.
-    assert measured_only >= 0.77, left[True]
+    # Places only, no texts: reading what was missed ends the use of this half as a measure.
+    assert measured_only >= 0.8, left[True]
     texts = list(look_alikes())
     harmed = [text for text in texts if redactor.text(text) != text]
     assert len(harmed) * 1000 <= len(texts), harmed

@@ -84,7 +84,7 @@ CACHE_KEY = LazyRegex(r"[A-Za-z][A-Za-z0-9_.]*(?:-[A-Za-z0-9_.]+)*-(?:[0-9a-f]{3
 # `sha256`, `pbkdf2`, `argon2id`, `utf-8`: letters and figures that stand where passwords do.
 ALGORITHM = LazyRegex(
     r"(?i)(?:sha|md|aes|rsa|des|ed|ec|es|hs|rs|ps|pbkdf|argon|oauth|utf|base|iso|http|tls|ssl|ipv|v|utf8mb|md5crypt)"
-    r"[-_]?\d.*"
+    r"[-_]?\d{1,5}(?:[a-z]{0,6}|[-_/.][\w.\-/]{0,20})"
 )
 TYPED_SIGNS = "!@#$%^&*?~+"
 

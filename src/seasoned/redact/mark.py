@@ -14,6 +14,7 @@ NAME_MARKS = ("pass", "pw", "cre", "auth", "key", "ken", "kie", "_pat", "salt")
 MARKS = (
     *NAME_MARKS,
     # Files, manifests and outputs.
+    "{ssha", "{sha", "{smd5}", "{md5}", "{crypt}", ":::",
     "password", ":5432:", "private", "kty", "sensitive", "random_password", "variable ", "secret", "stringdata",
     "psk", "phrase", "words", "seed", "mnemo", "wallet", "]:587", "]:465", " : eap ", "\ttrue\t", "\\ttrue\\t",
     "\tfalse\t", "\\tfalse\\t", "::add-mask::", "::set-", "backup code", "recovery code", "scratch code", "community",

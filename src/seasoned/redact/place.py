@@ -19,8 +19,14 @@ HASH = LazyRegex(
     # Docker Compose doubles the dollar.
     r"\$(?:2[abxy]?\${1,2}\d\d\${1,2}[./A-Za-z0-9]{53}|(?:[156y]|7|gy|apr1|sha1|md5)\$(?:rounds=\d{1,9}\$|j[./A-Za-z0-9]{1,8}\$)?"
     r"[./A-Za-z0-9]{1,64}\$[./A-Za-z0-9]{20,128}|argon2(?:id|i|d)\$[a-z0-9=,$]{1,64}\$[A-Za-z0-9+/]{8,128}\$"
-    r"[A-Za-z0-9+/]{16,256})"
+    r"[A-Za-z0-9+/]{16,256}"
+    # phpass and Drupal; salt and digest of Werkzeug; SCRAM of PostgreSQL.
+    r"|[PH]\$[./A-Za-z0-9]{31}(?![./A-Za-z0-9])|S\$[./A-Za-z0-9]{52}|[A-Za-z0-9]{6,32}\$[0-9a-f]{40,128}(?![0-9a-f])"
+    r"|\d{4,6}:[A-Za-z0-9+/]{16,64}={0,2}\$[A-Za-z0-9+/]{27,88}={0,2}:[A-Za-z0-9+/]{27,88}={0,2})"
 )
+LDAP_HASH = LazyRegex(r"\{(?:s?sha(?:256|384|512)?|s?md5|crypt|pbkdf2[\w\-]{0,12})\}([a-z0-9+/$.=]{20,256})")
+NT_HASHES = LazyRegex(r":([0-9a-f]{32}:[0-9a-f]{32}):::")  # what Windows keeps, as tools dump it
+LDAP_MARKS = ("{ssha", "{sha", "{smd5}", "{md5}", "{crypt}")
 DJANGO_HASH = LazyRegex(
     r"(?:pbkdf2_sha(?:1|256|512)|bcrypt_sha256|scrypt)\$[0-9a-z$]{1,24}\$?[\w./+$]{6,64}\$[\w./+=$]{27,128}"
 )
@@ -127,6 +133,8 @@ BESIDE: dict[str, tuple[tuple[str, LazyRegex], ...]] = {
     "secret": (("secret", SECRET_SET), ("secret", ENABLE_SECRET)),
     **{mark: (("secret", pattern),) for mark, pattern in LEVEL_SECRETS.items()},
     "vault ": (("secret", VAULT_PUT),),
+    **dict.fromkeys(LDAP_MARKS, (("password-hash", LDAP_HASH),)),
+    ":::": (("password-hash", NT_HASHES),),
     "community": (("secret", COMMUNITY),),
     " : eap ": (("password", EAP),),
     "@tcp(": (("password", GO_DSN),),
