@@ -119,9 +119,7 @@ def _of_entry(
     entry: RankedTemplate, asked: SessionNeeds, render: Render, limits: BlockLimits, seed: str, told: str
 ) -> BlockChoice:
     template = entry.template
-    told_by_place = {at: told_as(example, asked.tools) for at, example in enumerate(entry.examples)}
-    present = [at for at, example in told_by_place.items() if example is not None]
-    suited = [example for example in told_by_place.values() if example is not None]
+    present, suited = _suited(entry.examples, asked.tools)
     if asked.wants_notes:
         queue: Sequence[Example | Note] = _notes(template, entry, suited, asked, limits)
     else:
@@ -146,6 +144,22 @@ def _of_entry(
     return BlockChoice(
         None, f"Nothing of template {template.name!r} fits into {limits.budget} tokens: nothing was added."
     )
+
+
+def _suited(examples: Sequence[Example], tools: Offered | None) -> tuple[list[int], list[Example]]:
+    """The examples that a session with these tools could follow, and their places."""
+    told = {at: made for at, one in enumerate(examples) if (made := told_as(one, tools)) is not None}
+    own = {at for at, made in told.items() if made.tool == examples[at].tool}
+    if len(own) < len(told):
+        # What another agent's session showed adds nothing where one of this agent showed the same call.
+        known = {_call_key(told[at]) for at in own}
+        told = {at: made for at, made in told.items() if at in own or _call_key(made) not in known}
+    return list(told), list(told.values())
+
+
+def _call_key(example: Example) -> tuple[str, bytes]:
+    """A call, however its arguments are spaced and ordered."""
+    return example.tool, msgspec.json.encode(msgspec.json.decode(example.arguments), order="sorted")
 
 
 def _none_present(template: Template, entry: RankedTemplate, tools: Offered | None) -> str:
