@@ -20,7 +20,15 @@ from seasoned.experience.storage import refresh
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.store.project import ProjectFinder
-from seasoned.team.record import VERSION, TeamRecord, allowed_projects, from_wire, is_shareable, records_of
+from seasoned.team.record import (
+    VERSION,
+    TeamRecord,
+    allowed_projects,
+    from_wire,
+    is_shareable,
+    records_of,
+    shareable_projects,
+)
 
 _ANSWER_SECONDS = 60.0
 # A body may have a million bytes; a record has 400,000 at most.
@@ -216,8 +224,8 @@ class _Pulled(msgspec.Struct, frozen=True):
 
 def pulled_projects(store: Store, settings: TeamSettings) -> list[str]:
     """The projects that this machine works in: those with sessions here, and those that the settings name."""
-    found = {row["project"] for row in store.rows("membership.projects")} | set(settings.projects)
-    return sorted(one for one in found if one != "*" and is_shareable(one))
+    named = [one for one in settings.projects if one != "*" and is_shareable(one)]
+    return sorted({*shareable_projects(store), *named})
 
 
 def pull(

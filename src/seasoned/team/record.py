@@ -108,10 +108,15 @@ def is_shareable(project: str) -> bool:
     return not is_path(project) and not project.startswith(APPLICATION)
 
 
+def shareable_projects(store: Store) -> list[str]:
+    """The projects with sessions here that can be shared."""
+    rows = store.rows("project.keys", {"limit": -1})
+    return [row["project"] for row in rows if is_shareable(row["project"])]
+
+
 def allowed_projects(store: Store, settings: TeamSettings) -> list[str]:
     """The projects whose records may be pushed."""
-    known = [row["project"] for row in store.rows("membership.projects") if is_shareable(row["project"])]
-    return [one for one in known if one in settings.projects or _ALL in settings.projects]
+    return [one for one in shareable_projects(store) if one in settings.projects or _ALL in settings.projects]
 
 
 def session_key(ref: str) -> str:

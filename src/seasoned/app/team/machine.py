@@ -22,7 +22,8 @@ from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
 from seasoned.team import client as team
 from seasoned.team.client import Membership, PullReport, PushReport, TeamClient
-from seasoned.team.record import TeamRecord, is_shareable
+from seasoned.team.record import TeamRecord
+from seasoned.team.record import shareable_projects as shareable_projects_in
 
 _PREVIEW = "team-preview.jsonl"
 # One round in the background: what is left then waits for the next end of a session.
@@ -87,7 +88,7 @@ def _write_projects(config: Config, projects: tuple[str, ...]) -> None:
 def shareable_projects(config: Config) -> list[str]:
     """The projects with sessions here that have the address of a repository."""
     with open_store(config.store_path) as store:
-        return [row["project"] for row in store.rows("membership.projects") if is_shareable(row["project"])]
+        return shareable_projects_in(store)
 
 
 @contextmanager

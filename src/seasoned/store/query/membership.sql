@@ -98,6 +98,3 @@ SELECT content FROM (
 -- name: count_evidence
 SELECT project, COUNT(*) AS sessions, COUNT(DISTINCT person) AS people FROM team_evidence
 GROUP BY project ORDER BY project;
-
--- name: projects
-SELECT DISTINCT project FROM session WHERE project IS NOT NULL ORDER BY project;
