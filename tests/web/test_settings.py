@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx2
 
 from seasoned.config import Config
+from seasoned.connect.agent import AGENTS
 from seasoned.doctor import run_checks, settings
 from seasoned.redact.key import Secrecy, load_key
 from tests.web.filled import SECRET, fill_sessions, fill_templates, store_of
@@ -39,7 +40,7 @@ def test_it_shows_what_doctor_finds_and_where_things_lie(tmp_path: Path) -> None
         assert set(names) == {check.name for check in run_checks(Config(home=tmp_path))}
         assert "sessions" in names["store"]["finding"] and names["store"]["ok"] is True
         agents = {row["agent"]: row["connected"] for row in look(alice, "?as=json&table=connected").json()["rows"]}
-        assert agents == {"hermes": False, "claude-code": False, "codex": False}
+        assert agents == dict.fromkeys(AGENTS, False)
 
 
 def test_what_is_wrong_stands_at_the_top(tmp_path: Path) -> None:
