@@ -18,7 +18,7 @@ for _name in ("pyarrow", "fsspec"):
 
 import pyarrow as pa
 
-from seasoned.app.mine import take_up_into
+from seasoned.app.mine.run import take_up_into
 from seasoned.app.stores import make_learner
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.storage import refresh

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from seasoned.app.mine import ask, mine_into_folder, mined_address, take_up_into
+from seasoned.app.mine.run import ask, mine_into_folder, mined_address, take_up_into
 from seasoned.cli.histories import print_passed_over
 from seasoned.cli.options import json_option
 from seasoned.cli.output import ReadingBar, print_json, table
