@@ -109,11 +109,16 @@ class LiveHub:
         finally:
             # What was read is dropped, and with it the memory it takes.
             with self._lock:
-                self._stop, self._live = None, None
+                if self._stop is stop:
+                    self._stop, self._live = None, None
 
     def _is_alone(self) -> bool:
         with self._lock:
-            return not self._listeners and time.monotonic() - self._looked_at > _LINGER_SECONDS
+            is_alone = not self._listeners and time.monotonic() - self._looked_at > _LINGER_SECONDS
+            if is_alone:
+                # Whoever looks from now on starts another thread: this one is about to end.
+                self._stop, self._live = None, None
+            return is_alone
 
     def _wake(self, news: list[LiveNews] | None) -> None:
         changed = None if news is None else {one.session.ref for one in news}
