@@ -68,8 +68,9 @@ lock: $(BIN)/python
 	$(BIN)/python -m pip install -q uv
 	for name in run dev; do \
 	  $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	    --no-annotate --extra insight --extra template --extra server pyproject.toml requirements/build.in \
-	    $$([ $$name = dev ] && echo --extra agent --extra local --extra experiment --extra gateway --extra schedule --extra mcp --extra connect --extra postgres --extra mine --extra query requirements/dev.in) \
+	    --no-annotate --extra insight --extra template --extra server --extra gateway --extra schedule --extra mcp --extra connect \
+	    --extra agent pyproject.toml requirements/build.in \
+	    $$([ $$name = dev ] && echo --extra local --extra experiment --extra postgres --extra mine --extra query requirements/dev.in) \
 	    -o requirements/$$name.lock || exit 1; \
 	done
 
