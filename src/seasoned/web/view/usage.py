@@ -214,7 +214,7 @@ _OWN_NOTE = (
     "Tokens as the agents recorded them. The cost is what the agent recorded, else an estimate by the published prices "
     "of the day (genai-prices), caches included. Sessions that went through the gateway are in both tables."
 )
-_NO_SESSIONS = "No sessions yet: `seasoned scan` reads the histories of your agents."
+_NO_SESSIONS = "No sessions yet, or none in this time: choose a longer one, or run `seasoned scan`."
 
 
 class UsagePart(msgspec.Struct, frozen=True):
@@ -470,18 +470,20 @@ def _figures(through: Sequence[UsageTotal], own_days: Sequence[UsagePart], days:
     tokens = sum((one.usage.input or 0) + (one.usage.output or 0) for one in through)
     return [
         {
+            "name": "Read from histories",
+            "value": dollars(own.cost_usd, unknown="unknown") if own.sessions else "–",
+            "note": f"{period}; known of {number(own.priced)} of {number(own.sessions)} sessions"
+            if own.sessions
+            else f"no session in {period}",
+            "href": "#table-recorded",
+        },
+        {
             "name": "Through the gateway",
             "value": dollars(math.fsum(spent) if spent else None, unknown="unknown") if requests else "–",
             "note": f"{period}; {number(requests)} requests, {number(unpriced)} without a price"
             if requests
             else "no request",
             "href": "#table-gateway",
-        },
-        {
-            "name": "Read from histories",
-            "value": dollars(own.cost_usd, unknown="unknown"),
-            "note": f"{period}; known of {number(own.priced)} of {number(own.sessions)} sessions",
-            "href": "#table-recorded",
         },
         {
             "name": "Tokens",
