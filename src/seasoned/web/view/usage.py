@@ -135,7 +135,7 @@ def _tokens(name: str, title: str, unit: str, period: str, days: Sequence[UsageD
         f"tokens-{name}",
         f"Tokens by {period}, {title}",
         f"Input and output tokens for each {period} in UTC. Drag over bars to add them up.",
-        "Tokens read from a cache, which cost less; the tables by session list them separately.",
+        "How much of the input was read from a cache, which costs less: the tables by session say it.",
         _bars(rows, _TOKEN_AXIS, "format(datum.total, ',') + ' tokens'", is_split=True) if rows else None,
         (),
         (),
