@@ -117,7 +117,7 @@ def test_a_newcomer_comes_from_an_empty_home_to_a_denied_request(
         page.wait_for_selector(".turn")
         page.go_back()
         page.click("nav >> text=Sessions")
-        page.fill("input[type=search]", "c73c43e8")
+        page.fill("main input[type=search]", "c73c43e8")
         page.keyboard.press("Enter")
         page.wait_for_selector("text=Show all")
         page.click("#table-sessions tbody a")

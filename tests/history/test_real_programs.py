@@ -46,7 +46,7 @@ def test_a_session_of_the_real_program_is_read_whole(
     place: type[Connected], tool: str, name: str, count: Any, tmp_path: Path
 ) -> None:
     client: Any = place(tmp_path)
-    client.prepare()
+    client.prepare(tmp_path)
     missing = str(client.work / "missing.txt")
     steps = [client.shell("ls"), client.shell("ls /nowhere"), {"calls": [{"tool": tool, "arguments": {name: missing}}]}]
     for step in steps:

@@ -78,6 +78,15 @@ def turns(place: Connected) -> int:
     return int(found["count"]["turns"])
 
 
+def settled_turns(place: Connected) -> int:
+    """The same, when no notify program of an earlier run is on its way any more."""
+    before = -1
+    while (now := turns(place)) != before:
+        before = now
+        time.sleep(1.0)
+    return now
+
+
 def connected(home: Path) -> Codex:
     """A user with five sessions behind them in two projects, and a template; then Codex is connected."""
     found = Codex(home)
@@ -216,7 +225,7 @@ def check_in_code_mode_a_command_of_high_risk_is_held_too(place: Codex, ran: Ran
 
 
 def check_hooks_that_nobody_trusted_are_silent_and_notify_still_counts(place: Codex, ran: Ran) -> None:
-    before = turns(place)
+    before = settled_turns(place)
     _, asked, _ = place.run([{"text": "Hello."}], place.ask("Without trust.", trusted=False))
     assert block_of(asked[0]) is None
     until = time.monotonic() + 20
