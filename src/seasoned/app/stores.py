@@ -15,7 +15,7 @@ from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SourceError, StoreError, UsageError
 from seasoned.experience.memory_file import project_folder
-from seasoned.history.discover import discover, homes
+from seasoned.history.discover import discover
 from seasoned.redact.key import Secrecy, load_key, new_key
 from seasoned.scan.rows import Learner, Mode
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
@@ -85,8 +85,10 @@ def own_paths(config: Config) -> list[Path]:
     """Where this user's agents keep their histories; if nowhere, the files that were scanned before."""
     found = discover(config) or scanned_files(config)
     if not found and not has_sessions(config):
-        places = ", ".join(str(path) for _, path in homes(config))
-        raise NotFound(f"No histories found in {places}. Give a path, or try `seasoned up`.")
+        raise NotFound(
+            "No histories found where agents keep them (`seasoned doctor` lists the places). Give a path, or try "
+            "`seasoned up`."
+        )
     return found
 
 

@@ -222,12 +222,14 @@ def usage(by: Any, days: int | None, limit: int, project: str | None, everything
     if through:
         click.echo("Through the gateway:")
         _print(by, "requests", through, limit)
-    else:
-        click.echo("Nothing went through the gateway yet. Run it: `seasoned gateway`.")
     if read:
-        click.echo("\nRead from histories, as the agents themselves count:")
+        if through:
+            click.echo()
+        click.echo("Read from histories, as the agents themselves count:")
         _print(by, "sessions", read, limit)
         _print_estimates(read, unpriced)
+    if not through and not read:
+        click.echo("No usage is known. `seasoned scan` reads your histories; `seasoned gateway` counts requests.")
     for one in limits:
         click.echo(f"Budget of this {one.period}: ${one.spent_usd:.2f} of ${one.budget_usd:.2f} spent.")
 

@@ -56,10 +56,6 @@ class Passkey(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     label: str = ""
 
-    def host(self) -> str:
-        """The name that the device knows the page by."""
-        return host_of(self.origin)
-
 
 class PasskeySignature(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of a device to the question about one decision, in base64url."""
@@ -143,15 +139,15 @@ def _place_problem(client: CollectedClientData, data: AuthenticatorData, origin:
     # The browser writes the origin, so that a page on another port of this machine cannot ask in our name.
     if client.origin != origin or client.cross_origin:
         return "the passkey was used on another page"
-    if data.rp_id_hash != sha256(host_of(origin).encode()).digest():
+    if data.rp_id_hash != sha256(_host_of(origin).encode()).digest():
         return "the passkey was used for another site"
     if not data.is_user_present() or not data.is_user_verified():
         return "the passkey did not check that the person was there"
     return None
 
 
-def host_of(origin: str) -> str:
-    """The host of an origin."""
+def _host_of(origin: str) -> str:
+    """The name that a device knows a page by."""
     return urlsplit(origin).hostname or ""
 
 

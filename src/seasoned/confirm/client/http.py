@@ -56,9 +56,7 @@ def parse_address(url: str) -> ServiceAddress:
         return ServiceAddress("localhost", socket_path=path)
     is_known = parts.scheme in ("http", "https", _PLAIN_ANYWHERE)
     if not is_known or not host or parts.username is not None or parts.query or parts.fragment:
-        raise UsageError(
-            f"{url!r} is not an address of a confirmation service: use http://127.0.0.1:7327, https://… or unix:/path."
-        )
+        raise UsageError(f"{url!r} is not the address of a server: use http://127.0.0.1:7327, https://… or unix:/path.")
     if parts.scheme == "http" and host not in _LOOPBACK:
         raise UsageError(
             f"{url!r} would send the token unencrypted, and others on the network could forge an approval: use"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,7 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 
 from seasoned.confirm.audit.chain import AuditEntry
 from seasoned.confirm.audit.passkey import VIA, Passkey, encode_bytes, new_passkey
@@ -20,10 +19,11 @@ from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.canonical_json import check_text
 from seasoned.confirm.request.request import Request
 from seasoned.confirm.service.routes import check_id, decide, unlock
-from seasoned.confirm.service.service import ConfirmService, service_of
-from seasoned.errors import CannotDo, Conflict, Denied, NotFound, Refused, Unauthorised, UsageError
+from seasoned.confirm.service.service import service_of
+from seasoned.errors import CannotDo, Conflict, NotFound, Refused, Unauthorised, UsageError
+from seasoned.web.change_stream import stream_signal
 from seasoned.web.display import arguments, moment
-from seasoned.web.login import Decider, Deciding, Here, Visitor, ask_to_decide, read_change, visitor, visits_of
+from seasoned.web.login import Decider, Deciding, Here, ask_to_decide, read_change, visits_of
 from seasoned.web.response import Page, PageRoute, error_page, redirect, render
 from seasoned.web.table import Column, Table, TableCell, answer, row_limit
 
@@ -31,8 +31,6 @@ PAGE = Page("Confirmations", "confirmations")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _MOST_PENDING = 200
 _MOST_RESOLVED = 40
-# Proxies close a connection on which nothing was sent for a while.
-_HEARTBEAT_SECONDS = 15.0
 _MOST_AUDIT = 500
 _AUDIT = (
     Column("seq", "Line", is_number=True),
@@ -311,27 +309,5 @@ def _shown(book: Book, who: Credential, request_id: str) -> ShownRequest:
 
 @router.get("/changes")
 async def stream_changes(request: HTTPRequest, here: Here) -> Response:
-    """Reports changes as server-sent events; the page then reloads itself."""
-    # Its duration says nothing about the server, so it stays out of the metrics.
-    request.state.waited = True
-    # The last one keeps nginx from holding events back in a buffer.
-    headers = {"cache-control": "no-store", "x-content-type-options": "nosniff", "x-accel-buffering": "no"}
-    stream = _changes(service_of(request), request, here)
-    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
-
-
-async def _changes(service: ConfirmService, request: HTTPRequest, here: Visitor) -> AsyncIterator[bytes]:
-    with service.waiting.listen() as changes:
-        # Something may have changed between the page and this stream, so the page reloads once at the start.
-        yield b"retry: 1000\n\nevent: change\ndata: \n\n"
-        while not changes.is_stopping:
-            is_changed = await changes.wait(_HEARTBEAT_SECONDS)
-            if changes.is_stopping:
-                return
-            try:
-                # A stream may be open for hours, and its reader may have been logged out meanwhile.
-                await visitor(request, here.visit.number)
-            except Denied:
-                yield b"event: over\ndata: \n\n"
-                return
-            yield b"event: change\ndata: \n\n" if is_changed else b": still here\n\n"
+    """Reports changes of requests; the page then reloads itself."""
+    return stream_signal(request, here, service_of(request).waiting.listen())
