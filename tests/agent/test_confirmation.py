@@ -157,7 +157,7 @@ def test_without_a_service_the_terminal_is_asked_as_before(tmp_path: Path) -> No
     [
         ("http://127.0.0.1:1", "ssn_agent_x", "did not answer"),
         ("http://127.0.0.1:1", None, "confirm_token is not set"),
-        ("nonsense", "ssn_agent_x", "not an address"),
+        ("nonsense", "ssn_agent_x", "not the address of a server"),
     ],
 )
 def test_a_service_that_cannot_be_asked_means_no_and_never_falls_back_to_the_terminal(

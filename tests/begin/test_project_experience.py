@@ -46,6 +46,8 @@ def _is_never_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """How busy the machine is does not matter here; other tests are about requests that cannot wait."""
     for module in ("service", "hint"):
         monkeypatch.setattr(f"seasoned.gateway.{module}._WAIT_SECONDS", 60.0)
+    # A process that learns from the store would find no session behind what `_know` says, and remove it.
+    monkeypatch.setattr("seasoned.gateway.record.quiet.begin", lambda home: None)
 
 
 every_way = pytest.mark.parametrize(

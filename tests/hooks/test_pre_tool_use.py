@@ -145,7 +145,7 @@ def test_a_service_that_takes_the_connection_and_says_nothing_is_a_no_in_time() 
     [
         ({"SEASONED_CONFIRM_URL": "http://127.0.0.1:1"}, "confirm_token is not set"),
         ({"SEASONED_CONFIRM_URL": "http://127.0.0.1:1", "SEASONED_CONFIRM_TOKEN": "x"}, "did not answer"),
-        ({"SEASONED_CONFIRM_URL": "nonsense", "SEASONED_CONFIRM_TOKEN": "x"}, "not an address"),
+        ({"SEASONED_CONFIRM_URL": "nonsense", "SEASONED_CONFIRM_TOKEN": "x"}, "not the address of a server"),
         ({"SEASONED_WORKERS": "many"}, "workers must be a whole number"),
     ],
 )

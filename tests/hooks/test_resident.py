@@ -24,6 +24,7 @@ from seasoned.config import Config
 from seasoned.doctor import quick_checks
 from seasoned.store import open_store
 from tests.cli.run import seasoned
+from tests.gateway.running import wait_until
 from tests.hooks.test_events import (
     ALL,
     ERROR,
@@ -150,6 +151,8 @@ def test_every_recorded_event_is_answered_with_the_same_bytes_and_the_same_is_ke
             if (plain.returncode, plain.stdout, plain.stderr) != (asked.returncode, asked.stdout, asked.stderr):
                 differ.append((agent, event, plain, asked))
         assert running(warm) == id, "it was there all the time"
+        # It keeps what it told after the hook has received it.
+        wait_until(lambda: told(warm) == told(Config(home=other)))
     assert not differ
     assert spoken >= 8
     assert told(warm) == told(Config(home=other)) != []

@@ -21,6 +21,7 @@ PACKAGES = (
     "environment",
     "config",
     "atomic_write",
+    "database_file",
     "file_lock",
     "background",
     "resident",

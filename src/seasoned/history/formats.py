@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, cast
 
 import msgspec
 
+from seasoned.database_file import read_head
 from seasoned.errors import SourceError
 from seasoned.history.json_file import source_errors
 from seasoned.history.readonly import open_readonly, tables_of
@@ -50,8 +51,8 @@ class Sample(msgspec.Struct, frozen=True):
 
 def take_sample(path: Path, *, records: int = _RECORDS) -> Sample:
     """Read the head of a file, or all of it if it is one JSON document."""
-    with source_errors(path), path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
+    with source_errors(path):
+        head = read_head(path, _HEAD_BYTES)
     if head.startswith(b"SQLite format 3\x00"):
         with open_readonly(path) as connection:
             return Sample(path, "sqlite", tables=tables_of(connection))

@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from seasoned.database_file import connecting, disconnected, read_head
 from seasoned.errors import SourceError
 
 # Agents write briefly; a longer wait would only delay the report that it is locked.
@@ -21,6 +22,7 @@ _DAMAGE = ("malformed", "not a database", "disk image", "unrecognized token")
 @contextmanager
 def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
     """A read-only connection. SourceError says why it cannot be opened."""
+    file = connecting(path)
     try:
         with _at_rest(path) as (where, options), closing(_connect(where, options)) as connection:
             # SQLite reads the file only now, so a damaged or locked one fails here and not within a reader.
@@ -30,6 +32,8 @@ def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
         raise SourceError(_sentence(path, error)) from error
     except OSError as error:
         raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    finally:
+        disconnected(file)
 
 
 def columns_of(connection: sqlite3.Connection, table: str) -> set[str]:
@@ -67,8 +71,7 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
 @contextmanager
 def _at_rest(path: Path) -> Iterator[tuple[Path, str]]:
     """Where to open it and how: with a write-ahead log but no index SQLite would create files, so a copy is used."""
-    with path.open("rb") as file:
-        header = file.read(20)
+    header = read_head(path, 20)
     log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
     # Bytes 18 and 19 of the header are 2 when the database uses a write-ahead log.
     if header[18:20] != b"\x02\x02":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
 import time
@@ -15,6 +14,7 @@ from weakref import finalize
 
 from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config
+from seasoned.database_file import FileId, connecting, create_private, disconnected
 from seasoned.errors import RuleBroken, StoreError
 from seasoned.store.interface import Database, Params
 from seasoned.store.migration import migrate
@@ -30,12 +30,12 @@ class Store:
 
     kind: Literal["sqlite"] = "sqlite"
 
-    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: str, file: FileId | None = None) -> None:
         self.connection = connection
         self.path = path
         self._is_together = False
         # Closes a forgotten connection together with the store, and never twice.
-        self._end = finalize(self, _close_quietly, connection)
+        self._end = finalize(self, _close_quietly, connection, file)
 
     def rows(self, name: str, params: Params = ()) -> list[sqlite3.Row]:
         """All rows of a named query."""
@@ -148,8 +148,10 @@ class Store:
             self._step("ROLLBACK")
 
     def close(self) -> None:
-        if self._end.detach() is not None:
+        if (open_still := self._end.detach()) is not None:
+            _, _, (_, file), _ = open_still
             self.connection.close()
+            disconnected(file)
 
     def __enter__(self) -> Store:
         return self
@@ -158,10 +160,11 @@ class Store:
         self.close()
 
 
-def _close_quietly(connection: sqlite3.Connection) -> None:
+def _close_quietly(connection: sqlite3.Connection, file: FileId | None) -> None:
     """Close a connection from any thread; in a foreign thread close() raises, but the connection ends anyway."""
     with suppress(sqlite3.ProgrammingError):
         connection.close()
+        disconnected(file)
 
 
 def open_database(
@@ -187,10 +190,9 @@ def open_store(path: Path, *, create: bool = True, durable: bool = False, by_tur
     try:
         if create:
             make_private_folder(path.parent)
-            if not path.exists():
-                # Created with its final permissions, so that it is never readable by others. An existing file is not
-                # opened here: closing it would drop the locks of every other connection in this process.
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            # Created with its final permissions, so that it is never readable by others.
+            create_private(path)
+        file = connecting(path)
         connection = _connect(str(path), by_turns=by_turns)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(_sentence(str(path), error)) from error
@@ -204,11 +206,13 @@ def open_store(path: Path, *, create: bool = True, durable: bool = False, by_tur
         migrate(connection, str(path))
     except sqlite3.Error as error:
         connection.close()
+        disconnected(file)
         raise StoreError(_sentence(str(path), error)) from error
     except StoreError:
         connection.close()
+        disconnected(file)
         raise
-    return Store(connection, str(path))
+    return Store(connection, str(path), file)
 
 
 def open_temporary() -> Store:
