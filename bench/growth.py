@@ -32,9 +32,9 @@ DAYS = 690
 CALLS = 29
 FAILED = 0.075
 _START = datetime(2025, 1, 1, tzinfo=UTC)
-_COMMANDS = ("make test", "make lint", "git status", "git diff", "pytest -q tests/unit", "npm run build", "ls src")
+COMMANDS = ("make test", "make lint", "git status", "git diff", "pytest -q tests/unit", "npm run build", "ls src")
 # How calls fail, and how they work afterwards.
-_MISTAKES = (
+MISTAKES = (
     ("rtk make test", "Exit code 127\nbash: rtk: command not found", "make test"),
     ("git log --shrt", "Exit code 128\nfatal: unrecognized argument: --shrt", "git log --oneline"),
     ("cat config.yml", "Exit code 1\ncat: config.yml: No such file or directory", "cat config/config.yml"),
@@ -123,7 +123,7 @@ def _commands(history: Path) -> Iterator[tuple[str, list[str], str]]:
     """What is measured, in order: a label, the command and its standard input."""
     project = "/home/u/project-7"
     seasoned = str(SEASONED)
-    mistake = ["recall", "--tool", "Bash", "--error", _MISTAKES[0][1], "--any-age"]
+    mistake = ["recall", "--tool", "Bash", "--error", MISTAKES[0][1], "--any-age"]
     grown = str(next(iter(sorted(history.rglob("*.jsonl")))))
     tool = {"type": "function", "function": {"name": "Bash", "parameters": {"type": "object"}}}
     tools = history.parent / "tools.json"
@@ -134,8 +134,8 @@ def _commands(history: Path) -> Iterator[tuple[str, list[str], str]]:
         "session_id": "new",
         "cwd": project,
         "tool_name": "Bash",
-        "tool_input": {"command": _MISTAKES[0][0]},
-        "error": _MISTAKES[0][1],
+        "tool_input": {"command": MISTAKES[0][0]},
+        "error": MISTAKES[0][1],
     }
     yield "cold scan", [seasoned, "scan", str(history)], ""
     yield "scan again, nothing new", [seasoned, "scan", str(history)], ""
@@ -237,9 +237,9 @@ def _lines(chance: random.Random, number: int, *, session: str) -> Iterator[byte
     for index in range(CALLS):
         call = f"toolu_{number:012d}{index:012d}"
         answer, failed = f"{chance.randrange(1000)} lines\nfine", False
-        command = waiting.pop() if waiting else chance.choice(_COMMANDS)
+        command = waiting.pop() if waiting else chance.choice(COMMANDS)
         if not waiting and chance.random() < FAILED:
-            command, answer, repair = chance.choice(_MISTAKES)
+            command, answer, repair = chance.choice(MISTAKES)
             failed = True
             waiting.append(repair)
         used = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}

@@ -1,6 +1,7 @@
-"""Mining on each engine: throughput, processor time, the same bytes, and a worker that is killed in mid-run.
+"""Mining on each engine: throughput, processor time, memory, the same bytes, and a worker that is killed in mid-run.
 
-`SEASONED_BENCH_MINE` says how many sessions; 4,000 take some minutes, 100,000 (2.3 GB) an hour.
+`SEASONED_BENCH_MINE_MB` says how many megabytes of histories; 60 take a minute or two, 1,000 ten minutes on two cores.
+`SEASONED_BENCH_FOLDER` says where they are written: with all results they need three times as much.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,64 +22,90 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bench.growth import write_sessions
+from bench.mine_histories import write_histories
 from seasoned.mine.engine import DaskEngine, PoolEngine, make_engine
 from seasoned.mine.run import mine
 from seasoned.mine.source import list_files
 from seasoned.redact import Secrecy
 
-SESSIONS = int(os.environ.get("SEASONED_BENCH_MINE", "4000"))
-ROUNDS = int(os.environ.get("SEASONED_BENCH_MINE_ROUNDS", "3"))
+MEGABYTES = float(os.environ.get("SEASONED_BENCH_MINE_MB", "60"))
+# Of short runs the fastest counts; long ones are their own average.
+ROUNDS = int(os.environ.get("SEASONED_BENCH_MINE_ROUNDS", "3" if MEGABYTES <= 100 else "1"))
+FOLDER = os.environ.get("SEASONED_BENCH_FOLDER")
 WANTED = 0.8  # of what the pool does with as many processes
+_KILL_MEGABYTES = 60.0  # enough to kill a worker in the middle of
 _SAMPLE_SECONDS = 0.1
 
 
 def figures() -> Iterator[str]:
     """The lines that the benchmark prints."""
-    with tempfile.TemporaryDirectory(prefix="seasoned-mine-") as name:
+    has_dask = find_spec("distributed") is not None
+    with tempfile.TemporaryDirectory(prefix="seasoned-mine-", dir=FOLDER) as name:
         folder = Path(name)
-        calls = write_sessions(folder / "in", SESSIONS)
-        size = sum(path.stat().st_size for path in (folder / "in").rglob("*.jsonl"))
-        yield f"{SESSIONS:,} sessions of 120 projects, {calls:,} calls, {size / 1e6:.0f} MB; {ROUNDS} rounds"
+        begun = time.perf_counter()
+        written = write_histories(folder / "in", MEGABYTES)
+        size = written.bytes
+        yield (
+            f"{size / 1e6:,.0f} MB: {written.sessions:,} sessions of {written.projects:,} projects, "
+            f"{written.calls:,} calls, written in {time.perf_counter() - begun:.1f} s; rounds: {ROUNDS}"
+        )
         runs = [("inline", 1), ("pool", 1), ("pool", 2)]
-        if find_spec("distributed") is None:
-            yield "dask: not measured, the extra `mine` is not installed"
-        else:
+        if has_dask:
             runs += [("dask", 1), ("dask", 2)]
+        else:
+            yield "dask: not measured, the extra `mine` is not installed"
         found: dict[tuple[str, int], list[dict[str, Any]]] = {one: [] for one in runs}
-        for _ in range(ROUNDS):
-            for engine, workers in random.Random(len(found[runs[0]])).sample(runs, len(runs)):
+        for number in range(ROUNDS):
+            # In another order each time: what the machine does besides hits all of them.
+            for engine, workers in random.Random(number).sample(runs, len(runs)):
                 found[engine, workers].append(_measure(folder, engine, workers))
         for (engine, workers), each in found.items():
             best, processor, start = [_least(each, name) for name in ("seconds", "processor", "start")]
             yield (
                 f"{engine}, {workers} process{'es' if workers > 1 else ''}: fastest {best:.1f} s of {len(each)}, "
-                f"{calls / best:,.0f} calls a second, {size / best / 1e6:.1f} MB/s; "
-                f"processor {processor:.1f} s; start {start:.1f} s"
+                f"{size / best / 1e6:.1f} MB/s, {written.calls / best:,.0f} calls a second; "
+                f"processor {processor:.1f} s ({size / processor / 1e6:.1f} MB for each second); start {start:.1f} s; "
+                f"memory {_most(each, 'largest'):.0f} MB in one process, {_most(each, 'together'):.0f} MB in all"
             )
-        for workers in (1, 2) if len(runs) > 3 else ():
-            dask, pool = found["dask", workers], found["pool", workers]
-            by_clock = _least(pool, "seconds") / _least(dask, "seconds")
-            by_processor = _least(pool, "processor") / _least(dask, "processor")
-            yield (
-                f"dask / pool, {workers} each: {by_clock:.2f} by clock, {by_processor:.2f} by processor "
-                f"(wanted: at least {WANTED} by clock: {'met' if by_clock >= WANTED else 'not met'})"
-            )
+        yield from _ratios(found) if has_dask else ()
         digests = {one["digest"] for each in found.values() for one in each}
         yield f"the same bytes in all {ROUNDS * len(runs)} runs: {'yes' if len(digests) == 1 else 'NO'}"
-        for engine in ("pool", "dask") if len(runs) > 3 else ("pool",):
-            killed = _measure(folder, engine, 2, kill=True)
-            same = {killed["digest"]} == digests
-            yield (
-                f"{engine}, one of 2 workers killed after {killed['killed_after']:.1f} s: {killed['seconds']:.1f} s, "
-                f"{killed['failures']} failures, the same bytes: {'yes' if same else 'NO'}"
-            )
-        yield f"mined again, nothing new: {_again(folder):.2f} s"
+        yield from _killed(folder, ("pool", "dask") if has_dask else ("pool",))
         yield f"load of the machine at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+
+
+def _ratios(found: dict[tuple[str, int], list[dict[str, Any]]]) -> Iterator[str]:
+    for workers in (1, 2):
+        dask, pool = found["dask", workers], found["pool", workers]
+        by_clock = _least(pool, "seconds") / _least(dask, "seconds")
+        by_processor = _least(pool, "processor") / _least(dask, "processor")
+        yield (
+            f"dask / pool, {workers} each: {by_clock:.2f} by clock, {by_processor:.2f} by processor "
+            f"(wanted: at least {WANTED} by clock: {'met' if by_clock >= WANTED else 'not met'})"
+        )
+
+
+def _killed(folder: Path, engines: tuple[str, ...]) -> Iterator[str]:
+    """One of two workers is killed, on a smaller history; then nothing is new."""
+    shutil.rmtree(folder / "in")
+    size = write_histories(folder / "in", min(MEGABYTES, _KILL_MEGABYTES)).bytes
+    whole = _measure(folder, "inline", 1)
+    for engine in engines:
+        killed = _measure(folder, engine, 2, kill=True)
+        yield (
+            f"{engine}, one of 2 workers killed after {killed['killed_after']:.1f} s ({size / 1e6:.0f} MB): "
+            f"{killed['seconds']:.1f} s, {killed['failures']} failures, "
+            f"the same bytes: {'yes' if killed['digest'] == whole['digest'] else 'NO'}"
+        )
+    yield f"mined again, nothing new: {_again(folder):.2f} s"
 
 
 def _least(each: list[dict[str, Any]], name: str) -> float:
     return float(min(one[name] for one in each))
+
+
+def _most(each: list[dict[str, Any]], name: str) -> float:
+    return float(max(one[name] for one in each))
 
 
 def _measure(folder: Path, engine: str, workers: int, *, kill: bool = False) -> dict[str, Any]:
@@ -88,9 +116,10 @@ def _measure(folder: Path, engine: str, workers: int, *, kill: bool = False) -> 
         [*command, "kill"] if kill else command, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     spent: dict[int, float] = {}
-    before = 0.0
+    before = largest = together = 0.0
     while process.poll() is None:
-        _sample(process.pid, spent)
+        sizes = _sample(process.pid, spent)
+        largest, together = max(largest, *sizes), max(together, sum(sizes))
         # The start of an engine is told apart: it is the same for any amount of work.
         before = before if (folder / "started").exists() else sum(spent.values())
         time.sleep(_SAMPLE_SECONDS)
@@ -103,19 +132,22 @@ def _measure(folder: Path, engine: str, workers: int, *, kill: bool = False) -> 
     for path in sorted(out.rglob("*.parquet")):
         digest.update(str(path.relative_to(out)).encode() + path.read_bytes())
     if not kill:
-        subprocess.run(["rm", "-rf", str(out)], check=True)
+        shutil.rmtree(out)
     else:
         out.rename(folder / f"kept-{engine}")
     return {
         **json.loads(printed.splitlines()[-1]),
         "processor": sum(spent.values()) - before,
+        "largest": largest,
+        "together": together,
         "digest": digest.hexdigest(),
     }
 
 
-def _sample(session: int, spent: dict[int, float]) -> None:
-    """Add the processor time of every process of a session so far."""
-    tick = os.sysconf("SC_CLK_TCK")
+def _sample(session: int, spent: dict[int, float]) -> list[float]:
+    """Note the processor time of every process of a session so far; returns the MB of memory that each has now."""
+    tick, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+    sizes = [0.0]
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -124,6 +156,8 @@ def _sample(session: int, spent: dict[int, float]) -> None:
                 continue  # it has ended
             if int(fields[3]) == session:
                 spent[int(entry.name)] = (int(fields[11]) + int(fields[12])) / tick
+                sizes.append(int(fields[21]) * page / 1e6)
+    return sizes
 
 
 def _again(folder: Path) -> float:
