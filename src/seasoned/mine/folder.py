@@ -9,6 +9,7 @@ import io
 import os
 from collections.abc import Iterator
 from datetime import date
+from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -112,6 +113,11 @@ class MinedFolder:
         sessions = self._table(f"sessions/{place}/sessions.parquet", SESSIONS, project=project)
         days = [self._table(name, CALLS, project=project, day=_day(name)) for name in self.names(f"calls/{place}")]
         return nested_table(sessions, pa.concat_tables([CALLS.empty_table(), *days]))
+
+    def sessions_digest(self, project: str | None) -> str:
+        """Changes whenever a session of the project does."""
+        content = self.read(f"sessions/{partition('project', project)}/sessions.parquet")
+        return "" if content is None else blake2b(content, digest_size=16).hexdigest()
 
     def write_project(self, project: str | None, tables: ProjectTables) -> int:
         """Write the files of a project that changed, and remove those that have no rows; returns how many changed."""

@@ -25,25 +25,25 @@ class TakenUp(msgspec.Struct, frozen=True):
     sessions: int
 
 
-def take_up(folder: MinedFolder, store: Store) -> TakenUp:
-    """Write the sessions of files that the store does not have in this version yet."""
+def take_up(folder: MinedFolder, store: Store, *, only: str | None = None) -> TakenUp:
+    """Write the sessions of files that the store does not have in this version yet; `only`: those of one project."""
     known = {row["path"]: (row["size"], row["mtime_ns"], row["judge"]) for row in store.each("source.all")}
-    sources = folder.sources().to_pylist()
+    sources = [row for row in folder.sources().to_pylist() if only is None or only in row["projects"]]
     new = {
         row["address"]: row
         for row in sources
         # What another version judged and learned would be mixed with what this one does.
         if row["rules"] == read_rules() and known.get(row["address"]) != (row["size"], row["mtime_ns"], row["judge"])
     }
-    writer = write_batches(lambda: store, _batches(folder, new), SessionLearner()) if new else None
+    projects = {project for row in new.values() for project in row["projects"] if only in (None, project)}
+    writer = write_batches(lambda: store, _batches(folder, new, projects), SessionLearner()) if new else None
     outdated = sum(row["rules"] != read_rules() for row in sources)
     sessions = 0 if writer is None else len(writer.settled)
     return TakenUp(len(new), len(sources) - len(new) - outdated, outdated, sessions)
 
 
-def _batches(folder: MinedFolder, sources: dict[str, dict[str, Any]]) -> Iterator[Batch]:
+def _batches(folder: MinedFolder, sources: dict[str, dict[str, Any]], projects: set[str | None]) -> Iterator[Batch]:
     """The rows of the sources, project by project; each source is complete only with its last batch."""
-    projects = {project for row in sources.values() for project in row["projects"]}
     for project in sorted(projects, key=lambda key: (key is not None, key or "")):
         for source, session in session_rows(folder.project(project)):
             if source in sources:

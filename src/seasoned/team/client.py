@@ -97,6 +97,14 @@ class TeamClient:
             raise Refused(f"The team's server refused: {text}")
         raise CannotDo(f"The team's server cannot do that now (HTTP {status}): {text}")
 
+    def push(self, batch: Iterable[TeamRecord], *, shown_as: str | None) -> set[int]:
+        """Send records; returns the places of those that the server refused. It has the others."""
+        records = [
+            {"project": one.project, "kind": one.kind, "key": one.key, "document": one.document} for one in batch
+        ]
+        answer = self.call("POST", "/team/push", {"records": records, "shown_as": shown_as})
+        return {int(at) for at in answer.get("refused", {})}
+
 
 def find_membership(store: Store) -> Membership | None:
     """The team of this machine; None if it has joined none."""
@@ -164,14 +172,10 @@ def push(
     row = store.row("membership.last_learned")
     until = 0.0 if row is None or row["at"] is None else min(float(row["at"]), time.time() - _VISIBLE_SECONDS)
     sent = withdrawn = refused = 0
-    for batch in _batches(waiting_records(store, settings, redactor)):
+    for batch in batches(waiting_records(store, settings, redactor)):
         if ends is not None and time.monotonic() >= ends:
             return PushReport(sent, withdrawn, refused, is_complete=False)
-        records = [
-            {"project": one.project, "kind": one.kind, "key": one.key, "document": one.document} for one in batch
-        ]
-        answer = client.call("POST", "/team/push", {"records": records, "shown_as": settings.name})
-        without = {int(at) for at in answer.get("refused", {})}
+        without = client.push(batch, shown_as=settings.name)
         _keep(store, batch, without)
         refused += len(without)
         withdrawn += sum(one.document is None for one in batch)
@@ -195,7 +199,8 @@ def _keep(store: Store, batch: Iterable[TeamRecord], refused: set[int]) -> None:
                 store.run("membership.keep_pushed", row)
 
 
-def _batches(records: Iterable[TeamRecord]) -> Iterator[list[TeamRecord]]:
+def batches(records: Iterable[TeamRecord]) -> Iterator[list[TeamRecord]]:
+    """The records in steps that the server takes."""
     batch: list[TeamRecord] = []
     size = 0
     for one in records:

@@ -16,6 +16,8 @@ from seasoned.file_lock import locked
 from seasoned.store import open_store
 
 if TYPE_CHECKING:
+    from seasoned.app.mine.push import MinedPush
+    from seasoned.mine.folder import MinedFolder
     from seasoned.mine.query import QueryAnswer
     from seasoned.mine.run import MineReport
     from seasoned.mine.take_up import TakenUp
@@ -23,11 +25,16 @@ if TYPE_CHECKING:
 _TABLES = ("pyarrow", "fsspec")
 
 
+def is_address(out: str) -> bool:
+    """Whether a mined folder is behind an address of fsspec rather than on this machine."""
+    return "://" in out
+
+
 def mined_address(config: Config, out: str | None) -> str:
     """Where mined tables are: as the user says, else in the home folder."""
     if not out:
         return str(config.home / "mined")
-    return out if "://" in out else str(Path(out).expanduser().absolute())
+    return out if is_address(out) else str(Path(out).expanduser().absolute())
 
 
 def mine_into_folder(
@@ -55,7 +62,7 @@ def mine_into_folder(
         raise passed_over[0][1]
     secrecy = kept_secrecy(config)
     with ExitStack() as stack:
-        if "://" not in out:
+        if not is_address(out):
             # Two runs at once would merge into the same files.
             stack.enter_context(locked(Path(out) / "_lock", wait_seconds=1.0))
         running = make_engine(
@@ -69,23 +76,45 @@ def mine_into_folder(
             raise CannotDo(f"{out!r} cannot be read or written: {error}.") from error
 
 
+def is_server(into: str) -> bool:
+    """Whether `--into` names the team's server rather than a store."""
+    return into.startswith(("https://", "http://"))
+
+
 def take_up_into(out: str, store_path: str) -> TakenUp:
     """Take a mined folder up into the store at a path, created if there is none, and learn from it."""
-    require("`seasoned mine`", "mine", *_TABLES)
     if "://" in store_path:
-        raise UsageError("--into takes the path of a store, such as ~/.seasoned/seasoned.db.")
+        raise UsageError("--into takes the path of a store, or the http(s) address of your team's server.")
     path = Path(store_path).expanduser()
-    from seasoned.mine.folder import MinedFolder
+    folder = _mined_folder(out)
     from seasoned.mine.take_up import take_up
 
-    folder = MinedFolder(out)
-    if not folder.names("sources"):
-        raise NotFound(f"{out!r} has not been mined into. Give paths to mine, or another --out.")
     with open_store(path / "seasoned.db" if path.is_dir() else path) as store:
         taken = take_up(folder, store)
         if taken.sessions:
             learn_rest(store)
         return taken
+
+
+def push_into(config: Config, out: str, url: str, *, preview: Path | None = None) -> MinedPush:
+    """Push a mined folder to the team's server; or write to a file what would be sent."""
+    folder = _mined_folder(out)
+    from seasoned.app.mine.push import push_mined
+
+    with ExitStack() as stack:
+        if not is_address(out):
+            stack.enter_context(locked(Path(out) / "_lock", wait_seconds=1.0))
+        return push_mined(config, folder.address, url, preview=preview)
+
+
+def _mined_folder(out: str) -> MinedFolder:
+    require("`seasoned mine`", "mine", *_TABLES)
+    from seasoned.mine.folder import MinedFolder
+
+    folder = MinedFolder(out)
+    if not folder.names("sources"):
+        raise NotFound(f"{out!r} has not been mined into. Give paths to mine, or another --out.")
+    return folder
 
 
 def ask(out: str, sql: str, *, limit: int | None = None) -> QueryAnswer:

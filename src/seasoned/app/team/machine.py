@@ -101,6 +101,20 @@ def _connected(config: Config) -> Iterator[tuple[Store, Membership, TeamClient]]
         yield store, membership, TeamClient(membership.url, token)
 
 
+@contextmanager
+def team_at(config: Config, url: str, *, to_push: bool) -> Iterator[tuple[Membership, TeamClient, Redactor]]:
+    """The team at an address, for what is pushed from elsewhere than the store."""
+    with _connected(config) as (_, membership, client):
+        if membership.url.rstrip("/") != url.rstrip("/"):
+            raise UsageError(f"This machine is in the team at {membership.url}, not in one at {url}.")
+        if to_push and membership.agreed_at is None:
+            raise CannotDo(
+                "Nothing is pushed before you have agreed to it. --preview shows what would leave this machine; "
+                "`seasoned team push` asks you. Then try again."
+            )
+        yield membership, client, _redactor(config)
+
+
 def _redactor(config: Config) -> Redactor:
     return kept_secrecy(config).redactor()
 
@@ -112,13 +126,14 @@ def preview(config: Config, file: Path | None = None) -> Preview:
     with open_store(config.store_path) as store:
         for one in team.waiting_records(store, config.team, _redactor(config)):
             records, withdrawn = records + (one.document is not None), withdrawn + (one.document is None)
-            lines.append(_line(one))
+            lines.append(record_line(one))
     content = b"".join(lines)
     _write(config, file, content)
     return Preview(file, records, withdrawn, len(content))
 
 
-def _line(record: TeamRecord) -> bytes:
+def record_line(record: TeamRecord) -> bytes:
+    """A record as a preview shows it."""
     shown = {"project": record.project, "kind": record.kind, "key": record.key, "document": record.document}
     return msgspec.json.encode(shown) + b"\n"
 
