@@ -31,6 +31,8 @@ from seasoned.redact import Secrecy
 MEGABYTES = float(os.environ.get("SEASONED_BENCH_MINE_MB", "60"))
 # Of short runs the fastest counts; long ones are their own average.
 ROUNDS = int(os.environ.get("SEASONED_BENCH_MINE_ROUNDS", "3" if MEGABYTES <= 100 else "1"))
+# As engine:processes, for sizes at which only some of them fit into the time.
+RUNS = os.environ.get("SEASONED_BENCH_MINE_RUNS", "inline:1,pool:1,pool:2,dask:1,dask:2")
 FOLDER = os.environ.get("SEASONED_BENCH_FOLDER")
 WANTED = 0.8  # of what the pool does with as many processes
 _KILL_MEGABYTES = 60.0  # enough to kill a worker in the middle of
@@ -49,10 +51,9 @@ def figures() -> Iterator[str]:
             f"{size / 1e6:,.0f} MB: {written.sessions:,} sessions of {written.projects:,} projects, "
             f"{written.calls:,} calls, written in {time.perf_counter() - begun:.1f} s; rounds: {ROUNDS}"
         )
-        runs = [("inline", 1), ("pool", 1), ("pool", 2)]
-        if has_dask:
-            runs += [("dask", 1), ("dask", 2)]
-        else:
+        named = [one.partition(":") for one in RUNS.split(",")]
+        runs = [(engine, int(workers)) for engine, _, workers in named if engine != "dask" or has_dask]
+        if not has_dask:
             yield "dask: not measured, the extra `mine` is not installed"
         found: dict[tuple[str, int], list[dict[str, Any]]] = {one: [] for one in runs}
         for number in range(ROUNDS):
@@ -67,7 +68,7 @@ def figures() -> Iterator[str]:
                 f"processor {processor:.1f} s ({size / processor / 1e6:.1f} MB for each second); start {start:.1f} s; "
                 f"memory {_most(each, 'largest'):.0f} MB in one process, {_most(each, 'together'):.0f} MB in all"
             )
-        yield from _ratios(found) if has_dask else ()
+        yield from _ratios(found)
         digests = {one["digest"] for each in found.values() for one in each}
         yield f"the same bytes in all {ROUNDS * len(runs)} runs: {'yes' if len(digests) == 1 else 'NO'}"
         yield from _killed(folder, ("pool", "dask") if has_dask else ("pool",))
@@ -76,7 +77,9 @@ def figures() -> Iterator[str]:
 
 def _ratios(found: dict[tuple[str, int], list[dict[str, Any]]]) -> Iterator[str]:
     for workers in (1, 2):
-        dask, pool = found["dask", workers], found["pool", workers]
+        dask, pool = found.get(("dask", workers)), found.get(("pool", workers))
+        if dask is None or pool is None:
+            continue
         by_clock = _least(pool, "seconds") / _least(dask, "seconds")
         by_processor = _least(pool, "processor") / _least(dask, "processor")
         yield (
