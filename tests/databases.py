@@ -19,7 +19,7 @@ import pytest
 from seasoned.config import Config
 from seasoned.store import Database, open_database
 
-_START_SECONDS = 60
+_START_SECONDS = 240
 _SETTINGS = {
     "listen_addresses": "",
     "fsync": "off",

@@ -58,8 +58,8 @@ class Walk:
     def go(self, address: str) -> None:
         """Open a page, and look at it as a strict visitor would."""
         self.page.goto(address)
-        for plot in self.page.query_selector_all(".plot"):
-            plot.wait_for_selector("svg")
+        # By one condition on the page: a page that refreshes itself meanwhile takes its elements away.
+        self.page.wait_for_function("[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('svg'))")
         self._check_width()
 
     def change_to(self, width: int, scheme: str) -> None:

@@ -28,7 +28,7 @@ from tests.confirm.keys import WORDS, make_person, unlock
 PEOPLE: dict[str, Role] = {"agent": "agent", "other": "agent", "alice": "approver", "bob": "approver", "root": "admin"}
 """Names of the credentials that a service for tests begins with."""
 ASKED = {"action": "send_report", "description": "Send the weekly report.", "details": {"to": "team@example.org"}}
-_START_SECONDS = 30
+_START_SECONDS = 120
 _ROOT = Path(__file__).resolve().parents[2]
 
 

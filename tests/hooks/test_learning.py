@@ -281,7 +281,7 @@ def test_the_process_is_on_its_own_and_lets_others_go_first(tmp_path: Path) -> N
     while not told.exists() and time.monotonic() < begun + 30:
         time.sleep(0.01)
     seen = json.loads(told.read_text())
-    assert seen["nice"] == 15 and "idle" in seen["disk"]
+    assert seen["nice"] == min(19, os.nice(0) + 15) and "idle" in seen["disk"]
     assert seen["session"] == seen["pid"], "it survives what its agent started"
     assert (seen["open"], seen["stdout"]) == ([], "/dev/null"), "no pipe of the agent is held open"
     assert str(project) not in seen["path"] and "" not in seen["path"]
