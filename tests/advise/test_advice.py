@@ -10,7 +10,7 @@ import pytest
 from seasoned.advise.advice import Advice
 from seasoned.advise.habit import ProjectHabits
 from seasoned.advise.mistake import from_mistake, is_undone
-from seasoned.advise.telling import may_be_told
+from seasoned.advise.view import may_be_told
 from seasoned.insight.mistake.recurrence import RecurrenceCounter
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.redact.key import Secrecy

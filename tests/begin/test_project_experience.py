@@ -47,7 +47,7 @@ def _is_never_late(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("service", "hint"):
         monkeypatch.setattr(f"seasoned.gateway.{module}._WAIT_SECONDS", 60.0)
     # A process that learns from the store would find no session behind what `_know` says, and remove it.
-    monkeypatch.setattr("seasoned.gateway.record.quiet.begin", lambda home: None)
+    monkeypatch.setattr("seasoned.gateway.record.recorder.begin", lambda home: None)
 
 
 every_way = pytest.mark.parametrize(

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
+from tools.compile_commands import compile_table, read_toml, write_compiled
+
 from seasoned.command.action import HIGH_RISK
 from seasoned.command.path import WorkingFolder
 from seasoned.command.risk import assess_call, assess_command, danger_in, may_be_example, need_of_call, need_of_command
-from seasoned.command.rows import COMPILED, CommandTable, compile_table, read_toml, table, write_compiled
+from seasoned.command.rows import COMPILED, CommandTable, table
 from seasoned.command.tool import Kind, OutputForm
 from seasoned.command.tool_call import example_findings
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from seasoned.command.tool import kind_of
+from seasoned.insight.mistake.recurrence import FEWEST_SESSIONS, Recurrence, RecurrenceCounter
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.session import SessionRef, ToolCall
 
@@ -43,3 +46,11 @@ def session(name: str, *calls: JudgedCall, day: int = 0) -> Track:
 def sessions(count: int, *calls: JudgedCall) -> list[Track]:
     """The same calls in several sessions, a day apart."""
     return [session(f"s{number}", *calls, day=number) for number in range(count)]
+
+
+def recurring(tracks: Iterable[Track], *, fewest_sessions: int = FEWEST_SESSIONS) -> tuple[Recurrence, ...]:
+    """The recurring mistakes of these sessions."""
+    counter = RecurrenceCounter()
+    for track in tracks:
+        counter.add(track)
+    return counter.recurring(fewest_sessions=fewest_sessions)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from seasoned.insight.mistake.failure import FailureKey, is_signal, kind_of_failure
-from seasoned.insight.mistake.recurrence import Recurrence, recurring
+from seasoned.insight.mistake.recurrence import Recurrence
 from seasoned.insight.mistake.repair import repairs
 from seasoned.insight.track import JudgedCall, Track
 from tests.each_case import each_case
-from tests.insight.mistakes import bash, call, edit, session, sessions
+from tests.insight.mistakes import bash, call, edit, recurring, session, sessions
 
 _RTK = "error: unrecognized subcommand 'bun'"
 _NO_MODULE = "ModuleNotFoundError: No module named 'shop'"

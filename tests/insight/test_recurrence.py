@@ -9,10 +9,11 @@ import msgspec
 
 from seasoned.history.read import read
 from seasoned.insight.mistake.failure import program_of
-from seasoned.insight.mistake.recurrence import Recurrence, RecurrenceCounter, recurring
+from seasoned.insight.mistake.recurrence import Recurrence, RecurrenceCounter
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall, Track, track_of
 from seasoned.session import SessionRef
+from tests.insight.mistakes import recurring
 
 _MISSING = "File does not exist."
 

@@ -1,10 +1,10 @@
-"""The project's own files, parsed once, for the tests of its structure."""
+"""The project's own files, each parsed when a test of its structure first asks for its tree."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,14 +13,18 @@ PACKAGE = ROOT / "src/seasoned"
 SAMPLES = PACKAGE / "samples"
 
 
-class Module(NamedTuple):
+class Module:
     """One Python file: its path from the root, its dotted name, its text and its tree."""
 
-    file: str
-    name: str
-    text: str
-    tree: ast.Module
-    is_package: bool
+    def __init__(self, file: str, name: str, text: str, *, is_package: bool) -> None:
+        self.file = file
+        self.name = name
+        self.text = text
+        self.is_package = is_package
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
 
 
 class Import(NamedTuple):
@@ -34,12 +38,12 @@ class Import(NamedTuple):
 
 def module(name: str, text: str, file: str | None = None, *, is_package: bool = False) -> Module:
     """A module from its text, so that a rule can also be shown code that breaks it."""
-    return Module(file or f"{name.replace('.', '/')}.py", name, text, ast.parse(text), is_package)
+    return Module(file or f"{name.replace('.', '/')}.py", name, text, is_package=is_package)
 
 
 @cache
 def modules(folder: str = "src") -> tuple[Module, ...]:
-    """Every Python file below a folder of the project."""
+    """Every Python file below a folder of the project; `conftest.py` lets go of them after each file of tests."""
     return tuple(_load(path, folder) for path in sorted((ROOT / folder).rglob("*.py")))
 
 
@@ -100,4 +104,6 @@ def _named_in_call(call: ast.Call) -> str | None:
 
 
 def _is_for_types(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    return isinstance(node, ast.If) and any(
+        "TYPE_CHECKING" in (getattr(part, "id", ""), getattr(part, "attr", "")) for part in ast.walk(node.test)
+    )

@@ -13,8 +13,11 @@ import pytest
 from tests.each_case import each_case
 from tests.structure.source_tree import Module, modules
 
-PACKAGES = [one for one in modules() if one.is_package]
 _SCREAMING = re.compile(r"[A-Z0-9_]+\Z")
+
+
+def packages() -> list[Module]:
+    return [one for one in modules() if one.is_package]
 
 
 def _order(name: str) -> tuple[int, list[tuple[int, str]]]:
@@ -44,7 +47,7 @@ def _exports(one: Module) -> list[str] | None:
 
 def test_what_a_package_exports_exists_in_order_and_once() -> None:
     problems = []
-    for one in PACKAGES:
+    for one in packages():
         names, package = _exports(one) or [], import_module(one.name)
         problems += [f"{one.name} has no {name}" for name in names if not hasattr(package, name)]
         if names != sorted(set(names), key=_order):
@@ -55,7 +58,7 @@ def test_what_a_package_exports_exists_in_order_and_once() -> None:
 def test_a_package_that_gathers_names_exports_them() -> None:
     problems = [
         f"{one.name} imports {alias.asname or alias.name} but does not export it"
-        for one in PACKAGES
+        for one in packages()
         for node in ast.walk(one.tree)
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("seasoned")
         for alias in node.names
@@ -65,7 +68,7 @@ def test_a_package_that_gathers_names_exports_them() -> None:
 
 
 def test_every_package_has_a_docstring() -> None:
-    assert [one.name for one in PACKAGES if not ast.get_docstring(one.tree)] == []
+    assert [one.name for one in packages() if not ast.get_docstring(one.tree)] == []
 
 
 def test_importing_the_package_does_nothing() -> None:

@@ -38,8 +38,7 @@ BROAD_EXCEPTS: dict[tuple[str, str], str] = {
     ("src/seasoned/schedule/scheduler.py", "RunThread._launch.work"): "one job: however it breaks, its line says so",
 }
 
-OURS = [*modules("src"), *modules("tests"), *modules("tools"), *modules("bench")]
-TESTS = [one for one in modules("tests") if PurePath(one.file).name.startswith("test_")]
+FOLDERS = ("src", "tests", "tools", "bench")
 
 
 def long_functions(one: Module) -> list[str]:
@@ -162,7 +161,8 @@ def test_every_exception_says_why(listed: dict[object, str]) -> None:
 
 
 def test_no_file_has_a_name_that_says_nothing() -> None:
-    vague = [one.file for one in OURS if any(VAGUE.match(part) for part in PurePath(one.file).with_suffix("").parts)]
+    ours = [one for folder in FOLDERS for one in modules(folder)]
+    vague = [one.file for one in ours if any(VAGUE.match(part) for part in PurePath(one.file).with_suffix("").parts)]
     assert not vague, "\n".join(vague)
 
 
@@ -186,7 +186,8 @@ def test_no_test_uses_mocks() -> None:
 
 
 def test_every_test_asserts_something() -> None:
-    found = [place for one in TESTS for place in asserts_nothing(one)]
+    tests = [one for one in modules("tests") if PurePath(one.file).name.startswith("test_")]
+    found = [place for one in tests for place in asserts_nothing(one)]
     assert not found, "\n".join(found)
 
 

@@ -14,7 +14,6 @@ from seasoned.advise.follow_up import FollowUp
 from seasoned.advise.gather import Gathered
 from seasoned.advise.instruction import project_folder, says
 from seasoned.advise.step import AREA, StepPlace, left_of, plan_step, target_of
-from seasoned.advise.telling import may_be_told
 from seasoned.config import Config
 from seasoned.connect.agent import AGENTS, connector
 from seasoned.connect.apply import apply_plan, is_connected, own_programs
@@ -24,12 +23,17 @@ from seasoned.connect.plan import ConnectPlan
 from seasoned.errors import CannotDo, NotFound
 from seasoned.experience.choice import decide
 from seasoned.experience.tree import contradiction
+from seasoned.lazy_regex import LazyRegex
 from seasoned.project import name_of
 from seasoned.redact import Redactor
 from seasoned.store import Store
+from seasoned.template.admission.admit import admit
+from seasoned.template.admission.call import admit_call
 from seasoned.text import plural
 
 NAMES = {"claude-code": "Claude Code", "codex": "Codex", "hermes": "Hermes"}
+_CODE = LazyRegex(r"`([^`]+)`")
+_MOST_CHARS = 300
 
 
 class ShownAdvice(msgspec.Struct, frozen=True):
@@ -275,3 +279,28 @@ def undo_preview(config: Config, one: AppliedAdvice) -> ConnectPlan:
     if one.step.kind == "connect":
         return plan_undo(one.step.text, home=config.home, left=getattr(connector(one.step.text), "left", None))
     return plan_undo(one.id, home=config.home, left=left_of(one.step, one.project), area=AREA)
+
+
+def may_be_told(redactor: Redactor, advice: Advice) -> bool:
+    """Whether the sentence and the step of advice pass the gate that everything passes that a model will read."""
+    texts = [advice.sentence] if advice.step.kind == "connect" else [advice.sentence, advice.step.text]
+    return all(_is_admitted(redactor, text, advice.project or "") for text in texts) and all(
+        _may_be_shown(piece, advice.project or "") for piece in _commands(advice)
+    )
+
+
+def _is_admitted(redactor: Redactor, text: str, project: str) -> bool:
+    if len(text) > _MOST_CHARS and "\n" not in text:
+        return False
+    return bool(admit(redactor, text, commands=True)) and all(
+        _may_be_shown(found[1], project) for found in _CODE.compiled.finditer(text)
+    )
+
+
+def _may_be_shown(command: str, project: str) -> bool:
+    return bool(admit_call("Bash", {"command": command}, project=project))
+
+
+def _commands(advice: Advice) -> list[str]:
+    """What the step would have sessions run."""
+    return [advice.step.text] if advice.step.kind in ("pin", "permission", "script", "replace") else []

@@ -64,11 +64,3 @@ def check_action(name: str) -> str:
             f" {MOST_CHARACTERS} characters, such as 'send_email'."
         )
     return spelled
-
-
-def is_high_risk(name: str) -> bool:
-    """Whether an action always needs a person. A name that cannot be read is treated as one that does."""
-    try:
-        return check_action(name) in HIGH_RISK
-    except UsageError:
-        return True

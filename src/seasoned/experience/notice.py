@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from seasoned.digest import short_digest
 from seasoned.experience.memory_text import Remembered
 from seasoned.store import Store
 from seasoned.text import plural
@@ -67,10 +66,3 @@ def _more(conversation: str) -> str:
     # What can be typed where Hermes is installed, whichever environment that is.
     program = "hermes seasoned" if agent == "hermes" else "seasoned"
     return f"Details: {program} receipt {native[: _ID_CHARS.get(agent, 40)]}"
-
-
-def note_told(store: Store, conversation: str, project: str, place: str, text: str) -> None:
-    """Record what a conversation was shown, for its receipt."""
-    row = {"conversation": conversation, "project": project, "place": place, "text": text, "told_at": time.time()}
-    with store.write():
-        store.run("receipt.tell", {**row, "digest": short_digest(place, text)})

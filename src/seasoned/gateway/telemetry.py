@@ -6,7 +6,6 @@ OTLP in JSON, which every collector accepts and which needs no library.
 
 from __future__ import annotations
 
-import logging
 import re
 import secrets
 import threading
@@ -46,7 +45,6 @@ _PROVIDERS = (
     (".amazonaws.com", "aws.bedrock"),
     ("generativelanguage.googleapis.com", "gcp.gemini"),
 )
-_log = logging.getLogger("seasoned.gateway")
 _encode = msgspec.json.Encoder().encode
 Value = str | bool | int | float | Sequence[str]
 

@@ -52,10 +52,6 @@ class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
         return sum(one.is_alive for one in self.schedulers)
 
     @property
-    def dead(self) -> int:
-        return sum(one.is_dead for one in self.schedulers)
-
-    @property
     def is_kept(self) -> bool:
         """Whether jobs start in time: no slot is overdue, and a scheduler is alive if there are jobs."""
         return self.overdue_seconds <= OVERDUE_SECONDS and (self.alive > 0 or self.active_jobs == 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 
@@ -28,10 +28,9 @@ INSTRUCTIONS = (
     "You work at {about}. Do what the user asks with your tools, then say in one sentence what came of it. "
     "When a call fails, change it and try again."
 )
-Role = Literal["good", "failed", "stale", "results"]
 # What is learned on the train part: calls that worked, calls that failed, what worked by the former rules, and the
 # calls that worked with what they answered.
-ROLES: tuple[Role, ...] = get_args(Role)
+Role = Literal["good", "failed", "stale", "results"]
 Way = Literal["relevant", "per_tool", "other_tools", "one_failed"]
 _TEMPLATE = "template:"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from itertools import islice
 
@@ -25,8 +25,8 @@ from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import Exchange, FinishedExchange
 from seasoned.gateway.record.conversations import ConversationIndex
 from seasoned.gateway.record.example_watch import ExampleWatch
-from seasoned.gateway.record.quiet import QuietConversations
 from seasoned.gateway.record.session_writer import SessionWriter
+from seasoned.learn_queue import begin, note, waiting
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, open_database, open_store
 
@@ -40,6 +40,9 @@ _AT_ONCE = 32
 _BATCHES = 6
 _PAUSE_SECONDS = 0.001
 _STOP_SECONDS = 10.0
+# Agents call their model every few seconds; after so long a turn is over, or the agent has gone.
+QUIET_SECONDS = 60.0
+_MOST_HEARD = 10_000
 _log = logging.getLogger("seasoned.gateway")
 
 
@@ -74,6 +77,44 @@ class StoreCache:
             self._keys.load(database)
         finally:
             database.close()
+
+
+class QuietConversations:
+    """When each conversation that is not yet learned from was last heard; one that went quiet is learned from in the
+    background. Used by the recorder's thread only."""
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._heard: OrderedDict[str, float] = OrderedDict()
+
+    def hear(self, session: str, at: float) -> None:
+        """Something was added to a conversation."""
+        self._heard[session] = at
+        self._heard.move_to_end(session)
+        if len(self._heard) > _MOST_HEARD:
+            self._heard.popitem(last=False)
+
+    def look(self, now: float) -> bool:
+        """Have those that went quiet learned from; returns whether there were any."""
+        found = False
+        while self._heard and next(iter(self._heard.values())) <= now - QUIET_SECONDS:
+            self._heard.popitem(last=False)
+            found = True
+        if found:
+            # They are in the store already, so no file has to be read.
+            note(self._home, "store")
+            begin(self._home)
+        return found
+
+    def begin(self) -> None:
+        """Have learned from what an earlier gateway left."""
+        if waiting(self._home):
+            begin(self._home)
+
+    def close(self) -> None:
+        """Leave a note for the next process that learns: this one is about to end."""
+        if self._heard:
+            note(self._home, "store")
 
 
 class GatewayRecorder:

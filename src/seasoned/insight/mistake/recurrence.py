@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -221,14 +221,6 @@ class RecurrenceCounter:
                 key=lambda r: (r.kind == "signal", -r.sessions, -r.failures, r.tool, r.program or "", r.signature),
             )
         )
-
-
-def recurring(tracks: Iterable[Track], *, fewest_sessions: int = FEWEST_SESSIONS) -> tuple[Recurrence, ...]:
-    """The recurring mistakes of these sessions."""
-    recurrer = RecurrenceCounter()
-    for track in tracks:
-        recurrer.add(track)
-    return recurrer.recurring(fewest_sessions=fewest_sessions)
 
 
 def _count_lost(group: _MistakeGroup, track: Track, places: set[int]) -> None:

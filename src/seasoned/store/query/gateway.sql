@@ -11,10 +11,6 @@ FROM gateway_key ORDER BY created_at, name;
 SELECT id, name, token_hash, usd_per_day, tokens_per_day, stops, created_at, revoked_at
 FROM gateway_key WHERE name = :name;
 
--- name: key_by_hash
-SELECT id, name, token_hash, usd_per_day, tokens_per_day, stops, created_at, revoked_at
-FROM gateway_key WHERE token_hash = :token_hash;
-
 -- name: revoke_key
 UPDATE gateway_key SET revoked_at = :now WHERE name = :name AND revoked_at IS NULL;
 

@@ -183,9 +183,6 @@ INSERT INTO forgotten (agent, native_id, forgotten_at)
 SELECT agent, native_id, :forgotten_at FROM session WHERE id = :id
 ON CONFLICT (agent, native_id) DO UPDATE SET forgotten_at = excluded.forgotten_at;
 
--- name: is_forgotten
-SELECT agent, native_id FROM forgotten WHERE native_id = :native_id;
-
 -- name: unforget
 DELETE FROM forgotten WHERE native_id = :native_id;
 

@@ -24,9 +24,6 @@ SELECT
 -- name: set_gone
 UPDATE source SET gone_at = :gone_at WHERE path = :path AND gone_at IS NULL;
 
--- name: set_back
-UPDATE source SET gone_at = NULL WHERE path = :path;
-
 -- name: find
 SELECT id, path FROM source WHERE path = :path;
 

@@ -143,7 +143,6 @@ _DEFAULTS = MiningOptions()
 # So many calls of a group are tried before it is dropped as unclean.
 _TRIED = 6
 _encode = msgspec.json.Encoder(order="sorted").encode
-_decode = msgspec.json.Decoder(dict).decode
 
 
 def mine_store(
