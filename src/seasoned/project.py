@@ -222,6 +222,15 @@ def checkout_root(folder: str) -> str | None:
         return None
 
 
+def repository_of(folder: str) -> str | None:
+    """The git folder that all worktrees of the repository around a folder share; None if there is none here."""
+    try:
+        found = _top_of(folder)
+        return None if found is None else _common_folder(found[1])
+    except (OSError, ValueError):
+        return None
+
+
 def _top_of(folder: str) -> tuple[str, str, str] | None:
     """The top of a checkout, its git folder, and the folder itself, all without links."""
     if not os.path.isabs(folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -86,13 +87,17 @@ def _chosen(known: list[dict[str, Any]], *, yes: bool, asks: bool) -> list[str]:
     if not found:
         click.echo(f"No agent was found on this machine. Connect one by name: {', '.join(AGENTS)}.")
         return []
+    # Once for all: most agents get the same parts.
+    click.echo("What connecting an agent brings:")
+    _list_parts(PARTS)
     for one in found:
         state = "connected" if one["connected"] else "not connected"
+        click.echo()
         click.secho(f"{one['title']} ({one['agent']}): {state}", bold=True)
-        for part in one["parts"]:
-            click.echo(f"  {part:<14} {PARTS[part]}")
+        click.echo(f"  {', '.join(one['parts'])}")
         for sentence in one["lacks"]:
-            click.echo(f"  {'':<14} {sentence}")
+            click.echo(f"  - {sentence}")
+    click.echo()
     free = [one["agent"] for one in found if not one["connected"]]
     if not free:
         click.echo("All of them are connected.")
@@ -102,12 +107,23 @@ def _chosen(known: list[dict[str, Any]], *, yes: bool, asks: bool) -> list[str]:
     if not asks:
         click.echo(f"Connect one with `seasoned connect AGENT`: {', '.join(free)}.")
         return []
-    named = click.prompt("Connect which, separated by commas (`none` for none)", default=",".join(free))
-    names = [word.strip() for word in named.split(",") if word.strip() not in ("", "none")]
-    unknown = [name for name in names if name not in AGENTS]
-    if unknown:
-        raise UsageError(f"Unknown agent {unknown[0]!r}. Agents are {', '.join(AGENTS)}.")
+    question = "Connect which? Each change is shown before it is written. Names with commas, or none"
+    names: list[str] = click.prompt(question, default=",".join(free), value_proc=_names)
     return names
+
+
+def _names(text: str) -> list[str]:
+    """The agents that a person typed; asked again if one is not known."""
+    names = [word.strip() for word in text.split(",") if word.strip() not in ("", "none")]
+    for name in names:
+        if name not in AGENTS:
+            raise click.BadParameter(f"Unknown agent {name!r}. Agents are {', '.join(AGENTS)}.")
+    return names
+
+
+def _list_parts(parts: Iterable[Part]) -> None:
+    for part in parts:
+        click.echo(f"  {part:<14} {PARTS[part]}")
 
 
 def _connect(
@@ -173,10 +189,9 @@ def _parts(text: str | None, known: KnownAgent, before: tuple[Part, ...]) -> tup
 
 def _choose(known: KnownAgent, before: tuple[Part, ...]) -> tuple[Part, ...]:
     """Ask at the terminal which parts to connect."""
-    click.echo("Parts that can be connected:")
-    for part in known.parts:
-        click.echo(f"  {part:<14} {PARTS[part]}")
-    return _parts(click.prompt("Connect", default=",".join(before)), known, before)
+    click.echo(f"Parts of {known.title} that can be connected:")
+    _list_parts(known.parts)
+    return _parts(click.prompt("Connect which parts", default=",".join(before)), known, before)
 
 
 def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:

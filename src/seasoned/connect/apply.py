@@ -13,12 +13,14 @@ from pathlib import Path
 import msgspec
 
 from seasoned.atomic_write import ORDINARY, digest, make_private_folder, write_atomic
+from seasoned.connect.json_text import keep_empty
 from seasoned.connect.plan import (
     ConnectPlan,
     FileChange,
     LinkedFolder,
     Part,
     change_of,
+    decode_text,
     diff_of,
     made_links,
     make_links,
@@ -200,6 +202,8 @@ def _undone(folder: Path, one: _ChangedFile, left: Left | None) -> tuple[FileCha
         )
         if found is None and left is None:
             raise CannotDo("the same lines were changed")
+        if before is not None:
+            found = _with_own(path, before, present, found)
     except CannotDo as error:
         since = diff_of(after, present, path)
         ours = diff_of(before, after, path)
@@ -208,6 +212,14 @@ def _undone(folder: Path, one: _ChangedFile, left: Left | None) -> tuple[FileCha
             f"again.\nChanged by connecting:\n{ours}Changed since:\n{since}"
         ) from error
     return change_of(path, present, found, why)
+
+
+def _with_own(path: Path, before: bytes, present: bytes, found: bytes | None) -> bytes:
+    """What is left of a file that was there before: it stays, with what was empty in it."""
+    if path.suffix != ".json":
+        return found or b""
+    was, now, left = (decode_text(data, path) for data in (before or b"{}", present, found or b"{}\n"))
+    return keep_empty(was, now, left, path).encode()
 
 
 def _write_all(changes: tuple[FileChange, ...], *, unfinished: Path) -> None:

@@ -81,6 +81,27 @@ def replace_value(text: str, node: JsonNode, value: object) -> str:
     return text[: node.start] + written + text[node.end :]
 
 
+def keep_empty(before: str, present: str, left: str, path: Path) -> str:
+    """What is left of a file, with the empty objects and lists that a person had there before we filled them."""
+    own, now = (read_object(text, path, comments=True) for text in (before, present))
+    for key, child in zip(own.keys, own.children, strict=True):
+        # At the top, and one level below it: an event without hooks.
+        empty = [
+            (name, one.value) for name, one in zip(child.keys, child.children, strict=False) if one.value in ({}, [])
+        ]
+        held = now.child(key)
+        for name, value in [("", child.value)] if child.value in ({}, []) else empty:
+            root = read_object(left, path, comments=True)
+            there = root.child(key)
+            if held is None or (name and held.child(name) is None):
+                continue
+            if there is None:
+                left = add_member(left, root, key, {name: value} if name else value)
+            elif name and there.child(name) is None:
+                left = add_member(left, there, name, value)
+    return left
+
+
 def remove_child(text: str, parent: JsonNode, at: int) -> str:
     """The text without one child, its comma, and the line that it leaves empty."""
     start = parent.key_starts[at] if parent.kind == "object" else parent.children[at].start

@@ -14,6 +14,12 @@ from seasoned.errors import NotFound, SeasonedError, SourceError
 
 DATABASES = (".db", ".sqlite", ".sqlite3", ".vscdb")
 SUFFIXES = (".jsonl", ".json", ".ndjson", *DATABASES, ".eval", ".traj", ".aider.chat.history.md")
+# Where SpecStory keeps its Markdown; other Markdown is never opened.
+_SPECSTORY = "/.specstory/history"
+# The file of a git folder that stands for the sessions which Entire keeps in the repository: it is always there.
+GIT_FILE = "HEAD"
+CHECKPOINT_BRANCH = "entire/checkpoints/v1"
+CHECKPOINT_REFS = "refs/entire/checkpoints/"
 # Folders with many JSON files that are never histories.
 _SKIPPED_FOLDERS = {"node_modules", ".git", "__pycache__", ".venv", "venv", "site-packages"}
 
@@ -124,7 +130,26 @@ def candidates(
 
 def may_be_history(path: str) -> bool:
     """Whether a file could be a history by its path alone, for files that are not on this machine."""
-    return path.endswith(SUFFIXES) and _SKIPPED_FOLDERS.isdisjoint(path.split("/")[:-1])
+    folder, _, name = path.rpartition("/")
+    return _may_be_named(folder, name) and _SKIPPED_FOLDERS.isdisjoint(folder.split("/"))
+
+
+def _may_be_named(folder: str, name: str) -> bool:
+    return name.endswith(SUFFIXES) or (name.endswith(".md") and folder.endswith(_SPECSTORY))
+
+
+def checkpoints_changed_ns(git: Path) -> int | None:
+    """When the checkpoints that Entire keeps in a git folder last changed; None if there are none. Starts no git."""
+    loose = (f"refs/heads/{CHECKPOINT_BRANCH}", f"refs/remotes/*/{CHECKPOINT_BRANCH}", f"{CHECKPOINT_REFS}*")
+    found = [path.stat().st_mtime_ns for pattern in loose for path in git.glob(pattern)]
+    try:
+        # In a fresh clone, and after `git gc`, refs are lines of one file.
+        packed = git / "packed-refs"
+        if any(name.encode() in packed.read_bytes() for name in (f"/{CHECKPOINT_BRANCH}\n", CHECKPOINT_REFS)):
+            found.append(packed.stat().st_mtime_ns)
+    except OSError:
+        pass
+    return max(found, default=None)
 
 
 def _raise(path: str, error: SeasonedError) -> None:
@@ -180,7 +205,7 @@ def _walk(folder: str) -> Iterator[Candidate | tuple[str, SourceError]]:
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in _SKIPPED_FOLDERS and not _is_part_of_session(folder, entry.name):
                 yield from _walk(entry.path)
-        elif entry.name.endswith(SUFFIXES):
+        elif _may_be_named(folder, entry.name):
             try:
                 status = entry.stat()
             except OSError:
@@ -199,7 +224,8 @@ def _is_part_of_session(folder: str, name: str) -> bool:
 def _changed_ns(path: str, status: os.stat_result) -> int:
     """When a file last changed. What a program adds to a database stays in a log beside it while the program runs."""
     if not path.endswith(DATABASES):
-        return status.st_mtime_ns
+        git, _, name = path.rpartition("/")
+        return (name == GIT_FILE and checkpoints_changed_ns(Path(git))) or status.st_mtime_ns
     try:
         return max(status.st_mtime_ns, os.stat(f"{path}-wal").st_mtime_ns)  # noqa: PTH116
     except OSError:

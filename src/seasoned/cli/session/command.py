@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from seasoned.app.extras import require
-from seasoned.app.stores import check_readable, make_redactor, read_source, scan_into_store
+from seasoned.app.stores import check_readable, checkpoint_files, make_redactor, read_source, scan_into_store
 from seasoned.app.team.background import sync_in_background
 from seasoned.cli.histories import histories, passed_over_answer, print_passed_over
 from seasoned.cli.options import (
@@ -59,9 +59,10 @@ _TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 @click.command(epilog=OWN_PATHS_HELP)
 @paths_argument
+@click.option("--entire", is_flag=True, help="Read what Entire keeps in git repositories (PATHS, or all known).")
 @verbose_option
 @json_option
-def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
+def scan(paths: tuple[Path, ...], entire: bool, verbose: bool, as_json: bool) -> None:
     """Read histories into the store.
 
     Only what is new or has changed is read.
@@ -70,6 +71,8 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
     Example: seasoned scan ~/.claude/projects
     """
     config = load()
+    if entire:
+        paths = tuple(checkpoint_files(config, paths))
     report, store = scan_into_store(config, paths, verbose=verbose, progress=ReadingBar)
     sync_in_background(config)
     # Before --json too: a scan in which every file failed is an error for programs as well.

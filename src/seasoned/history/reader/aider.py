@@ -31,8 +31,8 @@ _FAILED = re.compile(r"^(?:> )?#* ?SearchReplaceNoExactMatch.*|^> The LLM did no
 
 
 def recognises(sample: Sample) -> bool:
-    """Whether it is the only history in Markdown that is known."""
-    return sample.kind == "markdown"
+    """Whether it is Markdown that begins as aider's does."""
+    return sample.kind == "markdown" and _CHAT.match(sample.opening) is not None
 
 
 def read(path: Path) -> Iterator[Session]:
@@ -40,10 +40,10 @@ def read(path: Path) -> Iterator[Session]:
     with source_errors(path):
         text = path.read_text(encoding="utf-8", errors="replace")
     begins = [*_CHAT.finditer(text)]
-    ends = [*[one.start() for one in begins[1:]], len(text)]
+    ends = [one.start() for one in begins[1:]] + [len(text)]
     # aider keeps its history in the folder that it works in.
     folder = str(path.absolute().parent) if path.name.startswith(".aider") else None
-    for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+    for number, (begin, end) in enumerate(zip(begins, ends, strict=False)):
         ref = SessionRef(_AGENT, f"{path.absolute().parent.name}-{begin[1]}-{number}".replace(" ", "T"))
         builder = SessionBuilder(ref, format=NAME, path=str(path))
         builder.cwd = folder
