@@ -73,6 +73,8 @@ class TeamSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     projects: tuple[str, ...] = ()
     conversations: bool = False  # whether what people and agents said is pushed too, redacted
     name: str | None = None  # the name that other members see; by default none
+    # Experiments that are shared: with what their arms show if they were begun here, and with outcomes of sessions.
+    experiments: tuple[str, ...] = ()
 
 
 class Config(msgspec.Struct, frozen=True):

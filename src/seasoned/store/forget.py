@@ -64,6 +64,7 @@ _EVERYTHING = (
     # What was pushed stays on the list: the next push withdraws it.
     "membership.forget_evidence",
     "membership.forget_pulled",
+    "membership.forget_experiments",
     *_SHARED,
 )
 

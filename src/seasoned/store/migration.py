@@ -139,6 +139,8 @@ MIGRATIONS = (
     Migration("m033_team", ("team.sqlite",)),
     # What sessions used by hour and model, and what a token costs: the cost of every history.
     Migration("m034_usage", ("usage.sqlite",)),
+    # Experiments that another machine of the team began.
+    Migration("m035_team_experiment", ("team_experiment.sqlite",)),
 )
 VERSION = len(MIGRATIONS)
 

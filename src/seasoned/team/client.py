@@ -7,7 +7,9 @@ killed at any moment is simply repeated, and the server recognises what it has a
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
+from contextlib import suppress
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -20,6 +22,7 @@ from seasoned.experience.storage import refresh
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.store.project import ProjectFinder
+from seasoned.team.experiment import PLACE, experiment_records, forget_joined, place_of, take_in_here
 from seasoned.team.record import (
     VERSION,
     TeamRecord,
@@ -134,22 +137,28 @@ def join(store: Store, url: str, code: str, *, now: float) -> str:
 def waiting_records(store: Store, settings: TeamSettings, redactor: Redactor) -> Iterator[TeamRecord]:
     """What differs from what the server has: first what is withdrawn, then what is new or changed."""
     membership = find_membership(store)
-    yield from _withdrawn(store, settings)
+    # All of them: they are few, and what is not among them is withdrawn.
+    shared = list(experiment_records(store, settings, redactor, now=time.time()))
+    yield from _withdrawn(store, settings, {(one.project, one.kind, one.key) for one in shared})
     is_same = membership is not None and membership.settings == settings_digest(settings)
     since = membership.learned_until if membership is not None and is_same else 0.0
-    for one in records_of(store, settings, redactor, since=since):
+    for one in chain(records_of(store, settings, redactor, since=since), shared):
         known = store.row("membership.pushed", {"project": one.project, "kind": one.kind, "key": one.key})
         if known is None or known["digest"] != one.digest:
             yield one
 
 
-def _withdrawn(store: Store, settings: TeamSettings) -> Iterator[TeamRecord]:
+def _withdrawn(store: Store, settings: TeamSettings, shared: Set[tuple[str, str, str]]) -> Iterator[TeamRecord]:
     """Records of sessions that were forgotten or moved to another project, or whose project is no longer allowed."""
     allowed = set(allowed_projects(store, settings))
     for row in store.rows("membership.all_pushed"):
         agent, _, native_id = row["session"].partition(":")
         key = {"agent": agent, "native_id": native_id, "project": row["project"]}
-        if row["project"] not in allowed or store.row("membership.is_in_project", key) is None:
+        if row["project"].startswith(PLACE):
+            is_gone = (row["project"], row["kind"], row["key"]) not in shared
+        else:
+            is_gone = row["project"] not in allowed or store.row("membership.is_in_project", key) is None
+        if is_gone:
             yield TeamRecord(row["project"], row["kind"], row["key"], None, row["session"])
 
 
@@ -228,9 +237,9 @@ class _Pulled(msgspec.Struct, frozen=True):
 
 
 def pulled_projects(store: Store, settings: TeamSettings) -> list[str]:
-    """The projects that this machine works in: those with sessions here, and those that the settings name."""
+    """The projects that this machine works in, and its experiments: those with sessions here or in the settings."""
     named = [one for one in settings.projects if one != "*" and is_shareable(one)]
-    return sorted({*shareable_projects(store), *named})
+    return sorted({*shareable_projects(store), *named}) + [place_of(one) for one in settings.experiments]
 
 
 def pull(
@@ -267,8 +276,12 @@ def pull(
 def _take_in(store: Store, project: str, target: str, records: list[_Pulled]) -> tuple[int, int]:
     """Keep a page of records together with how far it goes, so that a page is never lost or taken in twice."""
     kept = gone = 0
-    with store.write():
+    with store.together():
         for one in records:
+            if project.startswith(PLACE):
+                with suppress(msgspec.ValidationError):  # of a newer version
+                    take_in_here(store, project, one.kind, one.key, one.document, now=time.time())
+                continue
             if one.kind != "evidence":
                 continue
             key = {"origin": one.origin, "project": target, "key": one.key}
@@ -296,7 +309,8 @@ def leave(store: Store, client: TeamClient | None, *, withdraw: bool) -> int:
     withdrawn = 0
     if client is not None:
         withdrawn = int(client.call("POST", "/team/leave", {"withdraw": withdraw}).get("withdrawn", 0))
-    with store.write():
+    with store.together():
+        forget_joined(store)
         for statement in ("forget_evidence", "forget_pulled", "forget_pushed", "leave"):
             store.run(f"membership.{statement}")
     refresh(store)

@@ -23,6 +23,7 @@ from seasoned.experience.knowledge import ProjectKnowledge
 from seasoned.experience.lesson import Line
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Database, DatabaseRow
+from seasoned.team import experiment
 from seasoned.team.record import DOCUMENTS, MOST_DOCUMENT_BYTES, TeamRecord, from_wire, is_shareable
 
 CODE_SECONDS = 86_400.0
@@ -163,18 +164,26 @@ def push(
     if shown_as is not None and not _NAME.match(shown_as):
         raise UsageError("shown_as: use up to 64 letters, digits, spaces and . @ + -")
     refused: dict[int, str] = {}
-    by_project: dict[str, list[TeamRecord]] = {}
+    by_project: dict[str, list[tuple[int, TeamRecord]]] = {}
     for at, one in enumerate(records):
         if (reason := _refusal(one, redactor)) is not None:
             refused[at] = reason
         else:
-            by_project.setdefault(one.project, []).append(one)
+            by_project.setdefault(one.project, []).append((at, one))
     changed = 0
     # One transaction for each project: others wait for its lock, and two pushes never wait for each other.
     for project, found in sorted(by_project.items()):
         with database.write():
             database.row("team.lock", {"project": project})
-            changed += sum(database.run("team.push", _row(machine, one, now)) for one in found)
+            for at, one in found:
+                is_shared_experiment = project.startswith(experiment.PLACE)
+                reason = experiment.refusal(database, machine.person, one) if is_shared_experiment else None
+                if reason is not None:
+                    refused[at] = reason
+                elif database.run("team.push", _row(machine, one, now)):
+                    changed += 1
+                    if is_shared_experiment:
+                        experiment.take_in(database, machine.origin, one, now=now)
     with database.write():
         database.run("team.note_push", {"credential": machine.credential, "shown_as": shown_as, "now": now})
     return Pushed(changed, refused)
@@ -196,7 +205,8 @@ def _row(machine: Machine, record: TeamRecord, now: float) -> dict[str, Any]:
 
 def _refusal(record: TeamRecord, redactor: Redactor) -> str | None:
     """Why a record is not stored. A machine may have been changed, so nothing that it sends is trusted."""
-    if record.kind not in DOCUMENTS or not _KEY.match(record.key):
+    shapes = experiment.DOCUMENTS if record.project.startswith(experiment.PLACE) else DOCUMENTS
+    if record.kind not in shapes or not _KEY.match(record.key):
         return "its kind or key is not valid"
     if not _PROJECT.match(record.project) or not is_shareable(record.project):
         return "its project is not the address of a repository"
@@ -206,7 +216,7 @@ def _refusal(record: TeamRecord, redactor: Redactor) -> str | None:
         return f"it has more than {MOST_DOCUMENT_BYTES:,} bytes"
     try:
         text = bytes(record.document).decode()
-        msgspec.json.decode(text, type=DOCUMENTS[record.kind])
+        msgspec.json.decode(text, type=shapes[record.kind])
     except (UnicodeDecodeError, msgspec.MsgspecError, RecursionError):
         return "it is not a valid document"
     if "\\u0000" in text:
@@ -286,10 +296,15 @@ def remove(database: Database, name: str, *, by: str, now: float) -> int:
 def withdraw_all(database: Database, credential: str, *, now: float) -> int:
     """Withdraw every record of a machine; those who pulled them remove them with their next pull."""
     withdrawn = 0
+    machine = database.row("team.machine", {"credential": credential})
     for row in database.rows("team.projects_of", {"credential": credential}):
         with database.write():
             database.row("team.lock", {"project": row["project"]})
             key = {"credential": credential, "project": row["project"], "now": now}
+            if machine is not None and row["project"].startswith(experiment.PLACE):
+                for one in database.rows("team.keys_of", key):
+                    gone = TeamRecord(row["project"], one["kind"], one["key"], None)
+                    experiment.take_in(database, machine["origin"], gone, now=now)
             withdrawn += database.run("team.withdraw", key)
     return withdrawn
 

@@ -22,6 +22,7 @@ from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
 from seasoned.team import client as team
 from seasoned.team.client import Membership, PullReport, PushReport, TeamClient
+from seasoned.team.experiment import experiment_records
 from seasoned.team.record import TeamRecord
 from seasoned.team.record import shareable_projects as shareable_projects_in
 
@@ -40,6 +41,7 @@ class TeamStatus(msgspec.Struct, frozen=True):
     pulled: list[dict[str, Any]]
     stored: list[dict[str, Any]] | None
     problem: str | None
+    notes: list[str] = []  # what cannot be shared, and why
 
 
 class Preview(msgspec.Struct, frozen=True):
@@ -162,9 +164,12 @@ def pull(config: Config, projects: tuple[str, ...] = (), *, within_seconds: floa
 def status(config: Config) -> TeamStatus:
     """How this machine stands with its team."""
     stored, problem = None, None
+    notes: list[str] = []
     with open_store(config.store_path) as store:
         membership = team.require_membership(store)
         waiting = sum(1 for _ in team.waiting_records(store, config.team, _redactor(config)))
+        # They are made to see which cannot be.
+        list(experiment_records(store, config.team, _redactor(config), now=time.time(), notes=notes))
         pushed = [dict(zip(row.keys(), row, strict=True)) for row in store.rows("membership.count_pushed")]
         pulled = [dict(zip(row.keys(), row, strict=True)) for row in store.rows("membership.count_evidence")]
     try:
@@ -172,7 +177,7 @@ def status(config: Config) -> TeamStatus:
             stored = client.call("GET", "/team/status").get("stored")
     except SeasonedError as error:
         problem = str(error)
-    return TeamStatus(membership, waiting, pushed, pulled, stored, problem or membership.problem)
+    return TeamStatus(membership, waiting, pushed, pulled, stored, problem or membership.problem, notes)
 
 
 def export(config: Config, file: Path) -> int:

@@ -166,6 +166,8 @@ def status(as_json: bool) -> None:
         others = [(row["project"], row["sessions"], row["people"]) for row in found.pulled]
         if others:
             table(["project", "sessions of others", "people"], others)
+        for note in found.notes:
+            click.echo(note, err=True)
         if found.problem is not None:
             click.echo(found.problem, err=True)
     if not is_well:

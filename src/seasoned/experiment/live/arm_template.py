@@ -17,12 +17,12 @@ from seasoned.redact.key import Secrecy, new_key
 from seasoned.store import Database, Store
 from seasoned.template.example import Example, Template, content_digest
 from seasoned.template.library.exchange import read_template, write_template
-from seasoned.template.library.storage import load, save, sessions_of
+from seasoned.template.library.storage import delete, load, save, sessions_of
 
 _SHOWN_CHARS = 8  # of a digest, in the name of a template that was fetched
 
 
-class _KeptTemplate(msgspec.Struct, frozen=True):
+class KeptTemplate(msgspec.Struct, frozen=True):
     """A template, and the projects of the sessions that taught it, which only their own machine knows."""
 
     template: Any
@@ -35,7 +35,7 @@ def keep_template(database: Database, store: Store, name: str, *, now: float) ->
     known = {row["session"]: row["project"] for row in store.rows("template.projects")}
     projects = {session: known[session] for session in sorted(sessions_of(template)) if session in known}
     digest = content_digest(template)
-    document = msgspec.json.encode(_KeptTemplate(template, projects)).decode()
+    document = msgspec.json.encode(KeptTemplate(template, projects)).decode()
     with database.write():
         row = {"digest": digest, "document": document, "created_at": now}
         database.run("experiment.keep_template", row)
@@ -88,7 +88,7 @@ def _local_name(database: Database, store: Store, arm: ArmShare, *, now: float) 
             f"The arm {arm.arm!r} shows nothing here, because its template is not on this machine and nowhere to be "
             "fetched. Run `seasoned experiment begin` again on a machine that has it."
         )
-    kept = msgspec.json.decode(row["document"], type=_KeptTemplate)
+    kept = msgspec.json.decode(row["document"], type=KeptTemplate)
     template = checked(msgspec.convert(kept.template, Template), fetched, kept.projects, now=now)
     if content_digest(template) != arm.template:
         raise NotFound(f"The arm {arm.arm!r} shows nothing here: not all of its template may be shown.")
@@ -98,6 +98,14 @@ def _local_name(database: Database, store: Store, arm: ArmShare, *, now: float) 
         )
         save(store, template)
     return fetched
+
+
+def delete_fetched(store: Store, digest: str) -> None:
+    """Remove a template that was fetched, and what was kept to fetch it. Call it inside a write transaction."""
+    store.run("experiment.drop_template", {"digest": digest})
+    for row in store.rows("template.names"):
+        if row["name"].endswith(f"-{digest[:_SHOWN_CHARS]}") and _digest(store, row["name"]) == digest:
+            delete(store, row["name"])
 
 
 def _digest(store: Store, name: str) -> str | None:

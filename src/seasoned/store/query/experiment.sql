@@ -92,6 +92,12 @@ VALUES (:experiment, :session, :document, :is_settled, :at)
 ON CONFLICT (experiment, session) DO UPDATE
 SET document = excluded.document, is_settled = excluded.is_settled, at = excluded.at;
 
+-- name: drop_split
+DELETE FROM split WHERE experiment = :experiment AND digest = :digest;
+
+-- name: drop_template
+DELETE FROM arm_template WHERE digest = :digest;
+
 -- name: outcomes
 SELECT session, document, is_settled FROM session_outcome WHERE experiment = :experiment;
 

@@ -59,6 +59,25 @@ SELECT project, kind, key, session FROM team_pushed ORDER BY project, kind, key;
 -- name: is_in_project
 SELECT 1 FROM session WHERE agent = :agent AND native_id = :native_id AND project = :project;
 
+-- name: project_of
+SELECT project FROM session WHERE agent = :agent AND native_id = :native_id;
+
+-- name: experiment
+SELECT split FROM team_experiment WHERE experiment = :experiment;
+
+-- name: experiments
+SELECT experiment, split FROM team_experiment ORDER BY experiment;
+
+-- name: keep_experiment
+INSERT INTO team_experiment (experiment, split) VALUES (:experiment, :split)
+ON CONFLICT (experiment) DO UPDATE SET split = excluded.split;
+
+-- name: drop_experiment
+DELETE FROM team_experiment WHERE experiment = :experiment AND split = :split;
+
+-- name: forget_experiments
+DELETE FROM team_experiment;
+
 -- name: count_pushed
 SELECT project, kind, COUNT(*) AS records, SUM(is_refused) AS refused FROM team_pushed
 GROUP BY project, kind ORDER BY project, kind;

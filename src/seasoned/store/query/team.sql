@@ -52,6 +52,16 @@ WHERE team_record.digest <> excluded.digest;
 -- name: projects_of
 SELECT DISTINCT project FROM team_record WHERE credential = :credential AND document IS NOT NULL ORDER BY project;
 
+-- name: split_owners
+-- Also those who withdrew theirs.
+SELECT DISTINCT team_machine.person
+FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential
+WHERE team_record.project = :project AND team_record.kind = 'split';
+
+-- name: keys_of
+SELECT kind, key FROM team_record
+WHERE credential = :credential AND project = :project AND document IS NOT NULL;
+
 -- name: withdraw
 UPDATE team_record SET digest = '', document = NULL, bytes = 0, seq = nextval('team_sequence'), at = :now
 WHERE credential = :credential AND project = :project AND document IS NOT NULL;
@@ -60,7 +70,7 @@ WHERE credential = :credential AND project = :project AND document IS NOT NULL;
 SELECT team_record.seq, team_record.kind, team_record.key, team_record.at, team_record.document,
     team_machine.source, team_machine.origin, team_machine.shown_as
 FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential
-WHERE team_record.project = :project AND team_record.seq > :after AND team_record.kind IN ('evidence', 'template')
+WHERE team_record.project = :project AND team_record.seq > :after AND team_record.kind IN ('evidence', 'template', 'split')
     AND team_record.credential <> :credential
 ORDER BY team_record.seq LIMIT :limit;
 
