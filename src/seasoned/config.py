@@ -75,6 +75,9 @@ class TeamSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     name: str | None = None  # the name that other members see; by default none
     # Experiments that are shared: with what their arms show if they were begun here, and with outcomes of sessions.
     experiments: tuple[str, ...] = ()
+    # On the server: what a month may cost over all machines, and for how many days after a session it is kept.
+    budget_usd: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    keep_days: Annotated[float, msgspec.Meta(gt=0)] | None = None
 
 
 class Config(msgspec.Struct, frozen=True):

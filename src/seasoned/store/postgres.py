@@ -30,6 +30,7 @@ MIGRATIONS = (
     Migration("p007_signing_key", ("signing_key",)),
     Migration("p008_arm_template", ("arm_template",)),
     Migration("p009_team", ("team.postgres",)),
+    Migration("p010_team_overview", ("team_overview.postgres",)),
 )
 VERSION = len(MIGRATIONS)
 _LOCK = 0x5EA50EED  # the advisory lock that all migrating processes take

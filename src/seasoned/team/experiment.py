@@ -1,7 +1,7 @@
 """Experiments of a team: what arms show, and how sessions ended, from machine to machine.
 
 A machine that names an experiment in its settings pushes the split that it began, with the templates of its arms, and
-the outcomes of its own sessions. It pulls what another began. The server counts the outcomes of all.
+the outcomes of its sessions. It pulls what another began. The server counts the outcomes of all.
 """
 
 from __future__ import annotations
@@ -96,9 +96,7 @@ def _assignment(split: Split, one: LiveSession) -> SharedAssignment:
     )
 
 
-def _begun_here(
-    store: Store, split: Split, allowed: Set[str], redactor: Redactor
-) -> Iterator[tuple[str, str, bytes]]:
+def _begun_here(store: Store, split: Split, allowed: Set[str], redactor: Redactor) -> Iterator[tuple[str, str, bytes]]:
     """The templates of a split and then the split, which is of no use without them."""
     for arm in split.arms:
         if not arm.arm.startswith(TEMPLATE):

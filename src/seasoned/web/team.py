@@ -1,20 +1,30 @@
-"""The page of a team's server: projects in numbers, what their sessions learned, and for admins the machines."""
+"""The pages of a team's server: projects, sessions and usage in numbers, what sessions learned, search, advice.
+
+Members see numbers and lessons without names; admins also see machines and volumes, but no words of single sessions.
+"""
 
 from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Literal, TypeVar
 
 from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
+from seasoned.confirm.service.service import service_of
 from seasoned.confirm.service.waiting import StoreThreads
-from seasoned.errors import NotFound
+from seasoned.errors import NotFound, Refused
 from seasoned.insight.page.rows import number
-from seasoned.team import server
-from seasoned.text import dollars
-from seasoned.web.display import moment
+from seasoned.store import Database
+from seasoned.team import overview, server
+from seasoned.text import dollars, plural
+from seasoned.web.display import moment, short
 from seasoned.web.login import Decider, Here, Visitor
 from seasoned.web.response import Page, PageRoute
-from seasoned.web.table import Column, Table, TableCell, answer, numbers
+from seasoned.web.table import Column, Table, TableCell, answer, numbers, place_after, row_limit
 
 PAGE = Page("Team", "team")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -25,6 +35,39 @@ _PROJECTS = (
 )
 _LINES = (Column("command", "command"), Column("purpose", "for"), *numbers(sessions="sessions"))
 _REPAIRS = (Column("fails", "fails here"), Column("works", "works instead"))
+_MISTAKES = (
+    Column("tool", "tool"),
+    Column("form", "call"),
+    *numbers(sessions="sessions", people="people", failures="failures", repaired="repaired"),
+)
+_TOOLS = (Column("tool", "tool"), *numbers(calls="calls", failed="failed", sessions="sessions"))
+_SESSIONS = (
+    Column("last", "when", is_whole=True),
+    Column("project", "project"),
+    Column("agent", "agent"),
+    Column("model", "model"),
+    *numbers(calls="calls", failed="failed", tokens="tokens", cost_usd="cost"),
+    Column("member", "member"),
+)
+_USAGE = numbers(sessions="sessions", calls="calls", input_tokens="input", output_tokens="output", cost_usd="cost")
+_HITS = (
+    Column("at", "pushed", is_whole=True),
+    Column("project", "project"),
+    Column("tool", "tool"),
+    Column("verdict", "verdict"),
+    Column("text", "call"),
+    Column("member", "member"),
+)
+_ADVICE = (
+    Column("project", "project"),
+    Column("what", "what to do"),
+    Column("why", "why"),
+    *numbers(sessions="sessions", people="people"),
+)
+_BYS: tuple[Literal["day", "project", "model", "agent"], ...] = ("day", "project", "model", "agent")
+_LONGEST = 200
+_NOTHING = "No machine has pushed anything yet. Invite one with `seasoned team invite PERSON`."
+T = TypeVar("T")
 _MACHINES = (
     Column("machine", "machine"),
     Column("person", "person"),
@@ -39,34 +82,181 @@ def _threads(request: HTTPRequest) -> StoreThreads:
     return found
 
 
+async def _read(request: HTTPRequest, look: Callable[[Database], T]) -> T:
+    return await _threads(request).read(lambda book: look(book.database))
+
+
 @router.get("/team")
 async def show(request: HTTPRequest, here: Here) -> Response:
     """Show the projects of the team, and to an admin its machines."""
-    found = await _threads(request).read(lambda book: server.projects(book.database))
-    tables = [_projects_table(found)]
+    tables = [_projects_table(await _read(request, server.projects))]
     if _is_admin(here):
-        tables.append(_machines_table(await _threads(request).read(lambda book: server.machines(book.database))))
+        tables.append(_machines_table(await _read(request, server.machines)))
     return answer(request, here, "team.html", tables=tables, project=None)
 
 
 @router.get("/team/project")
 async def show_project(request: HTTPRequest, here: Here, key: str) -> Response:
     """Show what the sessions of one project have learned, without names."""
-    known = await _threads(request).read(lambda book: server.projects(book.database))
+    known = await _read(request, server.projects)
     if key not in {one.project for one in known}:
         raise NotFound("No machine of the team shares this project.")
-    found = await _threads(request).read(lambda book: server.lessons(book.database, key))
+    found = await _read(request, lambda database: server.lessons(database, key))
     lines = [
         (TableCell(line.text), TableCell(line.purpose), TableCell(line.lineages, number(line.lineages)))
         for line in found.lines
     ]
     repairs = [(TableCell(form), TableCell(text)) for form, text in found.repairs]
+    mistakes = [
+        (TableCell(one.tool), TableCell(one.form), *_counts(one.sessions, one.people, one.failures, one.repaired))
+        for one in await _read(request, lambda database: overview.mistakes(database, key))
+    ]
+    tools = [
+        (TableCell(one.tool), *_counts(one.calls, one.failed, one.sessions))
+        for one in await _read(request, lambda database: overview.tools(database, key))
+    ]
     empty = "Too few sessions agree so far."
+    never = "Nothing failed in two sessions."
     tables = (
         Table(name="lines", title="What sessions run here", columns=_LINES, rows=lines, empty=empty),
         Table(name="repairs", title="What fails and what works", columns=_REPAIRS, rows=repairs, empty=empty),
+        Table(name="mistakes", title="Mistakes", columns=_MISTAKES, rows=mistakes, empty=never),
+        Table(name="tools", title="Tools", columns=_TOOLS, rows=tools, empty="No calls were pushed."),
     )
     return answer(request, here, "team.html", tables=tables, project=key)
+
+
+def _counts(*values: int | None) -> tuple[TableCell, ...]:
+    return tuple(TableCell(value, "unknown" if value is None else number(value)) for value in values)
+
+
+@router.get("/team/sessions")
+async def show_sessions(request: HTTPRequest, here: Here, key: str | None = None, after: str | None = None) -> Response:
+    """Show the sessions of all machines, the newest first."""
+    limit = row_limit(request)
+    place = None if after is None else place_after(after)
+    found = await _read(
+        request, lambda database: overview.sessions(database, project=key, before=place, limit=limit + 1)
+    )
+    rows = [
+        (
+            TableCell(one.last, moment(one.last)),
+            TableCell(one.project, href=f"team/project?key={one.project}"),
+            TableCell(one.agent),
+            TableCell(one.model, one.model or "unknown"),
+            *_counts(one.calls, one.failed, one.tokens),
+            TableCell(one.cost_usd, dollars(one.cost_usd, unknown="unknown")),
+            TableCell(one.shown_as, one.shown_as or ""),
+        )
+        for one in found[:limit]
+    ]
+    more = f"{found[limit - 1].last}_{found[limit - 1].seq}" if len(found) > limit else None
+    table = Table(
+        name="sessions",
+        title="Sessions",
+        columns=_SESSIONS,
+        rows=rows,
+        empty=_NOTHING,
+        note="Of all machines. A member is named only if they chose to be.",
+        after=more,
+        is_later=after is not None,
+    )
+    return answer(request, here, "team.html", tables=(table,), project=None)
+
+
+@router.get("/team/usage")
+async def show_usage(request: HTTPRequest, here: Here) -> Response:
+    """Show tokens and cost of all machines, and what is left of the budget of this month."""
+    now = datetime.fromtimestamp(time.time(), UTC)
+    month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0).timestamp()
+    tables = [await _usage_table(request, by) for by in _BYS]
+    spent = await _read(request, lambda database: overview.usage(database, "agent", since=month))
+    known = [one.cost_usd for one in spent if one.cost_usd is not None]
+    said = _budget_sentence(
+        sum(known) if known else None,
+        service_of(request).config.team.budget_usd,
+        unpriced=sum(one.unpriced for one in spent),
+    )
+    return answer(request, here, "team.html", tables=tables, project=None, said=said)
+
+
+async def _usage_table(request: HTTPRequest, by: Literal["day", "project", "model", "agent"]) -> Table:
+    rows = [
+        (
+            TableCell(one.name, one.name or "unknown"),
+            *_counts(one.sessions, one.calls, one.input_tokens, one.output_tokens),
+            TableCell(one.cost_usd, dollars(one.cost_usd, unknown="unknown")),
+        )
+        for one in await _read(request, lambda database: overview.usage(database, by))
+    ]
+    return Table(name=by, title=f"By {by}", columns=(Column(by, by), *_USAGE), rows=rows, empty=_NOTHING)
+
+
+def _budget_sentence(spent: float | None, budget: float | None, *, unpriced: int) -> str:
+    without = f" The cost of {plural(unpriced, 'session')} is not known." if unpriced else ""
+    if budget is None:
+        none = "Set `budget_usd` under [team] to compare it with a budget."
+        return f"This month so far: {dollars(spent, unknown='unknown')}.{without} {none}"
+    share = "" if spent is None else f", {spent / budget:.0%} of it"
+    return (
+        f"Budget of this month: {dollars(budget)}; spent {dollars(spent, unknown='an unknown amount')}{share}.{without}"
+    )
+
+
+@router.get("/team/search")
+async def show_search(request: HTTPRequest, here: Here, q: str = "", key: str | None = None) -> Response:
+    """Find calls of all machines by words: commands, and what was said where members share that."""
+    if not (isinstance(here, Decider) and here.who.role == "approver"):
+        raise Refused("Search shows words of single sessions, which only members see. Log in as an approver.")
+    limit = row_limit(request)
+    words = q.strip()[:_LONGEST]
+    found = (
+        await _read(request, lambda database: overview.search(database, words, project=key, limit=limit))
+        if words
+        else []
+    )
+    rows = [
+        (
+            TableCell(one.at, moment(one.at)),
+            TableCell(one.project, href=f"team/project?key={one.project}"),
+            TableCell(one.tool),
+            TableCell(one.verdict, tone=one.verdict),
+            TableCell(one.text, short(one.text)),
+            TableCell(one.shown_as, one.shown_as or ""),
+        )
+        for one in found
+    ]
+    table = Table(
+        name="hits",
+        title="Sessions found",
+        columns=_HITS,
+        rows=rows,
+        empty="No session of the team has all of these words." if words else "Give words of a command.",
+        note="The newest sessions with all words, each with the call that has most of them.",
+    )
+    return answer(request, here, "team.html", tables=(table,), project=None, asked=words)
+
+
+@router.get("/team/advice")
+async def show_advice(request: HTTPRequest, here: Here) -> Response:
+    """Show what fails for several people, and what is worth doing about it."""
+    rows = [
+        (
+            TableCell(one.project, href=f"team/project?key={one.project}"),
+            TableCell(one.what, is_said=True),
+            TableCell(one.why, is_said=True),
+            *_counts(one.sessions, one.people),
+        )
+        for one in await _read(request, overview.advice)
+    ]
+    table = Table(
+        name="advice",
+        title="Advice",
+        columns=_ADVICE,
+        rows=rows,
+        empty="Nothing fails for two people in three sessions.",
+    )
+    return answer(request, here, "team.html", tables=(table,), project=None)
 
 
 def _is_admin(here: Visitor) -> bool:
@@ -95,7 +285,7 @@ def _projects_table(found: list[server.ProjectTotals]) -> Table:
         title="Projects",
         columns=_PROJECTS,
         rows=rows,
-        empty="No machine has pushed anything yet. Invite one with `seasoned team invite PERSON`.",
+        empty=_NOTHING,
         note="Over all machines, without names.",
     )
 

@@ -96,12 +96,58 @@ SELECT document, source, at FROM (
 -- name: projects
 SELECT team_record.project, COUNT(DISTINCT team_machine.person) AS people,
     COUNT(DISTINCT team_record.credential) AS machines, COUNT(*) AS sessions,
-    SUM(CAST(CAST(document AS JSON) ->> 'calls' AS BIGINT)) AS calls,
-    SUM(CAST(CAST(document AS JSON) ->> 'failed' AS BIGINT)) AS failed,
-    SUM(CAST(CAST(document AS JSON) ->> 'input_tokens' AS BIGINT)) AS input_tokens,
-    SUM(CAST(CAST(document AS JSON) ->> 'output_tokens' AS BIGINT)) AS output_tokens,
-    SUM(CAST(CAST(document AS JSON) ->> 'cost_usd' AS DOUBLE PRECISION)) AS cost_usd,
-    MAX(CAST(CAST(document AS JSON) ->> 'ended' AS DOUBLE PRECISION)) AS last
+    CAST(SUM(calls) AS BIGINT) AS calls, CAST(SUM(failed) AS BIGINT) AS failed,
+    CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, CAST(SUM(output_tokens) AS BIGINT) AS output_tokens,
+    SUM(cost_usd) AS cost_usd, MAX(ended) AS last
 FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential
 WHERE team_record.kind = 'session' AND team_record.document IS NOT NULL
 GROUP BY team_record.project ORDER BY sessions DESC, team_record.project;
+
+-- name: sessions
+-- The newest first; before a time and a number, which is where a page ends.
+SELECT team_record.project, team_record.agent, team_record.model, COALESCE(ended, started, at) AS last,
+    CAST(calls AS BIGINT) AS calls, CAST(failed AS BIGINT) AS failed,
+    CAST(input_tokens + output_tokens AS BIGINT) AS tokens, cost_usd, team_machine.shown_as, team_record.seq
+FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential
+WHERE team_record.kind = 'session' AND team_record.document IS NOT NULL
+    AND (CAST(:project AS TEXT) IS NULL OR team_record.project = :project)
+    AND (COALESCE(ended, started, at), team_record.seq)
+        < (CAST(:before AS DOUBLE PRECISION), CAST(:before_seq AS BIGINT))
+ORDER BY COALESCE(ended, started, at) DESC, team_record.seq DESC LIMIT :limit;
+
+-- name: usage
+SELECT CASE CAST(:by AS TEXT) WHEN 'project' THEN project WHEN 'model' THEN model WHEN 'agent' THEN agent
+        ELSE to_char(to_timestamp(COALESCE(ended, started, at)) AT TIME ZONE 'UTC', 'YYYY-MM-DD') END AS name,
+    COUNT(*) AS sessions, CAST(SUM(calls) AS BIGINT) AS calls, CAST(SUM(input_tokens) AS BIGINT) AS input_tokens,
+    CAST(SUM(output_tokens) AS BIGINT) AS output_tokens, SUM(cost_usd) AS cost_usd,
+    COUNT(*) FILTER (WHERE cost_usd IS NULL) AS unpriced
+FROM team_record
+WHERE kind = 'session' AND document IS NOT NULL AND COALESCE(ended, started, at) >= :since
+GROUP BY 1;
+
+-- name: tools
+SELECT call ->> 'tool' AS tool, COUNT(*) AS calls, COUNT(*) FILTER (WHERE call ->> 'verdict' = 'failed') AS failed,
+    COUNT(DISTINCT (team_record.credential, team_record.key)) AS sessions
+FROM team_record, json_array_elements(CAST(document AS JSON) -> 'calls') AS call
+WHERE kind = 'calls' AND project = :project AND document IS NOT NULL
+GROUP BY 1 ORDER BY calls DESC, tool LIMIT :limit;
+
+-- name: mistakes
+-- Failures of calls, not of the user's code, in two sessions or more.
+SELECT failure ->> 'tool' AS tool, failure ->> 'form' AS form, COUNT(*) AS failures,
+    COUNT(DISTINCT (team_record.credential, team_record.key)) AS sessions,
+    COUNT(DISTINCT team_machine.person) AS people,
+    COUNT(*) FILTER (WHERE failure -> 'way' ->> 'kind' IS NOT NULL) AS repaired
+FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential,
+    json_array_elements(CAST(document AS JSON) -> 'failures') AS failure
+WHERE kind = 'evidence' AND project = :project AND document IS NOT NULL AND failure ->> 'is_signal' = 'false'
+GROUP BY 1, 2 HAVING COUNT(DISTINCT (team_record.credential, team_record.key)) >= 2
+ORDER BY sessions DESC, failures DESC, form LIMIT :limit;
+
+-- name: search
+SELECT team_record.project, team_record.at, team_record.document, team_machine.shown_as, team_record.seq
+FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential
+WHERE team_record.kind = 'calls' AND team_record.document IS NOT NULL
+    AND team_record.words @@ plainto_tsquery('simple', team_plain(:words))
+    AND (CAST(:project AS TEXT) IS NULL OR team_record.project = :project)
+ORDER BY team_record.seq DESC LIMIT :limit;
