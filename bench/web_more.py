@@ -1,7 +1,9 @@
-"""What else a store holds after years: templates, what was learned, requests of the gateway, an experiment."""
+"""What else a store holds after years: projects, what was said, use by hour, templates, requests of the gateway."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import random
 import shutil
 import time
@@ -12,8 +14,10 @@ from seasoned.agent.memory import memory_file
 from seasoned.agent.memory.journal import ChangeJournal, Provenance
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, assign, keep_split, new_split
+from seasoned.gateway.history_usage import fill_prices
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Store, open_store
+from seasoned.store.full_text import fill
 from seasoned.template.example import Example, Source, Template
 from seasoned.template.library.storage import save
 
@@ -21,6 +25,15 @@ TEMPLATES, EXAMPLES = 20, 40
 REQUESTS = 2
 """Of the gateway, for each session."""
 _DAY = 86_400.0
+_WORDS = 4_000
+_MESSAGES, _LENGTH = 8, 25
+"""What was said in a session, and the words of a message."""
+_PARTS = """
+INSERT INTO usage_part
+SELECT session.id, CAST(started / 3600 AS INTEGER) + hour.value, COALESCE(model, ''), 0, input_tokens / 2, output_tokens / 2,
+    input_tokens * 10, input_tokens, NULL, 0, cost_usd / 2
+FROM session, json_each('[0, 1]') AS hour
+"""
 _REQUEST = (
     "INSERT INTO gateway_request (id, at, day, session, purpose, key_name, upstream, api, model, status, ended,"
     " input_tokens, output_tokens, cost_usd, raw, seconds)"
@@ -34,6 +47,8 @@ def fill_more(home: Path) -> None:
     with open_store(Config(home=home).store_path) as store:
         if store.rows("template.names"):
             return
+        store.connection.execute("PRAGMA synchronous = OFF")
+        _fill_history(store, rng)
         rows = store.connection.execute("SELECT agent, native_id, started FROM session").fetchall()
         sessions = [(f"{row['agent']}:{row['native_id']}", float(row["started"])) for row in rows]
         for number in range(TEMPLATES):
@@ -48,6 +63,27 @@ def fill_more(home: Path) -> None:
                 assert found is not None
                 params = {"experiment": "autumn", "session": name, "arm": found.arm, "split": found.split, "at": at}
                 store.run("experiment.assign", params)
+
+
+def _fill_history(store: Store, rng: random.Random) -> None:
+    """The projects of the sessions, what was said in them, and what they used; indexed and priced as a server does."""
+    ids = [row["id"] for row in store.connection.execute("SELECT id FROM session")]
+    # A few words are in most messages, most words in few.
+    words = ["".join(rng.choices("aeioubdfklmnprst", k=rng.randint(4, 9))) for _ in range(_WORDS)]
+    weights = list(itertools.accumulate(1 / (rank + 10) for rank in range(_WORDS)))
+    with store.write():
+        # A trigger notes that all of them wait for the index.
+        store.connection.execute("UPDATE session SET project = cwd")
+        store.run_many("search.save_said", ((number, 0, _said(rng, words, weights)) for number in ids))
+        store.connection.execute(_PARTS)
+    fill(store)
+    fill_prices(store)
+    store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _said(rng: random.Random, words: list[str], weights: list[float]) -> str:
+    texts = (" ".join(rng.choices(words, cum_weights=weights, k=_LENGTH)) for _ in range(_MESSAGES))
+    return json.dumps([(12 * number, int(number % 2 == 0), text) for number, text in enumerate(texts)])
 
 
 def _template(rng: random.Random, number: int, sessions: list[str], now: float) -> Template:
@@ -94,7 +130,7 @@ def _requests(rng: random.Random, sessions: list[str], now: float) -> Iterator[t
             time.strftime("%Y-%m-%d", time.gmtime(at)),
             rng.choice(sessions),
             rng.choice(("team", "ci", "")),
-            rng.choice(("large-5", "small-3", "unknown-1")),
+            rng.choice(("gpt-5", "small-3", "unknown-1")),
             rng.randrange(9000),
             rng.randrange(900),
             rng.random() / 10 if number % 3 else None,

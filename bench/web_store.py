@@ -5,18 +5,25 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from seasoned.config import Config
 from seasoned.store import open_store
-from seasoned.store.migration import VERSION
 
 CALLS = 50
-START = 1_760_000_000.0
 DAYS = 500
+# Raised when stores are made in another way; one of an older version of Seasoned is migrated.
+_MADE = 1
 _AGENTS = ("claude-code", "codex", "hermes", "gemini", "openai")
-_MODELS = ("large-4", "large-5", "small-3", "medium-2", None)
+# Of agents whose models have published prices; the others record what a session cost, or do not.
+_MODELS = {
+    "claude-code": ("claude-opus-4-1", "claude-sonnet-4-5"),
+    "codex": ("gpt-5", "gpt-5-mini"),
+    "gemini": ("gemini-2.5-pro",),
+}
+_OTHER_MODELS = ("large-4", "small-3", None)
 _TOOLS = ("Bash", "Read", "Edit", "Grep", "WebFetch", "Write", "Task", "Glob", "mcp__atlas__search", "TodoWrite")
 _WORDS = ("fix", "parser", "add", "tests", "release", "notes", "migrate", "retry", "carriers", "slow", "query", "flaky")
 _MISTAKES = 2000
@@ -24,9 +31,9 @@ _JUDGE = "bench"
 
 
 def make_store(home: Path, sessions: int) -> Path:
-    """The store with so many sessions of 50 calls each, made where there is none of this version yet."""
+    """The store with so many sessions of 50 calls each until now, made where there is none yet."""
     path = Config(home=home).store_path
-    stamp = home / f"made-{VERSION}-{sessions}"
+    stamp = home / f"made-{_MADE}-{sessions}"
     if stamp.exists():
         return path
     home.mkdir(parents=True, exist_ok=True)
@@ -54,10 +61,11 @@ def _write(db: sqlite3.Connection, rng: random.Random, sessions: int) -> None:
         " VALUES (1, '/gone/x', 'x', 1, 1, ?, 0)",
         (_JUDGE,),
     )
+    start = time.time() // 86_400 * 86_400 - DAYS * 86_400
     for first in range(1, sessions + 1, 1000):
         lines, calls, tools = [], [], []
         for number in range(first, min(first + 1000, sessions + 1)):
-            line, of_session, by_tool = _session(rng, number, sessions)
+            line, of_session, by_tool = _session(rng, number, start + DAYS * 86_400 * number / sessions)
             lines.append(line)
             calls += of_session
             tools += by_tool
@@ -76,8 +84,7 @@ def _write(db: sqlite3.Connection, rng: random.Random, sessions: int) -> None:
         db.executemany("INSERT INTO session_tool VALUES (?, ?, 'tool', ?, ?, ?, 0, 0)", tools)
 
 
-def _session(rng: random.Random, number: int, sessions: int) -> tuple[tuple, list[tuple], list[tuple]]:
-    started = START + DAYS * 86_400 * number / sessions
+def _session(rng: random.Random, number: int, started: float) -> tuple[tuple, list[tuple], list[tuple]]:
     agent = rng.choice(_AGENTS)
     worse = rng.random() * 0.2
     calls, counts = [], {}
@@ -112,13 +119,13 @@ def _session(rng: random.Random, number: int, sessions: int) -> tuple[tuple, lis
         f"{number:08x}-{rng.getrandbits(48):012x}",
         " ".join(rng.choices(_WORDS, k=5)) + f" {number}",
         f"/home/mira/project-{number % 40}",
-        rng.choice(_MODELS),
+        rng.choice(_MODELS.get(agent, _OTHER_MODELS)),
         started,
         started + 20 * CALLS,
         rng.randint(20, 160),
         rng.randint(1000, 90_000),
         rng.randint(100, 9000),
-        rng.random() if number % 3 else None,
+        rng.random() if agent not in _MODELS and number % 3 else None,
         CALLS,
         CALLS - failed,
         failed,

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from seasoned.advise.advice import Advice
+from seasoned.advise.gather import merged
 from seasoned.advise.habit import ProjectHabits
 from seasoned.advise.mistake import from_mistake, is_undone
 from seasoned.advise.view import may_be_told
@@ -231,3 +232,25 @@ def test_the_newest_repair_wins_where_an_option_came_and_went() -> None:
     facts = list(counter.facts())
     said = {advice.sentence for one in facts if not is_undone(one, facts) for advice in from_mistake(one, "shop", 4)}
     assert said == {"Run `wp deploy` without `--env`."}
+
+
+def test_mistakes_with_the_same_repair_are_one_piece_of_advice() -> None:
+    regions = ("eu", "us")
+    tracks = [
+        session(day, ran(f"wp deploy shop --env {one}", f"wp: no region called {one}"), ran("wp deploy shop"))
+        for day, one in enumerate(regions * 2)
+    ]
+    counter = RecurrenceCounter()
+    for track in tracks:
+        counter.add(track)
+    apart = [advice for facts in counter.facts() for advice in from_mistake(facts, PROJECT, len(tracks))]
+    assert [one.evidence.sessions for one in apart] == [2, 2]
+    (found,) = merged(apart)
+    assert found.sentence == "Run `wp deploy` without `--env`."
+    assert (found.evidence.sessions, found.evidence.calls) == (4, sum(one.evidence.calls for one in apart))
+    assert all(one.subject in found.subject for one in apart) and found.id == apart[0].id
+    # The value of an option, or a number, does not make it another one; the option does.
+    said = ("Run `x` with `--env eu`.", "Run `x` with `--env us`.", "Run `x` with `--env=us`.", "Run `x` with `--all`.")
+    one, *_ = apart
+    varied = [msgspec.structs.replace(one, sentence=each) for each in said]
+    assert [each.sentence for each in merged(varied)] == [said[0], said[3]]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
-from seasoned.advise.advice import Advice, AdviceStep
+from seasoned.advise.advice import Advice, AdviceEvidence, AdviceStep
 from seasoned.advise.applied import AppliedAdvice, applied_advice
 from seasoned.advise.follow_up import FollowUp, follow_up
 from seasoned.advise.habit import ProjectHabits
@@ -28,7 +29,12 @@ MOST_SESSIONS = 2000
 # What has not happened in so many newer sessions of its project is over.
 _OVER_AFTER = 25
 _EVERY = 50
-_FIGURES = LazyRegex(r"\d+")
+_REFS = 5
+# What two sentences with the same repair may differ in: numbers, and the value of an option.
+_VARYING = LazyRegex(r"\d+|(?<=[\s`])(--?[\w-]+)[ =][^\s`]+")
+# Between the subjects of advice that several mistakes gave.
+_AND = "\x1e"
+_Number = TypeVar("_Number", int, float)
 
 
 class Gathered(msgspec.Struct, frozen=True):
@@ -59,6 +65,13 @@ class _Project:
 
     def happened(self, subject: str) -> Mapping[str, float]:
         """The lineages in which something happened that was advised about."""
+        found: dict[str, float] = {}
+        for one in subject.split(_AND):
+            for root, at in self._happened(one).items():
+                found[root] = max(at, found.get(root, at))
+        return found
+
+    def _happened(self, subject: str) -> Mapping[str, float]:
         habit = self.habits.happened(subject)
         if subject.startswith("says\n"):
             # Whether the command that an instruction named is still run and fails.
@@ -93,7 +106,7 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
     found = list(_everywhere(everywhere, project_of)) if project is None else []
     known = {one.subject for one in found}
     for one in projects.values():
-        found += [advice for advice in _in_project(store, one) if advice.subject not in known]
+        found += [advice for advice in _in_project(store, one) if known.isdisjoint(advice.subject.split(_AND))]
     followed = [
         follow_up(one, place.habits.lineages, place.happened(one.subject))
         for one in applied_advice(store)
@@ -131,16 +144,14 @@ def _in_project(store: Store, one: _Project) -> Iterator[Advice]:
     # What the instructions say wrongly is corrected there.
     wrong = {advice.subject.rpartition("\n")[2] for advice in corrected}
     every = list(one.mistakes.facts())
-    said: set[str] = set()
-    for facts in every:
-        if not _is_over(facts.roots, among) and facts.program not in wrong and not is_undone(facts, every):
-            for advice in from_mistake(facts, one.key, len(among)):
-                # Two errors about the same argument give one line, whatever number stands in it.
-                form = _FIGURES.compiled.sub("0", advice.sentence)
-                if form not in said:
-                    said.add(form)
-                    # What belongs to no project has no file to say something in.
-                    yield advice if one.key is not None else by_hand(advice)
+    found = (
+        advice
+        for facts in every
+        if not _is_over(facts.roots, among) and facts.program not in wrong and not is_undone(facts, every)
+        for advice in from_mistake(facts, one.key, len(among))
+    )
+    # What belongs to no project has no file to say something in.
+    yield from (advice if one.key is not None else by_hand(advice) for advice in merged(found))
     if one.key is None:
         return
     sheets = all_of(store, one.key, "sheet", StoredSheet)
@@ -148,6 +159,39 @@ def _in_project(store: Store, one: _Project) -> Iterator[Advice]:
     for advice in one.habits.advice(told):
         if not _is_over(advice.happened, among):
             yield advice
+
+
+def merged(advice: Iterable[Advice]) -> list[Advice]:
+    """The advice with one piece for each repair: errors that differ in a value, or in the tool, give the same line."""
+    found: dict[str, Advice] = {}
+    for one in advice:
+        form = _VARYING.compiled.sub(lambda match: match[1] or "0", one.sentence)
+        known = found.get(form)
+        found[form] = one if known is None else _joined(known, one)
+    return list(found.values())
+
+
+def _joined(first: Advice, second: Advice) -> Advice:
+    one, other = first.evidence, second.evidence
+    happened = dict(first.happened)
+    for root, at in second.happened.items():
+        happened[root] = max(at, happened.get(root, at))
+    evidence = AdviceEvidence(
+        len(happened),
+        max(one.among, other.among),
+        one.calls + other.calls,
+        _sum(one.minutes, other.minutes),
+        _sum(one.tokens, other.tokens),
+        max(one.last_seen or 0.0, other.last_seen or 0.0) or None,
+        tuple(dict.fromkeys((*one.refs, *other.refs)))[:_REFS],
+        one.note if one.note == other.note else "",
+    )
+    subject = f"{first.subject}{_AND}{second.subject}"
+    return msgspec.structs.replace(first, evidence=evidence, happened=happened, subject=subject)
+
+
+def _sum(one: _Number | None, other: _Number | None) -> _Number | None:
+    return one if other is None else other if one is None else one + other
 
 
 def _corrections(store: Store, one: _Project) -> Iterator[Advice]:

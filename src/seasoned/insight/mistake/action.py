@@ -195,7 +195,7 @@ def _of_folder(change: CallChange) -> str | None:
     if not change.names:
         return None
     if change.names == ("",):
-        return f"Run {code(change.program)} without `cd`: the shell is already in that folder"
+        return f"Run {code(change.program)} without another `cd`: the shell stays in the folder of the last one"
     return f"Run {code(change.program)} in {code(change.names[0])}"
 
 
