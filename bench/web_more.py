@@ -30,7 +30,8 @@ _MESSAGES, _LENGTH = 8, 25
 """What was said in a session, and the words of a message."""
 _PARTS = """
 INSERT INTO usage_part
-SELECT session.id, CAST(started / 3600 AS INTEGER) + hour.value, COALESCE(model, ''), 0, input_tokens / 2, output_tokens / 2,
+SELECT session.id, CAST(started / 3600 AS INTEGER) + hour.value, COALESCE(model, ''), 0, input_tokens / 2,
+    output_tokens / 2,
     input_tokens * 10, input_tokens, NULL, 0, cost_usd / 2
 FROM session, json_each('[0, 1]') AS hour
 """

@@ -131,6 +131,26 @@ def price_list() -> str | None:
         return None
 
 
+def dated_price_list() -> str | None:
+    """The same with the day of its newest price: `genai-prices 0.2.1 (prices of 2026-09-28)`. Loads the list."""
+    named = price_list()
+    if named is None:
+        return None
+    from genai_prices.data import providers
+
+    today = datetime.now(UTC).date()
+    starts = (
+        start
+        for provider in providers
+        for model in provider.models
+        for one in (model.prices if isinstance(model.prices, list) else ())
+        # Prices that are announced do not count yet.
+        if (start := getattr(one.constraint, "start_date", None)) is not None and start <= today
+    )
+    newest = max(starts, default=None)
+    return named if newest is None else f"{named} (prices of {newest.isoformat()})"
+
+
 def _price(
     figures: Mapping[str, int],
     model: str,

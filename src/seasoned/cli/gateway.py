@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,20 @@ from seasoned.app.extras import GATEWAY, require
 from seasoned.app.gateway import budgets, build_gateway, first_moment, gateway_usage, history_usage
 from seasoned.app.stores import open_log, shared_database, user_store
 from seasoned.cli.options import Commands, all_option, file_type, json_option, project_option
-from seasoned.cli.output import print_json, printable, table, when
+from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
 from seasoned.confirm.policy import Listen
 from seasoned.gateway import accounting
 from seasoned.gateway.accounting import GROUPINGS, GatewayKey, UsageTotal, one_source
 from seasoned.gateway.history_usage import HistoryTotal, unpriced_models
+from seasoned.project import name_of
 from seasoned.session import Usage, sum_usage
 from seasoned.store.project import refs_in
 
 # Only rows from histories have these: what went through the gateway has its real price.
 _ESTIMATE = ("estimated_usd", "estimated", "price_source")
+_WIDE = 150  # columns of a terminal that has room for every figure
 _NAMED = 5  # models without a price that are named
 
 
@@ -282,39 +285,81 @@ def _print_estimates(read: Sequence[HistoryTotal], unpriced: Sequence[str]) -> N
 def _print(by: str, counted: str, every: Sequence[UsageTotal | HistoryTotal], limit: int) -> None:
     # The sums are of all rows, also of those that are not shown.
     sums, rows = _sums(every, counted), every[:limit]
-    # What no row has is left out: the table is wide enough.
-    kinds = [name for name in Usage.__struct_fields__ if sums[f"{name}_tokens"] is not None]
-    figures = [counted, *[name.replace("_", " ") for name in kinds], "total", "cost $", "no price"]
-    # Most rows are recorded completely, and the table is wide enough without that column.
-    has_gaps = any(one.unrecorded for one in every)
-    figures += ["not recorded"] if has_gaps else []
+    total = {**sums, "name": "total", "unrecorded": sum(one.unrecorded for one in every), "last_at": None}
+    cells = [*[_row(one, counted) for one in rows], total]
+    is_wide = console().width >= _WIDE
+    columns = _wide_columns(counted, cells) if is_wide else _narrow_columns(by, counted, cells)
+    names = [row["name"] for row in cells]
+    if by == "project" and not is_wide:
+        names = _short_names(names)
     table(
-        [by, *figures, "last"],
-        [
-            (
-                one.name,
-                getattr(one, counted),
-                *[getattr(one.usage, name) for name in kinds],
-                one.usage.total,
-                None if one.cost_usd is None else f"{'~' if getattr(one, 'estimated', 0) else ''}{one.cost_usd:.4f}",
-                one.unpriced,
-                *([one.unrecorded] if has_gaps else []),
-                when(one.last_at),
-            )
-            for one in rows
-        ]
-        + [
-            (
-                "total",
-                sums[counted],
-                *[sums[f"{name}_tokens"] for name in kinds],
-                sums["total_tokens"],
-                None if sums["cost_usd"] is None else f"{sums['cost_usd']:.4f}",
-                sums["unpriced"],
-                *([sum(one.unrecorded for one in every)] if has_gaps else []),
-                None,
-            )
-        ],
-        whole=[by, "last"],
-        right=figures,
+        [by, *columns],
+        [(name, *[value(row) for value in columns.values()]) for name, row in zip(names, cells, strict=True)],
+        whole=[by, "last"] if is_wide else ["last"],
+        right=[title for title in columns if title != "last"],
+        gap=2 if is_wide else 1,
     )
+
+
+_Value = Callable[[dict[str, Any]], object]
+
+
+def _wide_columns(counted: str, cells: Sequence[dict[str, Any]]) -> dict[str, _Value]:
+    """Every figure to the token. What no row has is left out."""
+    kinds = [name for name in Usage.__struct_fields__ if cells[-1][f"{name}_tokens"] is not None]
+    columns: dict[str, _Value] = {counted: itemgetter(counted)}
+    columns |= {name.replace("_", " "): itemgetter(f"{name}_tokens") for name in kinds}
+    columns |= {"total": itemgetter("total_tokens"), "cost $": lambda row: _cost(row, 4)}
+    columns["no price"] = itemgetter("unpriced")
+    if cells[-1]["unrecorded"]:
+        columns["not recorded"] = itemgetter("unrecorded")
+    return columns | {"last": lambda row: when(row["last_at"])}
+
+
+def _narrow_columns(by: str, counted: str, cells: Sequence[dict[str, Any]]) -> dict[str, _Value]:
+    """What fits 80 columns: rounded, caches in one column, and without what the name says already."""
+    if by == "session":
+        columns: dict[str, _Value] = {"tokens": lambda row: _rounded(row["total_tokens"])}
+    else:
+        columns = {
+            counted: itemgetter(counted),
+            "input": lambda row: _rounded(row["input_tokens"]),
+            "output": lambda row: _rounded(row["output_tokens"]),
+            "cached": lambda row: _rounded(_added(row["cache_read_tokens"], row["cache_write_tokens"])),
+        }
+    columns["cost $"] = lambda row: _cost(row, 2)
+    # Of one session, a cost that is missing says it.
+    missing = {"no price": "unpriced", "not recorded": "unrecorded"} if by != "session" else {}
+    columns |= {title: itemgetter(name) for title, name in missing.items() if cells[-1][name]}
+    if by not in ("day", "block"):
+        columns["last"] = lambda row: when(row["last_at"])[:10]
+    return columns
+
+
+def _short_names(keys: Sequence[str | None]) -> list[str | None]:
+    """The names of projects; of two with one name, the keys."""
+    names = [key and name_of(key) for key in keys]
+    return [name if names.count(name) == 1 else key for key, name in zip(keys, names, strict=True)]
+
+
+def _cost(row: dict[str, Any], digits: int) -> str | None:
+    if row["cost_usd"] is None:
+        return None
+    if 0 < row["cost_usd"] < 0.1:
+        digits = 4
+    return f"{'~' if row.get('estimated') else ''}{row['cost_usd']:.{digits}f}"
+
+
+def _added(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)
+
+
+def _rounded(count: float | None) -> str | None:
+    """`820`, `97.8k`, `57.3M`, `2.6B`."""
+    if count is None or count < 1000:
+        return None if count is None else str(count)
+    for letter in "kM":
+        count /= 1000
+        if count < 999.95:
+            return f"{count:.1f}{letter}"
+    return f"{count / 1000:.1f}B"

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.price import price_list, token_prices
+from seasoned.price import dated_price_list, price_list, token_prices
 from seasoned.session import Usage
 from seasoned.store import Store
 
@@ -83,16 +83,23 @@ def unpriced_models(store: Store, *, since: float = 0.0, project: str | None = N
     return [f"{row['model'] or 'an unnamed model'} ({row['agent']})" for row in store.rows("usage.unpriced", given)]
 
 
+def price_source(store: Store) -> str | None:
+    """The list of prices of the estimates, with the day of its newest price; None if there is no estimate."""
+    row = store.row("usage.price_source")
+    return None if row is None else str(row["source"])
+
+
 def fill_prices(store: Store) -> None:
     """Look up what tokens cost where a session has no recorded cost: by agent, model and day, once each.
 
     Prices are not looked up while scanning: loading them takes as long as a small scan.
     """
-    source = price_list()
-    if source is None:
+    installed = price_list()
+    if installed is None:
         return
-    known = store.row("usage.price_source")
-    is_outdated = known is not None and known["source"] != source
+    known = price_source(store)
+    # The day of the prices stands behind the version; it takes the whole list to know it.
+    is_outdated = known is not None and not known.startswith(f"{installed} (")
     # With another list everything is priced again: it may correct what the old one said.
     if is_outdated:
         with store.write():
@@ -100,7 +107,7 @@ def fill_prices(store: Store) -> None:
     missing = [tuple(row) for row in store.rows("usage.without_price")]
     if not missing:
         return
-    rows = []
+    rows, source = [], dated_price_list()
     for agent, model, day, is_long in missing:
         prices = token_prices(agent, model, day=day, is_long=bool(is_long))
         figures = (None,) * 5 if prices is None else msgspec.structs.astuple(prices)

@@ -31,14 +31,15 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "sessions": (),
     "live": (),
     "projects": (),
+    "usage": (),
     "insight": (),
+    "confirmations": (),
+    # From here on in the menu.
     "backtest": (),
     "templates": (),
     "experiments": (),
-    "confirmations": (),
-    "schedule": ("cronsim",),
     "learned": (),
-    "usage": (),
+    "schedule": ("cronsim",),
     "settings": (),
 }
 

@@ -26,7 +26,7 @@ from seasoned.web.login import Decider, Here, Visitor
 from seasoned.web.response import Page, PageRoute
 from seasoned.web.table import Column, Table, TableCell, answer, numbers, place_after, row_limit
 
-PAGE = Page("Team", "team")
+PAGE = Page("Team", "team", is_rare=True)
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _PROJECTS = (
     Column("project", "project"),

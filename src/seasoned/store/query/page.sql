@@ -179,7 +179,8 @@ SELECT how, count(*) AS times FROM (
 
 -- name: session
 SELECT session.*, source.path AS path, source.gone_at AS gone_at, source.format AS format,
-    (SELECT sum(usd) FROM usage_cost WHERE session_id = session.id) AS cost
+    (SELECT sum(usd) FROM usage_cost WHERE session_id = session.id) AS cost,
+    (SELECT max(price_source) FROM usage_cost WHERE session_id = session.id) AS price_source
 FROM session LEFT JOIN source ON source.id = session.source_id WHERE session.id = :id;
 
 -- name: ref

@@ -35,7 +35,7 @@ from seasoned.web.response import HEADERS, Page, PageRoute, redirect
 from seasoned.web.separate_process import look_up_project, run_apart
 from seasoned.web.table import Column, Table, TableCell, answer, plain, plot_table
 
-PAGE = Page("Backtest", "backtest")
+PAGE = Page("Backtest", "backtest", is_rare=True)
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _NEEDED = ("numpy", "scipy")
 _SEEN_COLUMNS = tuple(Column(name, name) for name in ("session", "project", "started", "place", "text", "outcome"))

@@ -166,7 +166,7 @@ def _after(after: str | None) -> tuple[float, str]:
     return found, session
 
 
-PAGE = Page("Experiments", "experiments")
+PAGE = Page("Experiments", "experiments", is_rare=True)
 _LIVE = (
     Column("experiment", "experiment"),
     Column("arms", "arms"),

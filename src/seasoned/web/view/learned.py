@@ -39,7 +39,7 @@ from seasoned.web.login import Decider, Here, Visitor, decider, read_change
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect
 from seasoned.web.table import Column, RowId, Table, TableCell, answer, numbers, row_limit
 
-PAGE = Page("Memory", "learned")
+PAGE = Page("Memory", "learned", is_rare=True)
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _NAMES: dict[MemoryName, str] = {"notes": "Notes", "user": "About you"}
 _MOST_WAITING = 50

@@ -19,6 +19,7 @@ from seasoned.connect.apply import is_connected
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.choice import decide as decide_line
 from seasoned.experience.rules import is_behind
+from seasoned.gateway.history_usage import price_source
 from seasoned.insight.page.rows import number
 from seasoned.insight.store_report import Revision, revision
 from seasoned.store import DatabaseRow, Store, open_store
@@ -109,8 +110,8 @@ async def show_list(request: HTTPRequest, here: Here) -> Response:
 async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "") -> Response:
     """Show the sheet of a project as a session sees it, with the evidence of each line."""
     projects = {one.key: one for one in await _all(request)}
-    now, is_due, target = await histories_of(request).read(
-        lambda store: (revision(store), is_behind(store), ProjectFinder(store).target(key))
+    now, is_due, target, prices = await histories_of(request).read(
+        lambda store: (revision(store), is_behind(store), ProjectFinder(store).target(key), price_source(store))
     )
     row = projects.get(target)
     if row is None:
@@ -129,7 +130,7 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
         tables=(_lines(shown.lines), shown.hints, newest, *(() if mistakes.value is None else (mistakes.value,))),
         shown=shown,
         found=found,
-        figures=_figures(row, found),
+        figures=_figures(row, found, prices),
         agents=[(one, is_connected(one, home=service_of(request).config.home)) for one in row.agents],
         connectable=tuple(AGENTS),
         project_link=project_link,
@@ -227,7 +228,7 @@ def _row(one: ProjectRow) -> tuple[TableCell, ...]:
     )
 
 
-def _figures(row: ProjectRow, found: FoundAdvice) -> list[dict[str, str]]:
+def _figures(row: ProjectRow, found: FoundAdvice, prices: str | None) -> list[dict[str, str]]:
     """How the sessions of a project go."""
     asked = urlencode({"project": row.key})
     recurring = None if found.gathered is None else found.gathered.recurring.get(row.key, 0)
@@ -249,7 +250,7 @@ def _figures(row: ProjectRow, found: FoundAdvice) -> list[dict[str, str]]:
         {
             "name": "Cost",
             "value": dollars(row.cost_usd),
-            "note": "as recorded, else by published prices",
+            "note": "as recorded" if prices is None else f"as recorded, else by {prices}",
             "href": f"usage?{asked}",
         },
         {

@@ -22,7 +22,7 @@ from seasoned.web.login import Here
 from seasoned.web.response import Page, PageRoute
 from seasoned.web.table import Column, Table, TableCell, answer
 
-PAGE = Page("Schedule", "schedule")
+PAGE = Page("Schedule", "schedule", is_rare=True)
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _MOST_JOBS = 200
 _MOST_RUNS = 50

@@ -328,7 +328,7 @@ def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, 
             "value": dollars(row["cost"]),
             "note": ""
             if row["cost_usd"] is not None
-            else "an estimate by published prices"
+            else f"an estimate by {row['price_source'] or 'published prices'}"
             if row["cost"]
             else "unknown",
             "href": None,

@@ -24,7 +24,7 @@ from seasoned.web.login import Here, read_change
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect
 from seasoned.web.table import Column, Table, TableCell, answer
 
-PAGE = Page("Settings", "settings")
+PAGE = Page("Settings", "settings", is_rare=True)
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _CHECKS = (Column("ok", "state"), Column("check", "check"), Column("finding", "finding"))
 _SETTINGS = (Column("setting", "setting"), Column("value", "value"), Column("from", "from"))

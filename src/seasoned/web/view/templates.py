@@ -29,7 +29,7 @@ from seasoned.web.response import Page, PageRoute, redactor_of, redirect
 from seasoned.web.table import Column, Table, TableCell, answer, numbers
 from seasoned.web.view.experiments import Effects, effects_of
 
-PAGE = Page("Templates", "templates")
+PAGE = Page("Templates", "templates", is_rare=True)
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _TYPES = ("code", "file", "research", "mixed")
 _COLUMNS = (

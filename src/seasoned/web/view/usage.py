@@ -19,7 +19,7 @@ from seasoned.app.gateway import first_moment, gateway_usage
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
 from seasoned.gateway.accounting import GROUPINGS, GroupBy, UsageTotal
-from seasoned.gateway.history_usage import HistoryGroup, history_totals
+from seasoned.gateway.history_usage import HistoryGroup, history_totals, price_source
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import number, plural
@@ -212,7 +212,7 @@ _SESSIONS = (
 _NO_REQUESTS = "No requests went through the gateway yet. Set an agent's base URL to `/v1` of this address."
 _OWN_NOTE = (
     "Tokens as the agents recorded them. The cost is what the agent recorded, else an estimate by the published prices "
-    "of the day (genai-prices), caches included. Sessions that went through the gateway are in both tables."
+    "of the day, caches included. Sessions that went through the gateway are in both tables."
 )
 _NO_SESSIONS = "No sessions yet, or none in this time: choose a longer one, or run `seasoned scan`."
 
@@ -241,7 +241,7 @@ async def show(
     since = first_moment(DAYS[days])
     limit = row_limit(request)
     histories = histories_of(request)
-    chosen = await histories.read(lambda store: choice_of(store, request))
+    chosen, prices = await histories.read(lambda store: (choice_of(store, request), price_source(store)))
     key = chosen.key
     only = None if key is None else await histories.read(lambda store: refs_in(store, key))
     through = {each: await _through(request, each, since, key, only) for each in dict.fromkeys(("day", passed))}
@@ -261,6 +261,7 @@ async def show(
         plots=drawn,
         figures=_figures(through["day"].value or [], own_days, days),
         project=chosen,
+        prices=prices,
         by=by,
         bys=BY,
         days=days,
