@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fastapi.routing import APIRoute
 
+from seasoned.config import Config
+from seasoned.store import Store, open_store
 from seasoned.web.app import PAGES
+from seasoned.web.history_store import HistoryStore
 from tests.confirm.keys import WORDS
 from tests.web.filled import fill_sessions
 from tests.web.pages import Site, Visitor, site
@@ -128,3 +133,40 @@ def test_an_empty_home_says_on_every_page_what_to_do(tmp_path: Path) -> None:
             answer = visitor.client.get(f"{visitor.path}/{path}")
             assert answer.status_code == 200, path
             assert "seasoned " in answer.text, f"{path} says what to do"
+
+
+def test_a_slow_answer_is_shown_as_it_was_until_a_new_one_is_there_and_never_after_forgetting(tmp_path: Path) -> None:
+    fill_sessions(tmp_path)
+    path = Config(home=tmp_path).store_path
+    begun: list[int] = []
+
+    def count(store: Store, seconds: float) -> int:
+        begun.append(1)
+        end = time.thread_time() + seconds
+        while time.thread_time() < end:
+            pass
+        return int(store.connection.execute("SELECT count(*) FROM session").fetchone()[0])
+
+    def change(statement: str) -> None:
+        with open_store(path) as store:
+            store.connection.execute(statement)
+
+    async def ask() -> None:
+        pages = HistoryStore(path)
+        pages.start()
+        try:
+            quick, slow = (lambda store: count(store, 0.0)), (lambda store: count(store, 0.2))
+            first = await asyncio.gather(*[pages.kept("slow", slow) for _ in range(5)])
+            assert len(set(first)) == 1 and len(begun) == 1, "several pages wait for one answer"
+            assert await pages.kept("quick", quick) == first[0]
+            change("INSERT INTO session (agent, native_id, messages) VALUES ('codex', 'one more', 1)")
+            assert await pages.kept("quick", quick) == first[0] + 1
+            assert await pages.kept("slow", slow) == first[0]
+            while await pages.kept("slow", slow) != first[0] + 1:
+                await asyncio.sleep(0.01)
+            change("DELETE FROM session WHERE id = (SELECT max(id) FROM session)")
+            assert await pages.kept("slow", slow) == first[0]
+        finally:
+            await pages.stop()
+
+    asyncio.run(asyncio.wait_for(ask(), 120))

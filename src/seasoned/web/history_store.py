@@ -3,28 +3,54 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import msgspec
 from starlette.requests import Request
 
 from seasoned.errors import CannotDo, StoreError
 from seasoned.gateway.history_usage import fill_prices
+from seasoned.insight.store_report import Revision, revision
 from seasoned.store import Store, open_store
 from seasoned.store.full_text import fill
 
 _T = TypeVar("_T")
+_log = logging.getLogger("seasoned.web")
 _THREADS = 4
 _DAY = 86_400.0
 # How often to look for sessions to index, and how long to leave the processor to pages in between.
 _INDEX_SECONDS = 2.0
 _PAUSE_SECONDS = 0.01
 _STOP_SECONDS = 2.0
+# What took longer is shown as it was while it is computed again. Of the processor: a busy machine changes nothing.
+_SLOW_SECONDS = 0.15
+_MOST_KEPT = 64
+
+
+class StoreState(msgspec.Struct, frozen=True):
+    """Changes with every write to the store, and says whether something was removed."""
+
+    version: int
+    revision: Revision
+
+    def is_taken_back(self, now: StoreState) -> bool:
+        """Whether something that an answer of then may hold was removed."""
+        return now.revision.takes_back(self.revision)
+
+
+class KeptAnswer(msgspec.Struct, frozen=True):
+    """The answer to a query, the state of the store before it, and how long it took."""
+
+    value: Any
+    state: StoreState
+    seconds: float
 
 
 class HistoryStore:
@@ -36,12 +62,20 @@ class HistoryStore:
         self._threads: ThreadPoolExecutor | None = None
         # A connection of SQLite belongs to one thread.
         self._own = threading.local()
+        # One that only watches: by its connection all pages see the same number for the same state.
+        self._watch: ThreadPoolExecutor | None = None
+        self._watched: StoreState | None = None
+        self._kept: dict[str, KeptAnswer] = {}
+        self._asked: dict[str, tuple[StoreState, asyncio.Task[Any]]] = {}
         self._stopping = threading.Event()
         self._indexing: threading.Thread | None = None
 
     def start(self) -> None:
         """Start the threads."""
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="seasoned-pages")
+        self._watch = ThreadPoolExecutor(1, thread_name_prefix="seasoned-watch")
+        self._kept.clear()
+        self._watched = None
         self._stopping.clear()
         self._indexing = threading.Thread(target=self._index, name="seasoned-index", daemon=True)
         self._indexing.start()
@@ -51,8 +85,9 @@ class HistoryStore:
         # Without threads, requests that still arrive get an error instead of waiting forever.
         threads, self._threads = self._threads, None
         self._stopping.set()
-        if threads is not None:
-            await asyncio.to_thread(threads.shutdown)
+        for each in (threads, self._watch):
+            if each is not None:
+                await asyncio.to_thread(each.shutdown)
         if self._indexing is not None:
             # It ends between two short steps; loading prices may take a moment longer.
             await asyncio.to_thread(self._indexing.join, _STOP_SECONDS)
@@ -95,24 +130,63 @@ class HistoryStore:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, ask)
 
     async def kept(self, name: str, ask: Callable[[Store], _T]) -> _T:
-        """The same for a query that is repeated: the answer is kept until the store changes."""
+        """The same for a query that is repeated: the answer is kept until the store changes.
 
-        def look(store: Store) -> _T:
-            kept: dict[str, tuple[tuple[int, int], _T]] = self._own.kept
-            # Changes by other connections, and by this one.
-            now = (store.connection.execute("PRAGMA data_version").fetchone()[0], store.connection.total_changes)
-            if name not in kept or kept[name][0] != now:
-                kept[name] = (now, ask(store))
-            return kept[name][1]
+        One that takes long is then computed again in the background, and shown as it was until that is done.
+        """
+        now = await self._state()
+        kept = self._kept.get(name)
+        if kept is not None and kept.state == now:
+            found: _T = kept.value
+            return found
+        # What was removed since must not be shown any more.
+        is_shown = kept is not None and kept.seconds > _SLOW_SECONDS and not kept.state.is_taken_back(now)
+        asked = self._asked.get(name)
+        if asked is None or (asked[0] != now and not is_shown):
+            asked = self._asked[name] = (now, asyncio.create_task(self._ask(name, ask, now)))
+            asked[1].add_done_callback(lambda task: self._done(name, task))
+        if kept is not None and is_shown:
+            found = kept.value
+        else:
+            # A visitor that leaves does not end what others wait for too.
+            found = await asyncio.shield(asked[1])
+        return found
 
-        return await self.read(look)
+    def _done(self, name: str, task: asyncio.Task[Any]) -> None:
+        if name in self._asked and self._asked[name][1] is task:
+            del self._asked[name]
+        # Perhaps no page waited for it; the next one asks again.
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.debug("%s could not be computed: %s", name, error)
+
+    async def _ask(self, name: str, ask: Callable[[Store], _T], now: StoreState) -> _T:
+        def timed(store: Store) -> tuple[_T, float]:
+            began = time.thread_time()
+            return ask(store), time.thread_time() - began
+
+        value, seconds = await self.read(timed)
+        self._kept.pop(name, None)
+        self._kept[name] = KeptAnswer(value, now, seconds)
+        for oldest in list(self._kept)[:-_MOST_KEPT]:
+            self._kept.pop(oldest, None)
+        return value
+
+    async def _state(self) -> StoreState:
+        if self._threads is None or self._watch is None:
+            raise CannotDo("The server is stopping. Try again when it is running.")
+        return await asyncio.get_running_loop().run_in_executor(self._watch, self._answer, self._look)
+
+    def _look(self, store: Store) -> StoreState:
+        version = store.connection.execute("PRAGMA data_version").fetchone()[0]
+        if self._watched is None or self._watched.version != version:
+            self._watched = StoreState(version, revision(store))
+        return self._watched
 
     def _answer(self, ask: Callable[[Store], _T]) -> _T:
         store: Store | None = getattr(self._own, "store", None)
         if store is None:
             # Before the first scan the pages are empty; that is not an error.
             store = self._own.store = open_store(self.path)
-            self._own.kept = {}
         return ask(store)
 
 
