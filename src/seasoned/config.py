@@ -75,6 +75,7 @@ class TeamSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     name: str | None = None  # the name that other members see; by default none
     # Experiments that are shared: with what their arms show if they were begun here, and with outcomes of sessions.
     experiments: tuple[str, ...] = ()
+    ca_file: str | None = None  # the CA that signed the server's certificate, if this system does not trust it
     # On the server: what a month may cost over all machines, and for how many days after a session it is kept.
     budget_usd: Annotated[float, msgspec.Meta(gt=0)] | None = None
     keep_days: Annotated[float, msgspec.Meta(gt=0)] | None = None

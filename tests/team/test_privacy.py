@@ -15,7 +15,6 @@ import pytest
 
 from seasoned.app.team import machine as team
 from seasoned.config import secret
-from tests.confirm.serving import Serving
 from tests.team.homes import SHOP, Home, invite, team_server_at
 from tests.web.pages import Visitor
 
@@ -27,11 +26,11 @@ ELSEWHERE = "/home/quillon-harrow/notes"
 
 
 class Wire:
-    """A proxy that keeps what the machine sends."""
+    """A proxy that keeps what the machine sends; of several servers each connection goes to the next."""
 
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self._target = (parts.hostname or "", parts.port or 0)
+    def __init__(self, *urls: str) -> None:
+        self._targets = [(parts.hostname or "", parts.port or 0) for parts in map(urlsplit, urls)]
+        self.connections = [0] * len(urls)
         self.sent = bytearray()
         self._open: list[socket.socket] = []
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -43,7 +42,9 @@ class Wire:
                 client, _ = self._listening.accept()
             except OSError:
                 return
-            server = socket.create_connection(self._target)
+            at = sum(self.connections) % len(self._targets)
+            self.connections[at] += 1
+            server = socket.create_connection(self._targets[at])
             self._open += [client, server]
             pumps = [
                 threading.Thread(target=self._pump, args=(client, server, True)),
@@ -71,8 +72,8 @@ class Wire:
 
 
 @contextmanager
-def wire_to(server: Serving) -> Iterator[Wire]:
-    wire = Wire(server.url)
+def wire_to(*urls: str) -> Iterator[Wire]:
+    wire = Wire(*urls)
     thread = threading.Thread(target=wire.run)
     thread.start()
     try:
@@ -112,7 +113,7 @@ def test_neither_the_wire_nor_the_database_has_secrets_or_conversations(
     settings = msgspec.structs.replace(home.config.team, conversations=says_words)
     home.config = msgspec.structs.replace(home.config, team=settings)
     _planted(home)
-    with team_server_at(tmp_path, postgres_url) as server, wire_to(server) as wire:
+    with team_server_at(tmp_path, postgres_url) as server, wire_to(server.url) as wire:
         code, _ = invite(server, "mira")
         team.join(home.config, wire.url, code, ())
         home.sync()

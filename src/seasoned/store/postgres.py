@@ -31,6 +31,7 @@ MIGRATIONS = (
     Migration("p008_arm_template", ("arm_template",)),
     Migration("p009_team", ("team.postgres",)),
     Migration("p010_team_overview", ("team_overview.postgres",)),
+    Migration("p011_browser_session", ("browser_session.postgres",)),
 )
 VERSION = len(MIGRATIONS)
 _LOCK = 0x5EA50EED  # the advisory lock that all migrating processes take

@@ -78,8 +78,8 @@ class PullReport(msgspec.Struct, frozen=True):
 class TeamClient:
     """The server of the team, as one machine reaches it."""
 
-    def __init__(self, url: str, token: str | None) -> None:
-        self._address = parse_address(url)
+    def __init__(self, url: str, token: str | None, *, ca_file: str | None = None) -> None:
+        self._address = msgspec.structs.replace(parse_address(url), ca_file=ca_file)
         self._token = token
         self.url = url
 
@@ -88,6 +88,9 @@ class TeamClient:
         try:
             status, answer = send(self._address, method, path, token=self._token, body=body, timeout=_ANSWER_SECONDS)
         except CallFailed as error:
+            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                hint = "If a CA of your own signed it, name its certificate as `ca_file` under [team] in config.toml."
+                raise CannotDo(f"The certificate of {self.url} is not trusted here ({error}). {hint}") from error
             raise CannotDo(f"The team's server {self.url} cannot be reached ({error}). Try again later.") from error
         if status < 300:
             return answer
@@ -123,11 +126,11 @@ def require_membership(store: Store) -> Membership:
     return found
 
 
-def join(store: Store, url: str, code: str, *, now: float) -> str:
+def join(store: Store, url: str, code: str, *, now: float, ca_file: str | None = None) -> str:
     """Join with a code from an admin; returns the token of this machine, which the caller keeps."""
     if (found := find_membership(store)) is not None:
         raise Refused(f"This machine is in the team at {found.url} already. Leave it first: `seasoned team leave`.")
-    answer = TeamClient(url, None).call("POST", "/team/join", {"code": code})
+    answer = TeamClient(url, None, ca_file=ca_file).call("POST", "/team/join", {"code": code})
     row = {"url": url, "now": now, **{name: str(answer[name]) for name in ("person", "machine", "source")}}
     with store.write():
         store.run("membership.join", row)

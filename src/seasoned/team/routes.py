@@ -106,8 +106,14 @@ async def push(request: HTTPRequest, machine: Member) -> Response:
         for one in given.records
     ]
 
+    keep_days = service_of(request).config.team.keep_days
+
     def store(book: Book) -> server.Pushed:
-        return server.push(book.database, machine, records, book.redactor, shown_as=given.shown_as, now=now)
+        done = server.push(book.database, machine, records, book.redactor, shown_as=given.shown_as, now=now)
+        # Here and not by a clock: then no process has to be the one that does it.
+        if keep_days is not None:
+            server.retire(book.database, keep_days, now=now)
+        return done
 
     pushed = await _threads(request).read(store)
     return body.say("team-pushed", {"changed": pushed.changed, "refused": pushed.refused})

@@ -31,6 +31,7 @@ MOST_RECORDS = 500  # of one push, and of one page of a pull or an export
 # One page has at most so many bytes of documents: the client refuses longer answers.
 _MOST_PAGE_BYTES = 2_000_000
 _MOST_OF_A_PERSON = 50
+_DAY_SECONDS = 86_400.0
 _KEY = re.compile(r"[0-9a-f]{16,64}\Z")
 _PROJECT = re.compile(r"[!-~]{1,500}\Z")
 _NAME = re.compile(r"[\w .@+-]{1,64}\Z")
@@ -306,6 +307,22 @@ def withdraw_all(database: Database, credential: str, *, now: float) -> int:
                     gone = TeamRecord(row["project"], one["kind"], one["key"], None)
                     experiment.take_in(database, machine["origin"], gone, now=now)
             withdrawn += database.run("team.withdraw", key)
+    return withdrawn
+
+
+def retire(database: Database, keep_days: float, *, now: float) -> int:
+    """Withdraw records of sessions that ended longer ago, some at a time; returns how many."""
+    oldest = now - keep_days * _DAY_SECONDS
+    by_project: dict[str, list[DatabaseRow]] = {}
+    for row in database.rows("team.old_sessions", {"oldest": oldest, "limit": MOST_RECORDS}):
+        by_project.setdefault(row["project"], []).append(row)
+    withdrawn = 0
+    for project, found in sorted(by_project.items()):
+        with database.write():
+            database.row("team.lock", {"project": project})
+            for row in found:
+                key = {"credential": row["credential"], "project": project, "key": row["key"]}
+                withdrawn += database.run("team.withdraw_session", {**key, "now": now})
     return withdrawn
 
 

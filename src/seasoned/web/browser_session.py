@@ -1,4 +1,8 @@
-"""Browsers that are logged in. They are kept only in memory: a file that an agent could read must not log in."""
+"""Browsers that are logged in. They are kept only in memory: a file that an agent could read must not log in.
+
+Several processes may serve one PostgreSQL, so there they are kept in it, without the cookie, and without any key: who
+can write to that database can read what these pages show, and still decides nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,9 @@ from hashlib import sha256
 
 import msgspec
 
-from seasoned.confirm.people.credential import Credential, UnlockedCredential, without_key
+from seasoned.confirm.people.credential import Credential, UnlockedCredential, find, without_key
 from seasoned.errors import Refused, Unauthorised
+from seasoned.store import Database
 
 INVITATION_SECONDS = 600.0
 VISIT_SECONDS = 12 * 3600.0
@@ -124,7 +129,10 @@ class BrowserSessions:
 
     def find(self, number: str, cookie: str) -> BrowserSession:
         """The browser session of this address, if the cookie belongs to it."""
-        visit = self._visits.get(number)
+        return self.check(self._visits.get(number), cookie)
+
+    def check(self, visit: BrowserSession | None, cookie: str) -> BrowserSession:
+        """The browser session, if there is one that has not ended and the cookie belongs to it."""
         if (
             visit is None
             or self._clock() >= visit.expires_at
@@ -149,6 +157,30 @@ class BrowserSessions:
             for number, (who, until) in self._unlocked.items()
             if number in self._visits and now < until
         }
+
+
+def keep_visit(database: Database, visit: BrowserSession, *, now: float) -> None:
+    """Keep a browser session for the other server processes."""
+    who = None if visit.who is None else visit.who.id
+    row = {"number": visit.number, "cookie_hash": visit.cookie_hash, "form_check": visit.check, "credential": who}
+    with database.write():
+        database.run("confirm.drop_visits", {"now": now, "most": MOST_VISITS - 1})
+        database.run("confirm.keep_visit", {**row, "expires_at": visit.expires_at})
+
+
+def find_visit(database: Database, number: str) -> BrowserSession | None:
+    """A browser session that this or another server process began."""
+    row = database.row("confirm.visit", {"number": number}) if number.isascii() and number.isprintable() else None
+    if row is None:
+        return None
+    who = None if row["credential"] is None else find(database, row["credential"])
+    return BrowserSession(
+        number=number,
+        cookie_hash=row["cookie_hash"],
+        check=row["form_check"],
+        who=who,
+        expires_at=row["expires_at"],
+    )
 
 
 def _check_role(who: Credential) -> Credential:

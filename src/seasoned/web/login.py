@@ -14,7 +14,15 @@ from seasoned.confirm.people.credential import Credential, UnlockedCredential, a
 from seasoned.confirm.people.passphrase import authenticate_passphrase
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Denied, Refused, Unauthorised
-from seasoned.web.browser_session import ONLOOKER, VISIT_SECONDS, BrowserSession, BrowserSessions, NotLoggedIn
+from seasoned.web.browser_session import (
+    ONLOOKER,
+    VISIT_SECONDS,
+    BrowserSession,
+    BrowserSessions,
+    NotLoggedIn,
+    find_visit,
+    keep_visit,
+)
 from seasoned.web.response import LOGIN, PageRoute, read_form, redirect, render
 
 COOKIE = "seasoned"
@@ -41,8 +49,7 @@ def visits_of(request: Request) -> BrowserSessions:
 
 async def visitor(request: Request, number: str) -> Visitor:
     """The person at the browser; NotLoggedIn if there is none, or if the credential was revoked."""
-    visits = visits_of(request)
-    visit = visits.find(number, request.cookies.get(COOKIE, ""))
+    visit = await _find(request, number)
     found = visit.who
     if found is None:
         request.state.credential = ONLOOKER
@@ -51,10 +58,25 @@ async def visitor(request: Request, number: str) -> Visitor:
         # Asked with every request, so that a revoked credential loses access at once.
         who = await service_of(request).store.read(lambda book: current(book.database, found))
     except Refused as error:
-        visits.end(visit)
+        await _end(request, visit)
         raise NotLoggedIn(str(error)) from error
     request.state.credential = who.name
     return Decider(visit, who)
+
+
+async def _find(request: Request, number: str) -> BrowserSession:
+    visits, cookie, service = visits_of(request), request.cookies.get(COOKIE, ""), service_of(request)
+    if service.config.database_url is None:
+        return visits.find(number, cookie)
+    # Another process may have begun it, or ended it.
+    return visits.check(await service.store.read(lambda book: find_visit(book.database, number)), cookie)
+
+
+async def _end(request: Request, visit: BrowserSession) -> None:
+    visits_of(request).end(visit)
+    service = service_of(request)
+    if service.config.database_url is not None:
+        await service.store.read(lambda book: book.database.run("confirm.end_visit", {"number": visit.number}))
 
 
 Here = Annotated[Visitor, Depends(visitor)]
@@ -103,7 +125,7 @@ async def log_in(request: Request) -> Response:
     service = service_of(request)
     try:
         who = await service.store.read(lambda book: authenticate(book.database, token, now=service.clock()))
-        return _begin(request, who)
+        return await _begin(request, who)
     except Unauthorised:
         return render("login.html", status=401, wrong="This token is unknown or revoked.")
     except Denied as error:
@@ -122,14 +144,14 @@ async def show_link(request: Request, token: str) -> Response:
 async def use_link(request: Request, token: str) -> Response:
     """Log in with a link."""
     await read_form(request)
-    return _begin(request, visits_of(request).accept(token))
+    return await _begin(request, visits_of(request).accept(token))
 
 
 @router.post("/visit/{number}/logout")
 async def log_out(request: Request, here: Here) -> Response:
     """Log out."""
     await read_change(request, here)
-    visits_of(request).end(here.visit)
+    await _end(request, here.visit)
     gone = redirect(f"{LOGIN}?over=1")
     gone.delete_cookie(COOKIE, path=here.visit.path)
     return gone
@@ -148,8 +170,8 @@ async def become_decider(request: Request, here: Here) -> Response:
     except Denied as error:
         return ask_to_decide(request, here, wrong=str(error), status=401)
     # A new session has a new address: agents may know the old one from the read-only link.
-    visits_of(request).end(here.visit)
-    return _begin(request, who, page=form.get("page", ""))
+    await _end(request, here.visit)
+    return await _begin(request, who, page=form.get("page", ""))
 
 
 def ask_to_decide(request: Request, here: Visitor, *, wrong: str = "", status: int = 200) -> Response:
@@ -158,16 +180,18 @@ def ask_to_decide(request: Request, here: Visitor, *, wrong: str = "", status: i
     return render("decide.html", status=status, visit=here.visit, pages=pages, here=request.url.path, wrong=wrong)
 
 
-def _begin(request: Request, who: Credential | None, *, page: str = "") -> Response:
-    visits = visits_of(request)
+async def _begin(request: Request, who: Credential | None, *, page: str = "") -> Response:
+    visits, service = visits_of(request), service_of(request)
     visit, cookie = visits.begin(who)
+    if service.config.database_url is not None:
+        await service.store.read(lambda book: keep_visit(book.database, visit, now=service.clock()))
     if isinstance(who, UnlockedCredential):
         visits.unlock(visit, who)
     known = [one.path for one in request.app.state.pages]
     # Only known pages: the value comes from a form.
     entered = redirect(f"{visit.path}/{page if page in known else known[0]}")
     # Behind a proxy that ends TLS, only the configured address shows that people use https.
-    is_https = request.url.scheme == "https" or service_of(request).base_url.startswith("https:")
+    is_https = request.url.scheme == "https" or service.base_url.startswith("https:")
     entered.set_cookie(
         COOKIE,
         cookie,

@@ -59,7 +59,7 @@ def join(config: Config, url: str, code: str, projects: tuple[str, ...]) -> Memb
     if projects and config.team.projects != projects:
         _check_no_section(config)
     with open_store(config.store_path) as store:
-        token = team.join(store, url, code, now=time.time())
+        token = team.join(store, url, code, now=time.time(), ca_file=config.team.ca_file)
         _write(config, file, token.encode() + b"\n")
         if projects and config.team.projects != projects:
             _write_projects(config, projects)
@@ -100,7 +100,7 @@ def _connected(config: Config) -> Iterator[tuple[Store, Membership, TeamClient]]
         token = secret(token_file(config).name, config.home)
         if token is None:
             raise CannotDo(f"The token of this machine is missing in {str(token_file(config))!r}.")
-        yield store, membership, TeamClient(membership.url, token)
+        yield store, membership, TeamClient(membership.url, token, ca_file=config.team.ca_file)
 
 
 @contextmanager

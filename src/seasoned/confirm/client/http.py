@@ -39,6 +39,7 @@ class ServiceAddress(msgspec.Struct, frozen=True):
     is_tls: bool = False
     socket_path: str | None = None
     prefix: str = ""
+    ca_file: str | None = None  # the CA that signed its certificate, if that is not one that this system trusts
 
 
 def parse_address(url: str) -> ServiceAddress:
@@ -129,7 +130,10 @@ def _connect(address: ServiceAddress, timeout: float) -> http.client.HTTPConnect
         # Most services are on loopback, and ssl takes long to import.
         import ssl
 
-        context = ssl.create_default_context()
+        try:
+            context = ssl.create_default_context(cafile=address.ca_file)
+        except OSError as error:
+            raise UsageError(f"The certificate of the CA in {address.ca_file!r} cannot be read: {error}.") from error
         return http.client.HTTPSConnection(address.host, address.port, timeout=timeout, context=context)
     return http.client.HTTPConnection(address.host, address.port, timeout=timeout)
 

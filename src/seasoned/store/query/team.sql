@@ -66,6 +66,16 @@ WHERE credential = :credential AND project = :project AND document IS NOT NULL;
 UPDATE team_record SET digest = '', document = NULL, bytes = 0, seq = nextval('team_sequence'), at = :now
 WHERE credential = :credential AND project = :project AND document IS NOT NULL;
 
+-- name: old_sessions
+SELECT credential, project, key FROM team_record
+WHERE kind = 'session' AND document IS NOT NULL AND COALESCE(ended, started, at) < :oldest
+ORDER BY COALESCE(ended, started, at) LIMIT :limit;
+
+-- name: withdraw_session
+UPDATE team_record SET digest = '', document = NULL, bytes = 0, seq = nextval('team_sequence'), at = :now
+WHERE credential = :credential AND project = :project AND key = :key AND document IS NOT NULL
+    AND kind IN ('evidence', 'session', 'calls');
+
 -- name: pull
 SELECT team_record.seq, team_record.kind, team_record.key, team_record.at, team_record.document,
     team_machine.source, team_machine.origin, team_machine.shown_as
