@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.redact.corpus import clean_values, planted, survives
 from tests.redact.corpus_places import PLACES, leaks
-from tests.redact.corpus_writings import is_left, look_alikes, third_leaks
+from tests.redact.corpus_writings import is_left, look_alikes, written_leaks
 
 from seasoned.redact import Redactor
 
@@ -83,7 +83,7 @@ def places(redactor: Redactor, seed: int) -> Iterator[str]:
 
 def third_set(redactor: Redactor, seed: int) -> Iterator[str]:
     """Recall in both halves of the third set, and harm on its look-alikes."""
-    found = list(third_leaks(seed))
+    found = list(written_leaks(seed))
     for is_measured_only, name in ((False, "half the rules were improved with"), (True, "half only measured")):
         half = [leak for leak in found if leak.is_measured_only == is_measured_only]
         left = sum(

@@ -1,4 +1,4 @@
-"""A third set of leaks, and look-alikes, written before its author had read a rule: `writings/*.txt`.
+"""The third and fourth set of leaks, and look-alikes, written before their authors had read a rule: `writings/*.txt`.
 
 In the files `⟦kind⟧` stands for a secret and `⟨kind⟩` for something harmless that is drawn at random; `|b64` and
 `|url` write it encoded. A coin decides for each writing whether rules may be improved by looking at it: the other half
@@ -152,10 +152,10 @@ def writings(name: str) -> Iterator[tuple[str, int, str]]:
             yield place, number, writing
 
 
-def third_leaks(seed: int = 1) -> Iterator[WrittenLeak]:
+def written_leaks(name: str = "leaks.txt", seed: int = 1) -> Iterator[WrittenLeak]:
     """Every writing as it stands, and once more as a result in JSON, a numbered file, a diff or a search shows it."""
     r = Random(seed)
-    for place, number, writing in writings("leaks.txt"):
+    for place, number, writing in writings(name):
         coin = sha256(f"{place} {number} {writing}".encode()).digest()[0] % 2 == 1
         # What people say to an agent stands in no file.
         other = "json" if place.startswith("said") else r.choice(list(CARRIERS)[1:])
@@ -164,10 +164,10 @@ def third_leaks(seed: int = 1) -> Iterator[WrittenLeak]:
             yield WrittenLeak(place, number, coin, carrier, CARRIERS[carrier](text), secrets)
 
 
-def look_alikes(seed: int = 1) -> Iterator[str]:
+def look_alikes(name: str = "harmless.txt", seed: int = 1) -> Iterator[str]:
     """Harmless texts: every writing as it stands and in every carrier."""
     r = Random(seed)
-    for _, _, writing in writings("harmless.txt"):
+    for _, _, writing in writings(name):
         for carrier in CARRIERS.values():
             yield carrier(fill(r, writing)[0])
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 from seasoned.redact import Redactor
-from tests.redact.corpus_writings import is_left, look_alikes, third_leaks
+from tests.redact.corpus_writings import is_left, look_alikes, written_leaks
 
 
 def test_secrets_are_gone_in_both_halves_and_look_alikes_stay(redactor: Redactor) -> None:
     secrets: Counter[bool] = Counter()
     left: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
-    for leak in third_leaks():
+    for leak in written_leaks():
         done = redactor.text(leak.text)
         secrets[leak.is_measured_only] += len(leak.secrets)
         left[leak.is_measured_only][leak.place] += sum(is_left(secret, done) for secret in leak.secrets)
