@@ -81,9 +81,9 @@ def places(redactor: Redactor, seed: int) -> Iterator[str]:
         yield f"{len(PLACES)} places, {name}: recall {1 - missed / len(found):.3f} ({len(found)} secrets)"
 
 
-def third_set(redactor: Redactor, seed: int) -> Iterator[str]:
-    """Recall in both halves of the third set, and harm on its look-alikes."""
-    found = list(written_leaks(seed))
+def written_set(redactor: Redactor, which: str, leaks: str, harmless: str) -> Iterator[str]:
+    """Recall in both halves of a set of writings, and harm on its look-alikes."""
+    found = list(written_leaks(leaks))
     for is_measured_only, name in ((False, "half the rules were improved with"), (True, "half only measured")):
         half = [leak for leak in found if leak.is_measured_only == is_measured_only]
         left = sum(
@@ -91,10 +91,10 @@ def third_set(redactor: Redactor, seed: int) -> Iterator[str]:
         )
         secrets = sum(len(leak.secrets) for leak in half)
         places = len({leak.place for leak in half})
-        yield f"third set, {places} places, {name}: recall {1 - left / secrets:.3f} ({secrets} secrets)"
-    texts = list(look_alikes(seed))
+        yield f"{which} set, {places} places, {name}: recall {1 - left / secrets:.3f} ({secrets} secrets)"
+    texts = list(look_alikes(harmless))
     harmed = sum(redactor.text(text) != text for text in texts)
-    yield f"third set, look-alikes: harm {harmed / len(texts) * 1000:.2f} per 1,000 ({len(texts)} texts)"
+    yield f"{which} set, look-alikes: harm {harmed / len(texts) * 1000:.2f} per 1,000 ({len(texts)} texts)"
 
 
 def growth(redactor: Redactor) -> Iterator[str]:
@@ -143,7 +143,8 @@ def figures() -> Iterator[str]:
     for seed in (1, 2):
         yield from quality(redactor, seed)
     yield from places(redactor, 1)
-    yield from third_set(redactor, 1)
+    yield from written_set(redactor, "third", "leaks.txt", "harmless.txt")
+    yield from written_set(redactor, "fourth", "leaks_fourth.txt", "harmless_fourth.txt")
     yield from growth(redactor)
     yield from speed(redactor)
     yield f"import: {import_milliseconds():.1f} ms"

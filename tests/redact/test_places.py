@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from seasoned.redact import Redactor
-from seasoned.redact.mark import MARKS, find_marks, find_marks_plainly
+from seasoned.redact.mark import MARKS, PROGRAM_MARKS, find_marks, find_marks_plainly
 from tests.redact.corpus_places import PLACES, leaks
 
 HARMLESS = (
@@ -85,6 +85,7 @@ def test_marks_are_the_same_with_and_without_the_library() -> None:
     for leak in leaks(7, each=1):
         low = leak.text.lower()
         assert find_marks(low) == set(find_marks_plainly(low))
-    assert find_marks(" ".join(MARKS)) == set(MARKS)
+    every = {*MARKS, *PROGRAM_MARKS}
+    assert find_marks(" ".join(every)) == set(find_marks_plainly(" ".join(every))) == every
     # Marks that overlap are all found.
     assert find_marks("passenhakenkey") >= {"pass", "senha", "ken", "key"}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit
-from seasoned.redact.literal import REFERENCE, is_placeholder, is_random, is_secret, is_strong, is_typed
+from seasoned.redact.literal import REFERENCE, UUID, is_placeholder, is_random, is_secret, is_strong, is_typed
 from seasoned.redact.name import WORDS, Promise, kind_of, promise, vocabulary
 
 LONGEST = 8192
@@ -22,12 +22,22 @@ SEPARATOR = LazyRegex(
     r"[a-z0-9_.\-]{0,32}+()(?:"
     # A declaration with a type: `const KEY: &str = "..."`.
     rf"[ ]?:[ ]?[&*\w\[\];<>.?|][&*\w\[\];<>.?| ]{{0,31}}=[ ]{{0,2}}{_MAKES}?{_LITERAL}"
-    rf"|{QUOTE}?\]?(?:[ ]\d{{1,2}}(?=:)|[ ]\([^()\n]{{1,40}}\)(?=:))?\s{{0,4}}"
-    r"(?:[:|?+]{0,2}={1,3}>?|:(?![:/])\*{0,2}|%3d|%3a)[ \t]{0,16}"
+    rf"|\$?{QUOTE}?\]?(?:\[{QUOTE}[\w\-]{{1,40}}{QUOTE}\])?"
+    r"(?:[ ]\d{1,2}(?=:)|(?<=cret)[ ]id(?=[ :=])|[ ](?:key|value|string|hash)(?=[ :=])"
+    r"|[ ]\([^()\n]{1,40}\)(?=:))?\s{0,4}"
+    r"(?:[:|?+!]{0,2}={1,3}>?|:-(?=[\w!@#%^*+.~\-]{4,128}\})|:(?![:/])\*{0,2}|%3d|%3a)[ \t]{0,16}"
     # An anchor of YAML, or a call around the value.
-    rf"(?:&[a-z][\w\-]{{0,31}}[ \t]{{1,4}}|{_MAKES}{_LITERAL})?"
-    r"|>|(?:[ \t]{1,2}|[ ](?:is|was|set)[ ])(?=[a-z0-9/+_\-]{16})"
-    rf"|{QUOTE}?(?:\s|\\[nrt]|,|-){{1,24}}{QUOTE}?value{QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}}"
+    rf"(?:&[a-z][\w\-]{{0,31}}[ \t]{{1,4}}|{_MAKES}{_LITERAL}|\[\s{{0,4}}{_LITERAL}"
+    rf"|\((?:\s|\\n){{0,16}}{_LITERAL}|\{{\{{\s{{0,2}}{_LITERAL})?"
+    # The content of an element that the name, or the cell beside the name, belongs to.
+    rf"|{QUOTE}?(?:\s[a-z:]{{1,20}}={QUOTE}[\w:.\-]{{0,40}}{QUOTE}){{0,3}}[ ]?>"
+    r"|</[a-z]{1,10}>(?:\s|\\n){0,12}(?:<[a-z][^<>]{0,60}>){1,2}"
+    # A cell of a table, a dotted pair, a dash; a declaration with the type behind the name.
+    rf"|[`*]{{0,3}}[ ]{{0,30}}\|[ ]{{0,4}}[`*]{{0,2}}|[ ]\.[ ]{_LITERAL}"
+    rf"|\*{{0,2}}[ ][–—][ ]|[ ](?:secure)?(?:string|str|text)[ ]=[ ]{_LITERAL}"
+    r"|(?:[ \t]{1,2}|[ ](?:is|was|set)[ ])(?=[a-z0-9/+_\-]{16})"
+    rf"|{QUOTE}?(?:\s|\\[nrt]|,|-){{1,24}}{QUOTE}?"
+    rf"(?:parameter)?(?:value|content|default){QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}}"
     # The value as an argument: `setPassword("...")`, `set("api-key", "...")`, `fill("#password", "...")`.
     rf"|\([ ]?(?:{_MAKES})?{_LITERAL}"
     rf"|\]?{QUOTE}[\])]{{0,2}}[ ]?(?:,\s{{0,4}}(?:default[ ]?=[ ]?)?|[ ]"
@@ -45,6 +55,7 @@ NAMES = (
     (LazyRegex("auth"), ("auth",)),
     (LazyRegex("_pat(?![a-z])"), ("_pat",)),
     (LazyRegex("salt"), ("salt",)),
+    (LazyRegex("pepper"), ("pepper",)),
 )
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 OPEN = LazyRegex(r"""[*&]?[bfruBFRUN@]{0,2}(\\{0,8})(["'`])""")
@@ -61,6 +72,8 @@ SCHEME = LazyRegex(
     r"(?i)(?:basic|bearer|token|apikey|api-key|digest|negotiate|aws4-hmac-sha256|bot|key|splunk|sso-key|oauth|genericapikey)"
     r"(?:\s|%20|\+)+"
 )
+OWN_SCHEME = LazyRegex(r"[A-Z][A-Za-z]{2,20} ([A-Za-z0-9+/=_.\-]{20,512})")  # `GenieKey ...`
+DIGEST = LazyRegex(r"""response=\\{0,4}"?([0-9a-f]{32,64})""")
 CREDENTIAL = LazyRegex(r"""[^\s"'`\\,;<>)}]{6,4096}""")
 TUPLE = LazyRegex(r"""\(\s?\\{0,8}["'][^"'\s]{1,128}["']\s?,\s?\\{0,8}["']([^"'\s\\]{4,256})\\{0,8}["']""")
 PAIR = LazyRegex(r"(?<![\w.\-])(?!(?i:max-age|expires|path|domain)=)[\w.\-]+=([^;\s\"'\\]{8,4096})")
@@ -70,6 +83,8 @@ ASKING = vocabulary(
     "invalid assert require input prompt ask read"
 )
 DRAWN = LazyRegex(r"[A-Za-z0-9/+_\-]{16}")
+NAMED_OBJECT = LazyRegex(r"[a-z]+(?:-[a-z]+)*-[a-z0-9]{5}")  # `kubectl describe secret default-token-x7k2p`
+BYTES = LazyRegex(r"\[?(?:\d{1,3},\s?){15,}\d{1,3}\]?")
 DEFINES = ("option ", "set ", "setx ", "#define ", "export ", "setenv ")
 
 
@@ -135,8 +150,12 @@ def _name(text: str, low: str, keyword: int, end: int) -> NamedValue | None:
     name = text[start:end].lstrip("-.")
     if low.startswith("api ", start - 4) and start >= 4:
         name = f"api {name}"
+    if low.endswith("public ", 0, start) or (
+        low[start - 1 : start] == ":" and "arn:" in low[max(0, start - 100) : start]
+    ):
+        return None  # `public key: ...`, `arn:aws:secretsmanager:...:secret:db-x`
     promised = promise(name)
-    if name == "PASS" and text.startswith(":", end):
+    if name == "PASS" and text[end : end + 1] in (":", " "):
         return None  # from a test runner: `--- PASS: TestSomething`
     return None if promised is Promise.NONE else NamedValue(start, name, promised)
 
@@ -149,10 +168,14 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
         pair = TUPLE.compiled.match(text, value.start)
         return Hit("password", pair.start(1), pair.end(1)) if pair and not is_placeholder(pair[1]) else None
     bare = separator.strip(" \t\\\"'`]")
-    if not bare or (bare[0] in "(,.)" and "value" not in bare):
+    if not bare or (bare[0] in "(,.)|–—" and "value" not in bare) or bare.startswith("*"):
         return _unseparated(text, named, separator, value)
-    if separator == ">" and not (text[start - 1 : start] in ("<", ":") and text.startswith("</", value.end)):
-        return None
+    if separator.endswith(">") and "=" not in separator:
+        # An element of this name, or one whose attribute or neighbour has it.
+        if not text.startswith("</", value.end) or (separator == ">" and text[start - 1 : start] not in ("<", ":")):
+            return None
+        if len(separator) > 1 and not _is_password(text[value.start : value.end]):
+            return None
     if name[-6:].lower() == "cookie":
         return _cookie(text, value, separator)
     if name[-13:].lower() == "authorization":
@@ -167,6 +190,8 @@ def _unseparated(text: str, named: NamedValue, separator: str, value: AssignedVa
     if is_placeholder(word) or " " in word:
         return None
     bare = separator.strip()
+    if bare.endswith("|") and promised < Promise.SECRET:
+        return None
     if bare.startswith("("):
         words = [w.lower() for w in WORDS.compiled.findall(name.rpartition(".")[2])]
         if words and words[0] in ASKING and len(words) > 1:
@@ -175,15 +200,23 @@ def _unseparated(text: str, named: NamedValue, separator: str, value: AssignedVa
         if not value.quoted:
             return _next_word(text, named, value)
         if not (name.isupper() or text[max(0, start - 8) : start].lower().endswith(DEFINES)):
-            return None
+            return Hit(kind_of(name), value.start, value.end) if _is_setting(text, start, name, word) else None
     fits = is_random(word) if promised < Promise.SECRET else _is_password(word)
     return Hit(kind_of(name), value.start, value.end) if fits else None
+
+
+def _is_setting(text: str, start: int, name: str, word: str) -> bool:
+    """`Pass "..."`, `secret "...";`: a setting with its value in quotes."""
+    own_line = name.lower() in ("pass", "password", "secret", "passphrase", "pwd")
+    return own_line and (is_strong(word) or is_random(word) or (is_typed(word) and _at_line_start(text, start)))
 
 
 def _next_word(text: str, named: NamedValue, value: AssignedValue) -> Hit | None:
     start, name, promised = named
     word = text[value.start : value.end]
     # `aws configure set aws_secret_access_key ...`: only the look of the value decides.
+    if NAMED_OBJECT.compiled.fullmatch(word):
+        return None
     drawn = promised >= Promise.TOKEN and DRAWN.compiled.match(word) is not None and is_random(word)
     line = text[value.end : value.end + 2]
     alone = line[:1] in ("", "\n", "\r", '"') or line in ("\\n", "\\r")
@@ -259,9 +292,15 @@ def _authorization(text: str, value: AssignedValue) -> Hit | None:
     found = CREDENTIAL.compiled.match(text, at)
     if found is None or is_placeholder(found[0]):
         return None
+    if scheme is None and (own := OWN_SCHEME.compiled.match(text, at)) is not None:
+        if is_random(own[1]) or UUID.compiled.fullmatch(own[1]):
+            return Hit("authorization", own.start(1), own.end(1))
+        return None
     if scheme is None and not is_secret(found[0], Promise.TOKEN, value.quoted, False):
         return None
     if scheme is not None and scheme[0][:6].lower() in ("digest", "aws4-h", "oauth "):
+        if scheme[0][:6].lower() == "digest" and (answer := DIGEST.compiled.search(text, at, at + 1024)) is not None:
+            return Hit("authorization", answer.start(1), answer.end(1))
         return Hit("authorization", at, value.end if value.quoted else _line_end(text, at))
     if not any(c.isdigit() for c in found[0]) and len(found[0]) < 16:
         return None
@@ -280,6 +319,9 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
         return None
     if text[first] == "?" and text[start - 2 : start] == "${":
         return None  # what the shell says when the variable is missing
+    listed = BYTES.compiled.match(text, first) if text[first] == "[" else None
+    if listed is not None:
+        return Hit(kind_of(name), listed.start(), listed.end())
     anchored = _at_line_start(text, start)
     env = name.isupper() and separator == "="
     if separator[:1] == "%" or not (anchored or env):

@@ -11,11 +11,12 @@ from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_random, is_secret, is_strong, is_typed
 from seasoned.redact.name import Promise, kind_of, promise
 
-_NAMED = r"(?<![a-z0-9_\-]-)-(?!-)[a-z0-9\-]{0,30}?(?:pass|token|key|secret|pwd|cred|auth)[a-z0-9\-_]{0,24}+"
+_NAMED = r"(?<![a-z0-9_\-]-)-(?!-)[a-z0-9\-_.]{0,30}?(?:pass|token|key|secret|pwd|cred|auth)[a-z0-9\-_]{0,24}+"
 DASH = LazyRegex(
     rf"""-(?:(?P<flag>{_NAMED})(?:\\{{0,8}}["'],\s{{0,8}}(?=\\{{0,8}}["'])|[ \t]{{1,2}}(?![ \t\-|]))"""
     # Java's and Windows' tools write their long options with one hyphen.
-    r"""|(?P<secure>asplaintext)|(?<=[\s"'\\n]-)(?:(?P<one>[a-z]{0,12}pass(?:word|phrase|wd)?|pw)[ ](?=[^\s\-])"""
+    r"""|(?P<secure>asplaintext)|(?<=[\s"'\\n]-)"""
+    r"""(?:(?P<one>[a-z]{0,12}pass(?:word|phrase|wd)?|pw|token|secret|apikey)[ ](?=[^\s\-])"""
     r"""|-(?:proxy-)?user[ =]|-cookie[ =]|u(?:[ ]|(?=["']))|[awnk][ ]|s?b[ ]|p[ ]?)[ ]?(?=\S))"""
 )
 SECURE = LazyRegex(
@@ -66,7 +67,7 @@ HTPASSWD = LazyRegex(
     r"""htpasswd\s+(?:-[a-z]*n[a-z]*(?<=[a-z])\s+|-[a-z]*b[a-z]*\s+\S{1,200}\s+)\S{1,100}\s+["']?([^\s"']{4,128})"""
 )
 WPA = LazyRegex(r"""wpa_passphrase \S{1,40} ["']?([^\s"']{8,64})""")
-WINDOWS = LazyRegex(r"""/pass(?:word)?:["']?([^\s"']{4,128})""")
+WINDOWS = LazyRegex(r"""/pass(?:word[a-z]?)?:["']?([^\s"']{4,128})""")
 # "use the password X", "password for the staging box: X": the value must look typed, not written.
 USED = ("use the ", "use ", "with ", "enter ", "type ", "try ", "with the ", "with this ", "use this ")
 LABELLED = LazyRegex(r"pass(?:word|phrase|code)?\s(?:[\w.@\-]{1,30}\s){0,6}[\w.@\-]{1,40}(?::|\sis)\s{1,2}(?=\S)")
@@ -74,7 +75,7 @@ PW_SAID = LazyRegex(r"pw\s(?:is|was)[: ]\s{0,2}(?=\S)")
 # `login with admin / X`, `creds: deploy / X`. Two expressions, since one that begins with a choice is slow.
 _SLASHED = r"(?:\s(?:with|as|are|is)|:)\s{1,2}[\w.@\-]{2,40} ?/ ?([^\s/\"'`,;)]{5,64})(?![\w/])"
 SLASHED = {"login": LazyRegex(rf"login{_SLASHED}"), "cre": LazyRegex(rf"cred(?:s|entials)?{_SLASHED}")}
-LOGGED_IN = LazyRegex(r"log in (?:with|as) [^\s\"']{2,64} (?:and|with|/) \\{0,4}[\"'`]?([^\s\"'`\\]{5,64})")
+LOGGED_IN = LazyRegex(r"log in (?:with|as) [^\s\"']{2,64} (?:and|with|using|/) \\{0,4}[\"'`]?([^\s\"'`\\]{5,64})")
 # By their marks.
 GROUPED: dict[str, tuple[LazyRegex, ...]] = {
     **dict.fromkeys(('send "', 'send \\"', "send '", "send --", "sendline("), (SENT,)),
@@ -83,7 +84,7 @@ GROUPED: dict[str, tuple[LazyRegex, ...]] = {
     "passwd": (CHPASSWD, HTPASSWD),
     "wpa_passphrase ": (WPA,),
     "/pass:": (WINDOWS,),
-    "/password:": (WINDOWS,),
+    "/password": (WINDOWS,),
 }
 TYPED_BESIDE = {**SLASHED, **USER_ADDED, "log in": LOGGED_IN}
 PGPASS = LazyRegex(
@@ -142,7 +143,9 @@ def _flag(text: str, match: re.Match[str]) -> Hit | None:
     word = text[value.start : value.end]
     # A call of PowerShell, a word of a manual.
     helps = word[0] == "(" or word.isupper() or (word.isalpha() and text[value.end : value.end + 2] == "  ")
-    helps = helps and not value.quoted
+    helps = (helps and not value.quoted) or word.startswith("id=")
+    # `"... --ask-vault-pass", "stderr": ""`: what follows is the next name.
+    helps = helps or (value.quoted and text[value.end : value.end + 4].lstrip("\\\"'").startswith(":"))
     secret = not helps and is_secret(word, promised, value.quoted, True)
     return Hit(kind_of(name), value.start, value.end) if secret else None
 

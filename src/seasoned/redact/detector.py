@@ -12,6 +12,7 @@ from seasoned.redact.command import find_in_commands
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_random
 from seasoned.redact.mark import NAME_MARKS, find_marks
+from seasoned.redact.nearby import find_codes, find_nearby, find_printed
 from seasoned.redact.personal import (
     FIGURES,
     PHONE_MARKS,
@@ -21,6 +22,7 @@ from seasoned.redact.personal import (
     find_phones,
 )
 from seasoned.redact.place import find_hashes, find_in_places
+from seasoned.redact.program import find_in_programs
 from seasoned.redact.rules import RULES, Rule
 from seasoned.redact.sentence import find_said
 from seasoned.redact.table import find_in_tables
@@ -266,7 +268,11 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
         rare = marks.difference(NAME_MARKS)
         if rare:
             hits += find_in_places(text, low, rare)
-            hits += find_in_tables(text, low, rare)
+            hits += find_in_programs(text, low, rare)
+            hits += find_printed(text, low, rare)
+            hits += find_codes(text, low, rare)
+        hits += find_in_tables(text, low, marks)
+        hits += find_nearby(text, low, marks)
     if marks or "-" in low:
         hits += find_in_commands(text, low, marks)
     if "$" in low:

@@ -22,12 +22,13 @@ EMPTY = vocabulary(
     "auto inherit prompt ask stdin env file type field input output and or not is in for the a an of to if else "
     "function func const let var return await must should can cannot will was has have been be with from your "
     "this that it required. password. token. self.fail sensitive filtered protected encrypted secure hashed plain "
-    "generated provided found expected"
-)
+    "generated provided found expected passwort kennwort contraseña contrasena senha parola wachtwoord hasło heslo "
+    "пароль 密码 密碼 パスワード 비밀번호 암호 şifre lösenord jelszó salasana"
+) | {"mot de passe", "mật khẩu", "kata sandi"}
 # For lower-cased text: ignoring case would double the time to compile.
 PLACEHOLDER = LazyRegex(
     r"""(?x)
-      [*x•.\-_?#=+~0/\\ ]+ | <[^>]*> | <\w* | \[[^\]]*\] | \{.*\} | \{[\w.]* | \$[a-z_]\w* | \$[{(].* | \$\$\w*
+      [*x•.\-_?#=+~0/\\ ]+ | <[^>]*> | <\w* | \[[^\]]*\] | \{.*\} | \{[a-z_.]* | \$[a-z_]\w* | \$[{(].* | \$\$\w*
     | %\(?[a-z_]*\)?[sd%]? | %[a-z_]+% | @[a-z_]+@ | \#\{.*
     | __\w+__ | (?:(?:sk|pk|ghp|hf|key|token|pat|xoxb)[-_])?(?:x{3,}|\.{3,}|\*{3,}|…)[\W_x]*\w{0,6}
     | (?:change|replace)[-_ ]?me\b.* | \((?:sensitive|known|hidden|masked|redacted|none|empty|not)\b.*

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from seasoned.redact.nearby import CODE_MARKS, PRINTS
+from seasoned.redact.program import programs
+
 # Lower-case.
 # Words of names stand in every other text, the other marks in few.
-NAME_MARKS = ("pass", "pw", "cre", "auth", "key", "ken", "kie", "_pat", "salt")
+NAME_MARKS = ("pass", "pw", "cre", "auth", "key", "ken", "kie", "_pat", "salt", "pepper")
 MARKS = (
     *NAME_MARKS,
     # Files, manifests and outputs.
@@ -21,18 +24,24 @@ MARKS = (
     "secret 0 ", "secret 5 ", "secret 8 ", "secret 9 ", "password 0 ", "password 7 ",
     # Commands and addresses.
     "bearer ", "identified ", "sqlplus", ":thin:", "pdp ", "userid=", "net use", " pass:", "passwd", "wpa_passphrase ",
-    "/pass:", "/password:", " /d ", 'send "', 'send \\"', "send '", "send --", "sendline(", "add_user ", "_password ",
+    "/pass:", "/password", " /d ", 'send "', 'send \\"', "send '", "send --", "sendline(", "add_user ", "_password ",
     "vault ", "pypi-token", "password-stdin", "passphrase-fd", "cryptsetup", "sudo -s", "kinit", "@tcp(", "@unix(",
     "access_token$", "whsec_",
     # Calls.
-    "login", "connect", "credential", "basicauth", "basic_auth", "plainauth", "pdo", "define(",
+    "login", "connect", "wifi.begin", "sequelize", "database(", ".auth(", "authenticate", "sign_in", "signin", "logon",
+    "userpwd", "credential", "basicauth", "basic_auth", "plainauth", "pdo", "define(",
     "totp", "totp(", "hotp(", "jwt.", "hmac(", "hmac.new(", "fernet(", "authenticator.",
     # What people say.
-    "log in", "passwort", "de passe", "passord", "kennwort", "senha", "woord", "sandi", "contrasena", "parola",
+    *PRINTS, *CODE_MARKS,
+    "log in", "passwort", "wifi:", "accounts",
+    "de passe", "passord", "kennwort", "senha", "woord", "sandi", "contrasena", "parola",
     "heslo", "haslo", "sifre", "lozinka", "jelszo", "salasana", "adgangskode", "losenord", "mdp", "clave",
+    "contrasenya", "pasahitza", "laluan", "geslo", "nenosiri", "parool", "pasvorto", "fjalekalim", "zaporka", "chiave",
 )  # fmt: skip
 
 
+# The programs whose arguments are read; their own tuple, since without the library they are looked for by their words.
+PROGRAM_MARKS = tuple(programs())
 _finder: Callable[[str], Iterable[str]] | None = None
 
 
@@ -46,7 +55,11 @@ def find_marks(low: str) -> set[str]:
 
 def find_marks_plainly(low: str) -> list[str]:
     """The same without the library. One expression for all would be slower: most letters begin one of them."""
-    return [mark for mark in MARKS if mark in low]
+    found = [mark for mark in MARKS if mark in low]
+    for end in {mark[-3:] for mark in PROGRAM_MARKS}:
+        if end in low:
+            found += [mark for mark in PROGRAM_MARKS if mark.endswith(end) and mark in low]
+    return found
 
 
 def _fast_finder() -> Callable[[str], Iterable[str]] | None:
@@ -55,5 +68,5 @@ def _fast_finder() -> Callable[[str], Iterable[str]] | None:
     except ImportError:
         return None
     # Of its own accord it takes a form a third as fast for more than a hundred marks.
-    automaton = AhoCorasick(MARKS, implementation=Implementation.DFA)
+    automaton = AhoCorasick((*MARKS, *PROGRAM_MARKS), implementation=Implementation.DFA)
     return lambda low: automaton.find_matches_as_strings(low, overlapping=True)

@@ -42,12 +42,16 @@ PUBLIC_TOKENS = vocabulary(
 )
 # Words that merely end like `sshpass`, `storepass` and `requirepass`.
 NO_PASSWORDS = vocabulary("bypass compass encompass overpass surpass trespass underpass multipass firstpass onepass")
+PLURALS = {"passwords": "password", "secrets": "secret", "passphrases": "passphrase"}
+NO_KEYS = vocabulary(
+    "monkey hotkey turkey donkey publickey primarykey foreignkey sortkey cachekey whiskey hockey pubkey"
+)
 # `existingSecret: app` and `pullSecret: app` name an object that holds the secret.
 REFERRED = vocabulary("existing pull external image")
 AFTER = vocabulary(
     "value val prod production dev development test testing stage staging live base plain text plaintext string "
     "str b64 base64 hex raw old new current confirm confirmation main default env header repeat again enc encoded "
-    "pem secret prev primary secondary backup material"
+    "pem data pbkdf sha md hashed secret prev primary secondary backup material"
 )
 
 
@@ -59,7 +63,7 @@ def promise(name: str) -> Promise:
         words.pop()
     if not words:
         return Promise.NONE
-    last = words[-1]
+    last = PLURALS.get(words[-1], words[-1])
     before = words[-2] if len(words) > 1 else ""
     if last.endswith(PASSWORDS) or (last == "word" and before == "pass") or (last == "phrase" and before == "pass"):
         return Promise.PASSWORD
@@ -83,15 +87,28 @@ def _token_or_key(last: str, before: str, words: list[str]) -> Promise:
         if before in PUBLIC_TOKENS or last[:-5] in PUBLIC_TOKENS:
             return Promise.NONE
         return Promise.TOKEN
-    if last in ("pat", "salt") and before:
+    if last == "id" and before == "secret":
+        return Promise.TOKEN
+    if last in ("pepper", "psk") or (last in ("pat", "salt") and before):
         return Promise.TOKEN
     if last == "key":
         if before in ("license", "licence"):
             return Promise.TOKEN  # what open-source users write there is a sentence
-        if before in ("public", "pub", "primary", "foreign", "sort", "partition", "cache", "object"):
+        if before in (
+            "public",
+            "pub",
+            "primary",
+            "foreign",
+            "sort",
+            "partition",
+            "cache",
+            "object",
+            "socket",
+            "idempotency",
+        ):
             return Promise.NONE
         return Promise.SECRET if before in KEY_OWNERS else Promise.WEAK
-    if last in ("authorization", "cookie"):
+    if last in ("authorization", "cookie") or (last.endswith("key") and last not in NO_KEYS):
         return Promise.WEAK
     if last.endswith("auth") and last != "oauth" and "type" not in words:
         return Promise.WEAK

@@ -105,6 +105,13 @@ CALLS = {
     "login": LazyRegex(rf"login{_ARGUMENTS}"),
     "connect": LazyRegex(rf"connect(?:ion)?{_ARGUMENTS}"),
     "pdo": LazyRegex(rf"pdo{_ARGUMENTS}"),
+    "database(": LazyRegex(rf"database(?=\(){_ARGUMENTS}"),
+    ".auth(": LazyRegex(rf"\.auth(?=\(){_ARGUMENTS}"),
+    **{
+        name: LazyRegex(re.escape(name) + _ARGUMENTS)
+        for name in ("wifi.begin", "sequelize", "authenticate", "sign_in", "signin", "logon")
+    },
+    "userpwd": LazyRegex(r"""userpwd["']?\s?,\s?\\{0,4}["'][\w.@\-]{1,64}:([^"'\s\\]{4,128})"""),
 }
 # Calls that sign, encrypt or make one-time passwords, with the key as a literal. By their marks.
 _KEY = r"""\(?(?:[^()"'\n]{1,80},\s?|["'][^"'\n]{1,40}["'],\s?)?b?\\{0,4}["']([\w+/=\-]{16,256})\\{0,4}["']"""
@@ -112,8 +119,12 @@ SIGNING = {
     **{mark: LazyRegex(re.escape(mark) + r"\w{3,12}" + _KEY) for mark in ("jwt.", "authenticator.")},
     **{mark: LazyRegex(re.escape(mark) + _KEY) for mark in ("totp(", "hotp(", "hmac(", "hmac.new(", "fernet(")},
 }
-NET_USE = LazyRegex(r"net user? (?:[^\n]{0,120}?/user:\S{1,80}|[\w.\-\\$]{1,80})\s([^\s/*\"'][^\s\"']{3,127})")
+NET_USE = LazyRegex(
+    r"net user? (?:[^\n]{0,120}?/user:\S{1,80}|(?:[a-z]:\s)?[\w.\-\\$]{1,80})\s([^\s/*\"'\\][^\s\"']{3,127})"
+)
 PSK = LazyRegex(r"""psk(?:\s{0,2}=\s{0,2}|\s)\\{0,4}["']?([^\s"'\\]{8,64})""")
+WIFI_CODE = LazyRegex(r"wifi:[^\n]{0,120}?;p:([^;\n]{4,64});")
+WALLET_KEY = LazyRegex(r"(?:accounts|wallet)\W{1,8}0x([0-9a-f]{64})(?![0-9a-f])")
 # Twelve words or more and no joining word among them.
 PHRASE = LazyRegex(r"(?<![a-z])(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8}(?![a-z])")
 PHRASE_LABEL = LazyRegex(r"(?:phrase|words|seed|mnemonic|wallet)\b")
@@ -151,6 +162,9 @@ BESIDE: dict[str, tuple[tuple[str, LazyRegex], ...]] = {
     "access_token$": (("token", BRAINTREE),),
     "net use": (("password", NET_USE),),
     "psk": (("password", PSK),),
+    "wifi:": (("password", WIFI_CODE),),
+    "accounts": (("private-key", WALLET_KEY),),
+    "wallet": (("private-key", WALLET_KEY),),
 }
 
 

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_secret, is_typed
-from seasoned.redact.name import Promise
+from seasoned.redact.name import Promise, promise
 
 # The head of a column, between two delimiters or the ends of its line. One expression for each mark: one that begins
 # with a choice is slow.
 _END = r"""["*]{0,3}[ ]{0,20}(?=[,;|\t\r\n]|\\[trn])"""
-HEADS = {
-    "password": LazyRegex(rf"password{_END}"),
-    "secret": LazyRegex(rf"secret{_END}"),
-}
+HEADS = {name: LazyRegex(name + _END) for name in ("password", "secret", "passwd", "passwort", "token", "key", "pwd")}
+# The marks of names that stand for the heads; the others are marks themselves.
+MARKS_OF = {"token": "ken", "key": "key", "pwd": "pw"}
 CELL = LazyRegex(r"[\w .\-*]{0,40}")
 RULE = LazyRegex(r"[\-+|:= →\d]*")
 QUOTE = LazyRegex(r'(?<!\\)"')  # the end of a string in JSON
@@ -27,7 +26,7 @@ MOST_ROWS = 2000
 def find_in_tables(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     """The cells below a head that names a secret."""
     for mark, pattern in HEADS.items():
-        if mark in marks:
+        if MARKS_OF.get(mark, mark) in marks:
             yield from _below(pattern, text, low)
 
 
@@ -48,13 +47,19 @@ def _below(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
             # What stands before the first column may be the number of the line or the name of the file.
             if sum(map(bool, cells)) > 1 and all(CELL.compiled.fullmatch(cell) for cell in cells[1:]):
                 column = text.count(delimiter, first, head.start())
-                hits, done = _column(text, last + len(end), end, delimiter, column, len(cells))
+                promised = promise(cells[column])
+                if promised < Promise.TOKEN:
+                    break
+                hits, done = _column(text, last + len(end), (end, delimiter), (column, len(cells)), promised)
                 yield from hits
                 break
 
 
-def _column(text: str, at: int, end: str, delimiter: str, column: int, width: int) -> tuple[list[Hit], int]:
+def _column(
+    text: str, at: int, ends: tuple[str, str], place: tuple[int, int], promised: Promise
+) -> tuple[list[Hit], int]:
     """The secrets in one column of the rows from here, and where the table ends."""
+    (end, delimiter), (column, width) = ends, place
     hits: list[Hit] = []
     for _ in range(MOST_ROWS):
         last = text.find(end, at, at + LONGEST_ROW)
@@ -67,8 +72,8 @@ def _column(text: str, at: int, end: str, delimiter: str, column: int, width: in
                 break
             word = cells[column].strip('" \r`\\*}')
             start = at + sum(len(cell) + len(delimiter) for cell in cells[:column]) + cells[column].find(word)
-            if is_typed(word) and len(word.split()) == 1 and is_secret(word, Promise.PASSWORD, True, True):
-                hits.append(Hit("password", start, start + len(word)))
+            if is_typed(word) and len(word.split()) == 1 and is_secret(word, promised, True, True):
+                hits.append(Hit("password" if promised is Promise.PASSWORD else "secret", start, start + len(word)))
         if last < 0:
             break
         at = last + len(end)
