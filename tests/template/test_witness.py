@@ -75,9 +75,22 @@ def test_ten_of_two_hundred_get_one_item_of_a_block(planted: list[Vouched]) -> N
     assert all(share.allows(item) for item in HONEST)
 
 
+def test_unusual_ways_to_use_usual_tools_are_one_item_together() -> None:
+    planted = [Vouched(f"tool-{number}", sources(number, number + 1)) for number in range(10)]
+    share = BlockShare([*HONEST, *planted], 12, has_ways=True)
+    theirs = 0
+    for item in [*planted, *HONEST]:
+        if share.allows(item):
+            share.take(item)
+            theirs += item in planted
+    assert theirs == 1
+
+
 def test_where_each_source_is_known_for_something_nothing_is_held_back() -> None:
     parts = [Vouched(f"tool-{number}", sources(10 * number, 10 * number + 10)) for number in range(18)]
     assert len(shown(parts)) == 12
+    every = BlockShare(parts, 12, has_ways=True)
+    assert all(every.allows(item) for item in parts)
 
 
 def test_few_sources_among_few_are_heard() -> None:

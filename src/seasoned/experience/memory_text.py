@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BUDGET = 300
 _TOPIC = "memory"
 # Raise it when the text is made differently.
-_VERSION = "1"
+_VERSION = "2"
 _MAIN = "SKILL.md"
 _MOST_SKILLS = 40
 _DESCRIPTION_CHARS = 120
@@ -117,12 +117,15 @@ def _made(store: Store, places: MemoryPlaces, folders: Sequence[Path], redactor:
             return []
         return [one for one in memory.entries if admit(redactor, one, personal=which == "user", commands=True)]
 
+    # Whatever its reviews kept, one session gives one note: the newest, which stands last.
+    heard: set[str] = set()
     general = [one for one in entries(places.memory_folder, "notes") if _may_be_seen(store, one, places.project)]
+    of_project = [one for folder in folders for one in entries(folder, "notes")]
     found: dict[Section, list[str]] = {
         "user": entries(places.memory_folder, "user"),
-        "project": [one for folder in folders for one in entries(folder, "notes")],
+        "project": _one_of_each_source(store, of_project, heard),
         "skills": [one for folder in folders for one in _skills(folder / SKILLS, redactor)],
-        "notes": general,
+        "notes": _one_of_each_source(store, general, heard),
     }
     chosen: dict[Section, set[int]] = {section: set() for section in found}
     left = budget - count_tokens(_HEAD) - sum(count_tokens(_HEADINGS[one]) for one in found if found[one])
@@ -157,6 +160,20 @@ def _may_be_seen(store: Store, entry: str, project: str | None) -> bool:
         return True
     # Before notes were kept by project, reviews wrote those of every project into one file.
     return row["project"] is None or row["project"] == project
+
+
+def _one_of_each_source(store: Store, entries: Sequence[str], heard: set[str]) -> list[str]:
+    """The newest entry of each session whose reviews kept several; what a person or a chat wrote is left alone."""
+    kept = []
+    for entry in reversed(entries):
+        row = store.row("receipt.writer", {"text": entry})
+        source = row["source"] if row is not None and row["actor"] == "review" else None
+        if source is not None and source in heard:
+            continue
+        if source is not None:
+            heard.add(source)
+        kept.append(entry)
+    return kept[::-1]
 
 
 def _skills(folder: Path, redactor: Redactor) -> Iterator[str]:

@@ -63,16 +63,20 @@ class BlockShare:
     """Which items may stand in one block, by the sources behind them.
 
     Of a block with room for `most` items, sources that are a tenth of all get a tenth, rounded up: with one topic, with
-    several topics that no other source knows, and with several items of the same sources. Where every source is
-    heard about something, nothing is held back.
+    several topics that no other source knows, with several items that few sources vouch for, and with several items
+    of the same sources. Where every source is heard about something, nothing is held back.
     """
 
-    def __init__(self, pool: Iterable[Vouched], most: int, *, total: int = 1) -> None:
-        """`pool`: which sources know which topic. `total`: how many sources there are, if the pool has not all."""
+    def __init__(self, pool: Iterable[Vouched], most: int, *, total: int = 1, has_ways: bool = False) -> None:
+        """`pool`: which sources know which topic. `total`: how many sources there are, if the pool has not all.
+
+        `has_ways`: the pool has the items themselves, so that unusual ones of a usual topic are known.
+        """
         self._most = most
         by_topic: dict[str, set[str]] = {}
         self._size: dict[str, int] = {}
-        for item in pool:
+        listed = [item for item in pool if item.sources]
+        for item in listed:
             known = by_topic.setdefault(item.topic, set())
             known |= item.sources
             self._size[item.topic] = max(self._size.get(item.topic, 0), len(known), item.size)
@@ -83,6 +87,12 @@ class BlockShare:
         for topic in sorted(by_topic, key=self._size.__getitem__):
             heard |= by_topic[topic]
             self._know_rare[self._size[topic]] = max(len(heard), self._size[topic])
+        # The same for items: an unusual way to use what all use is rare too, though its topic is not.
+        self._vouch_rarely: dict[int, int] = {}
+        heard = set()
+        for item in sorted(listed if has_ways else [], key=lambda one: one.size):
+            heard |= item.sources
+            self._vouch_rarely[item.size] = max(len(heard), item.size)
         self._taken: list[Vouched] = []
         self._of_topic: Counter[str] = Counter()
 
@@ -95,6 +105,10 @@ class BlockShare:
             return False
         for rare, heard in self._know_rare.items():
             taken = sum(self._size.get(one.topic, 0) <= rare for one in self._taken) if size <= rare else 0
+            if taken and taken >= self._limit(heard):
+                return False
+        for rare, heard in self._vouch_rarely.items():
+            taken = sum(one.size <= rare for one in self._taken) if item.size <= rare else 0
             if taken and taken >= self._limit(heard):
                 return False
         together = [one for one in self._taken if _rest_on_same(one.sources, item.sources)]

@@ -8,7 +8,7 @@ DELETE FROM knowledge WHERE topic = 'memory';
 INSERT INTO knowledge (project, topic, key, content) VALUES (:project, 'memory', :key, :content);
 
 -- name: writer
-SELECT learned.actor, session.project
+SELECT learned.actor, session.project, learned.ref AS source
 FROM (
     SELECT id, kind, actor, after, COALESCE(parent, session) AS ref FROM learned
 ) AS learned

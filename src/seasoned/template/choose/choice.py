@@ -391,7 +391,7 @@ class _Known:
 
     def share(self) -> BlockShare:
         """What may stand beside each other in one block."""
-        return BlockShare(self._pool, self._most)
+        return BlockShare(self._pool, self._most, has_ways=True)
 
     def of_note(self, note: Note) -> Vouched:
         """A note does not say who taught it: as many as know its tool by the examples, or else as it counts."""
