@@ -43,7 +43,10 @@ check: $(VENV)/dev.stamp
 	$(BIN)/ruff check src tests tools bench
 	$(BIN)/mypy
 
-test: check
+# Collected beside the checks, which use one processor: what that compiles, the processes of the tests only load.
+test: $(VENV)/dev.stamp
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 & \
+	  $(MAKE) --no-print-directory check; result=$$?; wait; exit $$result
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 fix: $(VENV)/dev.stamp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ __all__ = ["any_database", "database_config", "postgres_server", "postgres_url"]
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
+
+# What is compiled while tests are collected is kept, also where the environment says otherwise: pytest rewrites every
+# assertion, which takes longer than all else of collecting, and each process of `-n` would do it again.
+_WRITES_NO_BYTECODE = sys.dont_write_bytecode
+sys.dont_write_bytecode = False
 
 # Property tests look at few examples in `make test`, so that it stays quick, and at many in `make torture`.
 # No deadline: other work on the same machine would decide which example fails.
@@ -31,6 +37,10 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Those that take longest begin first, so that none of them is left over at the end; otherwise the order stays."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_collection_finish() -> None:
+    sys.dont_write_bytecode = _WRITES_NO_BYTECODE
 
 
 @pytest.fixture(autouse=True)
