@@ -25,8 +25,8 @@ from seasoned.file_lock import locked
 from tests.agent.journals import AGENT, NOW, PERSON, REVIEW, everything_below, journal_at
 
 ROOT = Path(__file__).resolve().parents[2]
-WRITES = 200
-KILLS = 60 if os.environ.get("SEASONED_TORTURE") else 10
+WRITES = 200 if os.environ.get("SEASONED_TORTURE") else 50
+KILLS = 60 if os.environ.get("SEASONED_TORTURE") else 4
 BODY = "# Steps\n\n<!-- end -->\n"
 
 

@@ -20,6 +20,7 @@ from seasoned.agent.skill.library import skills
 from seasoned.experience.memory_file import FILES
 from tests.agent.review.scripted import STEPS, context_at, open_at
 
+KILLS = 20 if os.environ.get("SEASONED_TORTURE") else 3
 CHILD = """
 import asyncio, itertools, sys
 from pathlib import Path
@@ -61,7 +62,7 @@ def test_killing_the_process_in_mid_review_leaves_everything_whole(tmp_path: Pat
     home = tmp_path / "home"
     chance = random.Random(7)
     written = 0
-    for round_number in range(6):
+    for round_number in range(KILLS):
         child = subprocess.Popen(
             [sys.executable, "-c", CHILD, str(home), str(round_number)], stdout=subprocess.PIPE, text=True
         )
