@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,10 @@ from seasoned.experience.lesson import Hint, Line, Way
 from seasoned.experience.lookup import kind_key
 from seasoned.store import open_store
 from seasoned.store.project import project_key
-from tests.hermes.house import House, terminal, turn
+from tests.cli.run import SEASONED
+from tests.hermes.house import House, block_of, terminal, turn
+from tests.history.claude_lines import ClaudeFile
+from tests.real_clients import run
 from tests.scripted_server import serve_script
 
 FAILS, ERROR = "echo 'wp: missing --env'; exit 2", "wp: missing --env"
@@ -64,3 +68,60 @@ def test_hermes_is_shown_what_its_project_knows_and_its_database_holds_none_of_i
     assert [text.count("Test: `python -m checks`") for text in sent] == ([1, 1, 1] if knows else [0, 0, 0])
     assert [text.count("`wp render --env test` works here") for text in sent] == ([0, 1, 1] if knows else [0, 0, 0])
     assert "wp render" not in kept and "python -m checks" not in kept
+
+
+REPORT = "./wp report late --week"
+
+
+def _learned_in_claude_code(house: House, work: Path) -> None:
+    """Three sessions of Claude Code in a folder: a command that failed and was repaired, and an edit that was."""
+    day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86_400)).encode()
+    edit = {"file_path": f"{work}/other.txt", "old_string": "one", "new_string": "two"}
+    folder = house.folder / ".claude" / "projects" / "w"
+    folder.mkdir(parents=True)
+    for at in range(3):
+        session = f"0000000{at}-2222-4333-8444-555555555555"
+        file = ClaudeFile(session).user("How many parcels were late in week 9?")
+        steps = [
+            ("Bash", {"command": f"{REPORT} 9"}, "Exit code 2\nerror: a week is like 2026-W09"),
+            ("Bash", {"command": f"{REPORT} 2026-W09"}, ""),
+            ("Edit", edit, "Found 2 matches of the string."),
+            ("Edit", {**edit, "replace_all": True}, ""),
+            *[("Read", {"file_path": f"{work}/{number}.txt"}, "") for number in range(20)],
+        ]
+        for number, (tool, given, error) in enumerate(steps):
+            call_id = f"toolu_{at}{number}"
+            file.calls(call_id, tool, **given).result(call_id, error or "3 were late", is_error=bool(error))
+        file.says("Three were late.")
+        dated = [line.replace(b"2026-03-01", day) for line in file.lines]
+        file.lines = [line.replace(b"/home/mira/waypost", str(work).encode()) for line in dated]
+        file.write(folder / f"{session}.jsonl")
+    for command in (["scan"], ["template", "build", "--auto"]):
+        done = run(SEASONED, *command, **house.environment())
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_hermes_is_shown_what_claude_code_learned_as_calls_of_its_own_tools(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    notes = work / "notes.txt"
+    notes.write_text("one one")
+    patch = {"path": str(notes), "old_string": "one", "new_string": "two", "mode": "replace"}
+    steps = [
+        turn(calls=[{"tool": "patch", "arguments": patch, "id": "call_p"}]),
+        turn(text="Three."),
+    ]
+    with serve_script(*steps) as server:
+        house = House(tmp_path / "house", server)
+        _learned_in_claude_code(house, work)
+        inside = f"import os; os.chdir({str(work)!r}); os.environ['TERMINAL_CWD'] = {str(work)!r}\n"
+        house.play({"turns": ["How many parcels were late in week 9?"], "toolsets": ["terminal", "file"]}, code=inside)
+        begun, after = house.requests()
+    block = json.loads(block_of(begun))
+    calls = [one["function"] for message in block for one in message.get("tool_calls") or ()]
+    assert {"terminal"} <= {one["name"] for one in calls} <= {"terminal", "read_file", "patch"}, "its own tools alone"
+    made = [json.loads(one["arguments"]) for one in calls if one["name"] == "terminal"]
+    assert {"command": f"{REPORT} 2026-W09"} in made and {"command": f"{REPORT} 9"} not in made
+    failed = after["messages"][-1]
+    assert failed["tool_call_id"] == "call_p" and "`replace_all`" in failed["content"], "the repair in its own words"

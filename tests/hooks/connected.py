@@ -100,11 +100,12 @@ class Connected:
             save(store, template("parcels", *examples))
 
     def run(
-        self, script: list[Step], *commands: object, review: list[Step] | None = None
+        self, script: list[Step], *commands: object, review: list[Step] | None = None, agreed: str | None = None
     ) -> tuple[subprocess.CompletedProcess[str], list[Line], list[Line]]:
         """Run the agent, once or more; what it printed, what its model was asked, and what the reviewing model was.
 
-        With `review`, the script of that model, there is also a person who decides, and the review is waited for.
+        With `review`, the script of that model, there is also a person who decides, and the review is waited for. With
+        `agreed` there is a person too, who agrees to what holds this text.
         """
         self._runs += 1
         servers: list[list[object]] = []
@@ -114,8 +115,8 @@ class Connected:
             file.write_text(json.dumps(steps))
             logs.append(log)
             servers.append([sys.executable, "-m", "tests.scripted_server", file, log, "--port", port])
-        if review is not None:
-            servers.append([sys.executable, "-m", "tests.hooks.person", self.home])
+        if review is not None or agreed is not None:
+            servers.append([sys.executable, "-m", "tests.hooks.person", self.home, agreed or ""])
         text = "\n".join(shlex.join(map(str, command)) for command in commands if isinstance(command, list))
         ran = run_alone(
             ["sh", "-c", text + "\n" + ("" if review is None else WAIT)],

@@ -13,29 +13,32 @@ import pytest
 from tests.history.claude_lines import ClaudeFile
 from tests.hooks.agents import Copilot, Gemini, OpenCode, Qwen, Together, is_title, snapshot, told
 from tests.hooks.connected import LEARNED, WEEK, Connected
+from tests.hooks.person import REASON
 from tests.scripted_server import Line, Step
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
-DANGER = "npm publish"
+DANGER, AGREED = "npm publish", "gem push late.gem"
 TITLE = {"match": "title generator", "text": "Parcels"}
 
 
 def teach(place: Connected) -> None:
-    """Two sessions of Claude Code in the same folder, in which mistakes were repaired."""
+    """Three sessions of Claude Code in the same folder, in two of which mistakes were repaired."""
     day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 86_400)).encode()
     edit = {"file_path": f"{place.work}/other.txt", "old_string": "one", "new_string": "two"}
     steps: list[tuple[str, dict[str, Any], str]] = [
         ("Bash", {"command": WRONG}, f"Exit code 2\n{WEEK}"),
         ("Bash", {"command": RIGHT}, ""),
+        # In two of three: too little for the sheet, so it is shown where a prompt asks for it.
+        ("Bash", {"command": "make lint"}, ""),
         ("Bash", {"command": "make test"}, ""),
         ("Edit", edit, "Found 2 matches of the string."),
         ("Edit", {**edit, "replace_all": True}, ""),
     ]
     folder = place.home / ".claude" / "projects" / "w"
     folder.mkdir(parents=True)
-    for at in range(2):
+    for at, made in enumerate((steps, steps, steps[3:4])):
         file = ClaudeFile(f"0000000{at}-2222-4333-8444-555555555555").user("How many parcels were late?")
-        for number, (tool, given, error) in enumerate(steps):
+        for number, (tool, given, error) in enumerate(made):
             id = f"toolu_{at}{number}"
             file.calls(id, tool, **given).result(id, error or "ok", is_error=bool(error))
         dated = [line.replace(b"2026-03-01", day) for line in file.lines]
@@ -54,24 +57,44 @@ def test_an_agent_begins_warm_gets_a_hint_and_asks_a_person_and_undoing_leaves_n
 ) -> None:
     place = kind(home)
     settings = place.prepare(home)
+    # These have no question of their own.
+    has_service = kind in (Gemini, OpenCode)
+    if has_service:
+        place.configure()
+        publish = home / "bin" / "gem"
+        publish.parent.mkdir()
+        publish.write_text(f"#!/bin/sh\necho published; touch {home}/published\n")
+        publish.chmod(0o755)
+        place.variables = {**place.variables, "PATH": f"{publish.parent}:{os.environ['PATH']}"}  # type: ignore[misc]
     teach(place)
+    # Some agents add the files that a text names with an `@`, and the mark of the sheet ends in `@1`.
+    (place.work / "part-1.txt").write_text("not for the model")
     before = snapshot(settings.parent)
     shown = place.seasoned("connect", place.agent, "--dry-run")
     assert "+++ " in shown and "seasoned-hook" in shown, "every change is shown first"
     assert snapshot(settings.parent) == before
     place.seasoned("connect", place.agent, "--yes")
     script = [TITLE] if kind is OpenCode else []
-    script += [place.shell(WRONG), place.shell(RIGHT), place.shell(DANGER), {"text": "Three were late."}]
-    _, asked, _ = place.run(script, place.ask("How many? Fix the lint errors too."), LEARNED)
-    first, after, _, denied = main_requests(asked)
-    assert first.count("[seasoned:warm v1 project/sheet@1 ") == 1 and "`make test`" in first, "the sheet at the start"
+    script += [place.shell(WRONG), place.shell(RIGHT), place.shell(DANGER)]
+    script += [*([place.shell(AGREED)] if has_service else []), {"text": "Three were late."}]
+    prompt = place.ask("How many? Fix the lint errors too.")
+    _, asked, _ = place.run(script, prompt, LEARNED, agreed="gem push" if has_service else None)
+    first, after, _, denied, *agreed = main_requests(asked)
+    begun = first.replace("\\", "")
+    assert begun.count("[seasoned:warm v1 project/sheet@1 ") == 1 and "`make test`" in first, "the sheet at the start"
+    assert "not for the model" not in first
+    assert first.count("[seasoned] In this project: Check: `make lint`.") == 1, "what the first prompt asks for"
     assert RIGHT not in first and after.count(f"`{RIGHT}` works here (2 sessions") == 1, "right after the failure"
     assert WRONG not in after.split(RIGHT)[-1], "never what failed"
     assert denied.count(f"`{RIGHT}` works here") == 1, "once"
-    assert "publish_package" in denied, "a call of high risk did not run, and the model was told why"
+    if has_service:
+        assert REASON in denied and "published" in agreed[0].split(REASON)[-1], "a person denied one and agreed to one"
+        assert (home / "published").exists() and json.loads((home / "at-decision.json").read_text()) is False, "held"
+    else:
+        assert "publish_package" in denied, "a call of high risk did not run, and the model was told why"
     sessions = json.loads(place.seasoned("sessions", "--json"))["sessions"]
     own = [one["tool_call_count"] for one in sessions if one["agent"] == place.agent]
-    assert own == [3], "learned from by itself"
+    assert own == [4 if has_service else 3], "learned from by itself"
     assert "failed" not in place.hook_log()
     place.seasoned("connect", place.agent, "--undo", "--yes")
     kept = snapshot(settings.parent)

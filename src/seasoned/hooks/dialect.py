@@ -75,8 +75,11 @@ def _to_gemini(name: str, fields: dict[str, str]) -> _Event:
     if "permissionDecision" in fields:
         said = {"decision": fields["permissionDecision"], "reason": fields["permissionDecisionReason"]}
     if "additionalContext" in fields:
-        own = {"hookEventName": _GEMINI_NAMES.get(name, name), "additionalContext": fields["additionalContext"]}
-        said["hookSpecificOutput"] = own
+        told = fields["additionalContext"]
+        if name == "SessionStart":
+            # It stands before the first prompt, where `@name` makes Gemini CLI add the file that this resembles.
+            told = told.replace("@", "\\@")
+        said["hookSpecificOutput"] = {"hookEventName": _GEMINI_NAMES.get(name, name), "additionalContext": told}
     if "systemMessage" in fields:
         said["systemMessage"] = fields["systemMessage"]
     return said
