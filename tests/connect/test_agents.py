@@ -11,6 +11,7 @@ import pytest
 
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.json_text import read_json
+from tests.cli.run import seasoned
 from tests.connect.connecting import connect, connect_json
 
 # By agent: the file with its hooks, the file with its servers, and what the user has in both.
@@ -101,12 +102,12 @@ def test_what_a_user_left_empty_stays_when_an_edited_file_is_undone(home: Path) 
         (home / name).write_text(text)
     agents = [name.split("/")[0][1:].replace("claude", "claude-code") for name in own]
     for agent in agents:
-        connect(agent, "--yes")
+        seasoned("connect", agent, "--yes")
     for name in own:
         path = home / name
         path.write_text(path.read_text().replace("{", '{"added": 1, ', 1))
     for agent in agents:
-        connect(agent, "--undo", "--yes")
+        seasoned("connect", agent, "--undo", "--yes")
     for name, text in own.items():
         left = read_json((home / name).read_text(), comments=True).value
         assert left == {"added": 1, **read_json(text).value}, name
