@@ -189,6 +189,10 @@ class PageCache:
         """Forget a value."""
         self._kept.pop(name, None)
 
+    def last(self, name: str) -> CachedValue | None:
+        """The last value, however old; nothing is computed."""
+        return self._kept.get(name)
+
     def revision(self, name: str) -> Hashable | None:
         """The revision of the cached value."""
         kept = self._kept.get(name)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 from fastapi import APIRouter
@@ -26,7 +27,7 @@ from seasoned.backtest.page.sections import (
 )
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.store_report import Revision, revision
-from seasoned.web.cache import CacheLookup, TellProgress
+from seasoned.web.cache import CacheLookup, TellProgress, cache_of
 from seasoned.web.display import project_link, session_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
@@ -105,6 +106,15 @@ async def _page(request: HTTPRequest, here: Visitor) -> Response:
 
 async def _asked(request: HTTPRequest) -> tuple[Revision, ProjectChoice]:
     return await histories_of(request).read(lambda store: (revision(store), choice_of(store, request)))
+
+
+def last_backtest(request: HTTPRequest, project: str, now: Revision) -> tuple[list[dict[str, Any]], float] | None:
+    """The main figures of a project's last backtest and its time; none is made for that, since it takes minutes."""
+    found = cache_of(request).last(f"backtest of {project}")
+    if found is None or (isinstance(found.revision, Revision) and now.takes_back(found.revision)):
+        return None
+    page = f"{PAGE.path}?{urlencode({'project': project})}"
+    return [{**one, "href": f"{page}{one['href']}"} for one in found.value.figures], found.made_at
 
 
 async def _seen(

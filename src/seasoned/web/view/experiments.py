@@ -26,10 +26,12 @@ from seasoned.experiment.run.run_store import analyses
 from seasoned.insight.page.rows import change, change_between, rate, rate_between
 from seasoned.insight.store_report import revision
 from seasoned.store import Database, DatabaseRow, Store, open_store
+from seasoned.store.project import refs_in
 from seasoned.web.cache import BackgroundWork, CacheLookup, look_up
 from seasoned.web.display import experiment_link, moment
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
+from seasoned.web.project import ProjectChoice, choice_of
 from seasoned.web.response import Page, PageRoute, redirect
 from seasoned.web.table import (
     FILE_ROWS,
@@ -236,13 +238,36 @@ _NONE_OFFLINE = "No experiments on tasks yet. `seasoned experiment run conventio
 
 @router.get("/experiments")
 async def show_list(request: HTTPRequest, here: Here) -> Response:
-    """List running experiments and experiments on tasks."""
-    live = await service_of(request).store.read(lambda book: list_live(book.database))
+    """List running experiments and experiments on tasks; with a project, those that its sessions take part in."""
+    chosen, refs = await histories_of(request).read(lambda store: _project_of(store, request))
+    live = await service_of(request).store.read(lambda book: _taking_part(book.database, refs))
     reports = await asyncio.gather(*[live_of(request, one.name) for one in live])
     shown = {one.name: report for one, report in zip(live, reports, strict=True)}
-    offline = (await histories_of(request).read(task_experiments))[::-1]
-    tables = (_live_table(live, shown), _offline_table(offline))
-    return answer(request, here, "experiments.html", tables=tables)
+    # Tasks with checks belong to no project.
+    offline = (await histories_of(request).read(task_experiments))[::-1] if refs is None else []
+    tables = (_live_table(live, shown, chosen.key), *(() if refs is not None else (_offline_table(offline),)))
+    return answer(request, here, "experiments.html", tables=tables, project=chosen)
+
+
+def _project_of(store: Store, request: HTTPRequest) -> tuple[ProjectChoice, frozenset[str] | None]:
+    chosen = choice_of(store, request)
+    return chosen, None if chosen.key is None else refs_in(store, chosen.key)
+
+
+def _taking_part(database: Database, refs: frozenset[str] | None) -> list[LiveListing]:
+    """The running experiments; with sessions of a project, those with some of them, which are then counted."""
+    found = list_live(database)
+    if refs is None:
+        return found
+    parts = []
+    for one in found:
+        rows = [
+            row for row in database.rows("experiment.assignments", {"experiment": one.name}) if row["session"] in refs
+        ]
+        if rows:
+            shown, last = sum(row["exposed_at"] is not None for row in rows), max(row["at"] for row in rows)
+            parts.append(msgspec.structs.replace(one, sessions=len(rows), exposed=shown, last_at=last))
+    return parts
 
 
 @router.get("/experiments/{name}")
@@ -302,7 +327,7 @@ async def _analysed(request: HTTPRequest, offline: TaskExperiment) -> CacheLooku
     return await look_up(request, f"analysis {name}", f"Analysing {name}", offline.counted, find)
 
 
-def _live_table(live: list[LiveListing], look_up: dict[str, CacheLookup[LiveReport]]) -> Table:
+def _live_table(live: list[LiveListing], look_up: dict[str, CacheLookup[LiveReport]], project: str | None) -> Table:
     rows = []
     for one in live:
         report = look_up[one.name].value
@@ -319,7 +344,14 @@ def _live_table(live: list[LiveListing], look_up: dict[str, CacheLookup[LiveRepo
                 TableCell(verdict, tone="" if verdict is None else _TONES.get(verdict, "quiet")),
             )
         )
-    return Table(name="live", title="Running on live sessions", columns=_LIVE, rows=rows, empty=_NONE_LIVE)
+    return Table(
+        name="live",
+        title="Running on live sessions",
+        columns=_LIVE,
+        rows=rows,
+        empty=_NONE_LIVE if project is None else "No session of this project takes part in a running experiment.",
+        note="" if project is None else "Sessions are those of this project. What came out so far is of all projects.",
+    )
 
 
 def _offline_table(found: list[TaskExperiment]) -> Table:

@@ -33,6 +33,7 @@ from seasoned.web.response import Page, PageRoute, redactor_of, redirect, with_q
 from seasoned.web.separate_process import look_up_project, run_apart
 from seasoned.web.table import Column, Table, TableCell, answer, cell_of_ref, numbers, row_limit
 from seasoned.web.view.advice import FoundAdvice, advice_for
+from seasoned.web.view.backtest import last_backtest
 from seasoned.web.view.sessions import newest_sessions
 
 PAGE = Page("Projects", "projects")
@@ -137,6 +138,7 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
         session_link=session_link,
         reading=None if reading is None else reading.work,
         mistakes=mistakes,
+        backtest=last_backtest(request, row.key, now),
         sessions=sessions_link(project=row.key),
         link=project_link(row.key),
     )
