@@ -45,9 +45,11 @@ def live_figures(
             # As the page does: it asks for itself again when the stream says that something happened.
             _until(lambda said=text: _shows(pages, changed, said))
             taken.append(time.perf_counter() - start)
+    # With the first one, it still looks at every history for what changed while it began to watch.
+    first, *taken = taken
     late = sorted(taken)[int(0.95 * len(taken))]
     met = "met" if late <= MOST_SECONDS else "not met"
-    yield f"a call is on the page after {statistics.median(taken):.2f} s, 95 % within {late:.2f} s"
+    yield f"a call is on the page after {statistics.median(taken):.2f} s, 95 % within {late:.2f} s; the first after {first:.1f} s"
     yield f"wanted: within {MOST_SECONDS:g} s: {met}"
 
 

@@ -135,6 +135,10 @@ SELECT day, agent, sum(sessions) AS sessions, sum(messages) AS messages, sum(cal
     sum(failed_by_total) AS failed_by_total
 FROM day_total GROUP BY day, agent ORDER BY day, agent;
 
+-- name: failed_between
+SELECT count(*) AS sessions, COALESCE(sum(failed), 0) AS failed FROM session_line
+WHERE at >= :since AND at < :until AND failed > 0;
+
 -- name: agents
 WITH RECURSIVE known(agent) AS (
     SELECT min(agent) FROM session_line

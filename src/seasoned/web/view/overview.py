@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -41,7 +42,7 @@ from seasoned.web.table import Column, Table, TableCell, answer, numbers
 from seasoned.web.view.advice import FoundAdvice, advice_for
 from seasoned.web.view.experiments import arm_link
 from seasoned.web.view.projects import FEWEST_SESSIONS, MISTAKE_COLUMNS, mistake_row, project_table
-from seasoned.web.view.sessions import newest_sessions
+from seasoned.web.view.sessions import day_start, newest_sessions
 
 PAGE = Page("Overview", "overview")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -101,7 +102,9 @@ async def show(request: Request, here: Here) -> Response:
     found = await advice_for(request)
     # Not cached: what waits for a decision must be current.
     waiting = await service.pending_count()
-    learned = await histories_of(request).read(_waiting_changes)
+    learned, wrong = await histories_of(request).read(
+        lambda store: (_waiting_changes(store), _went_wrong(store, histories_of(request).now(store)))
+    )
     experiments = await service.store.read(lambda book: _experiments(book.database))
     return answer(
         request,
@@ -120,6 +123,7 @@ async def show(request: Request, here: Here) -> Response:
         session_link=session_link,
         waiting=waiting,
         learned=learned,
+        wrong=wrong,
         # Its progress is shown where the advice will be.
         works=[work for work in works_of(request).running() if work is not found.lookup.work],
     )
@@ -128,6 +132,25 @@ async def show(request: Request, here: Here) -> Response:
 def _waiting_changes(store: Store) -> int:
     """Changes to memory and skills that wait for a person."""
     return sum(row["changes"] for row in store.rows("learned.counts") if row["state"] == "staged")
+
+
+# What went wrong when: the first and the last day, counted back from today.
+_PERIODS = {"today": (0, 0), "yesterday": (1, 1), "in the last 7 days": (6, 0)}
+
+
+def _went_wrong(store: Store, now: float) -> list[dict[str, str]]:
+    """The failed calls of the last days, each with a link to their sessions; none for a day without them."""
+    today = datetime.fromtimestamp(now, UTC).date()
+    found = []
+    for period, (first, last) in _PERIODS.items():
+        days = [str(today - timedelta(days=back)) for back in (first, last)]
+        between = {"since": day_start(days[0]), "until": day_start(days[1]) + 86_400}
+        row = store.row("page.failed_between", between)
+        if row is not None and row["sessions"]:
+            link = sessions_link(since=days[0], until=days[1], outcome="failures", sort="-failed")
+            said = f"{plural(row['failed'], 'failed call')} in {plural(row['sessions'], 'session')} {period}"
+            found.append({"said": said, "href": link})
+    return found
 
 
 def _shown(store: Store) -> OverviewPage:

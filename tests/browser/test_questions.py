@@ -1,0 +1,69 @@
+"""Five questions of someone new, answered from the pages alone: each begins at the overview, by what can be read there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seasoned.config import Config
+from tests.browser.test_advice import look_closely
+from tests.browser.walking import Walk
+from tests.web.filled import fill_sessions, store_of
+from tests.web.pages import site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+PATIENCE = 60_000
+PROJECT = "/home/mira/waypost"
+
+
+def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_path: Path) -> None:
+    fill_sessions(tmp_path)
+    with store_of(tmp_path) as store:
+        # The samples are older than a week; as of the day after the last failure, that was yesterday.
+        last = store.connection.execute("SELECT max(at) FROM session_line WHERE failed > 0").fetchone()[0]
+        store.connection.execute("DELETE FROM session WHERE COALESCE(ended, started, 0) > ?", (last,))
+    # Samples: what "today" is follows from them.
+    with site(tmp_path, samples=Config(home=tmp_path).store_path) as found:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        try:
+            walker = Walk(context.new_page(), found.url)
+            page = walker.page
+            page.set_default_timeout(PATIENCE)
+            visit = walker.enter(f"{found.url}/login/{found.visits.invite(found.credential('root'))}")
+            assert page.evaluate("document.querySelector('.top').offsetHeight") < 70, "the navigation is one row"
+            # What went wrong yesterday?
+            page.click("#wrong a:has-text('yesterday')")
+            page.click("#table-sessions tbody tr td:nth-child(7) a")
+            page.wait_for_selector(".call.failed, #table-calls")
+            # What should I change?
+            walker.go(f"{visit}/overview")
+            page.wait_for_selector("#do .card")
+            look_closely(walker, "questions")
+            page.click("#do .card a:has-text('Show the step')")
+            page.wait_for_selector("h1")
+            # What did a project cost?
+            walker.go(f"{visit}/overview")
+            page.click(f"#table-projects a[href$='{PROJECT.replace('/', '%2F')}']")
+            assert "$" in page.inner_text(".headline div:has-text('Cost') .value")
+            # What will its next session be told?
+            page.wait_for_selector("h2:has-text('What the next session is told at its start')")
+            # Has it helped?
+            assert "No backtest of this project yet" in page.inner_text("#backtest")
+            page.click("#backtest a")
+            page.wait_for_selector("main .headline")
+            page.goto(f"{visit}/overview")
+            page.click("#did a:has-text('experiment')")
+            page.wait_for_selector("h1:has-text('Experiments')")
+            # The menu opens without a script, closes by Escape, and holds the other pages.
+            page.click(".menu summary")
+            walker.check_accessible()
+            page.keyboard.press("Escape")
+            assert page.query_selector(".menu[open]") is None
+            page.keyboard.press("g")
+            page.keyboard.press("3")
+            page.wait_for_url("**/sessions")
+            assert walker.problems == []
+        finally:
+            context.close()
