@@ -1,4 +1,4 @@
-"""Five questions of someone new, answered from the pages alone: each begins at the overview, by what can be read there."""
+"""Five questions of someone new, each answered from the pages alone, beginning at the overview."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ async def show(
     histories = histories_of(request)
     chosen, prices = await histories.read(lambda store: (choice_of(store, request), price_source(store)))
     key = chosen.key
-    only = None if key is None else await histories.read(lambda store: refs_in(store, key))
+    only = None if key is None else await histories.kept(f"sessions of {key}", lambda store: refs_in(store, key))
     through = {each: await _through(request, each, since, key, only) for each in dict.fromkeys(("day", passed))}
     name = f"usage {by} {since:.0f} {key} {after} {limit}"
     own_days, own = await histories.kept(name, lambda store: _recorded(store, by, since, after, limit, key))
