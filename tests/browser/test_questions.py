@@ -48,7 +48,7 @@ def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_
             page.click(f"#table-projects a[href$='{PROJECT.replace('/', '%2F')}']")
             assert "$" in page.inner_text(".headline div:has-text('Cost') .value")
             # What will its next session be told?
-            page.wait_for_selector("h2:has-text('What the next session is told at its start')")
+            page.wait_for_selector("h2:has-text('What the next session sees at its start')")
             # Has it helped?
             assert "No backtest of this project yet" in page.inner_text("#backtest")
             page.click("#backtest a")
