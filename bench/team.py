@@ -21,10 +21,11 @@ from tests.databases import PostgresServer, start_postgres
 from tests.team.test_killed import Server
 
 from bench.growth import PROJECTS, _lines
-from seasoned.app.stores import scan_into_store
+from seasoned.app.stores import scan_into_store, shared_database
 from seasoned.app.team import machine as team
 from seasoned.app.team import server as team_server
 from seasoned.config import Config, TeamSettings
+from seasoned.team import overview
 
 MACHINES = tuple(int(one) for one in os.environ.get("SEASONED_BENCH_MACHINES", "5,20,50").split(","))
 SESSIONS = 200  # ten a working day
@@ -102,6 +103,7 @@ def _round(folder: Path, count: int, stores: list[Config], database: PostgresSer
             again = list(pool.map(_timed_push, machines))
         yield f"  push with nothing new: {_spread([one[0] for one in again])}"
         yield from _pages(machines[0])
+        yield from _queries(server.config)
     finally:
         server.kill()
 
@@ -137,6 +139,26 @@ def _pages(config: Config) -> Iterator[str]:
                 client.call("GET", path)
                 took.append(time.perf_counter() - begun)
             yield f"  GET {path.partition('?')[0]}: {_spread(took)}"
+
+
+def _queries(config: Config) -> Iterator[str]:
+    """What the pages of the team read, over all machines."""
+    project = "example.org/acme/p0"
+    with shared_database(config) as database:
+        for name, look in (
+            ("sessions", lambda: overview.sessions(database, project=None, before=None, limit=51)),
+            ("usage by day", lambda: overview.usage(database, "day")),
+            ("mistakes of a project", lambda: overview.mistakes(database, project)),
+            ("tools of a project", lambda: overview.tools(database, project)),
+            ("search", lambda: overview.search(database, "pytest", project=None, limit=50)),
+            ("advice", lambda: overview.advice(database)),
+        ):
+            took = []
+            for _ in range(10):
+                begun = time.perf_counter()
+                look()
+                took.append(time.perf_counter() - begun)
+            yield f"  page of {name}: {_spread(took)}"
 
 
 def _spread(took: list[float]) -> str:

@@ -13,8 +13,11 @@ from seasoned.begin.ongoing import experiment_database
 from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import Begun, NewSession, begin
 from seasoned.config import secret
-from seasoned.store import Store, open_store
-from seasoned.team.experiment import place_of
+from seasoned.experiment.live.assignment import ArmShare, new_split
+from seasoned.experiment.live.live_session import SharedOutcome, load_live
+from seasoned.store import Database, Store, open_store
+from seasoned.team.experiment import SharedAssignment, place_of, refusal, take_in
+from seasoned.team.record import TeamRecord
 from seasoned.template.example import content_digest
 from seasoned.template.library.storage import listed, save
 from tests.experiment.test_two_machines import HOUSE, TASK, TOOLS
@@ -166,3 +169,40 @@ def test_who_ends_an_experiment_takes_it_back_everywhere_and_no_one_else_can_beg
         second.sync()
         assert _kinds(first) == {} and listed(other) == []
         assert _begin(second, other, "codex:2").arm is None
+
+
+def test_outcomes_of_several_machines_are_counted_on_each_database(tmp_path: Path, any_database: Database) -> None:
+    split = new_split(NAME, [ArmShare("cold"), ArmShare("warm")])
+    place = place_of(NAME)
+
+    def put(origin: str, kind: str, key: str, document: object) -> None:
+        record = TeamRecord(place, kind, key, None if document is None else _raw(document))
+        with any_database.write():
+            assert refusal(any_database, origin, record) is None
+            take_in(any_database, origin, record, now=2_000.0)
+
+    # On SQLite, which no server has, nothing says who began it.
+    with any_database.write():
+        take_in(any_database, "a", TeamRecord(place, "split", split.digest, _raw(split)), now=1_000.0)
+    for at, (origin, arm) in enumerate((("a", "cold"), ("a", "warm"), ("b", "warm"))):
+        outcome = SharedOutcome(is_settled=True, tools={"bash": (3, at)}, has_begun_well=True)
+        made = SharedAssignment(
+            split=split.digest, arm=arm, at=9e9, exposed_arm=None, shown=(), foregone={"warm": ("x",)}, outcome=outcome
+        )
+        # Twice: a push may be repeated. The same key of two machines is two sessions.
+        for _ in range(2):
+            put(origin, "outcome", "1" * 24 if at else "0" * 24, made)
+    with open_store(tmp_path / "store.db") as store:
+        found = load_live(any_database, split, now=3_000.0, history=store)
+        assert sorted((one.arm, one.ok, one.failed) for one in found) == [
+            ("cold", 3, 0),
+            ("warm", 3, 1),
+            ("warm", 3, 2),
+        ]
+        assert {one.at for one in found} == {2_000.0} and all(one.is_settled for one in found)
+        put("b", "outcome", "1" * 24, None)
+        assert len(load_live(any_database, split, now=3_000.0, history=store)) == 2
+
+
+def _raw(value: object) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(value))

@@ -1,7 +1,7 @@
 """What leaves a machine: records made from the store, without the words of conversations and without people's names.
 
-Everything that is pushed is made here, so that this file is all one has to read to know it. A record is the same bytes
-for the same content, and is known by its digest.
+Everything that is pushed of sessions is made here, and of experiments in `experiment`, so that these two files are all
+one has to read to know it. A record is the same bytes for the same content, and is known by its digest.
 """
 
 from __future__ import annotations
