@@ -18,6 +18,7 @@ from seasoned.team.record import SharedCall, SharedCalls
 from seasoned.team.server import lessons, projects
 
 _MOST_KINDS = 100
+NEWEST = 1_000  # sessions of a project in which tools and mistakes are counted
 _FEWEST_PEOPLE = 2  # that something must happen to before the team is advised
 _FEWEST_SESSIONS = 3
 _WORD = re.compile(r"[^\W_]+")
@@ -112,14 +113,14 @@ def usage(
 
 
 def tools(database: Database, project: str) -> list[TeamTool]:
-    """The tools of a project's sessions."""
-    rows = database.rows("team.tools", {"project": project, "limit": _MOST_KINDS})
+    """The tools of a project's newest sessions."""
+    rows = database.rows("team.tools", {"project": project, "newest": NEWEST, "limit": _MOST_KINDS})
     return [TeamTool(**dict(one)) for one in rows]
 
 
 def mistakes(database: Database, project: str) -> list[TeamMistake]:
-    """What fails in several sessions of a project."""
-    rows = database.rows("team.mistakes", {"project": project, "limit": _MOST_KINDS})
+    """What fails in several of the newest sessions of a project."""
+    rows = database.rows("team.mistakes", {"project": project, "newest": NEWEST, "limit": _MOST_KINDS})
     return [TeamMistake(**dict(one)) for one in rows]
 
 

@@ -116,12 +116,12 @@ async def show_project(request: HTTPRequest, here: Here, key: str) -> Response:
         for one in await _read(request, lambda database: overview.tools(database, key))
     ]
     empty = "Too few sessions agree so far."
-    never = "Nothing failed in two sessions."
+    never, newest = "Nothing failed in two sessions.", f"Of the newest {overview.NEWEST:,} sessions."
     tables = (
         Table(name="lines", title="What sessions run here", columns=_LINES, rows=lines, empty=empty),
         Table(name="repairs", title="What fails and what works", columns=_REPAIRS, rows=repairs, empty=empty),
-        Table(name="mistakes", title="Mistakes", columns=_MISTAKES, rows=mistakes, empty=never),
-        Table(name="tools", title="Tools", columns=_TOOLS, rows=tools, empty="No calls were pushed."),
+        Table(name="mistakes", title="Mistakes", columns=_MISTAKES, rows=mistakes, empty=never, note=newest),
+        Table(name="tools", title="Tools", columns=_TOOLS, rows=tools, empty="No calls were pushed.", note=newest),
     )
     return answer(request, here, "team.html", tables=tables, project=key)
 

@@ -29,7 +29,7 @@ SELECT session.id, session.agent, session.native_id, session.project, session.mo
     session.reasoning_tokens, session.cost_usd, evidence.content
 FROM learned_from CROSS JOIN session ON session.id = learned_from.session_id
 JOIN evidence ON evidence.session_id = session.id
-WHERE learned_from.at >= :since AND session.project = :project ORDER BY session.id;
+WHERE learned_from.at > :since AND session.project = :project ORDER BY session.id;
 
 -- name: last_learned
 SELECT MAX(at) AS at FROM learned_from;

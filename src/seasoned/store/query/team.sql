@@ -138,8 +138,10 @@ GROUP BY 1;
 -- name: tools
 SELECT call ->> 'tool' AS tool, COUNT(*) AS calls, COUNT(*) FILTER (WHERE call ->> 'verdict' = 'failed') AS failed,
     COUNT(DISTINCT (team_record.credential, team_record.key)) AS sessions
-FROM team_record, json_array_elements(CAST(document AS JSON) -> 'calls') AS call
-WHERE kind = 'calls' AND project = :project AND document IS NOT NULL
+FROM (
+    SELECT credential, key, document FROM team_record
+    WHERE project = :project AND kind = 'calls' AND document IS NOT NULL ORDER BY seq DESC LIMIT :newest
+) AS team_record, json_array_elements(CAST(document AS JSON) -> 'calls') AS call
 GROUP BY 1 ORDER BY calls DESC, tool LIMIT :limit;
 
 -- name: mistakes
@@ -148,9 +150,12 @@ SELECT failure ->> 'tool' AS tool, failure ->> 'form' AS form, COUNT(*) AS failu
     COUNT(DISTINCT (team_record.credential, team_record.key)) AS sessions,
     COUNT(DISTINCT team_machine.person) AS people,
     COUNT(*) FILTER (WHERE failure -> 'way' ->> 'kind' IS NOT NULL) AS repaired
-FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential,
+FROM (
+    SELECT credential, key, document FROM team_record
+    WHERE project = :project AND kind = 'evidence' AND document IS NOT NULL ORDER BY seq DESC LIMIT :newest
+) AS team_record JOIN team_machine ON team_machine.credential = team_record.credential,
     json_array_elements(CAST(document AS JSON) -> 'failures') AS failure
-WHERE kind = 'evidence' AND project = :project AND document IS NOT NULL AND failure ->> 'is_signal' = 'false'
+WHERE failure ->> 'is_signal' = 'false'
 GROUP BY 1, 2 HAVING COUNT(DISTINCT (team_record.credential, team_record.key)) >= 2
 ORDER BY sessions DESC, failures DESC, form LIMIT :limit;
 

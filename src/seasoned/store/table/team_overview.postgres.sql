@@ -26,6 +26,6 @@ ALTER TABLE team_record
     ADD COLUMN cost_usd DOUBLE PRECISION GENERATED ALWAYS AS
         (CASE WHEN kind = 'session' THEN team_number(document, 'cost_usd') END) STORED,
     ADD COLUMN words TSVECTOR GENERATED ALWAYS AS
-        (CASE WHEN kind = 'calls' THEN to_tsvector('simple', team_plain(document)) END) STORED;
+        (CASE WHEN kind = 'calls' THEN strip(to_tsvector('simple', team_plain(document))) END) STORED;
 CREATE INDEX team_record_words ON team_record USING gin (words) WHERE kind = 'calls';
 CREATE INDEX team_record_sessions ON team_record (COALESCE(ended, started, at)) WHERE kind = 'session' AND document IS NOT NULL;
