@@ -1,4 +1,4 @@
-"""Forgets sessions everywhere: in the store, in the shared database, and what they taught memory and skills."""
+"""Forgets sessions everywhere: in the store, in mined folders, in the shared database, and what they taught."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from seasoned.agent.memory.undo import forget as undo_lessons
+from seasoned.app.mine.forget import find_mined, forget_mined, remember_mined
 from seasoned.app.stores import memory_and_skills_in, shared_database
 from seasoned.app.team.machine import withdraw_forgotten
 from seasoned.config import Config
@@ -36,9 +37,10 @@ class ForgetTarget(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     source_id: int | None = None
     is_everything: bool = False
+    mined: tuple[str, ...] = ()  # a session, as agent:id, that only mined folders hold
 
 
-def find_target(store: Store, what: str | None) -> ForgetTarget:
+def find_target(config: Config, store: Store, what: str | None) -> ForgetTarget:
     """The session or source meant; without one, everything."""
     if what is None:
         sessions = [int(row["id"]) for row in store.rows("session.all_ids")]
@@ -50,7 +52,12 @@ def find_target(store: Store, what: str | None) -> ForgetTarget:
         sessions = [int(row["id"]) for row in store.rows("session.of_source", {"source_id": source["id"]})]
         sentence = f"{plural(len(sessions), 'session')} from {source['path']}"
         return ForgetTarget(sessions=sessions, sentence=sentence, source_id=source["id"])
-    found = find_session(store, what)
+    try:
+        found = find_session(store, what)
+    except NotFound:
+        if (ref := find_mined(config, what)) is None:
+            raise
+        return ForgetTarget(sessions=[], sentence=f"{ref}, which was mined and not scanned", mined=(ref,))
     sentence = f"{found['agent']}:{found['native_id']} with {plural(found['calls'], 'call')}"
     return ForgetTarget(sessions=[int(found["id"])], sentence=sentence)
 
@@ -60,7 +67,7 @@ def forget(config: Config, store: Store, target: ForgetTarget) -> list[str]:
     # Before the sessions go: the store is what knows which session taught which change.
     left = _undo_lessons(config, store, target)
     # Row ids mean nothing in another database, so the sessions are named there as agent:id.
-    refs = refs_of(store, target.sessions)
+    refs = [*refs_of(store, target.sessions), *target.mined]
     with shared_database(config) if config.database_url else nullcontext(store) as database:
         left += _kept_requests(count_asked(database, refs))
         if database is not store:
@@ -72,12 +79,21 @@ def forget(config: Config, store: Store, target: ForgetTarget) -> list[str]:
         update_aggregates(store, forget_source(store, target.source_id, now=time.time()))
     else:
         update_aggregates(store, forget_sessions(store, target.sessions, now=time.time()))
+    with store.write():
+        for agent, _, native_id in (ref.partition(":") for ref in target.mined):
+            key = {"agent": agent, "native_id": native_id, "forgotten_at": time.time()}
+            store.run("session.forget_unknown", key)
+    left += forget_mined(config, refs, is_everything=target.is_everything)
     return left + withdraw_forgotten(config)
 
 
-def remember(store: Store, native_id: str) -> None:
-    """Let the next scan read a forgotten session again."""
-    if not undo_forget(store, native_id):
+def remember(config: Config, store: Store, native_id: str) -> None:
+    """Let the next scan, and the next `seasoned mine`, read a forgotten session again."""
+    forgotten = [(row["agent"], row["native_id"]) for row in store.rows("session.forgotten")]
+    refs = [ref for ref in forgotten if ref[1] == native_id]
+    if undo_forget(store, native_id):
+        remember_mined(config, refs)
+    else:
         raise NotFound(f"No session {native_id!r} was forgotten. Give its whole id.")
 
 

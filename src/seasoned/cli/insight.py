@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from seasoned.app.extras import require_numbers
+from seasoned.app.mine.run import report_on_folder
 from seasoned.cli.histories import histories, passed_over_answer, sessions_for
 from seasoned.cli.options import (
     PATHS_HELP,
@@ -24,6 +25,7 @@ from seasoned.cli.options import (
 from seasoned.cli.output import print_json, printable, shown, table
 from seasoned.cli.page_file import write_page
 from seasoned.cli.project.choice import chosen_project
+from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.insight.json_answer import track_answer
 from seasoned.insight.mistake.recurrence import Recurrence
@@ -72,6 +74,7 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
 @project_option
 @all_option
 @store_option
+@click.option("--mined", metavar="FOLDER|URL", help="Report on what `seasoned mine` wrote there; read nothing else.")
 @json_option
 def report(
     paths: tuple[Path, ...],
@@ -82,6 +85,7 @@ def report(
     project: str | None,
     everything: bool,
     use_store: bool,
+    mined: str | None,
     as_json: bool,
 ) -> None:
     """Report: do sessions improve with experience?
@@ -93,15 +97,23 @@ def report(
     Example: seasoned report ~/.claude/projects -o claude.html
     """
     require_numbers("report")
-    with histories(paths, use_store=use_store, says_store=not as_json) as read:
-        key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
-        made = report_on(read.store, paths=paths, agent=source, project=key, lengths=lengths, include=include)
+    if mined is not None:
+        if paths or use_store:
+            raise UsageError("Give either --mined, or paths or --store.")
+        switches = Include(**dict.fromkeys(include, True))
+        key, more = project, passed_over_answer()
+        made = report_on_folder(load(), mined, agent=source, project=key, lengths=_ends(lengths), include=switches)
+    else:
+        with histories(paths, use_store=use_store, says_store=not as_json) as read:
+            key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
+            made = report_on(read.store, paths=paths, agent=source, project=key, lengths=lengths, include=include)
+        more = passed_over_answer(read)
     # With --json the page is written only on request; programs do not expect new files.
     if output is not None or not as_json:
         written = write_page(render(made), output or Path("report.html"), kind="report")
     if as_json:
         answer: dict[str, Any] = msgspec.to_builtins(made)
-        print_json("report", answer | {"project": key} | passed_over_answer(read))
+        print_json("report", answer | {"project": key} | more)
         return
     print_report(made)
     click.echo(f"\nThe page with all plots: {written}")

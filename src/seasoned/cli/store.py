@@ -31,8 +31,9 @@ _path = click.Path(path_type=Path, readable=False)
 def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: bool) -> None:
     """Forget a session, a source or everything.
 
-    What was learned from it goes too: examples, reviews, memory entries and skill changes. Later scans leave it out.
-    The histories themselves are not touched. Confirmation requests stay in the audit, redacted.
+    What was learned from it goes too: examples, reviews, memory entries and skill changes. Later scans leave it out,
+    and folders that you mined into are rewritten without it. The histories themselves are not touched. Confirmation
+    requests stay in the audit, redacted.
 
     \b
     Example: seasoned forget 53ea19c1
@@ -43,15 +44,19 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
     config = load()
     with own_store(config) as store:
         if undo:
-            forgetting.remember(store, what or "")
+            forgetting.remember(config, store, what or "")
             answer = {"sessions": 1, "said": f"{what} may be read again. Run `seasoned scan`."}
         else:
-            target = forgetting.find_target(store, what)
+            target = forgetting.find_target(config, store, what)
             # Asks with the number of sessions, which shows a wrong path before it is too late.
             if not yes and not click.confirm(f"Forget {target.sentence}?"):
                 raise click.exceptions.Exit(1)
             left = forgetting.forget(config, store, target)
-            answer = {"sessions": len(target.sessions), "said": f"Forgot {target.sentence}.", "left": left}
+            answer = {
+                "sessions": len(target.sessions) + len(target.mined),
+                "said": f"Forgot {target.sentence}.",
+                "left": left,
+            }
     if as_json:
         print_json("forget", answer)
         return

@@ -173,17 +173,17 @@ def tracks(
             row = store.row("session.track", {"id": session_id})
             if row is not None:
                 calls = map(tuple, store.rows("call.of_track", {"session_id": session_id}))
-                yield _track(row, calls, include)
+                yield make_track(row, calls, include)
         return
     by_session = groupby(store.each("call.of_tracks", {"agent": agent, "project": project}), key=itemgetter(0))
     following = next(by_session, None)
     for row in store.each("session.tracks", {"agent": agent, "project": project}):
         # Both queries are ordered by session id; a session without own calls has no group.
         if following is not None and following[0] == row["id"]:
-            yield _track(row, (tuple(call)[1:] for call in following[1]), include)
+            yield make_track(row, (tuple(call)[1:] for call in following[1]), include)
             following = next(by_session, None)
         else:
-            yield _track(row, (), include)
+            yield make_track(row, (), include)
 
 
 def compressed(
@@ -194,7 +194,8 @@ def compressed(
     return tracks(store, include=include, sessions=[row["id"] for row in rows])
 
 
-def _track(row: sqlite3.Row, calls: Iterable[Sequence[Any]], include: Include) -> Track:
+def make_track(row: sqlite3.Row | dict[str, Any], calls: Iterable[Sequence[Any]], include: Include) -> Track:
+    """A session from its row and those of its own calls, in the order of `call.of_track`."""
     ref = SessionRef(row["agent"], row["native_id"])
     return Track(
         ref=ref,

@@ -20,6 +20,14 @@ SLOW_SECONDS = 900.0
 _POLL_SECONDS = 0.5
 _CONNECT_SECONDS = 30
 _BUNDLES_EACH = 8  # for each worker of a cluster
+# A cluster of our own looks after itself less often. By default the profiler takes a seventh of the workers' time, and
+# looking at clocks and memory many times a second some more, also while others wait for the processor.
+_QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.worker.memory.monitor-interval": "1s",
+}
 
 
 class TaskOutcome(NamedTuple):
@@ -187,8 +195,7 @@ class DaskEngine:
         self._slow_seconds = slow_seconds
         self._cluster = None
         if address is None:
-            # Its profiler looks at each worker a hundred times a second, which takes a seventh of their time.
-            with dask.config.set({"distributed.worker.profile.enabled": False}):
+            with dask.config.set(_QUIET):
                 self._cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
         try:
             self.client = Client(self._cluster or address, set_as_default=False, timeout=_CONNECT_SECONDS)

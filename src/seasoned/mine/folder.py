@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -26,6 +27,7 @@ from seasoned.mine.table import CALLS, FILES, SESSIONS, nested_table
 
 PARTS = "_parts"  # what was read and not merged yet; readers of Parquet leave out names that begin with a line
 _SOURCES = "sources/sources.parquet"
+_FORGOTTEN = "_forgotten.json"
 # As Hive, Spark, DuckDB and Arrow write and read a missing value of a partition.
 _NONE = "__HIVE_DEFAULT_PARTITION__"
 _MOST_NAME = 200  # file systems end at 255 bytes
@@ -58,6 +60,11 @@ class MinedFolder:
         except FileNotFoundError:
             return None
         return content
+
+    def clear(self) -> None:
+        """Remove everything that was mined. What was pushed to a team stays noted, so that it can be withdrawn."""
+        for name in ("sources", *ProjectTables._fields, PARTS, _FORGOTTEN):
+            self.remove(name)
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file at once: others see the old content or the new one."""
@@ -107,12 +114,25 @@ class MinedFolder:
         """Replace the list of files that were mined."""
         self.write(_SOURCES, _parquet(sources.sort_by("address")))
 
+    def forgotten(self) -> frozenset[str]:
+        """Digests of the sessions that were forgotten."""
+        content = self.read(_FORGOTTEN)
+        return frozenset() if content is None else msgspec.json.decode(content, type=frozenset[str])
+
+    def write_forgotten(self, digests: Iterable[str]) -> None:
+        """Replace the list of forgotten sessions."""
+        self.write(_FORGOTTEN, msgspec.json.encode(sorted(digests)))
+
     def project(self, project: str | None) -> pa.Table:
         """What is known of a project, as a mined table."""
         place = partition("project", project)
-        sessions = self._table(f"sessions/{place}/sessions.parquet", SESSIONS, project=project)
+        sessions = self.sessions(project)
         days = [self._table(name, CALLS, project=project, day=_day(name)) for name in self.names(f"calls/{place}")]
         return nested_table(sessions, pa.concat_tables([CALLS.empty_table(), *days]))
+
+    def sessions(self, project: str | None) -> pa.Table:
+        """The sessions of a project."""
+        return self._table(f"sessions/{partition('project', project)}/sessions.parquet", SESSIONS, project=project)
 
     def sessions_digest(self, project: str | None) -> str:
         """Changes whenever a session of the project does."""

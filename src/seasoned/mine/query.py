@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -39,8 +41,9 @@ class QueryAnswer(NamedTuple):
     is_cut: bool  # there are more rows
 
 
-def query(folder: MinedFolder, sql: str, *, limit: int | None = None) -> QueryAnswer:
-    """The answer to one SELECT over the tables `calls`, `sessions`, `mistakes`, `examples` and `sources`."""
+@contextmanager
+def mined_tables(folder: MinedFolder) -> Iterator[Any]:
+    """A connection of DuckDB with the tables of a folder as views; it can write to none of them."""
     import duckdb
 
     if not folder.names("sources"):
@@ -52,20 +55,29 @@ def query(folder: MinedFolder, sql: str, *, limit: int | None = None) -> QueryAn
             left_out = _LEFT_OUT.get(name)
             columns = "*" if left_out is None else f"* EXCLUDE ({', '.join(left_out)})"
             connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM mined_{name}")
-        for lock in _LOCKS:
-            connection.execute(lock)
-        statements = connection.extract_statements(sql)
-        allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
-        if len(statements) != 1 or statements[0].type not in allowed:
-            raise UsageError("Only one SELECT is answered: the tables cannot be changed.")
-        answer = connection.execute(statements[0])
-        rows = answer.fetchall() if limit is None else answer.fetchmany(limit + 1)
-        names = tuple(column[0] for column in answer.description or ())
-        return QueryAnswer(names, rows[:limit], limit is not None and len(rows) > limit)
-    except duckdb.Error as error:
-        raise UsageError(f"The query failed. {str(error).strip()}") from error
+        yield connection
     finally:
         connection.close()
+
+
+def query(folder: MinedFolder, sql: str, *, limit: int | None = None) -> QueryAnswer:
+    """The answer to one SELECT over the tables `calls`, `sessions`, `mistakes`, `examples` and `sources`."""
+    import duckdb
+
+    with mined_tables(folder) as connection:
+        try:
+            for lock in _LOCKS:
+                connection.execute(lock)
+            statements = connection.extract_statements(sql)
+            allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+            if len(statements) != 1 or statements[0].type not in allowed:
+                raise UsageError("Only one SELECT is answered: the tables cannot be changed.")
+            answer = connection.execute(statements[0])
+            rows = answer.fetchall() if limit is None else answer.fetchmany(limit + 1)
+            names = tuple(column[0] for column in answer.description or ())
+            return QueryAnswer(names, rows[:limit], limit is not None and len(rows) > limit)
+        except duckdb.Error as error:
+            raise UsageError(f"The query failed. {str(error).strip()}") from error
 
 
 def _dataset(folder: MinedFolder, name: str, schema: pa.Schema) -> Any:

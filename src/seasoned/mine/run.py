@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 import pyarrow as pa
@@ -71,6 +71,7 @@ class MergeTask(msgspec.Struct, frozen=True):
     project: str | None
     parts: tuple[str, ...]
     replaced: frozenset[str]
+    forgotten: frozenset[str] = frozenset()
 
 
 class MineReport(msgspec.Struct, frozen=True):
@@ -143,7 +144,10 @@ def merge_parts(task: MergeTask) -> int:
         known = known.filter(pc.invert(pc.is_in(known["source"], value_set=replaced)))
     new = [folder.read(_part_file(part, task.project)) for part in task.parts]
     tables = [known, *[decode_part(content).cast(MINED) for content in new if content is not None]]
-    return folder.write_project(task.project, merge_project(pa.concat_tables(tables)))
+    mined = pa.concat_tables(tables)
+    if task.forgotten:
+        mined = mined.filter(pa.array([one not in task.forgotten for one in _session_digests(mined)], pa.bool_()))
+    return folder.write_project(task.project, merge_project(mined))
 
 
 def _part_file(part: str, project: str | None) -> str:
@@ -160,10 +164,11 @@ def mine(
     secrecy: Secrecy,
     engine: Engine,
     *,
+    forgotten: Collection[tuple[str, str]] = (),
     progress: Progress | None = None,
     part_bytes: int | None = None,
 ) -> MineReport:
-    """Bring a folder up to date with the files. Files that are gone keep their rows."""
+    """Bring a folder up to date with the files. Files that are gone keep their rows; forgotten sessions lose theirs."""
     begun = time.perf_counter()
     folder = MinedFolder(out)
     manner = _manner(secrecy)
@@ -178,7 +183,12 @@ def mine(
     parts = _parts(out, new, secrecy, part_bytes or _fair_bytes(new, engine.workers))
     done = [*waiting, *_read_all(engine, parts, tally)]
     earlier = {address: projects for address, (_, _, projects) in known.items()}
-    unfinished = _merge_all(engine, out, done, earlier, tally)
+    recorded = folder.forgotten()
+    left_out = recorded | {session_digest(*ref) for ref in forgotten}
+    held = _projects_with(folder, earlier, left_out - recorded)
+    unfinished = _merge_all(engine, out, done, earlier, tally, held=held, forgotten=left_out)
+    if left_out != recorded and unfinished.isdisjoint(held):
+        folder.write_forgotten(left_out)
     mined = {
         read.file.address
         for part in done
@@ -194,6 +204,36 @@ def mine(
     if not folder.names(PARTS):
         folder.remove(PARTS)
     return tally.report(len(files), len(files) - len(wanted), done, begun)
+
+
+def session_digest(agent: str, native_id: str) -> str:
+    """How a mined folder notes that a session was forgotten: without its name."""
+    return short_digest(agent, native_id, size=12)
+
+
+def _session_digests(sessions: pa.Table) -> list[str]:
+    return list(map(session_digest, sessions["agent"].to_pylist(), sessions["native_id"].to_pylist()))
+
+
+def _projects_with(
+    folder: MinedFolder, earlier: Mapping[str, Iterable[str | None]], digests: frozenset[str]
+) -> set[str | None]:
+    """The projects that hold some of these sessions."""
+    projects = {project for each in earlier.values() for project in each} if digests else set()
+    return {one for one in projects if not digests.isdisjoint(_session_digests(folder.sessions(one)))}
+
+
+def remember(folder: MinedFolder, refs: Iterable[tuple[str, str]]) -> bool:
+    """Allow forgotten sessions again; the next run reads every file again. False if none of them was forgotten."""
+    recorded = folder.forgotten()
+    left = recorded - {session_digest(*ref) for ref in refs}
+    if left == recorded:
+        return False
+    sources = folder.sources()
+    place = sources.schema.get_field_index("rules")
+    folder.write_sources(sources.set_column(place, "rules", pa.repeat("", len(sources))))
+    folder.write_forgotten(left)
+    return True
 
 
 def _known(sources: pa.Table) -> dict[str, tuple[SourceFile, tuple[str, str], list[str | None]]]:
@@ -285,10 +325,13 @@ def _merge_all(
     done: Sequence[PartDone],
     earlier: dict[str, list[str | None]],
     tally: _MineTally,
+    *,
+    held: Iterable[str | None],
+    forgotten: frozenset[str],
 ) -> frozenset[str | None]:
-    """Merge every project that has new rows; returns those that failed."""
+    """Merge every project that has new rows, and those that hold forgotten sessions; returns those that failed."""
     parts: dict[str | None, set[str]] = {}
-    replaced: dict[str | None, set[str]] = {}
+    replaced: dict[str | None, set[str]] = {project: set() for project in held}
     for part in done:
         for read in part.files:
             if read.failure is not None:
@@ -299,7 +342,7 @@ def _merge_all(
             for project in (*read.projects, *earlier.get(read.file.address, ())):
                 replaced.setdefault(project, set()).add(read.file.address)
     tasks = [
-        MergeTask(out, project, tuple(sorted(parts.get(project, ()))), frozenset(addresses))
+        MergeTask(out, project, tuple(sorted(parts.get(project, ()))), frozenset(addresses), forgotten)
         for project, addresses in sorted(replaced.items(), key=lambda item: (-len(item[1]), item[0] or ""))
     ]
     failed = set()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -74,6 +74,17 @@ def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+def withdraw_mined(config: Config, out: str, keys: Collection[str] | None) -> None:
+    """Have the team's server forget sessions of a mined folder, by the keys of their records; without keys, all."""
+    folder = MinedFolder(out)
+    if not folder.names(_PUSHED):
+        return
+    with team_at(config, None, to_push=True) as (membership, client, redactor):
+        _MinedPusher(config, folder, membership, redactor).withdraw(
+            lambda batch: client.push(batch, shown_as=config.team.name), keys
+        )
+
+
 class _MinedPusher:
     """One project after the other, each through a store that lives as long: memory and disk hold one project."""
 
@@ -82,7 +93,7 @@ class _MinedPusher:
         self._folder = folder
         self._redactor = redactor
         # Who joins again is another machine to the server, and has pushed nothing yet.
-        self._place = f"{_PUSHED}/{short_digest(membership.url, membership.machine, repr(membership.joined_at))}"
+        self._place = f"{_PUSHED}/{short_digest(membership.machine, repr(membership.joined_at))}"
         self.sent = self.withdrawn = self.refused = 0
 
     def run(self, send: Send, *, keep: bool = True) -> MinedPush:
@@ -91,8 +102,10 @@ class _MinedPusher:
             for project in row["projects"]:
                 rules.setdefault(project or "", set()).add(row["rules"])
         projects = unchanged = not_shared = outdated = 0
-        for project in sorted(rules):
-            name = f"{self._place}/{short_digest(project, size=12)}.json"
+        names = {f"{self._place}/{short_digest(project, size=12)}.json": project for project in sorted(rules)}
+        # What is no longer there at all is not shared either.
+        for name in (*names, *sorted(set(self._folder.names(self._place)) - set(names))):
+            project = names.get(name, "")
             content = self._folder.read(name)
             before = _PushedProject("") if content is None else _decode(content)
             is_shared = self._is_shared(project)
@@ -109,6 +122,15 @@ class _MinedPusher:
                 self._push(project if is_shared else None, name, before, state, send, keep=keep)
         return MinedPush(projects, unchanged, not_shared, outdated, self.sent, self.withdrawn, self.refused)
 
+    def withdraw(self, send: Send, keys: Collection[str] | None) -> None:
+        for name in self._folder.names(self._place):
+            records = _decode(self._folder.read(name) or b"").records
+            gone = [one for one in records if keys is None or one[2] in keys]
+            for batch in batches(TeamRecord(project, kind, key, None) for project, kind, key, _ in gone):
+                send(batch)
+            if gone:
+                self._keep(name, "", {one[:3]: one[3] for one in records if one not in gone})
+
     def _is_shared(self, project: str) -> bool:
         # Histories that record no address are known by their folder; what the store makes of that, decides.
         known = project_of(project) if is_path(project) else None
@@ -124,7 +146,7 @@ class _MinedPusher:
     def _push(
         self, project: str | None, name: str, before: _PushedProject, state: str, send: Send, *, keep: bool
     ) -> None:
-        known: dict[_Key, str] = {(one[0], one[1], one[2]): one[3] for one in before.records}
+        known: dict[_Key, str] = {one[:3]: one[3] for one in before.records}
         with self._records(project) as records:
             wanted = {_key(one): one.digest for one in records()}
             if keep:

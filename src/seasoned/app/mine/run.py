@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seasoned.app.extras import require
+from seasoned.app.mine.forget import forgotten_sessions, note_folder
 from seasoned.app.stores import Progress, kept_secrecy, learn_rest, no_progress, own_paths
 from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
@@ -17,10 +19,12 @@ from seasoned.store import open_store
 
 if TYPE_CHECKING:
     from seasoned.app.mine.push import MinedPush
+    from seasoned.insight.report import Report
     from seasoned.mine.folder import MinedFolder
     from seasoned.mine.query import QueryAnswer
     from seasoned.mine.run import MineReport
     from seasoned.mine.take_up import TakenUp
+    from seasoned.outcome.error_rate import Include
 
 _TABLES = ("pyarrow", "fsspec")
 
@@ -70,8 +74,9 @@ def mine_into_folder(
         )
         stack.callback(running.close)
         try:
+            note_folder(config, out)
             with progress() as tell:
-                return mine(found, out, secrecy, running, progress=tell)
+                return mine(found, out, secrecy, running, forgotten=forgotten_sessions(config), progress=tell)
         except OSError as error:
             raise CannotDo(f"{out!r} cannot be read or written: {error}.") from error
 
@@ -124,3 +129,15 @@ def ask(out: str, sql: str, *, limit: int | None = None) -> QueryAnswer:
     from seasoned.mine.query import query
 
     return query(MinedFolder(out), sql, limit=limit)
+
+
+def report_on_folder(
+    config: Config, out: str, *, agent: str | None, project: str | None, lengths: Sequence[int], include: Include
+) -> Report:
+    """The report on a mined folder."""
+    require("`seasoned report --mined`", "query", *_TABLES, "duckdb")
+    from seasoned.mine.folder import MinedFolder
+    from seasoned.mine.report import report_on_mined
+
+    folder = MinedFolder(mined_address(config, out))
+    return report_on_mined(folder, made_at=time.time(), agent=agent, project=project, lengths=lengths, include=include)

@@ -104,10 +104,10 @@ def _connected(config: Config) -> Iterator[tuple[Store, Membership, TeamClient]]
 
 
 @contextmanager
-def team_at(config: Config, url: str, *, to_push: bool) -> Iterator[tuple[Membership, TeamClient, Redactor]]:
-    """The team at an address, for what is pushed from elsewhere than the store."""
+def team_at(config: Config, url: str | None, *, to_push: bool) -> Iterator[tuple[Membership, TeamClient, Redactor]]:
+    """The team of this machine, for what is pushed from elsewhere than the store; at this address, if one is given."""
     with _connected(config) as (_, membership, client):
-        if membership.url.rstrip("/") != url.rstrip("/"):
+        if url is not None and membership.url.rstrip("/") != url.rstrip("/"):
             raise UsageError(f"This machine is in the team at {membership.url}, not in one at {url}.")
         if to_push and membership.agreed_at is None:
             raise CannotDo(

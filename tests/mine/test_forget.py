@@ -1,0 +1,96 @@
+"""What is forgotten leaves the mined folders of this home too, and does not come back."""
+
+# ruff: noqa: E402 - what comes with an extra is looked for before anything that imports it
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+for _name in ("pyarrow", "fsspec"):
+    pytest.importorskip(_name, reason=f"{_name} is not installed: it comes with the extra `mine`")
+
+from seasoned.app import forget as forgetting
+from seasoned.app.mine.run import mine_into_folder, push_into, take_up_into
+from seasoned.app.team import machine as team
+from seasoned.config import Config
+from seasoned.errors import NotFound, UsageError
+from seasoned.file_lock import locked
+from seasoned.mine.folder import MinedFolder
+from seasoned.store import open_store
+from tests.mine.test_mine import every_byte, write_session
+from tests.team.homes import SHOP, Home, team_server_at
+
+
+def mine_again(config: Config, folder: Path, out: Path | str) -> None:
+    mine_into_folder(config, [str(folder)], out=str(out), engine="inline", slow_seconds=900.0)
+
+
+def forget(config: Config, what: str | None) -> list[str]:
+    with open_store(config.store_path) as store:
+        return forgetting.forget(config, store, forgetting.find_target(config, store, what))
+
+
+def test_a_forgotten_session_leaves_mined_folders_and_stays_out(tmp_path: Path) -> None:
+    config, out = Config(home=tmp_path / "home"), tmp_path / "out"
+    for number in (1, 2, 3):
+        write_session(tmp_path / "in" / f"b{number}.jsonl", f"make part{number}")
+    mine_again(config, tmp_path / "in", out)
+    take_up_into(str(out), str(config.store_path))
+    assert forget(config, "b1") == []
+    # One that was never read into the store is found in the folder.
+    with pytest.raises(NotFound):
+        forget(config, "b9")
+    with pytest.raises(UsageError, match="beginning of 2 mined sessions"):
+        write_session(tmp_path / "more" / "c1.jsonl", "ls"), write_session(tmp_path / "more" / "c2.jsonl", "ls")
+        mine_again(config, tmp_path / "more", out)
+        forget(config, "c")
+    assert forget(config, "c1") == []
+    left = MinedFolder(str(out)).sessions("/home/u/shop")["native_id"].to_pylist()
+    assert sorted(left) == ["b2", "b3", "c2"]
+    assert b"part1" not in b"".join(every_byte(out).values())
+    # Neither a grown file nor a copy brings it back, also not into the store.
+    write_session(tmp_path / "in" / "b1.jsonl", "make part1", "make more1")
+    mine_again(config, tmp_path / "in", out)
+    assert b"part1" not in b"".join(every_byte(out).values())
+    # A folder that another run holds is rewritten by the next one, and that is said.
+    with locked(out / "_lock"):
+        (said,) = forget(config, "b2")
+    assert "until the next `seasoned mine" in said
+    mine_again(config, tmp_path / "in", out)
+    assert sorted(MinedFolder(str(out)).sessions("/home/u/shop")["native_id"].to_pylist()) == ["b3", "c2"]
+    with open_store(config.store_path) as store:
+        forgetting.remember(config, store, "b1")
+    mine_again(config, tmp_path / "in", out)
+    assert sorted(MinedFolder(str(out)).sessions("/home/u/shop")["native_id"].to_pylist()) == ["b1", "b3", "c2"]
+    assert forget(config, None) == []
+    assert {name for name in every_byte(out) if name != "_lock"} == set()
+    mine_again(config, tmp_path / "in", out)
+    assert len(MinedFolder(str(out)).sessions("/home/u/shop")) == 3
+
+
+def test_what_was_pushed_from_a_mined_folder_is_withdrawn_when_it_is_forgotten(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    home = Home(tmp_path / "a", SHOP)
+    first, second, _ = home.session(), home.session(), home.session()
+    out = str(home.folder / "mined")
+    mine_again(home.config, home.folder / "history", out)
+    with team_server_at(tmp_path, postgres_url) as server:
+        home.join(server, "alice")
+        team.push(home.config)
+        assert push_into(home.config, out, server.url).sent == 9
+
+        def stored() -> int:
+            return sum(row["records"] for row in team.status(home.config).stored or ())
+
+        assert (forget(home.config, first), stored()) == ([], 6)
+        # While the server cannot be reached, that is said; the next push withdraws.
+        with open_store(home.config.store_path) as store, store.write():
+            store.connection.execute("UPDATE team_membership SET url = 'http://127.0.0.1:9'")
+        assert any("Records on the team's server" in one for one in forget(home.config, second))
+        with open_store(home.config.store_path) as store, store.write():
+            store.connection.execute("UPDATE team_membership SET url = ?", (server.url,))
+        assert stored() == 6
+        assert push_into(home.config, out, server.url).withdrawn == 3
+        assert stored() == 3
