@@ -19,6 +19,7 @@ from seasoned.mine.report import report_on_mined
 from seasoned.outcome.error_rate import Include
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
+from tests.cli.run import answer, seasoned
 from tests.mine.test_mine import SECRECY, run
 
 
@@ -50,3 +51,15 @@ def test_a_mined_folder_and_a_store_give_the_same_report(tmp_path: Path, samples
         report_on_mined(folder, made_at=1.0, agent="other")
     with pytest.raises(NotFound, match="no sessions"):
         report_on_mined(folder, made_at=1.0, project="nowhere")
+    # And by the command, with what it refuses in one sentence.
+    found = answer("report", "--mined", tmp_path / "out", "--lengths", "50,100")
+    assert (found["sessions"], found["counts"]["failed"]) == (whole.sessions, whole.counts.failed)
+    assert found["sources"] == [str(tmp_path / "out")]
+    for code, said, *refused in (
+        (2, "either --mined", "report", "--mined", tmp_path / "out", "--store"),
+        (1, "has not been mined into", "report", "--mined", tmp_path / "nowhere"),
+        (2, "address of your team's server", "mine", "--out", tmp_path / "out", "--into", "ftp://example.org"),
+        (1, "not in a team", "mine", "--out", tmp_path / "out", "--into", "https://example.org"),
+        (2, "--preview is for --into", "mine", "--out", tmp_path / "out", "--preview", tmp_path / "p"),
+    ):
+        assert said in seasoned(*refused, expect=code).stderr

@@ -195,7 +195,7 @@ def compressed(
 
 
 def make_track(row: sqlite3.Row | dict[str, Any], calls: Iterable[Sequence[Any]], include: Include) -> Track:
-    """A session from its row and those of its own calls, in the order of `call.of_track`."""
+    """A session from its row and the rows of its calls without copies, in the order of `call.of_track`."""
     ref = SessionRef(row["agent"], row["native_id"])
     return Track(
         ref=ref,

@@ -49,11 +49,14 @@ def find_mined(config: Config, what: str) -> str | None:
         require("Looking into a mined folder", "mine", "pyarrow", "fsspec")
         from seasoned.mine.folder import MinedFolder
 
-        folder = MinedFolder(out)
-        for project in {one for each in folder.sources()["projects"].to_pylist() for one in each}:
-            sessions = folder.sessions(project)
-            refs = zip(sessions["agent"].to_pylist(), sessions["native_id"].to_pylist(), strict=True)
-            found |= {f"{agent}:{native_id}" for agent, native_id in refs if native_id.startswith(what)}
+        try:
+            folder = MinedFolder(out)
+            for project in {one for each in folder.sources()["projects"].to_pylist() for one in each}:
+                sessions = folder.sessions(project)
+                refs = zip(sessions["agent"].to_pylist(), sessions["native_id"].to_pylist(), strict=True)
+                found |= {f"{agent}:{native_id}" for agent, native_id in refs if native_id.startswith(what)}
+        except (SeasonedError, OSError):
+            continue  # out of reach now; the session may be in another folder
     whole = {ref for ref in found if ref.partition(":")[2] == what}
     if len(whole or found) > 1:
         raise UsageError(f"{what!r} is the beginning of {plural(len(found), 'mined session')}. Give the whole id.")
@@ -88,8 +91,8 @@ def remember_mined(config: Config, refs: Sequence[tuple[str, str]]) -> None:
 def _folders(config: Config) -> list[str]:
     """Folders that were mined into and are still there, as far as that can be seen from here."""
     file = config.home / _FOLDERS
-    found = msgspec.json.decode(file.read_bytes(), type=list[str]) if file.exists() else []
-    return [out for out in found if "://" in out or Path(out).is_dir()]
+    noted = msgspec.json.decode(file.read_bytes(), type=list[str]) if file.exists() else []
+    return [out for out in sorted({*noted, str(config.home / "mined")}) if "://" in out or Path(out).is_dir()]
 
 
 def _forget_in(config: Config, out: str, refs: Sequence[str], *, is_everything: bool) -> None:
