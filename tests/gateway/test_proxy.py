@@ -233,7 +233,7 @@ def test_a_client_that_leaves_stops_the_upstream(gateway: Running, upstream: Ups
             await begun.close()
 
     asyncio.run(leave())
-    assert upstream.left.wait(5), "the upstream went on speaking"
+    assert upstream.left.wait(60), "the upstream went on speaking"
     wait_until(
         lambda: any(row["name"] == "gpt-4o-mini" for row in rows(gateway.config, "gateway.usage_by_model", since=0))
     )
@@ -302,7 +302,7 @@ def test_a_client_that_stops_in_the_middle_is_let_go(tmp_path: Path, upstream: U
     config = config_in(tmp_path)
     with run_gateway(config, settings_for(config, upstream.url, client_seconds=0.2)) as gateway:
         host, port = gateway.url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=5) as line:
+        with socket.create_connection((host, int(port)), timeout=60) as line:
             line.sendall(b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{")
             assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
     assert upstream.heard == []
@@ -316,7 +316,7 @@ def test_a_client_that_sends_a_byte_now_and_then_is_let_go(tmp_path: Path, upstr
         began = time.monotonic()
         came = b""
         while not came:
-            assert time.monotonic() - began < 5
+            assert time.monotonic() - began < 60
             line.sendall(b" ")
             came = line.recv(4096) if select.select([line], [], [], 0.03)[0] else b""
         assert came.startswith(b"HTTP/1.1 408 ")
@@ -378,7 +378,7 @@ def test_a_name_that_is_not_its_own_is_refused(
 
 def _line(gateway: Running) -> socket.socket:
     host, port = gateway.url.removeprefix("http://").split(":")
-    return socket.create_connection((host, int(port)), timeout=5)
+    return socket.create_connection((host, int(port)), timeout=60)
 
 
 @pytest.mark.parametrize("has_come", [True, False])
@@ -411,7 +411,7 @@ def test_no_target_leads_elsewhere(gateway: Running, upstream: Upstream, target:
     host, port = gateway.url.removeprefix("http://").split(":")
     upstream.heard.clear()
     upstream.script[:] = [whole({})]
-    with socket.create_connection((host, int(port)), timeout=5) as line:
+    with socket.create_connection((host, int(port)), timeout=60) as line:
         line.sendall(b"GET " + target + b" HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         answer = line.recv(4096)
     assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 200 "))

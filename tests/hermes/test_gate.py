@@ -49,7 +49,7 @@ def refused(arguments: Any, tool: str = "terminal", wait_seconds: float = 20.0) 
 
 def _first(asked: list[dict[str, Any]]) -> dict[str, Any]:
     """The request that was decided, once whoever decided has said so."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not asked and time.monotonic() < deadline:
         time.sleep(0.01)
     return asked[0]

@@ -228,7 +228,7 @@ def check_hooks_that_nobody_trusted_are_silent_and_notify_still_counts(place: Co
     before = settled_turns(place)
     _, asked, _ = place.run([{"text": "Hello."}], place.ask("Without trust.", trusted=False))
     assert block_of(asked[0]) is None
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while turns(place) == before and time.monotonic() < until:
         time.sleep(0.05)  # Codex waits for no notify program
     assert turns(place) == before + 1

@@ -46,8 +46,10 @@ def test_a_word_someone_said_leads_to_the_message(home: Path) -> None:
 FIRST = "40904d81-3cc3-479a-add2-41b5627b4125"
 
 
-def test_the_command_finds_the_same(samples: Path) -> None:
+def test_the_command_finds_the_same(home: Path, samples: Path) -> None:
     answer("scan", samples)
+    with store_of(home / ".seasoned") as store:
+        assert fill(store) == 0, "searching itself fills the index for a short time only"
     found = answer("search", "carriers", "--all", "--limit", 1)
     assert found["has_more"] and found["waiting"] == 0 and found["count"] == 1
     hit = found["hits"][0]
