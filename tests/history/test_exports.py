@@ -143,7 +143,7 @@ def test_checkpoints_of_entire_are_read_from_the_branch_and_nothing_changes(repo
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "--no-checkout", str(repository), str(clone))
     git(clone, "pack-refs", "--all")
-    (cloned,) = checkpoint_files(Config(home=tmp_path / "home"), [clone / "sub" / ".."])
+    (cloned,) = checkpoint_files(Config(home=tmp_path / "home"), [clone])
     assert named("entire").stamps(cloned) == named("entire").stamps(head)  # type: ignore[attr-defined]
     assert [str(s.ref) for s in named("entire").read(cloned, {two})] == [f"claude-code:{two}"]  # type: ignore[call-arg]
 
@@ -186,6 +186,8 @@ def test_repositories_without_checkpoints_and_damaged_ones_say_so(repository: Pa
     config = Config(home=tmp_path / "home")
     with pytest.raises(NotFound, match="No checkpoints of Entire in these repositories"):
         checkpoint_files(config, [repository])
+    with pytest.raises(NotFound, match="does not exist"):
+        checkpoint_files(config, [tmp_path / "nowhere"])
     assert recognise(repository / ".git" / "HEAD") is None
     add_checkpoint(repository, BRANCH, {"ab/c/0/full.jsonl": b"{}", "ab/c/0/metadata.json": b"not json"})
     (head,) = checkpoint_files(config, [repository])

@@ -118,6 +118,9 @@ def checkpoint_files(config: Config, folders: Sequence[Path]) -> list[Path]:
 
     A repository is someone else's text: it is read because a person says so, never because it was found.
     """
+    for folder in folders:
+        if not folder.exists():
+            raise NotFound(f"{str(folder)!r} does not exist: check the path.")
     around = [str(folder.absolute()) for folder in folders]
     if not around and config.store_path.exists():
         with open_store(config.store_path) as store:
