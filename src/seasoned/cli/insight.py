@@ -22,7 +22,7 @@ from seasoned.cli.options import (
     project_option,
     store_option,
 )
-from seasoned.cli.output import print_json, printable, shown, table
+from seasoned.cli.output import ReadingBar, print_json, printable, shown, table
 from seasoned.cli.page_file import write_page
 from seasoned.cli.project.choice import chosen_project
 from seasoned.config import load
@@ -129,15 +129,17 @@ def report_on(
     include: Sequence[str] = (),
 ) -> Report:
     """The report on what a store holds."""
-    return report_on_all(
-        store,
-        made_at=time.time(),
-        paths=paths,
-        agent=agent,
-        project=project,
-        lengths=_ends(lengths),
-        include=Include(**dict.fromkeys(include, True)),
-    )
+    with ReadingBar(of_bytes=False) as bar:
+        return report_on_all(
+            store,
+            made_at=time.time(),
+            paths=paths,
+            agent=agent,
+            project=project,
+            lengths=_ends(lengths),
+            include=Include(**dict.fromkeys(include, True)),
+            tell=bar,
+        )
 
 
 def _ends(lengths: str) -> list[int]:

@@ -135,9 +135,10 @@ def shows_progress() -> bool:
 
 
 class ReadingBar:
-    """A progress bar that appears only when reading takes longer than a moment."""
+    """A progress bar, of bytes or of sessions, that appears only when reading takes longer than a moment."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, of_bytes: bool = True) -> None:
+        self._of_bytes = of_bytes
         self._begun = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
@@ -147,9 +148,17 @@ class ReadingBar:
             if not shows_progress() or time.monotonic() - self._begun < _PROGRESS_AFTER_SECONDS:
                 return
             # Only now, because importing rich takes longer than a small scan.
-            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+            from rich.progress import (
+                BarColumn,
+                DownloadColumn,
+                MofNCompleteColumn,
+                Progress,
+                TextColumn,
+                TimeRemainingColumn,
+            )
 
-            columns = (TextColumn("Reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+            done_of = DownloadColumn() if self._of_bytes else MofNCompleteColumn()
+            columns = (TextColumn("Reading"), BarColumn(), done_of, TimeRemainingColumn())
             # On stderr and transient, so that the output stays clean in pipes and on the screen.
             self._bar = Progress(*columns, console=console(stderr=True), transient=True)
             self._bar.start()

@@ -88,7 +88,7 @@ class Cohort(msgspec.Struct, frozen=True):
 
 def cohort(trials: Trials, *, lengths: Sequence[int] = LENGTHS) -> Cohort:
     """All figures of many sessions, each with its interval and its n."""
-    buckets = _buckets(trials.messages, lengths)
+    buckets = _buckets(trials.messages_of, lengths)[trials.session]
     names = bucket_names(lengths)
     blocks, block_names = _blocks(trials)
     fifth = trials.fifth()
@@ -121,14 +121,14 @@ def bucket_names(lengths: Sequence[int] = LENGTHS) -> tuple[str, ...]:
 def _buckets(messages: Codes, lengths: Sequence[int]) -> Codes:
     import numpy as np
 
-    return np.searchsorted(np.asarray(lengths), messages, side="left")
+    return np.searchsorted(np.asarray(lengths), messages, side="left").astype(np.int16)
 
 
 def _blocks(trials: Trials) -> tuple[Codes, tuple[str, ...]]:
     """The block of ten positions of each call, and the names of the blocks up to the last that has calls."""
     import numpy as np
 
-    blocks = np.minimum(trials.position // BLOCK, BLOCKS)
+    blocks = np.minimum(trials.position // BLOCK, BLOCKS).astype(np.int16)
     count = int(blocks.max()) + 1 if len(trials) else 0
     names = [f"{BLOCK * i + 1}–{BLOCK * (i + 1)}" for i in range(min(count, BLOCKS))]
     return blocks, (*names, *([f"{BLOCK * BLOCKS + 1}+"] if count > BLOCKS else []))
@@ -164,7 +164,7 @@ def _trend(trials: Trials) -> Trend:
 def _slope(trials: Trials, among: Flags, *, by_tool: bool) -> Estimate:
     return slope_of(
         trials.failed[among],
-        trials.relative()[among],
+        trials.relative(among),
         trials.session[among],
         trials.tool[among] if by_tool else None,
         group=trials.cluster[among],
@@ -192,7 +192,7 @@ def _survivors(trials: Trials, blocks: Codes, names: Sequence[str]) -> Survivors
     ended = blocks == last_block[trials.session]
     # In the open last block positions are not equal, so nothing is compared there.
     equal = blocks < BLOCKS
-    stratum = blocks * len(trials.tools) + trials.tool
+    stratum = blocks.astype(np.int32) * len(trials.tools) + trials.tool
     comparisons = [
         stratified_difference(trials.failed[equal], group[equal], stratum[equal], trials.cluster[equal], level=LEVEL)
         for group in (ended, is_last)

@@ -11,7 +11,7 @@ import msgspec
 
 from seasoned.command.parse import names, parse
 from seasoned.command.translate import argument_names
-from seasoned.insight.mistake.call_target import NO_PATH, CallTarget, blamed, target_of
+from seasoned.insight.mistake.call_target import NO_PATH, CallTarget, target_of
 from seasoned.insight.mistake.repair import repairs
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall
@@ -144,7 +144,7 @@ def _commands(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
     if call.command is None:
         return
     target = target_of(call)
-    guilty = {run.label for run in blamed(target)} if call.has_failed and not _only_finds(target) else set()
+    guilty = {run.label for run in target.blamed} if call.has_failed and not _only_finds(target) else set()
     for run in target.runs:
         outcome: Outcome = "used"
         if not call.has_failed:
@@ -157,7 +157,7 @@ def _commands(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
 
 def _only_finds(target: CallTarget) -> bool:
     """A check that reports a finding worked, unless it complains about its own usage."""
-    checks = bool(target.runs) and all(run.is_check for run in blamed(target))
+    checks = bool(target.runs) and all(run.is_check for run in target.blamed)
     return checks and not _WRONG_USE.compiled.search(target.complaint)
 
 

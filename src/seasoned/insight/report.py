@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from functools import lru_cache
 
 import msgspec
 
@@ -11,7 +12,7 @@ from seasoned.insight.cohort import LENGTHS, Cohort, CohortVerdict, bucket_names
 from seasoned.insight.compression import PooledCheck, chains, check_many
 from seasoned.insight.mistake.recurrence import Recurrence, RecurrenceCounter
 from seasoned.insight.track import Track
-from seasoned.insight.trials import Figure, Trials, trials_of
+from seasoned.insight.trials import Figure, TrialColumns, Trials
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.session import Usage, sum_usage
 
@@ -58,39 +59,60 @@ class Report(msgspec.Struct, frozen=True):
     spending: Spending
 
 
-class _Facts:
-    """Facts collected in the pass over the sessions."""
+class ReportPart:
+    """What a report keeps of the sessions that were added: of all of them, or of a part that others are merged with."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_part: bool = False) -> None:
         self.agents: list[str] = []
         self.dates: list[float | None] = []
         self.messages = self.copies = 0
         self.counts = Counts()
-        self.times: list[float] = []
-        self.usages: list[Usage] = []
+        self.first: float | None = None
+        self.last: float | None = None
+        self.usage = Usage()
+        self.with_usage = 0
         self.costs: list[float] = []
-        self.recurrences = RecurrenceCounter()
+        self.recurrences = RecurrenceCounter(is_part=is_part)
+        self.columns = TrialColumns()
 
-    def collect(self, tracks: Iterable[Track]) -> Iterator[Track]:
-        for track in tracks:
-            # Facts are noted while the trials are made: sessions are read from the store only once.
-            self.agents.append(track.ref.agent)
-            self.dates.append(track.started if track.started is not None else track.ended)
-            self.messages += track.messages
-            self.copies += track.copies
-            self.counts += track.counts
-            self.times += [time for time in (track.started, track.ended) if time is not None]
-            if track.usage != Usage():
-                self.usages.append(track.usage)
-            if track.cost_usd is not None:
-                self.costs.append(track.cost_usd)
-            self.recurrences.add(track)
-            yield track
+    def add(self, track: Track) -> None:
+        self.agents.append(track.ref.agent)
+        self.dates.append(track.started if track.started is not None else track.ended)
+        self.messages += track.messages
+        self.copies += track.copies
+        self.counts += track.counts
+        self._see(track.started, track.ended)
+        if track.usage != Usage():
+            self.usage = sum_usage([track.usage], self.usage)
+            self.with_usage += 1
+        if track.cost_usd is not None:
+            self.costs.append(track.cost_usd)
+        self.recurrences.add(track)
+        self.columns.add(track)
+
+    def merge(self, later: ReportPart) -> None:
+        """Add a part whose sessions follow these: the same as adding them one by one."""
+        self.agents += later.agents
+        self.dates += later.dates
+        self.messages += later.messages
+        self.copies += later.copies
+        self.counts += later.counts
+        self._see(later.first, later.last)
+        self.usage = sum_usage([later.usage], self.usage)
+        self.with_usage += later.with_usage
+        # All of them, since a sum of sums may differ in its last digit.
+        self.costs += later.costs
+        self.recurrences.merge(later.recurrences)
+        self.columns.merge(later.columns)
+
+    def _see(self, *times: float | None) -> None:
+        known = [time for time in (self.first, self.last, *times) if time is not None]
+        self.first, self.last = min(known, default=None), max(known, default=None)
 
     def spending(self) -> Spending:
         return Spending(
-            sum_usage(self.usages),
-            len(self.usages),
+            self.usage,
+            self.with_usage,
             # None and not 0.0: sessions without a recorded cost were not free.
             sum(self.costs) if self.costs else None,
             len(self.costs),
@@ -99,7 +121,7 @@ class _Facts:
 
 
 def report(
-    tracks: Iterable[Track],
+    parts: Iterable[ReportPart],
     *,
     made_at: float,
     compressed: Iterable[Track] = (),
@@ -108,13 +130,17 @@ def report(
     include: Include = NOTHING_MORE,
     lengths: Sequence[int] = LENGTHS,
 ) -> Report:
-    """The report from one pass over the sessions; `compressed` are the sessions for the compression check."""
+    """The report from parts in the order of their sessions; `compressed` are the sessions for the compression check."""
     bucket_names(lengths)  # refuses wrong ones before the work begins
-    facts = _Facts()
-    trials = trials_of(facts.collect(tracks))
+    facts = ReportPart()
+    for part in parts:
+        facts.merge(part)
+    recurrences = facts.recurrences.recurring()
+    # The figures need the most memory; what was counted of mistakes is not needed any more.
+    del facts.recurrences
+    trials = facts.columns.trials()
     figures = cohort(trials, lengths=lengths)
     by_tool = _by_tool(trials)
-    recurrences = facts.recurrences.recurring()
     mistakes = [found for found in recurrences if found.kind == "mistake"]
     return Report(
         made_at=made_at,
@@ -125,8 +151,8 @@ def report(
         messages=facts.messages,
         counts=facts.counts,
         copies=facts.copies,
-        first=min(facts.times, default=None),
-        last=max(facts.times, default=None),
+        first=facts.first,
+        last=facts.last,
         by_agent=_by_name(trials, facts.agents),
         by_tool=by_tool[:_MOST_TOOLS],
         tools=len(by_tool),
@@ -141,6 +167,14 @@ def report(
     )
 
 
+def part_of(tracks: Iterable[Track]) -> ReportPart:
+    """What a report keeps of these sessions."""
+    part = ReportPart(is_part=True)
+    for track in tracks:
+        part.add(track)
+    return part
+
+
 def _by_tool(trials: Trials) -> tuple[Figure, ...]:
     found = [trials.figure(name, trials.tool == code) for code, name in enumerate(trials.tools)]
     return tuple(sorted(found, key=lambda figure: (-figure.failed, -figure.calls, figure.label)))
@@ -151,23 +185,27 @@ def _by_name(trials: Trials, names: Sequence[str]) -> tuple[Figure, ...]:
     import numpy as np
 
     known = sorted(set(names))
-    codes = np.array([known.index(name) for name in names], dtype=np.intp)
-    return tuple(trials.figure(name, codes[trials.session] == code) for code, name in enumerate(known))
+    if not known:
+        return ()
+    numbers = {name: number for number, name in enumerate(known)}
+    codes = np.array([numbers[name] for name in names], dtype=np.int32)[trials.session]
+    # Sorted once: to look for the calls of each of a hundred weeks among millions takes longer.
+    by_code = np.argsort(codes, kind="stable").astype(np.int32)
+    ends = np.cumsum(np.bincount(codes, minlength=len(known)))[:-1]
+    return tuple(trials.figure(name, some) for name, some in zip(known, np.split(by_code, ends), strict=True))
 
 
 def _over_time(trials: Trials, dates: Sequence[float | None]) -> tuple[Figure, ...]:
-    times = [date for date in dates if date is not None]
+    times = [time for time in dates if time is not None]
     if not times:
         return ()
     by_week = max(times) - min(times) > _DAYS_BY_DAY * 86400
-    return tuple(
-        figure
-        for figure in _by_name(trials, ["" if date is None else _period(date, by_week=by_week) for date in dates])
-        if figure.label and figure.calls
-    )
+    labels = ["" if time is None else _period(int(time // 86400), by_week=by_week) for time in dates]
+    return tuple(figure for figure in _by_name(trials, labels) if figure.label and figure.calls)
 
 
-def _period(time: float, *, by_week: bool) -> str:
+@lru_cache(maxsize=4096)
+def _period(days: int, *, by_week: bool) -> str:
     """The day, or the Monday of the week, in UTC: a report of the same sessions is the same everywhere."""
-    day = datetime.fromtimestamp(time, UTC).date()
+    day = date(1970, 1, 1) + timedelta(days=days)
     return (day - timedelta(days=day.weekday() if by_week else 0)).isoformat()

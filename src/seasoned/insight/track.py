@@ -17,9 +17,10 @@ from seasoned.project import project_of
 from seasoned.session import Relation, Session, SessionRef, ToolCall, Usage
 from seasoned.store import Store
 
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
+decode_arguments = msgspec.json.Decoder(dict[str, Any]).decode
 # What enters the error rate. Everything else is reported separately.
 COUNTED = ("ok", "failed")
+_LAST_ID = 2**63 - 1
 
 
 class JudgedCall(msgspec.Struct, frozen=True, dict=True):
@@ -55,7 +56,7 @@ class JudgedCall(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def arguments(self) -> dict[str, Any]:
         """Decoded at the first use, and kept: most calls are never asked for them. Do not change the dict."""
-        return _decode(self.raw_arguments)
+        return decode_arguments(self.raw_arguments)
 
     @cached_property
     def command(self) -> str | None:
@@ -166,8 +167,12 @@ def tracks(
     agent: str | None = None,
     project: str | None = None,
     sessions: Iterable[int] | None = None,
+    between: tuple[int, int] = (0, _LAST_ID),
 ) -> Iterator[Track]:
-    """Sessions of the store in the order of row ids: all, those of an agent or project, or those with these ids."""
+    """Sessions of the store in the order of row ids: all, those of an agent or project, or those with these ids.
+
+    `between` leaves out all but a range of row ids.
+    """
     if sessions is not None:
         for session_id in sorted(sessions):
             row = store.row("session.track", {"id": session_id})
@@ -175,9 +180,10 @@ def tracks(
                 calls = map(tuple, store.rows("call.of_track", {"session_id": session_id}))
                 yield make_track(row, calls, include)
         return
-    by_session = groupby(store.each("call.of_tracks", {"agent": agent, "project": project}), key=itemgetter(0))
+    chosen = {"agent": agent, "project": project, "first": between[0], "last": between[1]}
+    by_session = groupby(store.each("call.of_tracks", chosen), key=itemgetter(0))
     following = next(by_session, None)
-    for row in store.each("session.tracks", {"agent": agent, "project": project}):
+    for row in store.each("session.tracks_between", chosen):
         # Both queries are ordered by session id; a session without own calls has no group.
         if following is not None and following[0] == row["id"]:
             yield make_track(row, (tuple(call)[1:] for call in following[1]), include)

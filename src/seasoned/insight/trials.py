@@ -15,13 +15,14 @@ from seasoned.insight.track import JudgedCall, Track
 from seasoned.stats.cluster import Pooled, rate, wilson_interval
 from seasoned.stats.difference import standardise_tables
 from seasoned.stats.interval import NO_TRIALS, ONE_CLUSTER, Estimate
+from seasoned.stats.trend import distinct
 from seasoned.store import DatabaseRow
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    Codes = npt.NDArray[np.intp]
+    Codes = npt.NDArray[np.integer]
     Flags = npt.NDArray[np.bool_]
 
 EARLY_TURNS = 30
@@ -61,17 +62,17 @@ class Trials:
     ) -> None:
         import numpy as np
 
-        self.session: Codes = np.asarray(session, dtype=np.intp)
-        self.position: Codes = np.asarray(position, dtype=np.intp)
+        # 32 bits: the columns of millions of calls are most of what a report holds in memory.
+        self.session: Codes = np.asarray(session, dtype=np.int32)
+        self.position: Codes = np.asarray(position, dtype=np.int32)
         self.failed: Flags = np.asarray(failed, dtype=bool)
-        self.tool: Codes = np.asarray(tool, dtype=np.intp)
+        self.tool: Codes = np.asarray(tool, dtype=np.int32)
         self.tools = tuple(tools)
-        self.cluster_of: Codes = np.asarray(cluster, dtype=np.intp)  # the lineage of each session
-        self.messages_of: Codes = np.asarray(messages, dtype=np.intp)
-        self.calls_of: Codes = np.asarray(own_calls, dtype=np.intp)
-        self.early_of: Codes = np.asarray(early, dtype=np.intp)
+        self.cluster_of: Codes = np.asarray(cluster, dtype=np.int32)  # the lineage of each session
+        self.messages_of: Codes = np.asarray(messages, dtype=np.int32)
+        self.calls_of: Codes = np.asarray(own_calls, dtype=np.int32)
+        self.early_of: Codes = np.asarray(early, dtype=np.int32)
         self.cluster: Codes = self.cluster_of[self.session]
-        self.messages: Codes = self.messages_of[self.session]
 
     def __len__(self) -> int:
         return len(self.failed)
@@ -81,7 +82,7 @@ class Trials:
         """Sessions with at least one call that counts."""
         import numpy as np
 
-        return len(np.unique(self.session))
+        return int(np.count_nonzero(np.bincount(self.session)))
 
     def everything(self) -> Flags:
         import numpy as np
@@ -94,36 +95,36 @@ class Trials:
 
         sizes = np.bincount(self.session, minlength=len(self.cluster_of))
         ends = np.cumsum(sizes)
-        return ends[self.session] - 1 - np.arange(len(self))
+        return (ends[self.session] - 1 - np.arange(len(self))).astype(np.int32)
 
-    def relative(self) -> npt.NDArray[np.float64]:
-        """The relative position of each call in its session, from 0 for the first call to 1 for the last."""
+    def relative(self, among: Flags) -> npt.NDArray[np.float64]:
+        """The relative position of these calls in their sessions, from 0 for the first call to 1 for the last."""
         import numpy as np
 
-        return np.asarray(self.position / np.maximum(self.calls_of[self.session] - 1, 1), dtype=float)
+        of_session = np.maximum(self.calls_of - 1, 1)
+        return np.asarray(self.position[among] / of_session[self.session[among]], dtype=float)
 
     def fifth(self) -> Codes:
         """The fifth of its session, 0 to 4, by the session's own calls."""
         import numpy as np
 
-        return np.minimum(5 * self.position // np.maximum(self.calls_of[self.session], 1), 4)
+        return np.minimum(5 * self.position // np.maximum(self.calls_of[self.session], 1), 4).astype(np.int16)
 
-    def figure(self, label: str, among: Flags, *, fixed_mix: bool = False) -> Figure:
-        """The error rate of the selected calls."""
+    def figure(self, label: str, among: Flags | Codes, *, fixed_mix: bool = False) -> Figure:
+        """The error rate of the selected calls: flags, or their positions in the columns."""
         import numpy as np
 
-        totals = np.bincount(self.cluster[among])
-        failures = np.bincount(self.cluster[among], self.failed[among])
+        cluster, failed = self.cluster[among], self.failed[among]
+        estimate = rate(np.bincount(cluster, failed).astype(float), np.bincount(cluster).astype(float))
+        sessions = int(np.count_nonzero(np.bincount(self.session[among])))
         standardised = self._fixed_mix(among) if fixed_mix else None
-        sessions = len(np.unique(self.session[among]))
-        estimate = rate(failures.tolist(), totals.tolist())
-        return Figure(label, int(self.failed[among].sum()), int(among.sum()), sessions, estimate, standardised)
+        return Figure(label, int(failed.sum()), len(failed), sessions, estimate, standardised)
 
-    def _fixed_mix(self, among: Flags) -> Estimate:
+    def _fixed_mix(self, among: Flags | Codes) -> Estimate:
         """The rate at the tool mix of all calls; unknown if too little of that mix was used."""
         import numpy as np
 
-        clusters, row = np.unique(self.cluster[among], return_inverse=True)
+        clusters, row = distinct(self.cluster[among])
         shape = (len(clusters), len(self.tools))
         cell = row * len(self.tools) + self.tool[among]
         totals = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
@@ -136,38 +137,65 @@ class Trials:
         return found.estimate
 
 
-def trials_of(tracks: Iterable[Track]) -> Trials:
-    """Collect the counted calls. A shell counts as several tools, one for each kind of command."""
-    # Arrays and not lists: a history may have millions of calls.
-    session, position, tool, failed = array("q"), array("q"), array("q"), array("b")
-    tools: dict[str, int] = {}
-    codes: dict[tuple[str, str], int] = {}
-    roots: dict[str, int] = {}
-    facts: list[tuple[int, int, int, int]] = []
-    for number, track in enumerate(tracks):
-        early = EARLY_TYPES.index(early_type(track.calls))
-        facts.append((roots.setdefault(track.root, len(roots)), track.messages, len(track.calls), early))
+class TrialColumns:
+    """Collects the counted calls of sessions. A shell counts as several tools, one for each kind of command."""
+
+    def __init__(self) -> None:
+        # Arrays and not lists: a history may have millions of calls.
+        self.session, self.position, self.tool, self.failed = array("i"), array("i"), array("i"), array("b")
+        self.messages, self.own_calls, self.early = array("i"), array("i"), array("b")
+        self.roots: list[str] = []  # of each session
+        self.tools: dict[str, int] = {}
+        self._codes: dict[tuple[str, str], int] = {}
+
+    def add(self, track: Track) -> None:
+        number = len(self.roots)
+        self.roots.append(track.root)
+        self.messages.append(track.messages)
+        self.own_calls.append(len(track.calls))
+        self.early.append(EARLY_TYPES.index(early_type(track.calls)))
         for call in track.counted():
-            session.append(number)
-            position.append(call.position)
-            failed.append(call.has_failed)
+            self.session.append(number)
+            self.position.append(call.position)
+            self.failed.append(call.has_failed)
             # A name is put together once for each tool and kind, not for each of millions of calls.
-            code = codes.get((call.tool, call.kind))
+            code = self._codes.get((call.tool, call.kind))
             if code is None:
-                code = codes[call.tool, call.kind] = tools.setdefault(tool_name(call), len(tools))
-            tool.append(code)
-    cluster, messages, own_calls, early_types = zip(*facts, strict=True) if facts else ((), (), (), ())
-    return Trials(
-        session,
-        position,
-        failed,
-        tool,
-        list(tools),
-        cluster=cluster,
-        messages=messages,
-        own_calls=own_calls,
-        early=early_types,
-    )
+                code = self.tools.setdefault(tool_name(call), len(self.tools))
+                self._codes[call.tool, call.kind] = code
+            self.tool.append(code)
+
+    def merge(self, later: TrialColumns) -> None:
+        """Add the columns of sessions that follow these."""
+        import numpy as np
+
+        codes = [self.tools.setdefault(name, len(self.tools)) for name in later.tools]
+        self.session.frombytes((np.asarray(later.session) + np.int32(len(self.roots))).tobytes())
+        self.tool.frombytes(np.asarray(codes, dtype=np.int32)[np.asarray(later.tool)].tobytes())
+        for name in ("position", "failed", "messages", "own_calls", "early", "roots"):
+            getattr(self, name).extend(getattr(later, name))
+
+    def trials(self) -> Trials:
+        numbers: dict[str, int] = {}
+        return Trials(
+            self.session,
+            self.position,
+            self.failed,
+            self.tool,
+            list(self.tools),
+            cluster=[numbers.setdefault(root, len(numbers)) for root in self.roots],
+            messages=self.messages,
+            own_calls=self.own_calls,
+            early=self.early,
+        )
+
+
+def trials_of(tracks: Iterable[Track]) -> Trials:
+    """The counted calls of sessions."""
+    columns = TrialColumns()
+    for track in tracks:
+        columns.add(track)
+    return columns.trials()
 
 
 def tool_name(call: JudgedCall) -> str:

@@ -184,8 +184,8 @@ def effective_clusters(sizes: Array) -> float:
 
 
 def rate(
-    failures: Sequence[int],
-    totals: Sequence[int],
+    failures: Sequence[int] | Array,
+    totals: Sequence[int] | Array,
     *,
     level: float = 0.95,
     method: Method = "wilson",

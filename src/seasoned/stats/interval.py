@@ -64,7 +64,7 @@ def span(low: float, value: float, high: float, level: float, n: int) -> Interva
     return Interval(min(low, value), max(high, value), level, n)
 
 
-def as_counts(failures: Sequence[int], totals: Sequence[int]) -> Array:
+def as_counts(failures: Sequence[int] | Array, totals: Sequence[int] | Array) -> Array:
     """One row (failures, total) for each cluster with trials; empty clusters are dropped."""
     rows = raw_counts(failures, totals)
     # A cluster without trials has no rate, and would still count as a unit.
@@ -84,7 +84,7 @@ def as_pairs(
     return rows[(rows[:, 1] > 0) & (rows[:, 3] > 0)]
 
 
-def raw_counts(failures: Sequence[int], totals: Sequence[int]) -> Array:
+def raw_counts(failures: Sequence[int] | Array, totals: Sequence[int] | Array) -> Array:
     """One row for each cluster, also empty ones."""
     import numpy as np
 

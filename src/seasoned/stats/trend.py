@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from seasoned.stats.interval import Array
 
-    Codes = npt.NDArray[np.intp]
+    Codes = npt.NDArray[np.integer]
     Flags = npt.NDArray[np.bool_]
 
 NO_WAY = "no cluster has trials at more than one position"
@@ -48,10 +48,10 @@ def slope_of(
     outcome, position = _within(failed.astype(float), cluster), _within(position, cluster)
     reason = NO_WAY
     if stratum is not None and float(np.abs(position).max()) > 1e-9 * scale:
-        outcome, position = _without_strata((outcome, position), cluster, stratum)
+        _take_out_strata((outcome, position), cluster, stratum)
         reason = NO_WAY_IN_STRATA
     # Rounding errors of the subtraction would otherwise count as positions.
-    position[np.abs(position) < 1e-9 * scale] = 0.0
+    position[(position < 1e-9 * scale) & (position > -1e-9 * scale)] = 0.0
     unit = cluster if group is None else group
     spread = sums(unit, position**2)
     # A cluster with hardly any spread would leave only rounding errors when the others are left out.
@@ -81,8 +81,8 @@ def _within(values: Array, cluster: Codes) -> Array:
     """Each value less the mean of its cluster."""
     import numpy as np
 
-    means = sums(cluster, values) / np.maximum(np.bincount(cluster), 1)
-    return values - means[cluster]
+    means = (sums(cluster, values) / np.maximum(np.bincount(cluster), 1))[cluster]
+    return np.subtract(values, means, out=means)
 
 
 def sums(codes: Codes, values: Array) -> Array:
@@ -94,10 +94,12 @@ def sums(codes: Codes, values: Array) -> Array:
 
 # Clusters whose counts by stratum are held at once: with many strata all of them would fill the memory.
 _CLUSTERS_AT_ONCE = 20_000
+# Codes so many times the number of entries are sorted: a table of all codes would be larger than the entries.
+_SPARSE = 8
 
 
-def _without_strata(columns: Sequence[Array], cluster: Codes, stratum: Codes) -> list[Array]:
-    """What strata leave of values that are already free of clusters.
+def _take_out_strata(columns: Sequence[Array], cluster: Codes, stratum: Codes) -> None:
+    """Leave of values that are already free of clusters, in place, what strata do not explain.
 
     The normal equations are built from counts, so that no column for each stratum and trial is ever held.
     """
@@ -113,7 +115,18 @@ def _without_strata(columns: Sequence[Array], cluster: Codes, stratum: Codes) ->
         normal -= counts.T @ (counts / np.maximum(counts.sum(axis=1), 1.0)[:, None])
     # A pseudo-inverse: with every cluster's mean removed, the levels are known only up to a constant.
     inverse = np.linalg.pinv(normal, hermitian=True)
-    return [values - _within((inverse @ sums(stratum, values))[stratum], cluster) for values in columns]
+    for values in columns:
+        values -= _within((inverse @ sums(stratum, values))[stratum], cluster)
+
+
+def distinct(codes: Codes) -> tuple[Codes, Codes]:
+    """The codes that occur, in order, and for each entry which of them it is: np.unique without sorting."""
+    import numpy as np
+
+    if not len(codes) or int(codes.max()) > _SPARSE * len(codes):
+        return np.unique(codes, return_inverse=True)
+    occurs = np.bincount(codes) > 0
+    return occurs.nonzero()[0], (np.cumsum(occurs, dtype=np.int32) - 1)[codes]
 
 
 NO_SHARED_STRATUM = "no stratum has trials of both groups"
@@ -141,7 +154,7 @@ def stratified_difference(
     # A stratum without both groups has no information, nor do clusters that lie only in such strata.
     kept = shared[of_stratum]
     cells, of_stratum = cells[kept], of_stratum[kept]
-    _, of_cluster = np.unique(of_cluster[kept], return_inverse=True)
+    _, of_cluster = distinct(of_cluster[kept])
     n, clusters = int(cells[:, [1, 3]].sum()), int(of_cluster.max()) + 1
     value = float(parts.sum() / weights.sum())
     sides = [side[side > 0] for side in (sums(of_cluster, cells[:, column]) for column in (1, 3))]
@@ -169,10 +182,14 @@ def _cells(failed: Flags, in_first: Flags, stratum: Codes, cluster: Codes) -> tu
     import numpy as np
 
     strata = int(stratum.max()) + 1 if len(stratum) else 1
-    keys, row = np.unique(cluster * strata + stratum, return_inverse=True)
-    first = in_first.astype(float)
-    columns: list[Array] = [failed * first, first, failed * (1 - first), 1 - first]
-    return np.stack([sums(row, column) for column in columns], axis=1), keys // strata, keys % strata
+    keys, row = distinct(cluster.astype(np.int64) * strata + stratum)
+    # One after the other: a column for each trial is large.
+    columns = (failed & in_first, in_first, failed & ~in_first, ~in_first)
+    return (
+        np.stack([np.bincount(row[column], minlength=len(keys)).astype(float) for column in columns], axis=1),
+        keys // strata,
+        keys % strata,
+    )
 
 
 def _terms(rows: Array) -> tuple[Array, Array]:

@@ -264,41 +264,42 @@ def merged_into(store: Store, key: str) -> list[str]:
 
 def find_project(store: Store, text: str, *, base: str) -> ProjectRow:
     """The project that a person means: a key, a unique name, or a folder; relative folders begin at `base`."""
-    projects = list_projects(store)
+    settle_due(store)
     if text in (".", "..") or text.startswith(("./", "../")) or is_path(text):
-        return _of_folder(store, text, base, projects)
+        return _of_folder(store, text, base)
+    # The keys alone: what is known of all projects takes as long as there are sessions.
+    keys = [row["project"] for row in store.rows("project.keys", {"limit": -1})]
     key = ProjectFinder(store).target(text)
     wanted = text.lower()
     for found in (
-        [one for one in projects if one.key == key],
-        [one for one in projects if one.name.lower() == wanted],
+        [one for one in keys if one == key],
+        [one for one in keys if name_of(one).lower() == wanted],
         # `owner/name`, as people write it.
-        [one for one in projects if one.key.lower().endswith(f"/{wanted}")],
+        [one for one in keys if one.lower().endswith(f"/{wanted}")],
     ):
         if len(found) == 1:
-            return found[0]
+            return list_projects(store, found[0])[0]
         if found:
-            keys = ", ".join(one.key for one in found[:_SHOWN])
+            shown = ", ".join(found[:_SHOWN])
             more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-            raise UsageError(f"{text!r} is the name of {len(found)} projects: give the key, one of {keys}{more}.")
-    if not projects:
+            raise UsageError(f"{text!r} is the name of {len(found)} projects: give the key, one of {shown}{more}.")
+    if not keys:
         raise NotFound("There are no projects yet. Run `seasoned scan` first.")
     from difflib import get_close_matches  # here, because hooks import this module
 
-    near = get_close_matches(text, [one.name for one in projects], n=3, cutoff=0.4)
+    near = get_close_matches(text, map(name_of, keys), n=3, cutoff=0.4)
     similar = f" Similar: {', '.join(dict.fromkeys(near))}." if near else ""
     raise NotFound(f"No project {text!r}.{similar} `seasoned projects` lists them.")
 
 
-def _of_folder(store: Store, text: str, base: str, projects: list[ProjectRow]) -> ProjectRow:
+def _of_folder(store: Store, text: str, base: str) -> ProjectRow:
     folder = text if is_path(text) else posixpath.normpath(posixpath.join(base, text))
-    known = {one.key: one for one in projects}
     found = ProjectFinder(store).find(folder)
-    row = known.get(normal_path(folder)) if found is None else known.get(found.key)
-    if row is None:
+    rows = list_projects(store, normal_path(folder) if found is None else found.key)
+    if not rows:
         name = f"the project {found.key!r} of {folder!r}" if found is not None else repr(folder)
         raise NotFound(f"No sessions of {name} yet. `seasoned projects` lists the projects with sessions.")
-    return row
+    return rows[0]
 
 
 def project_key(store: Store, folder: str | None, *, application: str | None = None) -> str | None:

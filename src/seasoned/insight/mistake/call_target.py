@@ -23,10 +23,12 @@ from seasoned.insight.mistake.similarity import (
     nearly,
     share,
 )
-from seasoned.insight.track import JudgedCall
+from seasoned.insight.track import JudgedCall, decode_arguments
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
+REMEMBERED = 2048  # calls, and pairs of calls, about which is remembered what was found out
+_LONG_CHARS = 4000
 _PATTERN_NAMES = ("pattern", "query", "regex", "glob", "search_term", "Query", "q")
 # Arguments about how a call is made: that two calls share them means nothing.
 MANNER = names(
@@ -110,7 +112,8 @@ class ProgramRun(msgspec.Struct, frozen=True):
         return " ".join([*self.wrappers, self.label])
 
 
-class CallTarget(msgspec.Struct, frozen=True, dict=True):
+# Equal only to itself: what was found out about a target, or about two, is remembered by which they are.
+class CallTarget(msgspec.Struct, frozen=True, dict=True, eq=False):
     """What one call was meant to do."""
 
     tool: str
@@ -138,6 +141,14 @@ class CallTarget(msgspec.Struct, frozen=True, dict=True):
             return (), ()
         return _edit_lines(self.arguments, self.text) if self.command is None else _patch_lines(self.text)
 
+    @cached_property
+    def blamed(self) -> tuple[ProgramRun, ...]:
+        """The programs that failed: the one named in the complaint, else all that decide the outcome."""
+        words = self.complaint.split(":", 2)
+        said = {word.split()[-1] for word in words[:2] if word.split()}
+        named = tuple(run for run in self.runs if run.program in said)
+        return named or tuple(run for run in self.runs if run.decides) or self.runs
+
     @property
     def label(self) -> str:
         """The last program of a shell command; otherwise the tool."""
@@ -151,28 +162,31 @@ def target_of(call: JudgedCall) -> CallTarget:
     # Kept with the call: repairs, keys and kinds of one session all ask for it.
     known: CallTarget | None = call.__dict__.get("_target")
     if known is None:
-        known = call.__dict__["_target"] = _target(call)
+        complaint = f"{call.reason} {(call.result or '')[:600]}" if call.has_failed else ""
+        # Sessions repeat the calls of others. Long ones are not kept: they are rarely repeated and fill the memory.
+        find = _target if len(call.raw_arguments) <= _LONG_CHARS else _target.__wrapped__
+        known = call.__dict__["_target"] = find(call.tool, call.raw_arguments, complaint)
     return known
 
 
-def _target(call: JudgedCall) -> CallTarget:
-    arguments = call.arguments
-    plain = ToolCall("", call.tool, arguments)
+@lru_cache(maxsize=REMEMBERED)
+def _target(tool: str, raw_arguments: str, complaint: str) -> CallTarget:
+    arguments = decode_arguments(raw_arguments)
+    plain = ToolCall("", tool, arguments)
     speech = str(output_form(plain))
-    complaint = f"{call.reason} {(call.result or '')[:600]}" if call.has_failed else ""
     command = command_of(plain) if speech == "shell" else None
     if command is not None:
         patched = PATCHED.compiled.search(command[:4000]) if "*** " in command else None
         if patched is None:
             runs = runs_of(command)
-            return CallTarget(call.tool, speech, arguments, None, runs, command, complaint=complaint)
+            return CallTarget(tool, speech, arguments, None, runs, command, complaint=complaint)
         path = patched.group(1).strip()
-        return CallTarget(call.tool, "file_write", arguments, path, (), command, complaint=complaint)
+        return CallTarget(tool, "file_write", arguments, path, (), command, complaint=complaint)
     path = next((arguments[name] for name in argument_names("path") if isinstance(arguments.get(name), str)), None)
     is_whole = any(name in arguments for name in argument_names("text"))
-    target = CallTarget(call.tool, speech, arguments, path, (), None, is_whole, complaint)
+    target = CallTarget(tool, speech, arguments, path, (), None, is_whole, complaint)
     if path is None and speech.startswith("file"):
-        return msgspec.structs.replace(target, path=_path_in(call.tool, target.text))
+        return msgspec.structs.replace(target, path=_path_in(tool, target.text))
     return target
 
 
@@ -280,18 +294,11 @@ def _is_name(word: str) -> bool:
     )
 
 
-def blamed(target: CallTarget) -> tuple[ProgramRun, ...]:
-    """The programs that failed: the one named in the complaint, else all that decide the outcome."""
-    words = target.complaint.split(":", 2)
-    said = {word.split()[-1] for word in words[:2] if word.split()}
-    named = tuple(run for run in target.runs if run.program in said)
-    return named or tuple(run for run in target.runs if run.decides) or target.runs
-
-
+@lru_cache(maxsize=REMEMBERED)
 def reaches(failed: CallTarget, later: CallTarget) -> bool:
     """Whether a later call is another attempt at the same thing, not just a call of the same tool."""
     if failed.runs and later.runs:
-        return all(any(_repeats(failed, run, later, other) for other in later.runs) for run in blamed(failed))
+        return all(any(_repeats(failed, run, later, other) for other in later.runs) for run in failed.blamed)
     if failed.speech == "file_read" and _IS_FOLDER.compiled.search(failed.complaint) and _lists(failed.path, later):
         return True
     if failed.speech in ("file_read", "file_write") and failed.speech == later.speech:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from seasoned.command.parse import names, parse
 from seasoned.command.translate import argument, argument_names
 from seasoned.insight.mistake.call_form import folder_form, value_shape, written_program
-from seasoned.insight.mistake.call_target import MANNER, NO_PATH, CallTarget, ProgramRun, blamed, same_words
+from seasoned.insight.mistake.call_target import MANNER, NO_PATH, REMEMBERED, CallTarget, ProgramRun, same_words
 from seasoned.insight.mistake.signature import mask
 from seasoned.insight.mistake.similarity import closeness
 from seasoned.lazy_regex import LazyRegex
@@ -86,6 +87,7 @@ class CallChange(msgspec.Struct, frozen=True):
                 return "with another patch"
 
 
+@lru_cache(maxsize=REMEMBERED)
 def change_between(failed: CallTarget, worked: CallTarget) -> CallChange:
     """The difference that explains best why the second call worked and the first did not."""
     if failed.tool != worked.tool:
@@ -97,6 +99,7 @@ def change_between(failed: CallTarget, worked: CallTarget) -> CallChange:
     return _of_arguments(failed, worked)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def changed_arguments(failed: CallTarget, worked: CallTarget) -> tuple[str, ...]:
     """Names of arguments that differ, in the order of the call that worked."""
     before, after = failed.arguments, worked.arguments
@@ -137,11 +140,11 @@ def _of_commands(failed: CallTarget, worked: CallTarget) -> Iterator[CallChange]
 
 def _pair(failed: CallTarget, worked: CallTarget) -> tuple[ProgramRun, ProgramRun]:
     """The program that failed, and the one that did its work later."""
-    for old in reversed(blamed(failed)):
+    for old in reversed(failed.blamed):
         for new in reversed(worked.runs):
             if old.label == new.label or same_words(old, new):
                 return old, new
-    old = blamed(failed)[-1]
+    old = failed.blamed[-1]
     near = max(worked.runs, key=lambda run: (run.program == old.program, closeness(run.label, old.label)))
     return old, near
 
@@ -263,6 +266,7 @@ def code(name: str) -> str:
     return f"`{plain_name(name)}`"
 
 
+@lru_cache(maxsize=1024)
 def plain_name(name: str) -> str:
     """A name from a session, truncated and without backticks."""
     kept = "".join([c for c in name if c.isprintable() and c not in "`<>"])

@@ -14,11 +14,20 @@ import msgspec
 
 from seasoned.command.parse import names, parse
 from seasoned.command.risk import only_looks
-from seasoned.command.tool import tool_of
-from seasoned.insight.mistake.call_target import CHECKS, RUNS_FILES, CallTarget, ProgramRun, blamed, run_of, target_of
+from seasoned.command.tool import command_of, tool_of
+from seasoned.insight.mistake.call_target import (
+    CHECKS,
+    REMEMBERED,
+    RUNS_FILES,
+    CallTarget,
+    ProgramRun,
+    run_of,
+    target_of,
+)
 from seasoned.insight.mistake.signature import SILENT, UNSAID, mask, signature, telling
 from seasoned.insight.track import JudgedCall
 from seasoned.lazy_regex import LazyRegex
+from seasoned.session import ToolCall
 
 MistakeKind = Literal["mistake", "signal"]
 
@@ -195,16 +204,20 @@ def kind_of_failure(call: JudgedCall) -> FailureKey:
 
 def program_of(call: JudgedCall) -> str | None:
     """The program of a shell call with its wrappers and subcommand; None for other tools and empty commands."""
-    if call.command is None:
+    return _program(target_of(call), telling(call) if call.has_failed else None)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _program(target: CallTarget, said: str | None) -> str | None:
+    """The same from its target and, if it failed, from the line that tells most about that."""
+    if command_of(ToolCall("", target.tool, target.arguments)) is None:
         # Codex reaches its patch tool through code.
-        return "apply_patch" if call.tool == "exec" and "*** Begin Patch" in target_of(call).text else None
-    target = target_of(call)
+        return "apply_patch" if target.tool == "exec" and "*** Begin Patch" in target.text else None
     if not target.command or not parse(target.command):
         return None
-    if not call.has_failed:
-        return _label(_main(target).wrapped) if target.runs else _other_program(target, call)
-    said = telling(call)
-    cause = cause_of(call, said)
+    if said is None:
+        return _label(_main(target).wrapped) if target.runs else _other_program(target)
+    cause = _cause_in(said)
     if cause == "blocked":
         return named_in(cause, said)
     if cause == "equals":
@@ -216,7 +229,7 @@ def program_of(call: JudgedCall) -> str | None:
         # What is not installed is missing for every script alike.
         run = _main(target)
         return _label(" ".join([*run.wrappers, run.program]))
-    return _label(_main(target).wrapped) if target.runs else _other_program(target, call)
+    return _label(_main(target).wrapped) if target.runs else _other_program(target)
 
 
 def _label(text: str) -> str | None:
@@ -226,22 +239,22 @@ def _label(text: str) -> str | None:
 
 def _main(target: CallTarget) -> ProgramRun:
     """The program that most likely failed: of a chain the last one that does more than look."""
-    runs = blamed(target)
+    runs = target.blamed
     acting = [run for run in runs if not only_looks(run.program, run.label.split()[-1])]
     return (acting or runs)[-1]
 
 
-def _other_program(target: CallTarget, call: JudgedCall) -> str | None:
+def _other_program(target: CallTarget) -> str | None:
     """The program of a shell call without a main one: the patch tool, or what only prepares, such as `mkdir`."""
     if target.path is not None:
-        return target.label if tool_of(call.tool).form == "shell" else None
+        return target.label if tool_of(target.tool).form == "shell" else None
     steps = parse(target.command or "")
     return _label(steps[-1].program) if steps else None
 
 
-def cause_of(call: JudgedCall, said: str | None = None) -> str | None:
+def cause_of(call: JudgedCall) -> str | None:
     """Why a call failed; None if its words are not known."""
-    return _cause_in(telling(call) if said is None else said)
+    return _cause_in(telling(call))
 
 
 @lru_cache(maxsize=1024)
@@ -249,6 +262,7 @@ def _cause_in(text: str) -> str | None:
     return next((cause.name for cause in CAUSES if cause.words.compiled.search(text)), None)
 
 
+@lru_cache(maxsize=1024)
 def named_in(cause: str | None, said: str) -> str | None:
     """The program, option or script that an error names."""
     if cause is None:
@@ -283,21 +297,23 @@ def is_finding(call: JudgedCall) -> bool:
 
 def is_signal(call: JudgedCall) -> bool:
     """Whether a failed call only reported on the user's code or on a state, as a failing test does."""
-    target = target_of(call)
-    said = telling(call)
-    cause = cause_of(call, said)
+    return _is_signal(target_of(call), telling(call), signature(call) in (SILENT, UNSAID))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _is_signal(target: CallTarget, said: str, is_quiet: bool) -> bool:
+    cause = _cause_in(said)
     if cause in _STATES or _FINDS.compiled.search(said):
         return True
     if not target.runs:
         # A look at the output of a command that was started before: what it says is not about this call.
-        return cause is None and (call.tool in _POLLS or "write_stdin(" in target.text[:400])
-    runs = blamed(target)
+        return cause is None and (target.tool in _POLLS or "write_stdin(" in target.text[:400])
+    runs = target.blamed
     if cause is not None and (_BY_NAME[cause].of_any_program or _SHELL_SAYS.compiled.match(said)):
         return False
     if any(_reports_on_code(run) for run in runs):
         # "No such file" in the output of a test is what the test found, unless the file is one that it was given.
         return not (cause == "missing file" and any(_is_given(run, said) for run in runs))
-    is_quiet = signature(call) in (SILENT, UNSAID)
     if cause is None and any(run.program in RUNS_FILES for run in runs):
         # The user's own script, or a check written on the spot.
         return not said.startswith(("SyntaxError", "IndentationError"))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -23,16 +24,12 @@ from seasoned.insight.mistake.failure import (
 from seasoned.insight.mistake.repair import WITHIN, CallTargets, Repair, RepairStep, repairs
 from seasoned.insight.mistake.signature import mask, telling
 from seasoned.insight.track import JudgedCall, Track
+from seasoned.session import SessionRef
 
 FEWEST_SESSIONS = 2
-_SHOWN_SESSIONS = 5
-# Most repairs kept for a mistake, so that memory does not grow with the calls.
-_WAYS = 16
 _EDITED = "after an edit"
 # Changes that set up a program otherwise than its arguments do: without them it could not run.
 _SETS_UP = ("with wrapper", "without wrapper", "variable", "given", "before")
-_STEPS = 32
-_FILES = 200
 _VALUE_CHARS = 200
 _NAMES = 20
 _DEPTH = 4
@@ -62,6 +59,19 @@ class Recurrence(msgspec.Struct, frozen=True):
     action: str | None = None  # what to do instead, in a sentence with its evidence; None for a signal
 
 
+class _Limits(NamedTuple):
+    """How much is kept of a mistake, so that memory does not grow with the calls."""
+
+    refs: int = 5
+    ways: int = 16
+    steps: int = 32
+    files: int = 200
+
+
+# The first of all sessions are kept: which those are among the first of a part is known when parts are merged.
+_OF_A_PART = _Limits(*[sys.maxsize] * 4)
+
+
 class _Way:
     """What is collected about one way in which a mistake was repaired."""
 
@@ -73,11 +83,11 @@ class _Way:
         self.roots: set[str] = set()
         self.steps: dict[tuple[str, str], tuple[RepairStep, set[str]]] = {}
 
-    def add(self, repair: Repair, root: str) -> None:
-        self.roots.add(root)
-        for step in repair.steps:
-            if len(self.steps) < _STEPS or (step.kind, step.name) in self.steps:
-                self.steps.setdefault((step.kind, step.name), (step, set()))[1].add(root)
+    def add(self, steps: Iterable[tuple[RepairStep, set[str]]], roots: set[str], most_steps: int) -> None:
+        self.roots |= roots
+        for step, of_step in steps:
+            if len(self.steps) < most_steps or (step.kind, step.name) in self.steps:
+                self.steps.setdefault((step.kind, step.name), (step, set()))[1].update(of_step)
 
     def finished(self) -> RepairWay:
         steps = tuple((step, frozenset(roots)) for step, roots in self.steps.values())
@@ -94,62 +104,107 @@ class _MistakeGroup:
         *("signature", "things", "ways"),
     )
 
-    def __init__(self, call: JudgedCall) -> None:
+    def __init__(self, cause: str | None, signature: str) -> None:
         self.failures = 0
         self.signals = 0
         self.rewritten = 0
         self.roots: dict[str, float] = {}  # each lineage, and when it last made the mistake
-        self.refs: list[str] = []
+        self.refs: dict[str, SessionRef] = {}  # by lineage
         self.first: float | None = None
         self.last: float | None = None
         self.calls: Counter[int] = Counter()
         self.hows: dict[str, tuple[int, MistakeExample]] = {}
         self.ways: dict[CallChange, _Way] = {}
         self.example: MistakeExample | None = None
-        self.cause = cause_of(call)
-        self.signature = kind_of_failure(call).signature
+        self.cause = cause
+        self.signature = signature
         self.agents: Counter[str] = Counter()
         self.lost_calls = 0
         self.lost_seconds: float | None = None
         self.lost_tokens: float | None = None
-        self.things: Counter[str] = Counter()
+        self.things: Counter[tuple[str | None, str]] = Counter()  # what errors name, by their cause
         self.missing: dict[str, set[str]] = {}
         self.found: dict[str, set[str]] = {}
         self.edited: dict[str, set[str]] = {}
 
+    def merge(self, later: _MistakeGroup, limits: _Limits) -> None:
+        """Adds what later sessions show, as if they had been counted here."""
+        for root, ref in later.refs.items():
+            if root not in self.roots:
+                self.agents[ref.agent] += 1
+                if len(self.refs) < limits.refs:
+                    self.refs[root] = ref
+        for root, time in later.roots.items():
+            self.roots[root] = max(self.roots.get(root, 0.0), time)
+        self.failures += later.failures
+        self.signals += later.signals
+        self.rewritten += later.rewritten
+        self.first, self.last = _pick(min, self.first, later.first), _pick(max, self.last, later.last)
+        self.calls.update(later.calls)
+        self.things.update(later.things)
+        self.example = self.example or later.example
+        for how, (count, example) in later.hows.items():
+            if how in self.hows or len(self.hows) < limits.ways:
+                known = self.hows.get(how, (0, example))
+                self.hows[how] = (known[0] + count, known[1])
+        for change, way in later.ways.items():
+            if change in self.ways or len(self.ways) < limits.ways:
+                kept = self.ways.setdefault(change, _Way(change, way.worked))
+                kept.add(way.steps.values(), way.roots, limits.steps)
+        for mine, theirs in ((self.missing, later.missing), (self.edited, later.edited)):
+            for name, roots in theirs.items():
+                _keep(mine, name, roots, limits.files)
+        for name, found in later.found.items():
+            if name in self.missing:
+                self.found.setdefault(name, set()).update(found)
+        self.lost_calls += later.lost_calls
+        self.lost_seconds = _sum(self.lost_seconds, later.lost_seconds)
+        self.lost_tokens = _sum(self.lost_tokens, later.lost_tokens)
+
 
 class RecurrenceCounter:
-    """Counts mistakes over tracks, one at a time; memory grows with the mistakes, not with the calls."""
+    """Counts mistakes over tracks, one at a time; memory grows with the mistakes, not with the calls.
 
-    def __init__(self, *, within: int = WITHIN, by_cause: bool = False) -> None:
+    The counter of a part of the sessions (`is_part`) keeps all that others need to merge it with those before it.
+    """
+
+    def __init__(self, *, within: int = WITHIN, by_cause: bool = False, is_part: bool = False) -> None:
         self._within = within
+        self._limits = _OF_A_PART if is_part else _Limits()
         # One cause has many wordings: `git fetch` is refused by a sandbox in several ways.
         self._by_cause = by_cause
         self._groups: dict[FailureKey, _MistakeGroup] = {}
 
     def add(self, track: Track, *also: RecurrenceCounter) -> None:
         """Counts the failures of one session, here and in other counters: finding repairs takes most of the time."""
-        if not any(call.has_failed for call in track.calls):
-            return
         aims = CallTargets(track.calls)
+        if not aims.failed:
+            return
         repaired = {repair.failed: repair for repair in repairs(track.calls, within=self._within, aims=aims)}
         for one in (self, *also):
             one._add(track, aims, repaired)
 
+    def merge(self, later: RecurrenceCounter) -> None:
+        """Adds the counter of a part: the same as adding its sessions one by one."""
+        for key, group in later._groups.items():
+            if key not in self._groups:
+                self._groups[key] = _MistakeGroup(group.cause, group.signature)
+            self._groups[key].merge(group, self._limits)
+
     def _add(self, track: Track, aims: CallTargets, repaired: Mapping[int, Repair]) -> None:
         lost: dict[FailureKey, set[int]] = {}
-        for at, call in enumerate(track.calls):
-            if call.has_failed:
-                key = self._key(call)
-                group = self._groups.get(key)
-                if group is None:
-                    group = self._groups[key] = _MistakeGroup(call)
-                group.signals += aims.is_signal(at)
-                repair = repaired.get(at)
-                self._count(group, track, call, repair)
-                # What came between a mistake and its repair was spent on it; two mistakes may share that.
-                end = at + 1 if repair is None else min(repair.repaired, at + _LOST_CALLS)
-                lost.setdefault(key, set()).update(range(at, end))
+        for at in aims.failed:
+            call = track.calls[at]
+            key = self._key(call)
+            group = self._groups.get(key)
+            if group is None:
+                group = self._groups[key] = _MistakeGroup(cause_of(call), kind_of_failure(call).signature)
+            group.signals += aims.is_signal(at)
+            repair = repaired.get(at)
+            self._count(group, track, call, repair)
+            # What came between a mistake and its repair was spent on it; two mistakes may share that.
+            end = at + 1 if repair is None else min(repair.repaired, at + _LOST_CALLS)
+            lost.setdefault(key, set()).update(range(at, end))
         for key, places in lost.items():
             _count_lost(self._groups[key], track, places)
 
@@ -163,18 +218,19 @@ class RecurrenceCounter:
         if track.root not in group.roots:
             group.roots[track.root] = 0.0
             group.agents[track.ref.agent] += 1
-            if len(group.refs) < _SHOWN_SESSIONS:
-                group.refs.append(str(track.ref))
+            if len(group.refs) < self._limits.refs:
+                group.refs[track.root] = track.ref
         began = call.time if call.time is not None else track.started
         ended = call.time if call.time is not None else track.ended if track.ended is not None else track.started
         group.first = _pick(min, group.first, began if began is not None else ended)
         group.last = _pick(max, group.last, ended)
         group.roots[track.root] = max(group.roots[track.root], ended or 0.0)
-        thing = named_in(group.cause, telling(call))
+        cause = cause_of(call)
+        thing = named_in(cause, telling(call))
         if thing is not None:
-            group.things[thing] += 1
-        if group.cause == "missing file" and (name := _file_name(call)) and len(group.missing) < _FILES:
-            group.missing.setdefault(name, set()).add(track.root)
+            group.things[cause, thing] += 1
+        if cause == "missing file" and (name := _file_name(call)):
+            _keep(group.missing, name, {track.root}, self._limits.files)
         if repair is None:
             if group.example is None:
                 group.example = _example(track, call, None)
@@ -189,22 +245,22 @@ class RecurrenceCounter:
         if step is not None and step.kind == "edit":
             # Each session edits other files: they count as one way, and a file that recurs is named at the end.
             how = how.replace(step.words, _EDITED)
-            if len(group.edited) < _FILES:
-                group.edited.setdefault(step.words, set()).add(track.root)
+            _keep(group.edited, step.words, {track.root}, self._limits.files)
         known = group.hows.get(how)
         if known is not None:
             group.hows[how] = (known[0] + 1, known[1])
-        elif len(group.hows) < _WAYS:
+        elif len(group.hows) < self._limits.ways:
             group.hows[how] = (1, _example(track, call, worked))
-        if group.cause == "missing file" and (name := _file_name(call)) in group.missing and name is not None:
+        if cause_of(call) == "missing file" and (name := _file_name(call)) in group.missing and name is not None:
             group.found.setdefault(name, set()).add(_file_name(worked) or "")
         # Tests that failed and then passed were not called wrongly, whatever else was changed.
         group.rewritten += repair.step is None and repair.change.kind in _SETS_UP and not is_finding(call)
         way = group.ways.get(repair.change)
-        if way is None and len(group.ways) < _WAYS:
+        if way is None and len(group.ways) < self._limits.ways:
             way = group.ways[repair.change] = _Way(repair.change, worked)
         if way is not None:
-            way.add(repair, track.root)
+            root = {track.root}
+            way.add([(step, root) for step in repair.steps], root, self._limits.steps)
 
     def facts(self, *, fewest_sessions: int = FEWEST_SESSIONS) -> Iterator[MistakeFacts]:
         """What is known about the mistakes of at least so many sessions, without the signals."""
@@ -233,6 +289,15 @@ def _count_lost(group: _MistakeGroup, track: Track, places: set[int]) -> None:
     used = track.usage.total
     if used:
         group.lost_tokens = (group.lost_tokens or 0.0) + used * len(places) / len(track.calls)
+
+
+def _keep(known: dict[str, set[str]], name: str, roots: set[str], most: int) -> None:
+    if name in known or len(known) < most:
+        known.setdefault(name, set()).update(roots)
+
+
+def _sum(known: float | None, new: float | None) -> float | None:
+    return new if known is None else known if new is None else known + new
 
 
 def _file_name(call: JudgedCall) -> str | None:
@@ -266,7 +331,7 @@ def _recurrence(key: FailureKey, group: _MistakeGroup) -> Recurrence:
         how,
         count,
         example,
-        tuple(group.refs),
+        tuple(map(str, group.refs.values())),
         kind,
         action(_facts(key, group)) if kind == "mistake" else None,
     )
@@ -281,13 +346,16 @@ def _kind(group: _MistakeGroup) -> MistakeKind:
 
 def _facts(key: FailureKey, group: _MistakeGroup) -> MistakeFacts:
     ways = sorted((way.finished() for way in group.ways.values()), key=lambda way: (-way.sessions, way.change.words))
-    missing = max(group.missing.items(), key=lambda one: (len(one[1]), one[0]), default=("", set[str]()))
+    # The first error of a group says what it is about. Others may read alike and have another cause.
+    of_cause = group.missing.items() if group.cause == "missing file" else ()
+    missing = max(of_cause, key=lambda one: (len(one[1]), one[0]), default=("", set[str]()))
+    things = Counter({thing: count for (cause, thing), count in group.things.items() if cause == group.cause})
     return MistakeFacts(
         key.tool,
         key.program,
         group.signature,
         group.cause,
-        group.things.most_common(1)[0][0] if group.things else None,
+        things.most_common(1)[0][0] if things else None,
         missing[0] if len(missing[1]) > 1 else None,
         _only(group.found.get(missing[0], set()) - {missing[0]}),
         group.failures,
@@ -298,7 +366,7 @@ def _facts(key: FailureKey, group: _MistakeGroup) -> MistakeFacts:
         group.roots,
         group.agents.most_common(1)[0][0],
         MistakeCost(group.lost_calls, group.lost_seconds, group.lost_tokens),
-        tuple(group.refs),
+        tuple(map(str, group.refs.values())),
         group.example,
     )
 

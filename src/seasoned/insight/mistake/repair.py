@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
 from seasoned.command.parse import names
 from seasoned.command.risk import only_looks
-from seasoned.insight.mistake.call_target import CallTarget, ProgramRun, blamed, reaches, target_of
+from seasoned.insight.mistake.call_target import REMEMBERED, CallTarget, ProgramRun, reaches, target_of
 from seasoned.insight.mistake.difference import CallChange, change_between, changed_arguments, code, plain_name
 from seasoned.insight.mistake.failure import is_signal
 from seasoned.insight.mistake.signature import signature
@@ -60,10 +61,8 @@ def repairs(
     calls: Sequence[JudgedCall], *, within: int = WITHIN, aims: CallTargets | None = None
 ) -> tuple[Repair, ...]:
     """For each failed call the first later success with the same target; none if the error came back."""
-    failed = [at for at, call in enumerate(calls) if call.has_failed]
-    if not failed:
-        return ()
     aims = aims or CallTargets(calls)
+    failed = aims.failed
     ends: dict[int, int] = {}
     gone: dict[int, int] = {}
     for at in reversed(failed):
@@ -80,6 +79,7 @@ class CallTargets:
 
     def __init__(self, calls: Sequence[JudgedCall]) -> None:
         self.calls = calls
+        self.failed = [at for at, call in enumerate(calls) if call.has_failed]
         self._signals: dict[int, bool] = {}
 
     def __getitem__(self, at: int) -> CallTarget:
@@ -119,7 +119,7 @@ def _is_back(aims: CallTargets, at: int, end: int) -> bool:
     if aims.is_signal(at):
         # Tests that fail again after more work say nothing about what fixed them before.
         return False
-    again = [one for one in calls[end + 1 :] if one.has_failed and one.tool == calls[end].tool]
+    again = [calls[one] for one in aims.failed if one > end and calls[one].tool == calls[end].tool]
     same = [one for one in again if not changed_arguments(aims[end], target_of(one))]
     return bool(same) and any(signature(one) == signature(calls[at]) for one in same)
 
@@ -156,11 +156,9 @@ def _difference(aims: CallTargets, at: int, change: CallChange, step: RepairStep
 def _steps(aims: CallTargets, at: int, end: int, changed: tuple[str, ...]) -> Iterator[RepairStep]:
     """Successful calls in between that may have mattered."""
     failed, repaired = aims[at], aims[end]
-    old = set(leaves(failed.arguments))
-    new = [leaf for leaf in leaves(repaired.arguments) if leaf not in old and 4 <= len(leaf) <= 200]
-    new += [word for run in repaired.runs for word in run.operands if len(word) >= 4 and word not in failed.text]
+    new = _new_words(failed, repaired)
     # The command is unchanged: then something that changed in between made the difference.
-    needs_cause = bool(failed.runs) and (not changed or any(run.is_check for run in blamed(failed)))
+    needs_cause = bool(failed.runs) and (not changed or any(run.is_check for run in failed.blamed))
     for position in range(at + 1, end):
         call = aims.calls[position]
         if call.counts_as != "ok" or call.message <= aims.calls[at].message:
@@ -174,6 +172,15 @@ def _steps(aims: CallTargets, at: int, end: int, changed: tuple[str, ...]) -> It
             yield RepairStep(position, "run", _changer(between))
         elif call.result and any(leaf in call.result for leaf in new):
             yield RepairStep(position, "found", between.label)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _new_words(failed: CallTarget, repaired: CallTarget) -> tuple[str, ...]:
+    """What the call that worked says and the one that failed does not: it may have been found in between."""
+    old = set(leaves(failed.arguments))
+    new = [leaf for leaf in leaves(repaired.arguments) if leaf not in old and 4 <= len(leaf) <= 200]
+    new += [word for run in repaired.runs for word in run.operands if len(word) >= 4 and word not in failed.text]
+    return tuple(new)
 
 
 def _label(aims: CallTargets, step: RepairStep) -> str:

@@ -154,17 +154,19 @@ def telling(call: JudgedCall) -> str:
     # Kept with the call: its key, its cause and its kind all begin with this line.
     known: str | None = call.__dict__.get("_telling")
     if known is None:
-        known = call.__dict__["_telling"] = _telling(call)
+        find = _telling if len(call.result or "") <= _READ else _telling.__wrapped__
+        known = call.__dict__["_telling"] = find(call.reason, call.result)
     return known
 
 
-def _telling(call: JudgedCall) -> str:
-    text = _ending(_unframed(_printable(call.reason.partition(STATUS_OF)[0])))
-    is_sentence = _is_of_judge(text, call.result)
+@lru_cache(maxsize=1024)
+def _telling(reason: str, result: str | None) -> str:
+    text = _ending(_unframed(_printable(reason.partition(STATUS_OF)[0])))
+    is_sentence = _is_of_judge(text, result)
     if text not in _SAYS_ALL:
         rank = _SAYS if is_sentence else _rank(text)
         if rank >= _AT_PLACE or text.endswith(("...", "…")):
-            lines = _lines(call.result)
+            lines = _lines(result)
             found = _more_telling(text, rank, lines)
             if found in _VAGUE or (not found and text.startswith("#")):
                 found = next((line for line in lines if _rank(line) < _NOTHING), found)
@@ -267,6 +269,7 @@ def _more_telling(text: str, rank: int, lines: list[str]) -> str:
     return best
 
 
+@lru_cache(maxsize=1024)
 def _finished(line: str) -> str:
     """Masked, and cut where the first sentence ends."""
     masked = _OF_A_TEST.compiled.sub(r"\1", _CUT_OFF.compiled.sub("", mask(line)))

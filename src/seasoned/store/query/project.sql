@@ -71,7 +71,8 @@ SELECT project AS key, count(*) AS sessions, group_concat(DISTINCT agent) AS age
     sum(ok) AS ok, sum(failed) AS failed,
     sum((SELECT cost FROM session_line WHERE session_line.id = session.id AND cost >= 0)) AS cost_usd,
     min(COALESCE(started, ended)) AS first, max(COALESCE(ended, started)) AS last
-FROM session WHERE project IS NOT NULL AND (:key IS NULL OR project = :key)
+-- A range and not `:key IS NULL OR …`, which would read all sessions for one project; any text is below a blob.
+FROM session WHERE project BETWEEN COALESCE(:key, '') AND COALESCE(:key, x'')
 GROUP BY project ORDER BY last DESC, project;
 
 -- name: folders
