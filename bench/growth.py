@@ -1,8 +1,9 @@
 """What grows with a history: made-up sessions of 120 projects, the same for every run, and what they cost.
 
-`SEASONED_BENCH_SESSIONS` lists how many; 10,000 take some minutes, 100,000 an hour. Seconds of the processor count:
-those of the clock depend on what else the machine does. Pages are measured by `python -m bench web`, with a store of
-the same sizes.
+`SEASONED_BENCH_SESSIONS=1000,10000,100000 python -m bench growth` measures these; 10,000 take some minutes, 100,000
+half an hour. With `SEASONED_BENCH_FOLDER` the histories are kept there, and a later run uses them again. Seconds of the
+processor count: those of the clock depend on what else the machine does. Pages are measured by `python -m bench web`,
+with a store of the same sizes.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from bench.scan import ROOT, SEASONED, environment
 from seasoned.resident import VARIABLE
 
 SESSIONS = [int(one) for one in os.environ.get("SEASONED_BENCH_SESSIONS", "1000,10000").split(",")]
-# Where the histories are written: 100,000 sessions with their store take 5 GB.
+# Where the histories are written and kept: 100,000 sessions with their store take 5 GB.
 FOLDER = os.environ.get("SEASONED_BENCH_FOLDER")
 PLOT = ROOT / "docs" / "measurements" / "growth.svg"
 PROJECTS = 120
 DAYS = 690
+_SEED = 17
 CALLS = 29
 FAILED = 0.075
 _START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -64,6 +66,8 @@ class Spent(NamedTuple):
 def figures() -> Iterator[str]:
     """The lines that the benchmark prints."""
     found: dict[int, dict[str, Spent]] = {}
+    if FOLDER is not None:
+        Path(FOLDER).mkdir(parents=True, exist_ok=True)
     for sessions in SESSIONS:
         with tempfile.TemporaryDirectory(prefix="seasoned-growth-", dir=FOLDER) as name:
             found[sessions] = yield from _measure(Path(name), sessions)
@@ -96,8 +100,8 @@ _START_ALONE = "start alone (--version)"
 
 
 def _measure(folder: Path, sessions: int) -> Generator[str, None, dict[str, Spent]]:
-    history, home = folder / "in", folder / "home"
-    calls = write_sessions(history, sessions)
+    home = folder / "home"
+    history, calls = _histories(folder if FOLDER is None else Path(FOLDER) / f"growth-{sessions}", sessions)
     size = sum(path.stat().st_size for path in history.rglob("*.jsonl"))
     yield f"{sessions:,} sessions of {PROJECTS} projects, {calls:,} calls, {size / 1e6:.0f} MB"
     found: dict[str, Spent] = {}
@@ -117,6 +121,17 @@ def _measure(folder: Path, sessions: int) -> Generator[str, None, dict[str, Spen
             yield f"the store: {stored / 1e6:.0f} MB, {stored / calls:.0f} bytes a call"
     shutil.rmtree(folder, ignore_errors=True)
     return found
+
+
+def _histories(kept: Path, sessions: int) -> tuple[Path, int]:
+    """The folder of the histories, written unless an earlier run wrote them to the end, and the number of calls."""
+    history, written = kept / "in", kept / "calls"
+    if not written.exists():
+        shutil.rmtree(history, ignore_errors=True)
+        written.write_text(str(write_sessions(history, sessions)))
+    # An earlier run may have left it grown.
+    _write_session(history, random.Random(_SEED), 0)
+    return history, int(written.read_text())
 
 
 def _commands(history: Path) -> Iterator[tuple[str, list[str], str]]:
@@ -203,15 +218,16 @@ def _plot(found: dict[int, dict[str, Spent]], labels: list[str]) -> str:
 
 def write_sessions(folder: Path, sessions: int) -> int:
     """Write so many sessions as Claude Code does; returns the number of their calls."""
-    chance = random.Random(17)
-    calls = 0
-    for number in range(sessions):
-        target = folder / f"-home-u-project-{number % PROJECTS}" / f"{number:08x}-0000-4000-8000-000000000000.jsonl"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        lines = list(_lines(chance, number, session=target.stem))
-        target.write_bytes(b"".join(lines))
-        calls += (len(lines) - 1) // 2
-    return calls
+    chance = random.Random(_SEED)
+    return sum(_write_session(folder, chance, number) for number in range(sessions))
+
+
+def _write_session(folder: Path, chance: random.Random, number: int) -> int:
+    target = folder / f"-home-u-project-{number % PROJECTS}" / f"{number:08x}-0000-4000-8000-000000000000.jsonl"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    lines = list(_lines(chance, number, session=target.stem))
+    target.write_bytes(b"".join(lines))
+    return (len(lines) - 1) // 2
 
 
 def _lines(chance: random.Random, number: int, *, session: str) -> Iterator[bytes]:

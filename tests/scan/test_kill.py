@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -63,6 +64,68 @@ def test_killed_scans_end_where_an_undisturbed_one_ends(tmp_path: Path, home: Pa
     with open_store(store) as opened:
         assert opened.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     assert without_tags(content(store)) == without_tags(content(fresh))
+
+
+# What the background brings up to date after a scan: recall and experience, search, costs.
+FILLERS = """
+import sys
+from pathlib import Path
+from seasoned.experience.storage import refresh
+from seasoned.gateway.history_usage import fill_prices
+from seasoned.store import full_text, open_store
+with open_store(Path(sys.argv[1])) as store:
+    print("begun", flush=True)
+    refresh(store)
+    full_text.fill(store)
+    fill_prices(store)
+"""
+# All that they write, without the numbers of rows that a rolled-back transaction leaves out, and without times.
+FILLED = {
+    "failures": "SELECT failure.call_id, session_id, signature, mistake.tool, program, said, repaired_by, how, speaks"
+    " FROM failure JOIN mistake ON mistake.id = mistake_id ORDER BY 1",
+    "mistakes": "SELECT signature, tool, program, sessions, failures, repaired FROM mistake"
+    " JOIN mistake_total ON mistake_id = mistake.id ORDER BY 1, 2, 3",
+    "worked": "SELECT call_id, session_id, tool, time FROM worked ORDER BY 1",
+    "evidence": "SELECT session_id, project, ended, content FROM evidence ORDER BY 1",
+    "knowledge": "SELECT project, topic, key, content FROM knowledge ORDER BY 1, 2, 3",
+    "learned": "SELECT session_id, agent, ended FROM learned_from ORDER BY 1",
+    "search": "SELECT * FROM search_text ORDER BY 1",
+    "costs": "SELECT id, cost FROM session_line ORDER BY 1",
+    "days": "SELECT day, agent, model, sessions, calls, failed, priced, cost_micro_usd FROM day_total ORDER BY 1, 2, 3",
+    "waiting": "SELECT (SELECT count(*) FROM recall_waiting), (SELECT count(*) FROM search_waiting),"
+    " (SELECT count(*) FROM stale_project)",
+}
+
+
+@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="kills processes 25 times: `make torture`")
+def test_killed_background_work_loses_nothing_and_counts_nothing_twice(tmp_path: Path, samples: Path) -> None:
+    store, fresh = tmp_path / "killed.db", tmp_path / "fresh.db"
+    folder = many_copies(samples, tmp_path / "in", 30)
+    scan(ScanTarget(store), [folder, samples / "codex", samples / "hermes"], Secrecy(b"k" * 32), workers=1)
+    shutil.copy(store, fresh)
+    fill = [sys.executable, "-c", FILLERS]
+    chance, killed, done = random.Random(5), 0, set[tuple[int, ...]]()
+    for _ in range(KILLS):
+        # Its own process group is killed at once, as by the system or a closed terminal.
+        with subprocess.Popen([*fill, str(store)], stdout=subprocess.PIPE, start_new_session=True) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(chance.uniform(0.0, 0.4))
+            killed += process.poll() is None
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        with open_store(store) as opened:
+            done.add(tuple(opened.connection.execute(FILLED["waiting"]).fetchone()))
+    assert killed and len(done) > 2, f"{killed} were killed in the middle, at {done}"
+    for path in (store, fresh):
+        subprocess.run([*fill, str(path)], check=True, stdout=subprocess.DEVNULL)
+    with open_store(store) as one, open_store(fresh) as other:
+        assert one.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        one.connection.execute("INSERT INTO search_index (search_index) VALUES ('integrity-check')")
+        for name, statement in FILLED.items():
+            found, expected = ([tuple(row) for row in db.connection.execute(statement)] for db in (one, other))
+            assert found == expected, name
+            assert expected, name
 
 
 @pytest.mark.slow
