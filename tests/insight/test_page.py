@@ -89,9 +89,9 @@ def leaves(value: Any, *path: str | int) -> Iterator[tuple[tuple[str | int, ...]
 
 def test_the_same_report_gives_the_same_page_quickly() -> None:
     first = render(hostile())
-    began = time.perf_counter()
+    began = time.process_time()
     assert render(hostile()) == first
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 def test_every_element_is_closed_and_only_our_scripts_are_there() -> None:

@@ -143,9 +143,9 @@ def _of(tracks: list[Track], tool: str, name: str) -> Recurrence:
 def test_real_sessions_make_groups_that_can_be_read(data: Path) -> None:
     tracks = [track_of(session) for session in read(data / "claude-code")]
     failed = [one for each in tracks for one in each.calls if one.has_failed]
-    started = time.perf_counter()
+    started = time.process_time()
     groups = recurring(tracks, fewest_sessions=1)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert sum(group.failures for group in groups) == len(failed)
     assert len(groups) < 0.6 * len(failed)
     assert max(group.failures for group in groups) < 0.2 * len(failed)

@@ -160,6 +160,6 @@ def test_a_signature_is_short_printable_the_same_each_time_and_never_empty(reaso
 )
 def test_a_huge_line_costs_little(piece: str) -> None:
     text = piece * (200_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(signature(failed(text, text))) <= LONGEST
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
