@@ -53,7 +53,7 @@ def test_parts_give_the_same_report_to_the_last_digit(store_path: Path, monkeypa
             assert whole.sessions > 30 and whole.recurrences
             for sessions, processes in ((1, 1), (7, 2)):
                 with monkeypatch.context() as patch:
-                    patch.setattr(store_report, "_PART_SESSIONS", sessions)
+                    patch.setattr(store_report, "PART_SESSIONS", sessions)
                     parts = report_on(store, made_at=0.0, include=include, processes=processes)
                 assert msgspec.json.encode(parts) == msgspec.json.encode(whole), (sessions, processes)
             once = _in_one_pass(store, whole, include)
@@ -62,7 +62,7 @@ def test_parts_give_the_same_report_to_the_last_digit(store_path: Path, monkeypa
 
 
 def test_progress_counts_sessions_to_the_end(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_report, "_PART_SESSIONS", 20)
+    monkeypatch.setattr(store_report, "PART_SESSIONS", 20)
     told: list[tuple[int, int]] = []
     with open_store(store_path) as store:
         made = report_on(store, made_at=0.0, tell=lambda done, every: told.append((done, every)))

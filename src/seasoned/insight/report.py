@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
+from itertools import chain, islice
 
 import msgspec
 
@@ -16,6 +17,8 @@ from seasoned.insight.trials import Figure, TrialColumns, Trials
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.session import Usage, sum_usage
 
+# Sessions of a part: few enough for progress and memory, many enough that merging costs little.
+PART_SESSIONS = 1000
 _DAYS_BY_DAY = 45  # a report over more days than this shows weeks
 _MOST_TOOLS = 25
 _MOST_MISTAKES = 40
@@ -173,6 +176,13 @@ def part_of(tracks: Iterable[Track]) -> ReportPart:
     for track in tracks:
         part.add(track)
     return part
+
+
+def parts_of(tracks: Iterable[Track]) -> Iterator[ReportPart]:
+    """The same for many sessions, some at a time."""
+    left = iter(tracks)
+    for first in left:
+        yield part_of(chain([first], islice(left, PART_SESSIONS - 1)))
 
 
 def _by_tool(trials: Trials) -> tuple[Figure, ...]:

@@ -17,14 +17,12 @@ import msgspec
 
 from seasoned.errors import CannotDo, NotFound
 from seasoned.insight.cohort import LENGTHS
-from seasoned.insight.report import Report, ReportPart, part_of, report
+from seasoned.insight.report import PART_SESSIONS, Report, ReportPart, part_of, report
 from seasoned.insight.track import compressed, tracks
 from seasoned.outcome.error_rate import NOTHING_MORE, Include
 from seasoned.project import name_of
 from seasoned.store import Store, open_store
 
-# Sessions of a part: few enough for progress and memory, many enough that merging costs little.
-_PART_SESSIONS = 1000
 # Parts for which another process pays off: it takes as long to start as one part takes.
 _PARTS_EACH = 3
 _MOST_PROCESSES = 8
@@ -72,7 +70,7 @@ def report_on(
     if agent is not None and agent not in agents:
         raise NotFound(f"No sessions of {agent!r}. Agents with sessions: {', '.join(agents)}.")
     ids = [row["id"] for row in store.rows("session.ids", {"agent": agent, "project": project})]
-    ranges = [(ids[at], ids[at : at + _PART_SESSIONS][-1]) for at in range(0, len(ids), _PART_SESSIONS)]
+    ranges = [(ids[at], ids[at : at + PART_SESSIONS][-1]) for at in range(0, len(ids), PART_SESSIONS)]
     job = PartsJob(store.path, tuple(ranges), include, agent, project)
     most = min(os.cpu_count() or 1, _MOST_PROCESSES, len(ranges) // _PARTS_EACH) if processes is None else processes
     # A temporary store is visible to this process alone.

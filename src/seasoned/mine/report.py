@@ -18,7 +18,7 @@ import pyarrow as pa
 from seasoned.command.tool import task_type_of
 from seasoned.errors import NotFound, UsageError
 from seasoned.insight.cohort import LENGTHS
-from seasoned.insight.report import Report, report
+from seasoned.insight.report import Report, parts_of, report
 from seasoned.insight.track import Track, make_track
 from seasoned.mine.folder import MinedFolder
 from seasoned.mine.query import mined_tables
@@ -150,7 +150,7 @@ def report_on_mined(
         compressed: list[Track] = []
         whose = ", ".join([agent] if agent else agents)
         return report(
-            _tracks(connection, {"agent": agent, "project": project}, include, compressed),
+            parts_of(_tracks(connection, {"agent": agent, "project": project}, include, compressed)),
             # Filled while the tracks are read, and looked at afterwards.
             compressed=compressed,
             made_at=made_at,
