@@ -7,6 +7,8 @@ try:
 except ImportError:  # another Python than CPython
     from hashlib import blake2b
 
+__all__ = ["blake2b", "short_digest"]
+
 
 def short_digest(*parts: str, size: int = 8) -> str:
     """The digest of texts in order as hexadecimal digits, two for each byte of its size."""

@@ -13,6 +13,7 @@ BLOCK_ENDS = "[seasoned:end]"
 CALL_ID_PREFIX = "warm_"
 # What earlier programs wrote. Their blocks are one message long and have no end mark.
 OLDER_BLOCKS = ("[WARM SESSION", "[Warm pattern", "Session template loaded:")
+_OPENINGS = (BLOCK_OPENS, *OLDER_BLOCKS)
 _OLDER_CALL_ID = re.compile(r"template_.+_\d+\Z")
 # A block or hint inside the words of others, with the tag or the sentence that an agent puts around it.
 _TOLD = LazyRegex(
@@ -28,7 +29,7 @@ _OPENING = re.compile(r"\[seasoned:warm v1 \S{1,80} ([0-9a-f]{16})\]")
 
 def opens_block(text: str) -> bool:
     """Whether a prompt begins a warm block, of this version or an older one."""
-    return text.startswith((BLOCK_OPENS, *OLDER_BLOCKS))
+    return text.startswith(_OPENINGS)
 
 
 def without_told(text: str) -> str:

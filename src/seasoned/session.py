@@ -34,8 +34,9 @@ class Usage(msgspec.Struct, frozen=True):
     @property
     def prompt(self) -> int | None:
         """The whole prompt, including tokens read from and written to a cache."""
-        parts = [part for part in (self.input, self.cache_read, self.cache_write) if part is not None]
-        return sum(parts) if parts else None
+        if self.input is None and self.cache_read is None and self.cache_write is None:
+            return None
+        return (self.input or 0) + (self.cache_read or 0) + (self.cache_write or 0)
 
     @property
     def total(self) -> int | None:
@@ -45,12 +46,8 @@ class Usage(msgspec.Struct, frozen=True):
 
     def negated(self) -> Usage:
         """The negated figures, to subtract what was counted."""
-        return Usage(
-            *[
-                None if n is None else -n
-                for n in (self.input, self.output, self.cache_read, self.cache_write, self.reasoning)
-            ]
-        )
+        parts = (self.input, self.output, self.cache_read, self.cache_write, self.reasoning)
+        return Usage(*[None if n is None else -n for n in parts])
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

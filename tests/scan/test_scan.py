@@ -17,7 +17,7 @@ import seasoned.scan.store_writer as writing_module
 from seasoned.errors import NotFound, SourceError
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
-from seasoned.store import Store, open_store
+from seasoned.store import Store, open_store, packed
 from seasoned.store.migration import MIGRATIONS
 from seasoned.store.query import query
 from seasoned.store.search import find_session
@@ -223,7 +223,8 @@ def test_a_cut_last_line_is_shown_and_then_read(tmp_path: Path) -> None:
     assert row_of(store, SESSION)["failed"] == 1
 
 
-def test_nothing_secret_is_written(tmp_path: Path) -> None:
+def test_nothing_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "WORTH_BYTES", 1 << 30)  # so that it would be seen in the file
     folder, store = tmp_path / "in", tmp_path / "s.db"
     folder.mkdir()
     long = "x " * 240

@@ -6,10 +6,12 @@ import json
 import random
 from pathlib import Path
 
+import pytest
+
 from seasoned.redact import Redactor, Secrecy
 from seasoned.scan.file_reader import RESULT_CHARS
 from seasoned.scan.scan import ScanTarget, scan
-from seasoned.store import open_store
+from seasoned.store import open_store, packed
 from seasoned.store.backup import export_lines
 from tests.history.claude_lines import ClaudeFile
 from tests.redact.corpus import Planted, planted, survives
@@ -40,7 +42,8 @@ def plant(secrets: list[Planted], path: Path) -> None:
     file.write(path)
 
 
-def test_nothing_planted_reaches_the_store_or_an_export(tmp_path: Path) -> None:
+def test_nothing_planted_reaches_the_store_or_an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "WORTH_BYTES", 1 << 30)  # so that it would be seen in the file
     redactor = Redactor(KEY)
     # What the rules do not know is counted where they are measured; here it is shown that all they know is applied.
     known = [p for p in planted(4) if not any(survives(redactor.value(p.value), part) for part in p.parts)]

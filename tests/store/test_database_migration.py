@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -43,6 +44,33 @@ def test_a_store_of_each_older_version_opens_and_keeps_what_it_had(tmp_path: Pat
         assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
     open_store(new).close()
     assert _schema(old) == _schema(new)
+
+
+def test_a_new_store_is_what_all_migrations_make_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def content(connection: sqlite3.Connection) -> dict[str, object]:
+        schema = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 1, 2").fetchall()
+        # What a full-text index writes about itself differs, and is its own.
+        tables = [name for kind, name, _, sql in schema if kind == "table" and "_data" not in name and "fts" not in sql]
+        return {"schema": schema, **{name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in tables}}
+
+    monkeypatch.setattr(migration, "_CACHED", str(tmp_path / "kept"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    kept = tmp_path / "kept.schema"
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as step_by_step:
+        for step in MIGRATIONS:
+            step(step_by_step)
+        expected = content(step_by_step)
+    for damage in (None, b"[1,[]]", b"not JSON"):
+        if damage is not None:
+            kept.write_bytes(damage)
+        migration._new_schema.cache_clear()
+        for _ in range(2):  # made, and read from the file
+            with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+                migrate(connection, "new")
+                assert content(connection) == expected
+                assert connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
+            assert kept.is_file()
+            migration._new_schema.cache_clear()
 
 
 def test_a_script_is_divided_into_statements_and_triggers_stay_whole() -> None:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from seasoned.errors import UsageError
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
-from seasoned.store import Store, open_store, open_temporary
+from seasoned.store import Store, open_store, open_temporary, packed
 from seasoned.store.forget import forget_sessions
 from seasoned.store.full_text import SearchFilter, fill, search
+from seasoned.store.packed import unpack
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 KEY = b"k" * 32
@@ -143,7 +144,26 @@ def test_what_is_forgotten_is_not_in_the_file_any_more(histories: Path) -> None:
     assert b"quokka" not in data and "数".encode() not in data and b"zebra" in data
 
 
-def test_secrets_are_in_no_table(histories: Path) -> None:
+def test_long_texts_are_packed_and_those_of_an_earlier_version_are_read_as_they_are(histories: Path) -> None:
+    with (histories / "s2.jsonl").open("a") as file:
+        file.write(_line("user", f"Now paint the walrus {'and the gull ' * 40}", 7, "s2", "/home/mira/boats"))
+    with _read(histories) as store:
+        found = _places(store, "walrus")
+        assert found == [("s2", 2, "person", None)]
+        stored = {row["messages"] for row in store.connection.execute("SELECT messages FROM said")}
+        texts = {one: unpack(one) for one in stored}
+        assert sorted(len(one) < len(text) for one, text in texts.items()) == [False, True], "one is short"
+        store.connection.executemany(
+            "UPDATE said SET messages = ? WHERE messages = ?",
+            [(bytes(text).decode(), one) for one, text in texts.items()],
+        )
+        store.connection.execute("DELETE FROM search_text")
+        store.connection.execute("INSERT INTO search_waiting (session_id) SELECT id FROM session")
+        assert fill(store) == 0 and _places(store, "walrus") == found
+
+
+def test_secrets_are_in_no_table(histories: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "WORTH_BYTES", 1 << 30)  # so that they would be seen
     with _read(histories) as store:
         store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert SECRET.encode() not in (histories.parent / "seasoned.db").read_bytes()

@@ -19,6 +19,7 @@ from seasoned.experience.evidence import FormUse, SessionEvidence, form_uses
 from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
+from seasoned.store.packed import unpack
 
 Place = Literal["start", "prompt", "before", "after", "memory", "skill", "examples", "kept"]
 Used = Literal["used", "not used", "failed", "unknown"]
@@ -232,7 +233,7 @@ def _saved(store: Store, project: str, items: Sequence[ReceiptItem], session: _C
         return ()
     began = session.started if session.started is not None else min(item.at for item in followed)
     rows = store.rows("receipt.untold", {"project": project, "before": began})
-    earlier = [msgspec.json.decode(row["content"], type=SessionEvidence) for row in rows]
+    earlier = [msgspec.json.decode(unpack(row["content"]), type=SessionEvidence) for row in rows]
     found = []
     for item in followed:
         forms = set(_forms(item.text))

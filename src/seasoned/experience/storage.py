@@ -18,6 +18,7 @@ from seasoned.experience.knowledge import ProjectKnowledge
 from seasoned.experience.lookup import StoredPath, StoredSheet, kind_key
 from seasoned.experience.rules import follow_rules, has_rules
 from seasoned.store import Store
+from seasoned.store.packed import pack, unpack
 from seasoned.template.recall.index import ReadSession, fill
 
 # Sessions of a project that count. Older ones would weigh next to nothing.
@@ -97,7 +98,7 @@ def keep_evidence(store: Store, found: Sequence[tuple[int, str, SessionEvidence]
     store.run_many(
         "experience.save_evidence",
         [
-            {"session_id": id_, "project": project, "ended": evidence.end, "content": _encode(evidence)}
+            {"session_id": id_, "project": project, "ended": evidence.end, "content": pack(_encode(evidence))}
             for id_, project, evidence in found
         ],
     )
@@ -122,7 +123,7 @@ def knowledge_of(store: Store, project: str) -> ProjectKnowledge:
     known = ProjectKnowledge(project)
     newest = store.rows("experience.of_project", {"project": project, "limit": _MOST_SESSIONS})
     others = store.rows("membership.evidence_of_project", {"project": project, "most": _MOST_OF_A_PERSON})
-    found = [_decode_evidence(row["content"]) for row in (*reversed(newest), *others)]
+    found = [_decode_evidence(unpack(row["content"])) for row in (*reversed(newest), *others)]
     if others:
         # Sessions are added in the order in which they ended, on any machine.
         found.sort(key=lambda one: (one.end, one.session))

@@ -109,7 +109,7 @@ class OpenCall(msgspec.Struct, frozen=True):
     places: tuple[int, ...]
 
 
-class ReadState(msgspec.Struct, frozen=True):
+class ReadState(msgspec.Struct, frozen=True, omit_defaults=True):
     """The state needed to continue reading a session later. It is stored, and holds no text of the session."""
 
     messages: int = 0
@@ -262,22 +262,31 @@ class SessionBuilder:
         if self._thoughts and role == "assistant":
             self._give_thoughts(draft)
         if usage is not None and not draft.synthetic:
-            self._hourly.grow(
-                draft.time or time or self._ended,
-                model or draft.model or self.model,
-                usage,
-                draft.usage,
-                for_an_hour=cache_write_1h - draft.cache_write_1h,
-            )
-            draft.cache_write_1h = cache_write_1h
-            self.last_prompt = usage.prompt
-            # The message began in an earlier stretch, whose sum already holds its old usage: replace it.
-            if draft.index < self._first_message and draft.usage is not None:
-                self._usage = (self._usage or Usage()) + draft.usage.negated()
-            draft.usage = usage
-            if draft.index < self._first_message:
-                self._usage = (self._usage or Usage()) + usage
+            self._count(draft, usage, cache_write_1h, model, time)
         self._last = draft
+
+    def _count(
+        self, draft: MessageDraft, usage: Usage, cache_write_1h: int, model: str | None, time: float | None
+    ) -> None:
+        """Count what a message used, as far as it was not counted before."""
+        self.last_prompt = usage.prompt
+        is_same = usage == draft.usage and cache_write_1h == draft.cache_write_1h
+        if is_same and draft.time and model and model == draft.model:
+            return  # every line of a message repeats what the message used
+        self._hourly.grow(
+            draft.time or time or self._ended,
+            model or draft.model or self.model,
+            usage,
+            draft.usage,
+            for_an_hour=cache_write_1h - draft.cache_write_1h,
+        )
+        draft.cache_write_1h = cache_write_1h
+        # The message began in an earlier stretch, whose sum already holds its old usage: replace it.
+        if draft.index < self._first_message and draft.usage is not None:
+            self._usage = (self._usage or Usage()) + draft.usage.negated()
+        draft.usage = usage
+        if draft.index < self._first_message:
+            self._usage = (self._usage or Usage()) + usage
 
     def call(
         self, call_id: str, tool: str, arguments: dict[str, Any], *, time: float | None = None, place: int = 0
@@ -411,8 +420,6 @@ class SessionBuilder:
 
     def so_far(self) -> Session:
         """What was collected since the last `take`, without ending the stretch."""
-        used = [draft.usage for draft in self._messages if draft.usage is not None]
-        usage = sum_usage(used, self._usage) if used else self._usage
         return Session(
             ref=self.ref,
             format=self.format,
@@ -428,7 +435,7 @@ class SessionBuilder:
             ended=self._ended,
             parent=self.parent,
             relation=self.relation,
-            usage=self.total_usage or usage,
+            usage=self.total_usage or self._sum_usage(),
             hourly_usage=(self._hourly_total if self.total_usage else self._hourly).all(),
             last_prompt=self.last_prompt,
             cost_usd=self.cost_usd,
@@ -442,12 +449,14 @@ class SessionBuilder:
             warm=tuple(self._warm),
         )
 
+    def _sum_usage(self) -> Usage | None:
+        used = [draft.usage for draft in self._messages if draft.usage is not None]
+        return sum_usage(used, self._usage) if used else self._usage
+
     def take(self) -> Session:
         """What was collected since the last `take`. The next stretch begins after it."""
         session = self.so_far()
-        used = [draft.usage for draft in self._messages if draft.usage is not None]
-        if used:
-            self._usage = sum_usage(used, self._usage)
+        self._usage = self._sum_usage()
         for call in self._calls.values():
             call.taken = True
         self._seen = self._facts()

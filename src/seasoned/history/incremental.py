@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import msgspec
 
+from seasoned.digest import blake2b
 from seasoned.history.builder import ReadState, SessionBuilder
 from seasoned.history.json_file import repair_json, source_errors, split_objects
 from seasoned.session import Session, SessionRef, Unreadable
 
 # Large enough that decoding dominates, small enough for memory on any machine.
 STRETCH_BYTES = 8 << 20
+_CHECKED_BYTES = 1024
 _NOT_READ = (msgspec.DecodeError, RecursionError, UnicodeError)
 
 
-class Resume(msgspec.Struct, frozen=True):
+class Resume(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where to continue in a file, and the state needed for it. Stored as JSON with the source."""
 
     offset: int = 0
@@ -34,6 +36,7 @@ class Stretch(msgspec.Struct, frozen=True):
     unreadable: tuple[Unreadable, ...]
     resume: Resume
     is_last: bool = False  # the file has been read to its end
+    check_digest: str = ""  # of the bytes before the resume point
 
 
 class LineReader(Protocol):
@@ -78,9 +81,17 @@ def read_stretches(
                         break
             offset += len(line)
             if offset >= full:
-                yield _stretch(reader, unreadable, offset, number)
+                yield _stretch(reader, unreadable, offset, number, check_digest=digest_before(file, offset))
                 unreadable, full = [], offset + stretch_bytes
-    yield _stretch(reader, unreadable, offset, number, is_last=True)
+                file.seek(offset)
+        check_digest = digest_before(file, offset)
+    yield _stretch(reader, unreadable, offset, number, is_last=True, check_digest=check_digest)
+
+
+def digest_before(file: BinaryIO, offset: int) -> str:
+    """A digest of the bytes before a place: it shows whether a file was rewritten."""
+    file.seek(max(offset - _CHECKED_BYTES, 0))
+    return blake2b(file.read(min(offset, _CHECKED_BYTES)), digest_size=16).hexdigest()
 
 
 def read_whole(path: Path, make_reader: MakeReader, *, agent: str, format: str) -> Iterator[Session]:
@@ -147,8 +158,15 @@ def _replay(file: Any, reader: LineReader) -> None:
 
 
 def _stretch(
-    reader: LineReader, unreadable: list[Unreadable], offset: int, lines: int, *, is_last: bool = False
+    reader: LineReader,
+    unreadable: list[Unreadable],
+    offset: int,
+    lines: int,
+    *,
+    is_last: bool = False,
+    check_digest: str,
 ) -> Stretch:
     sessions = tuple([builder.take() for builder in reader.builders.values() if builder.has_news])
     carries = {name: builder.carry() for name, builder in reader.builders.items()}
-    return Stretch(sessions, tuple(unreadable), Resume(offset, lines, carries, reader.notes()), is_last)
+    resume = Resume(offset, lines, carries, reader.notes())
+    return Stretch(sessions, tuple(unreadable), resume, is_last, check_digest)

@@ -6,9 +6,9 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from typing import Any
 
+from seasoned.digest import blake2b
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.detector import scan
 from seasoned.redact.hit import Hit

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import msgspec
 from seasoned.command.tool import kind_of, tool_of
 from seasoned.errors import SourceError
 from seasoned.history.formats import named, recognise
-from seasoned.history.incremental import Resume
+from seasoned.history.incremental import Resume, digest_before
 from seasoned.history.json_file import source_errors
 from seasoned.history.read import is_unique_id
 from seasoned.outcome.error_rate import count_name
@@ -147,7 +146,6 @@ def _redacted(value: Any, limit: int, redactor: Redactor, depth: int) -> Any:
 
 
 # Enough to notice a rewritten file, and read in no time.
-_CHECKED_BYTES = 1024
 _encode = msgspec.json.Encoder().encode
 
 
@@ -194,7 +192,7 @@ class FileReader:
                 sessions=[read(session) for session in stretch.sessions],
                 unreadable=_places(stretch.unreadable, stretch.sessions),
                 resume=_encode(stretch.resume).decode(),
-                check_digest=_digest_before(path, stretch.resume.offset),
+                check_digest=stretch.check_digest,
                 is_first=is_first,
                 was_cut_at=cut_at,
                 done=stretch.is_last,
@@ -383,13 +381,7 @@ def _resume(job: FileJob, path: Path) -> Resume | None:
         resume = msgspec.json.decode(job.resume, type=Resume)
     except msgspec.DecodeError:
         return None
-    if resume.offset > job.size or _digest_before(path, resume.offset) != job.check_digest:
+    if resume.offset > job.size:
         return None
-    return resume
-
-
-def _digest_before(path: Path, offset: int) -> str:
-    """A digest of the bytes before the resume point: it shows whether the file was rewritten."""
     with source_errors(path), path.open("rb") as file:
-        file.seek(max(offset - _CHECKED_BYTES, 0))
-        return blake2b(file.read(min(offset, _CHECKED_BYTES)), digest_size=16).hexdigest()
+        return resume if digest_before(file, resume.offset) == job.check_digest else None

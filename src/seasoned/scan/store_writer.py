@@ -9,6 +9,7 @@ from seasoned.outcome.verdict import JUDGE
 from seasoned.scan.aggregates import update_aggregates
 from seasoned.scan.rows import Batch, Learner, SessionRows
 from seasoned.store import Store
+from seasoned.store.packed import pack
 
 _NOT_COLUMNS = ("calls", "corrections", "marks", "first_message", "said", "learned")
 _COLUMNS = tuple([name for name in SessionRows.__struct_fields__ if name not in _NOT_COLUMNS])
@@ -117,5 +118,9 @@ class StoreWriter:
         # In the same transaction: if this process is killed before the totals are updated, the next scan does it.
         self.store.run_many("session.unsettle", [(session_id,) for session_id, _ in waiting])
         self.store.run_records("call.save", [(session_id, session.calls) for session_id, session in waiting])
-        said = [(at, session.first_message, session.said) for at, session in waiting if session.said is not None]
+        said = [
+            (at, session.first_message, pack(session.said.encode()))
+            for at, session in waiting
+            if session.said is not None
+        ]
         self.store.run_many("search.save_said", said)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
-from seasoned.digest import short_digest
+from seasoned.digest import blake2b, short_digest
 from seasoned.store.database import Store
 from seasoned.store.interface import Database
 from seasoned.store.project import forget_empty

@@ -13,6 +13,7 @@ import msgspec
 from seasoned.digest import short_digest
 from seasoned.errors import UsageError
 from seasoned.store.database import Store
+from seasoned.store.packed import unpack
 
 By = Literal["title", "person", "agent", "call"]
 VERDICTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "trivial")
@@ -228,7 +229,7 @@ def _document(store: Store, session_id: int) -> tuple[Any, ...] | None:
     said = {
         index: (SearchPlace(index, "person" if by_person else "agent"), text)
         for row in store.rows("search.said_in", {"session_id": session_id})
-        for index, by_person, text in msgspec.json.decode(row["messages"], type=list[tuple[int, int, str]])
+        for index, by_person, text in msgspec.json.decode(unpack(row["messages"]), type=list[tuple[int, int, str]])
     }
     lines += said.values()
     facts = {_fact("agent", session["agent"])}

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import sys
 from collections.abc import Iterator
+from contextlib import closing, suppress
+from functools import cache
+from pathlib import Path
+from zlib import crc32
 
 import msgspec
 
@@ -159,13 +165,67 @@ def migrate(db: sqlite3.Connection, path: str) -> None:
     try:
         # Another process may have migrated while this one waited for the lock.
         version = int(db.execute("PRAGMA user_version").fetchone()[0])
-        for number in range(version, VERSION):
-            MIGRATIONS[number](db)
-            db.execute(f"PRAGMA user_version = {number + 1}")
+        if version == 0 and db.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
+            for statement in new_schema():
+                db.execute(statement)
+        else:
+            for number in range(version, VERSION):
+                MIGRATIONS[number](db)
+        if version < VERSION:
+            db.execute(f"PRAGMA user_version = {VERSION}")
     except BaseException:
         db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
+
+
+_CACHED: str | None = getattr(__spec__, "cached", None)
+
+
+def new_schema() -> tuple[str, ...]:
+    """The statements that make a new store what all migrations make of it, in a third of their time.
+
+    They are kept beside Python's bytecode: most commands open at most one new store.
+    """
+    return _new_schema(MIGRATIONS)
+
+
+@cache
+def _new_schema(migrations: tuple[Migration, ...]) -> tuple[str, ...]:
+    made_by = crc32("\0".join([script for one in migrations for script in one.scripts()]).encode())
+    path = None if _CACHED is None else Path(f"{_CACHED}.schema")
+    if path is not None:
+        with suppress(OSError, msgspec.DecodeError):
+            kept = msgspec.json.decode(path.read_bytes(), type=tuple[int, tuple[str, ...]])
+            if kept[0] == made_by:
+                return kept[1]
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        for one in migrations:
+            one(db)
+        found = tuple(_dump(db))
+    if path is not None and not sys.dont_write_bytecode:
+        with suppress(OSError):
+            beside = path.with_name(f"{path.name}.{os.getpid()}")
+            beside.write_bytes(msgspec.json.encode((made_by, found)))
+            beside.replace(path)
+    return found
+
+
+def _dump(db: sqlite3.Connection) -> Iterator[str]:
+    """The statements that make a database: its tables, their rows, then what guards and follows them."""
+    listed = db.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid").fetchall()
+    virtual = tuple([f"{name}_" for _, name, sql in listed if sql.startswith("CREATE VIRTUAL")])
+    tables = [
+        (name, sql) for kind, name, sql in listed if kind == "table" and not name.startswith((*virtual, "sqlite_"))
+    ]
+    yield from [sql for _, sql in tables]
+    for name, sql in tables:
+        if not sql.startswith("CREATE VIRTUAL"):
+            columns = [row[1] for row in db.execute(f"PRAGMA table_info({name})")]
+            values = " || ', ' || ".join([f"quote({column})" for column in columns])
+            for (row,) in db.execute(f"SELECT {values} FROM {name}"):
+                yield f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({row})"
+    yield from [sql for kind, _, sql in listed if kind != "table"]
 
 
 def statements(script: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.project import APPLICATION, is_path
 from seasoned.redact.redactor import TAG, Redactor
 from seasoned.store import DatabaseRow, Store
+from seasoned.store.packed import unpack
 
 # Raise it when records are made differently: then everything is compared with what the server has again.
 VERSION = 1
@@ -132,7 +133,7 @@ def records_of(store: Store, settings: TeamSettings, redactor: Redactor, *, sinc
         for row in store.rows("membership.learned", {"since": since, "project": project}):
             ref = f"{row['agent']}:{row['native_id']}"
             key = session_key(ref)
-            evidence = maker.evidence(_decode_evidence(row["content"]), key)
+            evidence = maker.evidence(_decode_evidence(unpack(row["content"])), key)
             calls = store.rows("membership.calls", {"session_id": row["id"], "most": _MOST_CALLS})
             for kind, document in (
                 ("evidence", _encode(evidence)),

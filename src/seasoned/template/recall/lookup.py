@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from seasoned.command.tool import command_of, tool_of
+from seasoned.digest import blake2b
 from seasoned.errors import UsageError
 from seasoned.insight.mistake.signature import SILENT, UNSAID, said
 from seasoned.session import ToolCall
