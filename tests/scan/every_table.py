@@ -10,7 +10,7 @@ from seasoned.store import open_store
 
 # Times at which something was written.
 _CLOCKS = {("source", "scanned_at"), ("learned_from", "at")}
-_INDEXES = ("sqlite_", "session_trigram", "trigram_use", "search_index")
+_INDEXES = ("sqlite_", "search_index")
 Rows = list[tuple[str, ...]]
 
 

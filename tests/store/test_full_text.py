@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.errors import UsageError
+from seasoned.errors import StoreError, UsageError
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store, open_temporary, packed
@@ -179,3 +179,12 @@ def test_no_text_is_an_error_but_one_without_words(words: str) -> None:
     except UsageError as error:
         assert "letter or a digit" in str(error)
         assert not any(char.isascii() and char.isalnum() for char in words)
+
+
+def test_an_sqlite_without_the_index_says_what_it_lacks(histories: Path) -> None:
+    with _read(histories) as store:
+        store.connection.execute("PRAGMA writable_schema = ON")
+        # No SQLite at hand lacks FTS5, but each lacks some module.
+        store.connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'USING fts5 ', 'USING fts0 ')")
+        with open_store(Path(store.path)) as lacking, pytest.raises(StoreError, match="Python whose SQLite has FTS5"):
+            search(lacking, "anything")

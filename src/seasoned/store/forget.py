@@ -49,7 +49,6 @@ _EVERYTHING = (
     "learned.forget_all",
     "review.forget_all",
     "review.forget_counts",
-    "forget.trigrams",
     "forget.words",
     "forget.all_runs",
     "forget.all_begun",
@@ -239,8 +238,7 @@ def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[
             store.run("session.remember_forgotten", {"id": session_id, "forgotten_at": now})
             store.run("session.delete", {"id": session_id})
         forget_empty(store)
-        # The indexes keep deleted text until they are rebuilt.
-        store.run("forget.trigrams")
+        # The index keeps deleted text until it is rebuilt.
         store.run("forget.words")
     _erase_freed_pages(store)
     return others - set(session_ids)

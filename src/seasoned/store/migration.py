@@ -147,6 +147,18 @@ MIGRATIONS = (
     Migration("m034_usage", ("usage.sqlite",)),
     # Experiments that another machine of the team began.
     Migration("m035_team_experiment", ("team_experiment.sqlite",)),
+    # Lists of sessions are searched by LIKE: reading a hundred thousand lines takes less than keeping that index.
+    Migration(
+        "m036_no_trigram",
+        sql="""
+        DROP TRIGGER line_added;
+        DROP TRIGGER line_changed;
+        DROP TRIGGER line_forgotten;
+        DROP TABLE trigram_use;
+        DROP TABLE session_trigram;
+        DROP VIEW session_words;
+        """,
+    ),
 )
 VERSION = len(MIGRATIONS)
 

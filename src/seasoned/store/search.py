@@ -1,75 +1,18 @@
-"""Finds sessions by id, and narrows a text search to the sessions that can contain the text."""
+"""Finds sessions by id."""
 
 from __future__ import annotations
 
 import sqlite3
 from difflib import get_close_matches
-from itertools import product
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.store.database import Store
-
-_WIDTH = 3
-_MOST_TRIGRAMS = 24  # of a long text; each of them is looked up
-_RARE = 100  # with so few sessions for one trigram, no other is looked up
-# Trigrams that are combined. Further ones have longer lists and exclude few more sessions.
-_RAREST = 4
-# Most candidates to return. With more, reading the list in order fills a page quickly.
-_FEW = 1000
-_LAST = "\U0010ffff"
 
 
 def pattern_of(text: str) -> str:
     """A LIKE pattern that finds the text anywhere."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
-
-
-def maybe_holding(store: Store, text: str) -> list[int] | None:
-    """Candidates for sessions that contain a text, as LIKE compares it; None if there are too many."""
-    # LIKE and the trigram index both stop at a NUL, but differently.
-    if not text or "\0" in text:
-        return None
-    return _short(store, text) if len(text) < _WIDTH else _long(store, text)
-
-
-def _long(store: Store, text: str) -> list[int] | None:
-    common = []
-    for trigram in map(_quoted, _spread([text[at : at + _WIDTH] for at in range(len(text) - _WIDTH + 1)])):
-        rows = store.rows("page.holding", {"trigrams": trigram, "limit": _RARE + 1})
-        if len(rows) <= _RARE:
-            return [row["id"] for row in rows]
-        # Rows come in id order: the larger the last id, the rarer the trigram.
-        common.append((rows[-1]["id"], trigram))
-    rarest = " AND ".join(trigram for _, trigram in sorted(common, reverse=True)[:_RAREST])
-    given = {"trigrams": rarest, "words": pattern_of(text), "limit": _FEW + 1}
-    rows = store.rows("page.holding_words", given)
-    return None if len(rows) > _FEW else [row["id"] for row in rows]
-
-
-def _short(store: Store, text: str) -> list[int] | None:
-    """A text of one or two characters is the beginning of some trigrams."""
-    if not all(one.isascii() or one.isprintable() for one in text):
-        return None
-    found = []
-    # The index folds case by other tables than Python: look for every form.
-    for first in map("".join, product(*({one, one.lower(), one.casefold()} for one in text))):
-        rows = store.rows("page.beginning", {"first": first, "last": first + _LAST * _WIDTH, "limit": _FEW + 1})
-        if len(rows) > _FEW:
-            return None
-        found += [row["id"] for row in rows]
-    return found
-
-
-def _spread(trigrams: list[str]) -> list[str]:
-    """The distinct trigrams; of a long text a sample from all over it."""
-    found = list(dict.fromkeys(trigrams))
-    step = max(1.0, len(found) / _MOST_TRIGRAMS)
-    return [found[int(number * step)] for number in range(min(len(found), _MOST_TRIGRAMS))]
-
-
-def _quoted(trigram: str) -> str:
-    return '"' + trigram.replace('"', '""') + '"'
 
 
 _SHOWN = 5

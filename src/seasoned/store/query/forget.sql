@@ -22,9 +22,6 @@ UPDATE recording SET warm = NULL WHERE warm = :session;
 UPDATE session SET parent_agent = NULL, parent_native_id = NULL
 WHERE parent_agent = :agent AND parent_native_id = :native_id;
 
--- name: trigrams
-INSERT INTO session_trigram (session_trigram) VALUES ('optimize');
-
 -- name: words
 INSERT INTO search_index (search_index) VALUES ('optimize');
 

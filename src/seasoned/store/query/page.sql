@@ -100,34 +100,6 @@ FROM (
 ) AS found JOIN session_line AS line ON line.id = found.id JOIN session ON session.id = found.id
 ORDER BY found.cost DESC, found.id DESC;
 
--- name: found
-SELECT session.*, line.at, line.rate, line.cost
-FROM (
-    SELECT id, CASE :by WHEN 'messages' THEN messages WHEN 'calls' THEN calls WHEN 'failed' THEN failed
-        WHEN 'rate' THEN rate WHEN 'cost' THEN cost ELSE at END AS place
-    FROM session_line
-    WHERE id IN (SELECT value FROM json_each(:ids)) AND words LIKE :words ESCAPE '\'
-      AND (:agent IS NULL OR +agent = :agent) AND (:task_type IS NULL OR task_type = :task_type)
-      AND +messages BETWEEN :least AND :most AND +failed BETWEEN :least_failed AND :most_failed
-      AND (:succeeded IS NULL OR succeeded = :succeeded) AND +at >= :since AND +at < :until
-      AND (:tool IS NULL OR EXISTS (
-          SELECT 1 FROM session_tool WHERE session_tool.session_id = session_line.id AND tool = :tool))
-      AND (:mistake IS NULL OR id IN (SELECT session_id FROM mistake_session WHERE mistake_id = :mistake))
-      AND (:project IS NULL OR id IN (SELECT session.id FROM session WHERE session.project = :project))
-) AS found JOIN session_line AS line ON line.id = found.id JOIN session ON session.id = found.id
-WHERE (found.place, found.id) < (:sort, :id)
-ORDER BY found.place DESC, found.id DESC LIMIT :limit;
-
--- name: holding
-SELECT rowid AS id FROM session_trigram WHERE session_trigram MATCH :trigrams LIMIT :limit;
-
--- name: holding_words
-SELECT line.id FROM session_trigram CROSS JOIN session_line AS line ON line.id = session_trigram.rowid
-WHERE session_trigram MATCH :trigrams AND line.words LIKE :words ESCAPE '\' LIMIT :limit;
-
--- name: beginning
-SELECT doc AS id FROM trigram_use WHERE term >= :first AND term <= :last LIMIT :limit;
-
 -- name: days
 SELECT day, agent, sum(sessions) AS sessions, sum(messages) AS messages, sum(calls) AS calls, sum(ok) AS ok, sum(failed) AS failed,
     sum(unclear) AS unclear, sum(left_out) AS left_out, sum(priced) AS priced, sum(cost_micro_usd) AS cost_micro_usd,

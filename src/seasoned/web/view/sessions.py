@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from seasoned.errors import UsageError
 from seasoned.store import DatabaseRow, Store
-from seasoned.store.search import maybe_holding, pattern_of
+from seasoned.store.search import pattern_of
 from seasoned.text import dollars
 from seasoned.web.display import day_and_time, percent
 from seasoned.web.history_store import histories_of
@@ -82,7 +82,7 @@ async def show(request: Request, here: Here) -> Response:
 
     def look(store: Store) -> tuple[Table, list[str], str | None, ProjectChoice]:
         chosen = choice_of(store, request)
-        rows = find(store, wanted, sort, {**given, "project": chosen.key})
+        rows = store.rows(f"page.by_{sort}", {**given, "project": chosen.key})
         names = store if limit < FILE_ROWS else None
         found = _table(rows, wanted, sort, limit, names, is_later=asked.get("after") is not None)
         agents = [row["agent"] for row in store.rows("page.agents")]
@@ -130,14 +130,6 @@ def params(wanted: SessionFilter, sort: str, after: str | None, limit: int) -> d
         # One more than is shown says whether there is a next page.
         "limit": limit + 1,
     }
-
-
-def find(store: Store, wanted: SessionFilter, sort: str, given: dict[str, Any]) -> list[Any]:
-    """If few sessions may match, check each one; if many, walk down the list until a page is full."""
-    ids = maybe_holding(store, wanted.q)
-    if ids is None:
-        return store.rows(f"page.by_{sort}", given)
-    return store.rows("page.found", {**given, "by": sort, "ids": msgspec.json.encode(ids).decode()})
 
 
 def day_start(text: str) -> float:
