@@ -80,7 +80,8 @@ def _checkout(folder: Path, project: int) -> Path:
 
 
 def _round(folder: Path, count: int, stores: list[Config], database: PostgresServer) -> Iterator[str]:
-    url = database.url(schema=database.fresh_schema())
+    schema = database.fresh_schema()
+    url = database.url(schema=schema)
     server = Server(folder / "server", url)
     try:
         machines = [_joined(folder / f"m{number}", stores[number % STORES], server, number) for number in range(count)]
@@ -90,7 +91,11 @@ def _round(folder: Path, count: int, stores: list[Config], database: PostgresSer
         whole = time.perf_counter() - begun
         records = sum(one[1] for one in pushed)
         yield f"{count} machines: {records:,} records pushed in {whole:.1f} s, {records / whole:,.0f} a second"
-        (rows,) = database.execute("SELECT pg_database_size(current_database())")
+        # Of this round alone: those before it are in the same database.
+        (rows,) = database.execute(
+            "SELECT SUM(pg_total_relation_size(oid)) FROM pg_class "
+            f"WHERE relkind = 'r' AND relnamespace = '{schema}'::regnamespace"
+        )
         yield f"  the database: {int(str(rows[0])) / 1e6:.0f} MB, {int(str(rows[0])) / records:.0f} bytes a record"
         with ThreadPoolExecutor(_TOGETHER) as pool:
             first = list(pool.map(_timed_pull, machines[:_ASKED]))
