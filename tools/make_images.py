@@ -21,6 +21,7 @@ from tests.web.pages import Site, site  # noqa: E402
 
 from seasoned.config import Config  # noqa: E402
 from seasoned.redact.key import Secrecy, load_key  # noqa: E402
+from seasoned.store.full_text import fill as fill_search  # noqa: E402
 from seasoned.template.library.upkeep import auto  # noqa: E402
 from seasoned.template.recall.index import fill  # noqa: E402
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 WIDE, PHONE = (1280, 860), (390, 844)
+PROJECT = "%2Fhome%2Fmira%2Fwaypost"
 # A long session with failures and a compaction.
 SESSION = "claude-code:c73c43e8-0996-4246-bf6f-52c9b26da87a"
 # What the agent said before it first edited something.
@@ -72,6 +74,7 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
     fill_sessions(home)
     with store_of(home) as store:
         fill(store)
+        fill_search(store)
         # As of the samples' own time: seen from today all of it would be too old.
         now = max(row["last"] for row in store.rows("session.totals")) + 86_400
         made = auto(store, now=now, redactor=Secrecy(load_key(home)).redactor())
@@ -90,6 +93,8 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
         def read_on(page: Page) -> None:
             page.evaluate(_TO_FIRST_EDIT)
 
+        take(browser, found, f"projects/{PROJECT}", folder / "project.png", then=advised)
+        take(browser, found, "search?q=carriers", folder / "search.png")
         take(browser, found, f"sessions/{SESSION}", folder / "session.png", scheme="dark", then=read_on)
         take(browser, found, f"sessions/{SESSION}", folder / "session-phone.png", size=PHONE, then=read_on)
         take(browser, found, f"templates/{made[-1].name}", folder / "template.png")
