@@ -133,7 +133,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "openai-project T3BlbkFJ": ("{x40}T3BlbkFJ{x40}", "T3BlbkFJ"),
     "swarm SWMTKN-": ("SWMTKN-1-{h50}-{h25}", "SWMTKN-..."),
     "definednetworking dnkey-": ("dnkey-{x26}-{x52}", "dnkey-..."),
-    "webhook ook/": (
+    "webhook hook/": (
         "https://chat.acme.io/hooks/{x26}",
         "src/hooks/useAuthenticationProvider2 hooks/useVirtualizedTable",
     ),
@@ -165,9 +165,9 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "render rnd_": ("rnd_{x32}", "rnd_number_of_the_generator_here"),
     "neon napi_": ("napi_{h64}", "napi_create_function_of_this_module"),
     "logfire pylf_v": ("pylf_v1_us_{x43}", "pylf_version_of_the_long_thing"),
-    "ory ory_": ("ory_pat_{x40}", "memory_patch_of_the_long_named_thing"),
+    "ory ory_pat_": ("ory_pat_{x40}", "memory_patch_of_the_long_named_thing"),
     "paseto .local.": ("v4.local.{x80}", "host.local.domain.of.this.network.example"),
-    "launchdarkly api-": ("sdk-{h8}-{h4}-{h4}-{h4}-{h12}", "sdk-for-the-platform-of-your-choice"),
+    "launchdarkly sdk-": ("sdk-{h8}-{h4}-{h4}-{h4}-{h12}", "sdk-for-the-platform-of-your-choice"),
     "buildkite bkct_": ("bkct_{x40}", "bkct_is_a_beginning"),
     "bearer earer": ("Bearer {x40}", "bearer authentication_is_required_here"),
     "basic asic": ("Basic YWRtaW46aHVudGVyMjIyMjIy", "basic understanding_of_the_long_thing"),

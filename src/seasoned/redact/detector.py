@@ -11,7 +11,7 @@ from seasoned.redact.assignment import find_assignments
 from seasoned.redact.command import find_in_commands
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_random
-from seasoned.redact.mark import NAME_MARKS, find_marks
+from seasoned.redact.mark import COMMON_MARKS, find_marks
 from seasoned.redact.nearby import find_codes, find_nearby, find_printed
 from seasoned.redact.personal import (
     FIGURES,
@@ -265,14 +265,14 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     hits: list[Hit] = []
     if marks:
         hits += find_assignments(text, low, marks)
-        rare = marks.difference(NAME_MARKS)
+        rare = marks.difference(COMMON_MARKS)
         if rare:
             hits += find_in_places(text, low, rare)
             hits += find_in_programs(text, low, rare)
             hits += find_printed(text, low, rare)
-            hits += find_codes(text, low, rare)
         hits += find_in_tables(text, low, marks)
         hits += find_nearby(text, low, marks)
+        hits += find_codes(text, low, marks)
     if marks or "-" in low:
         hits += find_in_commands(text, low, marks)
     if "$" in low:

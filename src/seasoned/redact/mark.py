@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from seasoned.redact.nearby import CODE_MARKS, PRINTS
+from seasoned.redact.nearby import CODE_MARKS, OWNED_MARKS, PRINTS
 from seasoned.redact.program import programs
 
 # Lower-case.
 # Words of names stand in every other text, the other marks in few.
 NAME_MARKS = ("pass", "pw", "cre", "auth", "key", "ken", "kie", "_pat", "salt", "pepper")
+# Heads of columns, words for a key, and words before a code.
+WORD_MARKS = (
+    "pwd", "api_key", "api key", "access key", "access_key", "_token", "secret_key", "token", "cred", "api-key",
+    "apikey", "ess key", "ess_key", "ate key", "ret key", "ing key", "new key", "ense key", *OWNED_MARKS,
+)  # fmt: skip
+COMMON_MARKS = frozenset((*NAME_MARKS, *WORD_MARKS))
 MARKS = (
     *NAME_MARKS,
+    *WORD_MARKS,
     # Files, manifests and outputs.
     "{ssha", "{sha", "{smd5}", "{md5}", "{crypt}", ":::",
     "password", ":5432:", "private", "kty", "sensitive", "random_password", "variable ", "secret", "stringdata",

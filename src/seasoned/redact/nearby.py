@@ -19,11 +19,27 @@ MOST_LINES = 20
 NOUNS = {
     "pass": LazyRegex(r"pass(?:word|phrase|code|wd|wort)?s?(?![a-z_(\-])"),
     "pw": LazyRegex(r"pwd?(?![a-z_(\-])"),
-    "cre": LazyRegex(r"cre(?:ds?|dentials?|t)(?![a-z_(\-])"),
-    "ken": LazyRegex(r"ken(?![a-z_(\-])"),
+    "cred": LazyRegex(r"cre(?:ds?|dentials?|t)(?![a-z_(\-])"),
+    "token": LazyRegex(r"ken(?![a-z_(\-])"),
     "key": LazyRegex(r"keys?(?![a-z_(\-])"),
     "login": LazyRegex(r"login(?![a-z_(\-])"),
-    "auth": LazyRegex(r"auth(?![a-z_(\-])"),
+}
+# Rarer than the words themselves, so that most texts are not searched for them.
+NOUN_MARKS = {
+    "cred": ("cred", "secret"),
+    "key": (
+        "api key",
+        "api_key",
+        "api-key",
+        "apikey",
+        "ess key",
+        "ess_key",
+        "ate key",
+        "ret key",
+        "ing key",
+        "new key",
+        "ense key",
+    ),
 }
 KEY_OWNERS = (
     "api",
@@ -38,7 +54,6 @@ KEY_OWNERS = (
     "service",
     "license",
 )
-END = LazyRegex(r"\n|\\n|\\r|\r")
 FIGURE = LazyRegex(r"[0-9]")
 WORD = LazyRegex(r"""[^\s"'`“”„«»「」<>()\[\],，。]{5,512}""")
 # What a text may put before a line: its number, the file, a mark of a quotation or a list.
@@ -90,19 +105,18 @@ def find_nearby(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     if len(text) > LONGEST:
         return
     for mark, pattern in NOUNS.items():
-        if mark not in marks:
+        if marks.isdisjoint(NOUN_MARKS.get(mark, (mark,))):
             continue
         seen = -1
         for noun in pattern.compiled.finditer(low):
             if not _is_noun(low, noun.start(), noun[0]):
                 continue
-            end = END.compiled.search(low, noun.end(), noun.end() + WIDEST)
-            last = end.start() if end is not None else min(len(low), noun.end() + WIDEST)
+            last, below_at = _line_end(low, noun.end())
             first = _line_start(low, noun.start())
             # Every secret here has a figure in it, and most lines have none.
             if FIGURE.compiled.search(low, first, last + WIDEST) is None:
                 continue
-            drawn = mark in ("ken", "key") or noun[0] == "cret"
+            drawn = mark in ("token", "key") or noun[0] == "cret"
             # `PASS` is what test runners print, and a first pass is none.
             short = noun[0] in ("pass", "pw", "pwd")
             printed = _is_printed(low, first, last)
@@ -114,16 +128,16 @@ def find_nearby(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
             ):
                 continue
             # Beside a login stands a user, and most often nothing else.
-            beside = noun[0] in ("login", "auth")
+            beside = noun[0] == "login"
             yield from _on_line(text, low, (noun.end() if beside else first, last), noun.span(), drawn, short or beside)
             if beside:
                 continue
             # One look at the line below, whichever word of this one leads to it.
-            if end is not None and last > seen and (printed or not short or low[noun.start() - 1] != " "):
+            if below_at >= 0 and last > seen and (printed or not short or low[noun.start() - 1] != " "):
                 seen = last
-                below = _below(text, low, first, last, end.end(), drawn)
+                below = _below(text, low, first, last, below_at, drawn)
                 if not below and noun[0].startswith("cred"):
-                    named = NAMED_BELOW.compiled.match(text, end.end())
+                    named = NAMED_BELOW.compiled.match(text, below_at)
                     below = _below(text, low, first, last, named.end(), drawn) if named is not None else []
                 yield from below
 
@@ -133,13 +147,26 @@ def _line_start(low: str, at: int) -> int:
     return max(least, low.rfind("\n", least, at) + 1, low.rfind("\\n", least, at) + 2, low.rfind("→", least, at) + 1)
 
 
+def _line_end(low: str, at: int) -> tuple[int, int]:
+    """Where the line ends, and where the next one begins: -1 if there is none."""
+    most = min(len(low), at + WIDEST)
+    plain = low.find("\n", at, most)
+    escaped = low.find("\\n", at, most if plain < 0 else plain)
+    if escaped >= 0:
+        end = escaped - 2 if low.startswith("\\r", escaped - 2) else escaped
+        return end, escaped + 2
+    if plain < 0:
+        return most, -1
+    return plain - (low[plain - 1] == "\r"), plain + 1
+
+
 def _is_noun(low: str, start: int, noun: str) -> bool:
     before = low[max(0, start - 12) : start]
     if noun.startswith("key"):
         return before.rstrip(" _-").endswith(KEY_OWNERS)
     if noun in ("ken", "cret"):
         return before.endswith("to" if noun == "ken" else "se")
-    return noun not in ("pass", "pw", "pwd", "creds", "cred", "auth") or not before[-1:].isalpha()
+    return noun not in ("pass", "pw", "pwd", "creds", "cred") or not before[-1:].isalpha()
 
 
 def find_printed(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
@@ -147,9 +174,9 @@ def find_printed(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     for mark in marks.intersection(PRINTS) if len(text) <= LONGEST else ():
         at = low.find(mark)
         while at >= 0:
-            end = END.compiled.search(low, at, at + WIDEST)
-            match = BELOW.compiled.match(text, end.end()) if end is not None else None
-            if end is not None and match is not None and ">" not in low[at : end.start()]:
+            last, below_at = _line_end(low, at)
+            match = BELOW.compiled.match(text, below_at) if below_at >= 0 else None
+            if match is not None and ">" not in low[at:last]:
                 word = match[1]
                 if is_random(word) or UUID.compiled.fullmatch(word) or is_strong(word):
                     yield Hit("secret", match.start(1), match.end(1))
@@ -260,7 +287,9 @@ def _is_printed(low: str, first: int, last: int) -> bool:
 
 
 # One-time codes and numbers that open something: figures alone, so only right beside their name.
-CODE_MARKS = ("otp", "pin", "puk", "2fa", "mfa", "code", "recovery key")
+CODE_MARKS = ("otp", "puk", "2fa", "mfa", "recovery key")
+# Parts of so many words that they are looked for with what stands before them.
+OWNED_MARKS = (" code", "_code", "-code", " pin", "_pin", '"pin')
 # What makes a code or a PIN a secret: the word before it.
 CODE_OWNERS = (
     "verification", "authentication", "authenticator", "confirmation", "security", "access", "login", "sms", "time",
@@ -276,13 +305,13 @@ CODE_BEFORE = LazyRegex(r"(?:^|[\s\"'(]|g-)(\d{4,8})(?: is | as )(?:your|the|my)
 
 def find_codes(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     """One-time codes, PINs and recovery keys made of figures."""
-    for mark in marks.intersection(CODE_MARKS) if len(text) <= LONGEST else ():
+    for mark in marks.intersection((*CODE_MARKS, *OWNED_MARKS)) if len(text) <= LONGEST else ():
         at = low.find(mark)
         while at >= 0:
             end = at + len(mark)
             before = low[max(0, at - 40) : at]
             owned = before.rstrip(" _-").endswith(CODE_OWNERS)
-            if before[-1:].isalnum() or (mark in ("code", "pin") and not owned):
+            if (mark in OWNED_MARKS and not owned) or (mark in CODE_MARKS and before[-1:].isalnum()):
                 at = low.find(mark, end)
                 continue
             match = CODE.compiled.match(low, end) or (

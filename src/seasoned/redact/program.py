@@ -25,7 +25,7 @@ qpdf --encrypt: @1 @2
 pdftk: user_pw owner_pw input_pw
 pdftotext, pdfinfo, pdftoppm, pdfimages, pdftohtml, pdftocairo, pdfseparate: -upw -opw
 msoffcrypto-tool, mutool draw, aescrypt, veracrypt, truecrypt: -p
-ccrypt, ccencrypt, ccdecrypt, dar, pk12util: -K -W
+ccrypt, ccencrypt, ccdecrypt, pk12util: -K -W
 # keys, keychains and hashes
 ssh-keygen: -N -P
 openssl enc, openssl aes-256-cbc: -k -K
@@ -76,14 +76,13 @@ ss-local, ss-server, sslocal, ssserver, ss-redir: -k
 microsocks: -P
 chisel client, chisel server, transmission-remote, etcdctl: --auth: -n: --user:
 etcdctl user add, addauth digest: @1:
-hey, ab: -a: -A: -P:
 steamcmd, +login: @2
 mcrcon, rcon, fs_cli, mpc: -p -P
 sipp: -ap
 kamctl add, kamctl passwd, opensipsctl add, create-user, create_user: @2
 tacacs-server key, radius-server key, isakmp key, psk set ascii, wpa-psk ascii, vtp password: @1
 chap password, masterauth, key-string: @1
-username, user: secret password pass
+username: secret password pass
 message-digest-key: @3
 pre-shared-key, authentication-key: ascii-text local remote
 locksettings set-pin, locksettings set-password: @-1
@@ -95,7 +94,7 @@ mongosh, mongo, mongodump, mongorestore, mongoexport, mongoimport, mongostat, mo
 redis-cli, keydb-cli, valkey-cli, redis-benchmark: -a --pass
 config set requirepass, config set masterauth: @1
 sqlcmd, bcp, osql, tsql, mssql-cli: -P
-sqlplus, sqlcl, sqlldr, expdp, impdp, exp, imp, rman target: @1/
+sqlplus, sqlcl, sqlldr, expdp, impdp, rman target: @1/
 cqlsh, cypher-shell, hdbsql, beeline, couchbase-cli, cbq, cbimport, cbexport, dsbulk: -p
 hdbuserstore set: @-1
 influx setup: -p
@@ -143,7 +142,7 @@ hex.organization auth, hex.user auth: --key
 poetry config, composer config: @3 @2
 poetry publish: -p
 bundle config set, bundle config: @-1:
-p4, kcadm.sh: -P -p
+kcadm.sh: -P -p
 schtasks: /rp /p
 sc config, sc create: password=
 psexec, winrs, wmic: -p

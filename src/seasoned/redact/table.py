@@ -9,12 +9,14 @@ from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_secret, is_typed
 from seasoned.redact.name import Promise, promise
 
-# The head of a column, between two delimiters or the ends of its line. One expression for each mark: one that begins
-# with a choice is slow.
+# By their marks: the head of a column, between two delimiters or the ends of its line. One expression for each, since
+# one that begins with a choice is slow.
 _END = r"""["*]{0,3}[ ]{0,20}(?=[,;|\t\r\n]|\\[trn])"""
-HEADS = {name: LazyRegex(name + _END) for name in ("password", "secret", "passwd", "passwort", "token", "key", "pwd")}
-# The marks of names that stand for the heads; the others are marks themselves.
-MARKS_OF = {"token": "ken", "key": "key", "pwd": "pw"}
+HEADS = {name: LazyRegex(name + _END) for name in ("password", "secret", "passwd", "passwort", "pwd")}
+HEADS |= {
+    name: LazyRegex(name + _END) for name in ("api_key", "api key", "access key", "access_key", "_token", "secret_key")
+}
+HEADS["token"] = LazyRegex(r"token[*]{0,2}[ ]{0,20}(?=[|\t\r\n]|\\t)")  # code writes `token,`
 CELL = LazyRegex(r"[\w .\-*]{0,40}")
 RULE = LazyRegex(r"[\-+|:= →\d]*")
 QUOTE = LazyRegex(r'(?<!\\)"')  # the end of a string in JSON
@@ -26,7 +28,7 @@ MOST_ROWS = 2000
 def find_in_tables(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     """The cells below a head that names a secret."""
     for mark, pattern in HEADS.items():
-        if MARKS_OF.get(mark, mark) in marks:
+        if mark in marks:
             yield from _below(pattern, text, low)
 
 
