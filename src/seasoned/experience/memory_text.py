@@ -28,6 +28,8 @@ _VERSION = "2"
 _MAIN = "SKILL.md"
 _MOST_SKILLS = 40
 _DESCRIPTION_CHARS = 120
+# From so many sessions on, whose reviews kept notes, each gives one.
+_SEVERAL = 3
 Section = Literal["project", "user", "skills", "notes"]
 _HEADINGS: dict[Section, str] = {
     "user": "About the user:",
@@ -117,15 +119,14 @@ def _made(store: Store, places: MemoryPlaces, folders: Sequence[Path], redactor:
             return []
         return [one for one in memory.entries if admit(redactor, one, personal=which == "user", commands=True)]
 
-    # Whatever its reviews kept, one session gives one note: the newest, which stands last.
-    heard: set[str] = set()
     general = [one for one in entries(places.memory_folder, "notes") if _may_be_seen(store, one, places.project)]
     of_project = [one for folder in folders for one in entries(folder, "notes")]
+    general, of_project = _limited(store, general, of_project)
     found: dict[Section, list[str]] = {
         "user": entries(places.memory_folder, "user"),
-        "project": _one_of_each_source(store, of_project, heard),
+        "project": of_project,
         "skills": [one for folder in folders for one in _skills(folder / SKILLS, redactor)],
-        "notes": _one_of_each_source(store, general, heard),
+        "notes": general,
     }
     chosen: dict[Section, set[int]] = {section: set() for section in found}
     left = budget - count_tokens(_HEAD) - sum(count_tokens(_HEADINGS[one]) for one in found if found[one])
@@ -162,18 +163,17 @@ def _may_be_seen(store: Store, entry: str, project: str | None) -> bool:
     return row["project"] is None or row["project"] == project
 
 
-def _one_of_each_source(store: Store, entries: Sequence[str], heard: set[str]) -> list[str]:
-    """The newest entry of each session whose reviews kept several; what a person or a chat wrote is left alone."""
-    kept = []
-    for entry in reversed(entries):
-        row = store.row("receipt.writer", {"text": entry})
-        source = row["source"] if row is not None and row["actor"] == "review" else None
-        if source is not None and source in heard:
-            continue
-        if source is not None:
-            heard.add(source)
-        kept.append(entry)
-    return kept[::-1]
+def _limited(store: Store, *lists: Sequence[str]) -> list[list[str]]:
+    """The entries, with one of each session whose reviews kept several: the newest, which stands last.
+
+    What a person or a chat wrote is left alone, and so is everything while few sessions have been heard.
+    """
+    writers = {one: store.row("receipt.writer", {"text": one}) for entries in lists for one in entries}
+    sources = {one: row["source"] for one, row in writers.items() if row is not None and row["actor"] == "review"}
+    if len(set(sources.values())) < _SEVERAL:
+        return [list(entries) for entries in lists]
+    newest = {source: one for one, source in sources.items()}
+    return [[one for one in entries if one not in sources or newest[sources[one]] == one] for entries in lists]
 
 
 def _skills(folder: Path, redactor: Redactor) -> Iterator[str]:
