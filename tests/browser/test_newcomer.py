@@ -128,12 +128,12 @@ def test_a_newcomer_comes_from_an_empty_home_to_a_denied_request(
         assert page.inner_text("#rendering pre")
         # The samples are old, and yet not too old to be looked at.
         page.click("nav summary")
-        page.click("nav >> text=Templates")
+        page.click(".menu a:has-text('Templates')")
         page.click("#table-templates a:has-text('auto-') >> nth=0")
         page.wait_for_selector("#rendering pre")
         seasoned(environment, "experiment", "begin", "autumn", "--arms", "cold,warm")
         page.click("nav summary")
-        page.click("nav >> text=Experiments")
+        page.click(".menu a:has-text('Experiments')")
         page.click("main a:has-text('autumn')")
         page.wait_for_selector("h1:has-text('autumn')")
         token = tmp_path / "token"
