@@ -79,6 +79,11 @@ class _Script:
             answer.wait_seconds,
         )
 
+    def play(self, *steps: Step) -> None:
+        """Replace the remaining steps with these."""
+        with self._lock:
+            self._steps = list(steps)
+
     def _named(self, one: Call) -> Call:
         with self._lock:
             self._calls += 1

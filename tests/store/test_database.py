@@ -25,8 +25,8 @@ LOCAL = frozenset(
 ) | {"advise", "experience", "insight", "page", "project", "recall", "receipt", "template", "usage"}
 LOCAL |= {"membership", "search"}
 """Queries of histories, which stay in the store of each machine; all others run on both."""
-SERVER = frozenset({"team"})
-"""Queries of a team's server, which needs PostgreSQL."""
+SERVER = frozenset({"team", "visit"})
+"""Queries of servers that need PostgreSQL."""
 WORDS_OF_ONE_ENGINE = re.compile(
     r"(?i)\bAUTOINCREMENT\b|\browid\b|\bINSERT\s+OR\b|\bREPLACE\s+INTO\b|\bIFNULL\b|\bjulianday\b|\bstrftime\b|"
     r"\bNOW\(\)|\bILIKE\b|\bSERIAL\b|::|\bGLOB\b|\bunixepoch\b|\?"

@@ -164,13 +164,13 @@ def keep_visit(database: Database, visit: BrowserSession, *, now: float) -> None
     who = None if visit.who is None else visit.who.id
     row = {"number": visit.number, "cookie_hash": visit.cookie_hash, "form_check": visit.check, "credential": who}
     with database.write():
-        database.run("confirm.drop_visits", {"now": now, "most": MOST_VISITS - 1})
-        database.run("confirm.keep_visit", {**row, "expires_at": visit.expires_at})
+        database.run("visit.drop_old", {"now": now, "most": MOST_VISITS - 1})
+        database.run("visit.keep", {**row, "expires_at": visit.expires_at})
 
 
 def find_visit(database: Database, number: str) -> BrowserSession | None:
     """A browser session that this or another server process began."""
-    row = database.row("confirm.visit", {"number": number}) if number.isascii() and number.isprintable() else None
+    row = database.row("visit.find", {"number": number}) if number.isascii() and number.isprintable() else None
     if row is None:
         return None
     who = None if row["credential"] is None else find(database, row["credential"])

@@ -76,7 +76,7 @@ async def _end(request: Request, visit: BrowserSession) -> None:
     visits_of(request).end(visit)
     service = service_of(request)
     if service.config.database_url is not None:
-        await service.store.read(lambda book: book.database.run("confirm.end_visit", {"number": visit.number}))
+        await service.store.read(lambda book: book.database.run("visit.end", {"number": visit.number}))
 
 
 Here = Annotated[Visitor, Depends(visitor)]

@@ -210,17 +210,3 @@ INSERT INTO device_key (public_key, name, sealed, expires_at) VALUES (:public_ke
 
 -- name: devices
 SELECT public_key, name, sealed, expires_at FROM device_key WHERE expires_at > :now ORDER BY expires_at;
-
--- name: visit
-SELECT number, cookie_hash, form_check, credential, expires_at FROM browser_session WHERE number = :number;
-
--- name: keep_visit
-INSERT INTO browser_session (number, cookie_hash, form_check, credential, expires_at)
-VALUES (:number, :cookie_hash, :form_check, :credential, :expires_at);
-
--- name: drop_visits
-DELETE FROM browser_session WHERE expires_at <= :now
-    OR number IN (SELECT number FROM browser_session ORDER BY expires_at DESC OFFSET :most);
-
--- name: end_visit
-DELETE FROM browser_session WHERE number = :number;
