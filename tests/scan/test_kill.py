@@ -89,7 +89,7 @@ FILLED = {
     "evidence": "SELECT session_id, project, ended, content FROM evidence ORDER BY 1",
     "knowledge": "SELECT project, topic, key, content FROM knowledge ORDER BY 1, 2, 3",
     "learned": "SELECT session_id, agent, ended FROM learned_from ORDER BY 1",
-    "search": "SELECT * FROM search_text ORDER BY 1",
+    "search": "SELECT * FROM search_document ORDER BY 1",
     "costs": "SELECT id, cost FROM session_line ORDER BY 1",
     "days": "SELECT day, agent, model, sessions, calls, failed, priced, cost_micro_usd FROM day_total ORDER BY 1, 2, 3",
     "waiting": "SELECT (SELECT count(*) FROM recall_waiting), (SELECT count(*) FROM search_waiting),"

@@ -153,11 +153,16 @@ def test_long_texts_are_packed_and_those_of_an_earlier_version_are_read_as_they_
         stored = {row["messages"] for row in store.connection.execute("SELECT messages FROM said")}
         texts = {one: unpack(one) for one in stored}
         assert sorted(len(one) < len(text) for one, text in texts.items()) == [False, True], "one is short"
+        kinds = store.connection.execute("SELECT DISTINCT typeof(text), typeof(places) FROM search_document")
+        assert [tuple(row) for row in kinds] == [("blob", "blob")]
         store.connection.executemany(
             "UPDATE said SET messages = ? WHERE messages = ?",
             [(bytes(text).decode(), one) for one, text in texts.items()],
         )
-        store.connection.execute("DELETE FROM search_text")
+        store.connection.execute("UPDATE search_document SET text = unpacked(text)")
+        assert _places(store, "walrus") == found
+        store.connection.execute("DELETE FROM search_document")
+        store.connection.execute("INSERT INTO search_index (search_index) VALUES ('integrity-check')")
         store.connection.execute("INSERT INTO search_waiting (session_id) SELECT id FROM session")
         assert fill(store) == 0 and _places(store, "walrus") == found
 

@@ -22,7 +22,7 @@ from seasoned.store.query import _FOLDER, queries, query
 # Tables that grow with every session.
 LARGE = (
     *("call", "session", "failure", "evidence", "worked", "session_tool", "recall_waiting"),
-    *("usage_part", "part", "said", "search_text", "search_waiting"),
+    *("usage_part", "part", "said", "search_document", "search_waiting"),
 )
 # What reads a whole table, because that is what it is asked for.
 READS_ALL = {

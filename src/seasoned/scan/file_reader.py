@@ -24,6 +24,7 @@ from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
 from seasoned.scan.intent import INTENT_CHARS, SpokenCall, corrections, intents, users_words
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, Mode, SessionRows, call_totals
 from seasoned.session import HourlyUsage, Session, ToolCall, Unreadable, Usage
+from seasoned.store.packed import unpack
 
 RESULT_CHARS = 500
 # What is kept of a message, for search.
@@ -378,7 +379,7 @@ def _resume(job: FileJob, path: Path) -> Resume | None:
     if job.resume is None:
         return None
     try:
-        resume = msgspec.json.decode(job.resume, type=Resume)
+        resume = msgspec.json.decode(unpack(job.resume), type=Resume)
     except msgspec.DecodeError:
         return None
     if resume.offset > job.size:

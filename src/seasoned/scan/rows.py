@@ -50,7 +50,7 @@ class FileJob(msgspec.Struct, frozen=True):
     mtime_ns: int
     named: bool
     format: str | None = None
-    resume: str | None = None
+    resume: bytes | str | None = None  # as the store has it: packed, if that is worth it
     check_digest: str | None = None
     stamps: str | None = None
 

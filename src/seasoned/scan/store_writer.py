@@ -76,7 +76,7 @@ class StoreWriter:
                 "size": batch.size if batch.done else -1,
                 "mtime_ns": batch.mtime_ns,
                 "judge": JUDGE,
-                "resume": batch.resume,
+                "resume": None if batch.resume is None else pack(batch.resume.encode()),
                 "check_digest": batch.check_digest,
                 "stamps": batch.stamps,
                 "scanned_at": self.clock(),

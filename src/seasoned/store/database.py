@@ -18,6 +18,7 @@ from seasoned.database_file import FileId, connecting, create_private, disconnec
 from seasoned.errors import RuleBroken, StoreError
 from seasoned.store.interface import Database, Params
 from seasoned.store.migration import migrate
+from seasoned.store.packed import unpack_text
 from seasoned.store.query import positional, query
 
 _BUSY_SECONDS = 30.0
@@ -244,6 +245,9 @@ def _connect(path: str, *, by_turns: bool = False) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=not by_turns)
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
+    # The schema uses this function; some builds of SQLite let it use none that the program brought.
+    connection.execute("PRAGMA trusted_schema = ON")
+    connection.create_function("unpacked", 1, unpack_text, deterministic=True)
     return connection
 
 

@@ -13,7 +13,7 @@ import msgspec
 from seasoned.digest import short_digest
 from seasoned.errors import UsageError
 from seasoned.store.database import Store
-from seasoned.store.packed import unpack
+from seasoned.store.packed import pack, pack_text, unpack
 
 By = Literal["title", "person", "agent", "call"]
 VERDICTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "trivial")
@@ -122,7 +122,7 @@ def _hits(
 
 def _hit(session: sqlite3.Row, text: str, wanted: SearchFilter) -> SearchHit | None:
     """The line with most of the words; None if none has what is wanted."""
-    places = msgspec.json.decode(session["places"], type=list[SearchPlace])
+    places = msgspec.json.decode(unpack(session["places"]), type=list[SearchPlace])
     best: tuple[int, int] | None = None
     lines = text.split("\n")
     matching = 0
@@ -243,8 +243,9 @@ def _document(store: Store, session_id: int) -> tuple[Any, ...] | None:
     lines.sort(key=lambda one: (one[0].message, one[0].by == "call"))
     # One line each: the line of a match is its place.
     text = "\n".join([spaced(" ".join(text.split())) for _, text in lines])
-    places = msgspec.json.encode([place for place, _ in lines]).decode()
-    return _rowid(session["at"], session_id), session_id, " ".join(sorted(facts)), places, text
+    places = msgspec.json.encode([place for place, _ in lines])
+    id = _rowid(session["at"], session_id)
+    return id, session_id, " ".join(sorted(facts)), pack(places), pack_text(text)
 
 
 def _values_of(arguments: str) -> str:

@@ -30,15 +30,16 @@ SELECT position, message, tool, counts_as, arguments, CASE WHEN verdict = 'faile
 FROM call WHERE session_id = :session_id AND copy_of IS NULL ORDER BY position;
 
 -- name: remove
-DELETE FROM search_text WHERE session_id = ?;
+DELETE FROM search_document WHERE session_id = ?;
 
 -- name: add
-INSERT INTO search_text (id, session_id, facts, places, text) VALUES (?, ?, ?, ?, ?);
+INSERT INTO search_document (id, session_id, facts, places, text) VALUES (?, ?, ?, ?, ?);
 
 -- name: find
 SELECT rowid AS id, highlight(search_index, 1, char(2), char(3)) AS text FROM search_index
 WHERE search_index MATCH :words AND rowid >= :first AND rowid < :before ORDER BY rowid DESC LIMIT :limit;
 
 -- name: found
-SELECT session.*, search_text.places FROM search_text JOIN session ON session.id = search_text.session_id
-WHERE search_text.id = :id;
+SELECT session.*, search_document.places
+FROM search_document JOIN session ON session.id = search_document.session_id
+WHERE search_document.id = :id;
