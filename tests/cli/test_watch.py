@@ -23,7 +23,7 @@ def test_calls_and_streaks_are_printed_as_they_happen(tmp_path: Path) -> None:
         killer = threading.Timer(90, running.kill)
         killer.start()
         try:
-            assert running.stderr.readline().startswith("Following 1 session of the last 15 minutes")
+            assert running.stderr.readline().startswith("Following 1 session active in the last 15 minutes")
             lines = []
             for number in range(1, 4):
                 file.calls(f"toolu_{number}").result(f"toolu_{number}", "no such command", is_error=True)

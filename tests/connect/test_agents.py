@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from seasoned.config import load
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.json_text import read_json
 from tests.cli.run import seasoned
@@ -66,7 +67,7 @@ def test_hooks_and_server_join_what_the_user_wrote_and_go_again_to_the_byte(agen
     hooks, servers, _ = FILES[agent]
     answer = connect_json(agent, "--yes")
     assert answer["state"] == "connected" and answer["lacks"] == list(AGENTS[agent].lacks)
-    assert answer["parts"] == ["warm", "hints", "confirmations", "mcp"]
+    assert answer["parts"] == ["warm", "hints", "confirmations", "reviews", "mcp"]
     written = read_json((home / hooks).read_text(), comments=True).value
     assert list(written["hooks"]) == EVENTS[agent]
     assert "seasoned" in read_json((home / servers).read_text(), comments=True).value["mcpServers"]
@@ -120,9 +121,13 @@ def test_in_an_empty_home_nothing_is_left_behind_and_parts_can_be_chosen(agent: 
     assert b"pre-tool-use" in data and b"session-start" not in data.replace(b'ask("session-start"', b"")
     assert connect_json(agent, "--yes")["state"] == "unchanged", "the choice is kept"
     connect(agent, "--yes", "--parts", "warm,hints,confirmations,mcp")
+    assert not list(home.rglob("parcel-reports")), "without reviews there are no skills"
+    (home / ".seasoned" / "skills" / "parcel-reports").mkdir(parents=True)
+    connect(agent, "--yes", "--parts", "warm,reviews")
+    (link,) = [path for path in home.rglob("parcel-reports") if path.is_symlink()]
+    assert link.parent == AGENTS[agent].folder(load()) / "skills"
     connect(agent, "--undo", "--yes")
     assert files(home) == {} and {path.name for path in home.iterdir()} <= {".seasoned"}
-    assert "'reviews' is not a part of" in connect(agent, "--parts", "reviews", "--yes", expect=2).stderr
 
 
 def test_the_plugin_of_opencode_is_valid_and_names_the_program(home: Path) -> None:

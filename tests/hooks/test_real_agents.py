@@ -12,7 +12,7 @@ import pytest
 
 from tests.history.claude_lines import ClaudeFile
 from tests.hooks.agents import Copilot, Gemini, OpenCode, Qwen, Together, is_title, snapshot, told
-from tests.hooks.connected import LEARNED, WEEK, Connected
+from tests.hooks.connected import KEEPS, LEARNED, REVIEW_PORT, WEEK, Connected
 from tests.hooks.person import REASON
 from tests.scripted_server import Line, Step
 
@@ -52,15 +52,18 @@ def main_requests(asked: list[Line]) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", [Gemini, Qwen, Copilot, OpenCode])
-def test_an_agent_begins_warm_gets_a_hint_and_asks_a_person_and_undoing_leaves_no_trace(
+def test_an_agent_begins_warm_gets_a_hint_asks_a_person_and_is_reviewed_and_undoing_leaves_no_trace(
     kind: type[Gemini | Qwen | Copilot | OpenCode], home: Path
 ) -> None:
     place = kind(home)
     settings = place.prepare(home)
     # These have no question of their own.
     has_service = kind in (Gemini, OpenCode)
-    if has_service:
-        place.configure()
+    place.configure(model="scripted", base_url=f"http://127.0.0.1:{REVIEW_PORT}/v1", review_skill_calls=3)
+    if not has_service:
+        own = place.config.home / "config.toml"
+        own.write_text(own.read_text().replace("confirm_url", "# confirm_url"))
+    else:
         publish = home / "bin" / "gem"
         publish.parent.mkdir()
         publish.write_text(f"#!/bin/sh\necho published; touch {home}/published\n")
@@ -73,16 +76,22 @@ def test_an_agent_begins_warm_gets_a_hint_and_asks_a_person_and_undoing_leaves_n
     shown = place.seasoned("connect", place.agent, "--dry-run")
     assert "+++ " in shown and "seasoned-hook" in shown, "every change is shown first"
     assert snapshot(settings.parent) == before
+    known = place.config.skill_folder / "parcels"
+    known.mkdir(parents=True)
+    (known / "SKILL.md").write_text("---\nname: parcels\ndescription: How parcels are counted.\n---\nBy hand.\n")
     place.seasoned("connect", place.agent, "--yes")
     script = [TITLE] if kind is OpenCode else []
     script += [place.shell(WRONG), place.shell(RIGHT), place.shell(DANGER)]
     script += [*([place.shell(AGREED)] if has_service else []), {"text": "Three were late."}]
     prompt = place.ask("How many? Fix the lint errors too.")
-    _, asked, _ = place.run(script, prompt, LEARNED, agreed="gem push" if has_service else None)
+    review = [{"calls": [KEEPS]}, {"text": "Kept how weeks are written."}]
+    agreed_to = "gem push" if has_service else None
+    _, asked, reviewed = place.run(script, prompt, LEARNED, review=review, agreed=agreed_to)
     first, after, _, denied, *agreed = main_requests(asked)
     begun = first.replace("\\", "")
     assert begun.count("[seasoned:warm v1 project/sheet@1 ") == 1 and "`make test`" in first, "the sheet at the start"
     assert "not for the model" not in first
+    assert "How parcels are counted." in first, "a skill that an earlier review kept"
     assert first.count("[seasoned] In this project: Check: `make lint`.") == 1, "what the first prompt asks for"
     assert RIGHT not in first and after.count(f"`{RIGHT}` works here (2 sessions") == 1, "right after the failure"
     assert WRONG not in after.split(RIGHT)[-1], "never what failed"
@@ -93,8 +102,13 @@ def test_an_agent_begins_warm_gets_a_hint_and_asks_a_person_and_undoing_leaves_n
     else:
         assert "publish_package" in denied, "a call of high risk did not run, and the model was told why"
     sessions = json.loads(place.seasoned("sessions", "--json"))["sessions"]
-    own = [one["tool_call_count"] for one in sessions if one["agent"] == place.agent]
-    assert own == [4 if has_service else 3], "learned from by itself"
+    (own,) = [one for one in sessions if one["agent"] == place.agent]
+    assert own["tool_call_count"] == (4 if has_service else 3), "learned from by itself"
+    ledger = json.loads(place.seasoned("review", "--ledger", "--json"))["reviews"]
+    assert [one["session"] for one in ledger] == [f"{place.agent}:{own['session_id']}"], "reviewed by itself, once"
+    assert RIGHT in told(reviewed[0])
+    skill = settings.parent / "skills" / "parcel-reports"
+    assert skill.is_symlink() and "2026-W09" in (skill / "SKILL.md").read_text(), "what it kept is among its skills"
     assert "failed" not in place.hook_log()
     place.seasoned("connect", place.agent, "--undo", "--yes")
     kept = snapshot(settings.parent)

@@ -21,6 +21,11 @@ def _sessions(folder: Path) -> RunningSessions:
     return RunningSessions([folder], LiveReader(Redactor(b"key")))
 
 
+def look(live: RunningSessions) -> list[LiveNews]:
+    """The first look at what is running."""
+    return next(live.follow(Event(), polls=True))
+
+
 def _calls(found: list[LiveNews]) -> list[tuple[int, str, bool]]:
     return [(call.position, call.verdict, call.is_running) for news in found for call in news.calls]
 
@@ -30,7 +35,7 @@ def test_a_growing_file_is_read_on_and_a_streak_is_counted(tmp_path: Path) -> No
     file = ClaudeFile().user(f"fix it with {SECRET}").calls("toolu_a").result("toolu_a").calls("toolu_b")
     file.write(path)
     live = _sessions(tmp_path)
-    (first,) = live.begin()
+    (first,) = look(live)
     assert first.is_first and _calls([first]) == [(0, "ok", False), (1, "unclear", True)]
     (session,) = live.running()
     assert session.ref == f"claude-code:{SESSION}" and session.project == "waypost"
@@ -51,7 +56,7 @@ def test_what_ended_long_ago_is_not_running(tmp_path: Path) -> None:
     path = ClaudeFile().user("x").write(tmp_path / "s.jsonl")
     os.utime(path, (1, 1))
     live = _sessions(tmp_path)
-    assert live.begin() == [] and live.running() == []
+    assert look(live) == [] and live.running() == []
     assert live.take([str(tmp_path / "gone.jsonl")]) == []
 
 
@@ -66,7 +71,7 @@ def test_long_sessions_keep_their_figures_and_little_memory(tmp_path: Path) -> N
         file.calls(f"toolu_{number}").result(f"toolu_{number}", is_error=number % 3 == 0)
     file.write(tmp_path / "s.jsonl")
     live = _sessions(tmp_path)
-    live.begin()
+    look(live)
     (session,) = live.running()
     assert (session.call_count, session.count("failed"), len(session.calls)) == (900, 300, 200)
 
@@ -79,11 +84,11 @@ def test_a_change_is_noticed_by_notices_and_by_looking(tmp_path: Path, polls: bo
     path.parent.mkdir()
     path.write_text("{}\n")
     stop = Event()
-    seen: list[set[str]] = []
+    seen: list[list[str]] = []
     begun = Event()
 
     def follow() -> None:
-        for found in changed_files([tmp_path], stop, polls=polls):
+        for found in changed_files([tmp_path], stop, since=time.time() + 3600, polls=polls):
             begun.set()
             seen.append(found)
 
@@ -102,3 +107,4 @@ def test_a_change_is_noticed_by_notices_and_by_looking(tmp_path: Path, polls: bo
         thread.join(30)
     assert not thread.is_alive()
     assert set().union(*seen) == {str(path)}
+    assert next(changed_files([tmp_path], Event(), since=0, polls=polls)) == [str(path)], "those of before come first"

@@ -63,6 +63,21 @@ def test_a_running_session_is_listed_opened_and_followed(
         assert '<span class="badge running">running</span>' in alice.client.get(f"{alice.path}/live").text
 
 
-def test_without_histories_the_page_says_so(tmp_path: Path) -> None:
-    with site(tmp_path) as found, found.visitor() as alice:
+def test_a_page_that_could_not_be_served_says_so_and_goes_on_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seasoned.web.live._AGAIN_SECONDS", 0.1)
+    folder = tmp_path / "claude" / "projects" / "w"
+    settings = {"claude_config_dir": tmp_path / "claude"}
+    with site(tmp_path / "home", settings=settings) as found, found.visitor() as alice, found.visitor() as bob:
         assert "No histories found" in alice.client.get(f"{alice.path}/live").text
+        with alice.client.stream("GET", f"{alice.path}/live/changes") as stream:
+            lines = stream.iter_lines()
+            assert any(line.startswith("event:") for line in lines)
+            folder.mkdir(parents=True)
+            ClaudeFile().user("fix the till").write(folder / "s.jsonl")
+            end = time.monotonic() + 60
+            # Nothing but an event makes the page ask. One may come before the file was found.
+            events = (line for line in lines if line.startswith("event:") or time.monotonic() > end)
+            shown = ("fix the till" in bob.client.get(f"{bob.path}/live").text for _ in events)
+            assert any(is_shown or time.monotonic() > end for is_shown in shown) and time.monotonic() < end

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -381,7 +382,9 @@ def read_source(row: DatabaseRow) -> Session:
     # The path is empty for sources that were forgotten.
     if not row["path"] or not Path(row["path"]).exists():
         raise NotFound("The file it came from is gone.")
-    for session in read_file(Path(row["path"])):
+    path = Path(row["path"])
+    # A database may be large, so one session is looked for first. In a repository it may have another id.
+    for session in chain(read_file(path, {row["native_id"]}), read_file(path)):
         if str(session.ref) == ref:
             return session
     raise NotFound("The file it came from no longer holds it.")

@@ -76,7 +76,7 @@ def _state(config: Config, name: str) -> dict[str, Any]:
         "title": agent.title,
         "found": is_found,
         "connected": connected,
-        "parts": list(parts or agent.parts),
+        "parts": list(parts or PARTS),
         "lacks": list(agent.lacks),
     }
 
@@ -145,7 +145,7 @@ def _connect(
         # From the record that connecting kept, not from today's rules: it undoes what was really written.
         plan = undo_plan(agent, home=config.home, left=left)
     else:
-        before = chosen_parts(agent, home=config.home) or known.parts
+        before = chosen_parts(agent, home=config.home) or tuple(PARTS)
         asks = parts is None and not (yes or as_json or dry_run or agent == "hermes") and sys.stdin.isatty()
         chosen = _choose(known, before) if asks else _parts(parts, known, before)
         plan = module.plan(config, programs=own_programs(), parts=chosen, prefill=prefill)
@@ -180,17 +180,17 @@ def _parts(text: str | None, known: KnownAgent, before: tuple[Part, ...]) -> tup
     if text is None:
         return before
     named = {word.strip() for word in text.split(",") if word.strip()}
-    unknown = sorted(named - set(known.parts))
+    unknown = sorted(named - set(PARTS))
     if unknown or not named:
         what = ", ".join(map(repr, unknown)) or "nothing"
-        raise UsageError(f"--parts: {what} is not a part of {known.title}. Parts are {', '.join(known.parts)}.")
+        raise UsageError(f"--parts: {what} is not a part of {known.title}. Parts are {', '.join(PARTS)}.")
     return tuple(part for part in PARTS if part in named)
 
 
 def _choose(known: KnownAgent, before: tuple[Part, ...]) -> tuple[Part, ...]:
     """Ask at the terminal which parts to connect."""
     click.echo(f"Parts of {known.title} that can be connected:")
-    _list_parts(known.parts)
+    _list_parts(PARTS)
     return _parts(click.prompt("Connect which parts", default=",".join(before)), known, before)
 
 

@@ -11,9 +11,8 @@ from typing import Protocol, cast
 import msgspec
 
 from seasoned.config import Config
-from seasoned.connect.plan import PARTS, UNREVIEWED, ConnectPlan, Part
+from seasoned.connect.plan import PARTS, ConnectPlan, Part
 
-_NO_REVIEWS = "Its sessions are learned from but not reviewed."
 _AFTER = "It shows the model nothing before a call, so a hint comes after a call that failed."
 _DENIES = "It has no question that a hook can use: without a confirmation service, calls of high risk are denied."
 
@@ -26,7 +25,6 @@ class KnownAgent(msgspec.Struct, frozen=True):
     """The module that connects it, or an object in one. It is imported only when its agent is asked for."""
     program: str
     folder: Callable[[Config], Path]
-    parts: tuple[Part, ...] = tuple(PARTS)
     lacks: tuple[str, ...] = ()
     """What the agent does not allow, each a sentence."""
 
@@ -44,40 +42,33 @@ AGENTS: dict[str, KnownAgent] = {
         "json_hooks:gemini",
         "gemini",
         lambda config: config.gemini_home,
-        UNREVIEWED,
-        (_AFTER, "It shows nothing beside the error of a tool other than the shell.", _DENIES, _NO_REVIEWS),
+        (_AFTER, "It shows nothing beside the error of a tool other than the shell.", _DENIES),
     ),
     "copilot": KnownAgent(
         "Copilot CLI",
         "json_hooks:copilot",
         "copilot",
         lambda config: config.copilot_home,
-        UNREVIEWED,
-        ("It has no line for you: `seasoned receipt` says what a session was shown.", _NO_REVIEWS),
+        ("It has no line for you: `seasoned receipt` says what a session was shown.",),
     ),
     "opencode": KnownAgent(
         "OpenCode",
         "opencode",
         "opencode",
         lambda config: config.opencode_config_dir,
-        UNREVIEWED,
-        (_AFTER, "It says nothing when a session ends: each turn is learned from.", _DENIES, _NO_REVIEWS),
+        (_AFTER, "It says nothing when a session ends: each turn is learned from.", _DENIES),
     ),
-    "qwen": KnownAgent(
-        "Qwen Code", "json_hooks:qwen", "qwen", lambda config: config.qwen_home, UNREVIEWED, (_AFTER, _NO_REVIEWS)
-    ),
+    "qwen": KnownAgent("Qwen Code", "json_hooks:qwen", "qwen", lambda config: config.qwen_home, (_AFTER,)),
     "cursor": KnownAgent(
         "Cursor",
         "json_hooks:cursor",
         "cursor-agent",
         lambda config: config.cursor_home,
-        UNREVIEWED,
         (
             "It adds nothing to a prompt: a session sees only the sheet at its start.",
             _AFTER,
             "It shows nothing after a call that it calls failed itself.",
             _DENIES,
-            _NO_REVIEWS,
         ),
     ),
 }

@@ -90,6 +90,8 @@ class _ConnectRecord(msgspec.Struct, frozen=True):
     """What the user chose; None in records of versions that had no choice."""
     python: str | None = None
     """The Python of an installation that can review, which an agent's own environment may not be able to."""
+    made_folders: tuple[str, ...] = ()
+    """Folders for links that were not there, innermost first."""
 
 
 def apply_plan(
@@ -112,8 +114,13 @@ def apply_plan(
             files[str(one.path)] = _kept(folder, one, files.get(str(one.path)), left)
         # Without repeats, since every plan names the same folders.
         links = tuple(dict.fromkeys([*(old.links if old else ()), *plan.links]))
+        made = [str(path) for one in plan.links for path in _missing_folders(one.folder / "skill")]
+        made_folders = tuple(dict.fromkeys([*(old.made_folders if old else ()), *made]))
+        record = _ConnectRecord(
+            plan.agent, _time(clock), tuple(files.values()), links, plan.parts, _python(), made_folders
+        )
         # First what undoing needs, so that a killed process can be undone.
-        _save(folder, _ConnectRecord(plan.agent, _time(clock), tuple(files.values()), links, plan.parts, _python()))
+        _save(folder, record)
         try:
             _write_all(plan.changes, unfinished=home / area / ".unfinished")
         except CannotDo:
@@ -150,7 +157,8 @@ def undo(agent: str, *, home: Path, left: Left | None = None, area: str = _AREA)
             for link in made_links(each):
                 link.unlink(missing_ok=True)
         # Only folders that connecting made, and after their files are gone.
-        for name in [name for one in (record.files if record else ()) for name in one.made_folders]:
+        files = () if record is None else record.files
+        for name in [*(record.made_folders if record else ()), *(name for one in files for name in one.made_folders)]:
             with suppress(OSError):
                 Path(name).rmdir()  # only if it is empty
         _drop(folder)
@@ -166,6 +174,12 @@ def chosen_parts(agent: str, *, home: Path) -> tuple[Part, ...] | None:
     """The parts with which an agent was connected; None if it is not, or if all of them were."""
     record = _load(home / "connect" / agent)
     return None if record is None else record.parts
+
+
+def linked_folders(agent: str, *, home: Path) -> tuple[LinkedFolder, ...]:
+    """The folders in which a connected agent gets links to skills."""
+    record = _load(home / "connect" / agent)
+    return () if record is None else record.links
 
 
 def _drop(folder: Path) -> None:

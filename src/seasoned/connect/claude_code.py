@@ -12,12 +12,12 @@ from seasoned.connect.mcp_file import server_of, server_part, server_steps, with
 from seasoned.connect.plan import (
     PARTS,
     ConnectPlan,
-    LinkedFolder,
     Part,
     change_of,
     common_steps,
     decode_text,
     read_present,
+    skill_links,
 )
 
 AGENT = "claude-code"
@@ -49,12 +49,11 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, pre
     made = hooks_part(before, hooks_of(LAYOUT, config, programs, parts), settings, parts, _FORM)
     known = read_present(servers)
     served = server_part(known, server_of(config, programs, type="stdio"), servers, parts)
-    folder = LinkedFolder(config.claude_config_dir / "skills", config.skill_folder, "skills that reviews write")
     return ConnectPlan(
         AGENT,
         (*change_of(settings, before, *made), *change_of(servers, known, *served)),
         steps=(*_own_steps(before), *server_steps(parts), *common_steps(config, parts, asks_itself=True)),
-        links=(folder,) if "reviews" in parts else (),
+        links=skill_links(config, config.claude_config_dir, parts),
         parts=tuple(part for part in PARTS if part in parts),
     )
 

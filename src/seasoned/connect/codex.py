@@ -26,13 +26,13 @@ from seasoned.connect.plan import (
     PARTS,
     ConnectPlan,
     FileChange,
-    LinkedFolder,
     Part,
     change_of,
     common_steps,
     decode_text,
     newline_of,
     read_present,
+    skill_links,
 )
 from seasoned.errors import CannotDo
 
@@ -143,9 +143,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, pre
         AGENT,
         changes,
         steps=(*_own_steps(home, parts, has_own_notify=has_own_notify), *common_steps(config, parts)),
-        links=(LinkedFolder(home / "skills", config.skill_folder, "skills that reviews write"),)
-        if "reviews" in parts
-        else (),
+        links=skill_links(config, home, parts),
         parts=tuple(part for part in PARTS if part in parts),
     )
 

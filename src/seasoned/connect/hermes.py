@@ -18,13 +18,13 @@ from seasoned.connect.plan import (
     PARTS,
     ConnectPlan,
     FileChange,
-    LinkedFolder,
     Part,
     change_of,
     common_steps,
     decode_text,
     newline_of,
     read_present,
+    skill_links,
 )
 from seasoned.errors import CannotDo, NotFound
 
@@ -236,7 +236,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, pre
     return ConnectPlan(
         AGENT,
         change_of(path, before, after, "the plugin `seasoned` is enabled"),
-        links=(LinkedFolder(config.hermes_home / "skills", config.skill_folder, "skills that reviews write"),),
+        links=skill_links(config, config.hermes_home, PARTS),
         steps=(*_own_steps(config, programs), *common_steps(config)),
     )
 

@@ -13,13 +13,13 @@ from seasoned.connect.hook_file import HookForm, HookLayout, hooks_of, hooks_par
 from seasoned.connect.mcp_file import server_of, server_part, server_steps, without_server
 from seasoned.connect.plan import (
     PARTS,
-    UNREVIEWED,
     ConnectPlan,
     FileChange,
     Part,
     change_of,
     common_steps,
     read_present,
+    skill_links,
 )
 
 # Tools of Gemini CLI and Qwen Code that only look or plan, and those of MCP servers whose name says so.
@@ -77,8 +77,9 @@ class JsonHooks(msgspec.Struct, frozen=True):
     """Connects one agent; offers what the module of an agent offers."""
 
     layout: HookLayout
-    hook_file: Callable[[Config], Path]
-    server_file: Callable[[Config], Path]
+    home: Callable[[Config], Path]
+    hooks: str  # the file with its hooks, below its home
+    servers: str  # the file with its MCP servers
     asks_itself: bool = False
     server: dict[str, Any] = {}  # what the agent wants beside the program
 
@@ -87,8 +88,8 @@ class JsonHooks(msgspec.Struct, frozen=True):
     ) -> ConnectPlan:
         """What must change in the files of the agent."""
         agent, form = self.layout.agent, self.layout.form
-        parts = [part for part in UNREVIEWED if part in parts]
-        hook_file, server_file = self.hook_file(config), self.server_file(config)
+        parts = [part for part in PARTS if part in parts]
+        hook_file, server_file = self.home(config) / self.hooks, self.home(config) / self.servers
         before, known = read_present(hook_file), read_present(server_file)
         made, why = hooks_part(before, hooks_of(self.layout, config, programs, parts), hook_file, parts, form)
         # Both may stand in the same file.
@@ -106,6 +107,7 @@ class JsonHooks(msgspec.Struct, frozen=True):
             agent,
             changes,
             steps=(*server_steps(parts), *common_steps(config, parts, asks_itself=self.asks_itself)),
+            links=skill_links(config, self.home(config), parts),
             parts=tuple(parts),
         )
 
@@ -115,22 +117,14 @@ class JsonHooks(msgspec.Struct, frozen=True):
         return None if bare is None else without_server(bare, path, comments=self.layout.form.comments)
 
 
-gemini = JsonHooks(
-    _GEMINI, lambda config: config.gemini_home / "settings.json", lambda config: config.gemini_home / "settings.json"
-)
-qwen = JsonHooks(
-    _QWEN,
-    lambda config: config.qwen_home / "settings.json",
-    lambda config: config.qwen_home / "settings.json",
-    asks_itself=True,
-)
+gemini = JsonHooks(_GEMINI, lambda config: config.gemini_home, "settings.json", "settings.json")
+qwen = JsonHooks(_QWEN, lambda config: config.qwen_home, "settings.json", "settings.json", asks_itself=True)
 copilot = JsonHooks(
     _COPILOT,
-    lambda config: config.copilot_home / "hooks" / "seasoned.json",
-    lambda config: config.copilot_home / "mcp-config.json",
+    lambda config: config.copilot_home,
+    "hooks/seasoned.json",
+    "mcp-config.json",
     asks_itself=True,
     server={"type": "local", "tools": ["*"]},
 )
-cursor = JsonHooks(
-    _CURSOR, lambda config: config.cursor_home / "hooks.json", lambda config: config.cursor_home / "mcp.json"
-)
+cursor = JsonHooks(_CURSOR, lambda config: config.cursor_home, "hooks.json", "mcp.json")

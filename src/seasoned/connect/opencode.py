@@ -9,7 +9,7 @@ from pathlib import Path
 from seasoned.config import Config
 from seasoned.connect.hook_file import WAIT_SECONDS, command_words, learns
 from seasoned.connect.mcp_file import can_serve, server_of, server_steps
-from seasoned.connect.plan import PARTS, UNREVIEWED, ConnectPlan, Part, change_of, common_steps, read_present
+from seasoned.connect.plan import PARTS, ConnectPlan, Part, change_of, common_steps, read_present, skill_links
 from seasoned.errors import CannotDo
 
 AGENT = "opencode"
@@ -32,7 +32,7 @@ _OPENS = "// Lets OpenCode begin warm, get hints and ask a person."
 
 def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None) -> ConnectPlan:
     """What must change in the files of OpenCode."""
-    parts = [part for part in UNREVIEWED if part in parts]
+    parts = [part for part in PARTS if part in parts]
     path = config.opencode_config_dir / "plugin" / "seasoned.js"
     before = read_present(path)
     why = ", ".join(PARTS[part] for part in parts)
@@ -40,6 +40,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, pre
         AGENT,
         change_of(path, before, _plugin(config, programs, parts).encode(), why),
         steps=(*server_steps(parts), *common_steps(config, parts)),
+        links=skill_links(config, config.opencode_config_dir, parts),
         parts=tuple(parts),
     )
 
@@ -59,7 +60,10 @@ def _plugin(config: Config, programs: Path, parts: Collection[Part]) -> str:
         server = {"type": "local", "command": command, "environment": known["env"], "enabled": True}
     settings = {
         "command": command_words(config, programs, AGENT),
-        "parts": {**{part: part in parts for part in ("warm", "hints", "confirmations")}, "learns": learns(parts)},
+        "parts": {
+            **{part: part in parts for part in ("warm", "hints", "confirmations", "reviews")},
+            "learns": learns(parts),
+        },
         "server": server,
         "reading": _READING,
         "waitSeconds": WAIT_SECONDS,

@@ -50,7 +50,8 @@ export const Seasoned = async ({ directory }) => {
       if ((event.type === "session.idle" || isLast) && parts.learns && !children.has(id)) {
         const [program, ...words] = command
         // Not in the background, for the same reason.
-        spawnSync(program, [...words, "stop", "--no-reviews"], { ...settings, input: written(id, {}), timeout: 5000 })
+        const options = parts.reviews ? [] : ["--no-reviews"]
+        spawnSync(program, [...words, "stop", ...options], { ...settings, input: written(id, {}), timeout: 5000 })
       }
     },
     "chat.message": async ({ sessionID: id }, { message, parts: said }) => {

@@ -21,8 +21,6 @@ PARTS: dict[Part, str] = {
     "reviews": "sessions are reviewed, and skills learned",
     "mcp": "the tools of the MCP server `seasoned`",
 }
-# For agents whose sessions are learned from but not reviewed.
-UNREVIEWED: tuple[Part, ...] = ("warm", "hints", "confirmations", "mcp")
 # Settings are small. Anything larger is not the file that we take it for.
 _MOST_BYTES = 20_000_000
 
@@ -106,6 +104,12 @@ def diff_of(before: bytes | None, after: bytes | None, path: Path) -> str:
         for line in difflib.unified_diff(old, new, next(names), next(names))
     ]
     return "".join(found)
+
+
+def skill_links(config: Config, home: Path, parts: Collection[Part]) -> tuple[LinkedFolder, ...]:
+    """The folder below an agent's own where it finds the skills that reviews write."""
+    folder = LinkedFolder(home / "skills", config.skill_folder, "skills that reviews write")
+    return (folder,) if "reviews" in parts else ()
 
 
 def missing_links(one: LinkedFolder) -> list[str]:

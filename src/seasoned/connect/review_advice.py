@@ -8,11 +8,12 @@ from seasoned.agent.loop.model import DEFAULTS
 from seasoned.agent.review.due import has_model
 from seasoned.atomic_write import make_private_folder, write_atomic
 from seasoned.config import Config
+from seasoned.connect.agent import AGENTS
 
 # The provider whose key an agent runs with. The reviewer is started by its hooks, so it has that key too.
 _PROVIDERS = {
-    "claude-code": ("Claude Code", "anthropic", "ANTHROPIC_API_KEY"),
-    "codex": ("Codex", "openai", "OPENAI_API_KEY"),
+    "claude-code": ("anthropic", "ANTHROPIC_API_KEY"),
+    "codex": ("openai", "OPENAI_API_KEY"),
 }
 
 
@@ -23,14 +24,20 @@ def review_advice(config: Config, agent: str) -> str | None:
     file = config.home / "config.toml"
     said = "No model is configured for reviews, so sessions leave no notes or skills behind (hints need no model)."
     if agent in _PROVIDERS:
-        name, provider, variable = _PROVIDERS[agent]
+        provider, variable = _PROVIDERS[agent]
         return (
             f'{said} To have reviews, write `review_model = "{DEFAULTS[provider]}"` into {file}: '
-            f"they use the {variable} that {name} runs with. A login without such a key cannot be used."
+            f"they use the {variable} that {AGENTS[agent].title} runs with. A login without such a key cannot be used."
+        )
+    if agent == "hermes":
+        return (
+            f"{said} To have reviews, write `model` and `base_url` of the server that Hermes uses into {file}; "
+            "its key goes into OPENAI_API_KEY. Until then only Hermes' own reviews happen."
         )
     return (
-        f"{said} To have reviews, write `model` and `base_url` of the server that Hermes uses into {file}; "
-        "its key goes into OPENAI_API_KEY. Until then only Hermes' own reviews happen."
+        f'{said} To have reviews, write `review_model` into {file}, such as "{DEFAULTS["anthropic"]}" or '
+        f'"{DEFAULTS["openai"]}", and start {AGENTS[agent].title} where its key is set (ANTHROPIC_API_KEY, '
+        "OPENAI_API_KEY)."
     )
 
 

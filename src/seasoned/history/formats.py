@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -231,8 +231,8 @@ def recognise(path: Path) -> str | None:
     return None
 
 
-def read_file(path: Path) -> Iterator[Session]:
-    """Every session of one file. SourceError if the format is unknown."""
+def read_file(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
+    """Every session of one file. SourceError if the format is unknown. Of a database, `only` selects sessions by id."""
     module = recognise(path)
     if module is None:
         raise SourceError(
@@ -240,4 +240,8 @@ def read_file(path: Path) -> Iterator[Session]:
             "Claude Code, Codex, Hermes, OpenCode, Pi, Gemini, Copilot, Cursor, Cline and many others: "
             "see docs/reference/formats.md."
         )
-    yield from named(module).read(path)
+    reader = named(module)
+    if only is not None and hasattr(reader, "stamps"):
+        yield from reader.read(path, only)  # type: ignore[call-arg]
+    else:
+        yield from reader.read(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,12 +15,13 @@ from seasoned.app.learn import EndedSession, learn
 from seasoned.app.team.background import sync_in_background
 from seasoned.background import lower_priority
 from seasoned.config import Config, command_environment, load
+from seasoned.connect.agent import AGENTS
 from seasoned.errors import CannotDo, SeasonedError, StoreError
 from seasoned.file_lock import locked
 from seasoned.history.discover import homes as known_homes
 from seasoned.hooks.catch_up import root_of, set_read
 from seasoned.hooks.log import log
-from seasoned.hooks.review_trigger import count_turn, find_codex_file
+from seasoned.hooks.review_trigger import count_turn, find_codex_file, is_told
 from seasoned.learn_queue import lock_path, take, waiting
 
 _LOCK_SECONDS = 0.5
@@ -87,7 +88,7 @@ def _read(config: Config, path: str) -> EndNote | None:
 
 def _learn(config: Config, notes: Sequence[EndNote]) -> None:
     placed = [_placed(config, one) for one in notes]
-    _count(config, placed)
+    _count(config, [one for one in placed if is_told(one.agent) and one.path])
     everything = any(one.kind == "everything" for one in placed)
     # Neighbours are read too: a session that was killed has no end.
     roots = {_root(config, one) for one in placed if one.path}
@@ -109,6 +110,8 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
         # The file is not a history: trying again would not help.
         log(config.home, f"nothing was learned: {error}")
     set_read(str(config.home), roots, begun, everything=everything)
+    # Two notes of one turn are read once.
+    _count(config, {one.session: one for one in placed if one.agent in AGENTS and not is_told(one.agent)}.values())
 
 
 def _placed(config: Config, one: EndNote) -> EndNote:
@@ -126,12 +129,12 @@ def _root(config: Config, one: EndNote) -> str:
     return root if any(f"{root}{os.sep}".startswith(f"{home}{os.sep}") for home in homes) else one.path
 
 
-def _count(config: Config, notes: Sequence[EndNote]) -> None:
+def _count(config: Config, notes: Iterable[EndNote]) -> None:
     """Count turns and calls for reviews, and have a session reviewed when it is due."""
     for one in notes:
-        is_session = one.agent in ("claude-code", "codex", "hermes") and one.path and one.kind in ("turn", "session")
-        if is_session and one.reviews != "no":
-            count_turn(config, one.agent, one.session, Path(one.path), one.turn)  # type: ignore[arg-type]
+        if one.kind in ("turn", "session") and one.reviews != "no":
+            path = Path(one.path) if is_told(one.agent) else None
+            count_turn(config, one.agent, one.session, path, one.turn)
 
 
 if __name__ == "__main__":

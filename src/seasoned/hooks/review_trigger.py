@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from seasoned.agent.review.due import ReviewCount, Topic, has_model, settings_of, topic_due
+from seasoned.app.stores import find_source, store_or_empty
 from seasoned.atomic_write import digest, make_private_folder, write_atomic
 from seasoned.background import start
 from seasoned.config import Config
-from seasoned.errors import CannotDo, SourceError
+from seasoned.errors import CannotDo, NotFound, SourceError, UsageError
 from seasoned.file_lock import locked
 from seasoned.history.reader.hermes_db import added_since, lineage
 
-ReviewedAgent = Literal["claude-code", "codex", "hermes"]
-# The bytes that mark a call in the agent's own history file. Hermes has a database, which is asked.
+# The bytes that mark a call in the agent's own history file. Hermes has a database, which is asked. Sessions of the
+# others are read again after they were learned from: not all of them say where a session is kept.
 _CALLS: dict[str, tuple[bytes, ...]] = {
     "claude-code": (b'"type":"tool_use"',),
     "codex": (b'"type":"function_call"', b'"type":"custom_tool_call"'),
@@ -31,10 +31,10 @@ _LOCK_SECONDS = 2.0
 
 
 class _CountedSession(msgspec.Struct, frozen=True):
-    """How much of a session has been counted: the bytes of its file, or the last message in Hermes' database."""
+    """How much of a session has been counted."""
 
-    bytes: int = 0
-    turn: str = ""
+    bytes: int = 0  # of its file; the last message in Hermes' database; where it was read again, its calls
+    turn: str = ""  # the last one, by its id; where the session was read again, how many there were
 
 
 class _AgentCount(msgspec.Struct, frozen=True):
@@ -47,9 +47,9 @@ class _AgentCount(msgspec.Struct, frozen=True):
 class DueSession(msgspec.Struct, frozen=True):
     """A session that is due for a review."""
 
-    agent: ReviewedAgent
+    agent: str
     session: str
-    path: str
+    path: str  # empty where the store knows it
     topic: Topic
 
 
@@ -61,7 +61,12 @@ def find_codex_file(config: Config, thread: str) -> Path | None:
     return found[-1] if found else None
 
 
-def count_turn(config: Config, agent: ReviewedAgent, session: str, path: Path, turn: str) -> bool:
+def is_told(agent: str) -> bool:
+    """Whether an agent says where its sessions are kept, so that they are counted before they are learned from."""
+    return agent == "hermes" or agent in _CALLS
+
+
+def count_turn(config: Config, agent: str, session: str, path: Path | None, turn: str) -> bool:
     """Count what is new in a session; whether its review was started. Without a model for reviews nothing happens."""
     if not has_model(config):
         return False
@@ -75,7 +80,7 @@ def count_turn(config: Config, agent: ReviewedAgent, session: str, path: Path, t
         return False  # another hook of the same moment counts
     if topic is None:
         return False
-    due = DueSession(agent, session, str(path), topic)
+    due = DueSession(agent, session, str(path or ""), topic)
     data = msgspec.json.encode(due)
     write_atomic(folder / f"{digest(f'{agent}:{session}')[:16]}.due", data, unfinished=folder / ".unfinished")
     begin_reviewing(config)
@@ -92,11 +97,13 @@ def begin_reviewing(config: Config) -> None:
     start("seasoned.hooks.reviewer", str(config.home))
 
 
-def _count(config: Config, agent: ReviewedAgent, session: str, path: Path, turn: str) -> Topic | None:
+def _count(config: Config, agent: str, session: str, path: Path | None, turn: str) -> Topic | None:
     file = review_folder(config) / f"{agent}.json"
     known = _load(file)
     seen = known.seen.get(session, _CountedSession())
-    if agent == "hermes":
+    if path is None:
+        turns, calls, size, turn = _added_to_read(config, agent, session, seen)
+    elif agent == "hermes":
         turns, calls, size = _added_to_hermes(path, session, seen.bytes)
     else:
         turns = int(bool(turn) and turn != seen.turn)
@@ -116,6 +123,19 @@ def _load(file: Path) -> _AgentCount:
         return msgspec.json.decode(file.read_bytes(), type=_AgentCount)
     except (OSError, msgspec.DecodeError):
         return _AgentCount()
+
+
+def _added_to_read(config: Config, agent: str, session: str, seen: _CountedSession) -> tuple[int, int, int, str]:
+    """The turns and calls that were added to a session in the store, and how many it has."""
+    try:
+        with store_or_empty(config) as store:
+            found = find_source(store, f"{agent}:{session}")
+    except (NotFound, SourceError, UsageError):
+        return 0, 0, seen.bytes, seen.turn  # it has no message yet, or was forgotten
+    said = [one for one in found.messages if not (one.summary or one.synthetic)]
+    turns = sum(one.role == "user" for one in said)
+    calls = sum(1 for _ in found.calls())
+    return max(0, turns - int(seen.turn or 0)), max(0, calls - seen.bytes), calls, str(turns)
 
 
 def _added_to_hermes(path: Path, session: str, after: int) -> tuple[int, int, int]:

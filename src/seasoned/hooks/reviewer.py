@@ -12,8 +12,9 @@ import msgspec
 from seasoned.agent.review.due import has_model
 from seasoned.background import lower_priority
 from seasoned.config import Config, command_environment, load
-from seasoned.connect.apply import reviewing_python
-from seasoned.connect.plan import LinkedFolder, make_links
+from seasoned.connect.agent import AGENTS
+from seasoned.connect.apply import linked_folders, reviewing_python
+from seasoned.connect.plan import make_links
 from seasoned.errors import CannotDo
 from seasoned.file_lock import locked
 from seasoned.hooks.log import log
@@ -75,7 +76,8 @@ def _review(config: Config, due: DueSession) -> str:
         python = reviewing_python(due.agent, home=config.home) or sys.executable
     except CannotDo as error:
         return str(error)
-    command = [python, "-P", "-m", "seasoned.cli.main", "review", reference, due.path, "--topic", due.topic]
+    words = [reference, *([due.path] if due.path else []), "--topic", due.topic]
+    command = [python, "-P", "-m", "seasoned.cli.main", "review", *words]
     try:
         done = subprocess.run(
             command,
@@ -93,13 +95,12 @@ def _review(config: Config, due: DueSession) -> str:
 
 def link_skills(config: Config) -> None:
     """Link skills that a review wrote into the folders of connected agents."""
-    homes = (("claude-code", config.claude_config_dir), ("codex", config.codex_home), ("hermes", config.hermes_home))
-    for agent, place in homes:
-        if (config.home / "connect" / agent / "record.json").is_file():
-            try:
-                make_links(LinkedFolder(place / "skills", config.skill_folder, ""))
-            except CannotDo as error:
-                log(config.home, str(error))
+    for agent in AGENTS:
+        try:
+            for folder in linked_folders(agent, home=config.home):
+                make_links(folder)
+        except CannotDo as error:
+            log(config.home, str(error))
 
 
 if __name__ == "__main__":

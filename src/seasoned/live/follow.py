@@ -12,7 +12,7 @@ from threading import Event
 import msgspec
 
 from seasoned.history.discover import DATABASES, candidates
-from seasoned.live.changes import changed_files, recent_files
+from seasoned.live.changes import changed_files
 from seasoned.project import name_of, project_of
 from seasoned.scan.file_reader import FileReader
 from seasoned.scan.intent import opening_words
@@ -122,17 +122,12 @@ class RunningSessions:
         self._jobs: dict[str, FileJob] = {}
         self._sessions: dict[str, RunningSession] = {}
 
-    def begin(self) -> list[LiveNews]:
-        """Read the sessions that are running now."""
-        return self.take(recent_files(self._paths, self._clock() - RUNNING_SECONDS)[:_MOST_FILES])
-
     def follow(self, stop: Event, *, polls: bool = False) -> Iterator[list[LiveNews]]:
-        """What happens, at least every half second, often nothing; until `stop` is set."""
-        is_first = True
-        for changed in changed_files(self._paths, stop, polls=polls):
-            # What was written after `begin` and before the first notice is looked for once.
-            yield self.take(changed) + (self.begin() if is_first else [])
-            is_first = False
+        """First the sessions that are running now; then what happens, often nothing, until `stop` is set."""
+        most: int | None = _MOST_FILES
+        for changed in changed_files(self._paths, stop, since=self._clock() - RUNNING_SECONDS, polls=polls):
+            yield self.take(changed[:most])
+            most = None
 
     def running(self) -> list[RunningSession]:
         """The sessions that are running, the one that changed last first."""

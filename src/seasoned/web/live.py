@@ -20,6 +20,8 @@ from seasoned.live.follow import LiveNews, RunningSession, RunningSessions
 # After the last look it goes on for a moment: a page that reloads need not wait.
 _LINGER_SECONDS = 20.0
 _FIRST_SECONDS = 1.5
+# Before following is tried again after something went wrong.
+_AGAIN_SECONDS = 5.0
 
 
 class LiveListener:
@@ -94,29 +96,40 @@ class LiveHub:
 
     def _follow(self, stop: threading.Event) -> None:
         try:
-            self.problem = ""
-            live = live_sessions(self._config)
-            live.begin()
-            self._live = live
-            self._wake(None)
-            for news in live.follow(stop):
-                if news:
-                    self._wake(news)
-                if self._is_alone():
-                    break
-        except SeasonedError as error:
-            self.problem = str(error)
+            while not stop.is_set():
+                try:
+                    self._follow_until(stop)
+                # watchfiles gives up with a RuntimeError.
+                except (SeasonedError, OSError, RuntimeError) as error:
+                    # Open pages rely on this thread: they say what is wrong, and it is tried again.
+                    self.problem, self._live = str(error), None
+                    self._wake(None)
+                    if not self._is_alone():
+                        stop.wait(_AGAIN_SECONDS)
         finally:
-            # What was read is dropped, and with it the memory it takes.
             with self._lock:
                 if self._stop is stop:
                     self._stop, self._live = None, None
 
+    def _follow_until(self, stop: threading.Event) -> None:
+        """Follow until no page is open."""
+        live = live_sessions(self._config)
+        for news in live.follow(stop):
+            if self._live is not live:
+                self._live, self.problem = live, ""
+                self._wake(None)
+            elif news:
+                self._wake(news)
+            if self._is_alone():
+                break
+
     def _is_alone(self) -> bool:
         with self._lock:
             is_alone = not self._listeners and time.monotonic() - self._looked_at > _LINGER_SECONDS
-            if is_alone:
-                # Whoever looks from now on starts another thread: this one is about to end.
+            if is_alone and self._stop is not None:
+                # Whoever looks from now on starts another thread: this one is about to end. What was read is dropped,
+                # and with it the memory it takes.
+                self._stop.set()
                 self._stop, self._live = None, None
             return is_alone
 

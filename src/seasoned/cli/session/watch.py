@@ -43,15 +43,21 @@ def watch(paths: tuple[Path, ...], only_failed: bool, project: str | None, as_js
             raise NotFound(f"{str(path)!r} does not exist: check the path.")
     live = live_sessions(load(), paths)
     shown = _WatchedCalls(only_failed=only_failed, project=project, as_json=as_json)
-    shown.take(live.begin())
-    running = plural(len(live.running()), "session")
-    click.echo(f"Following {running} of the last 15 minutes, and new ones. Ctrl+C ends it.", err=True)
     stop = Event()
     try:
-        for news in live.follow(stop):
+        for number, news in enumerate(live.follow(stop)):
             shown.take(news)
+            if number == 0:
+                click.echo(_opening(len(live.running())), err=True)
     except KeyboardInterrupt:
         stop.set()
+
+
+def _opening(running: int) -> str:
+    """What is said once, when following begins."""
+    if not running:
+        return "No session is running. New ones are shown as they begin. Press Ctrl+C to stop."
+    return f"Following {plural(running, 'session')} active in the last 15 minutes, and new ones. Press Ctrl+C to stop."
 
 
 class _WatchedCalls:
