@@ -5,19 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from seasoned.app import experiment as experiments
+from seasoned.app.stores import shared_database
 from seasoned.app.team import machine as team
 from seasoned.app.team import server as team_server
 from seasoned.begin.ongoing import experiment_database
 from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import Begun, NewSession, begin
-from seasoned.config import secret
+from seasoned.config import Config, secret
+from seasoned.errors import Refused
 from seasoned.experiment.live.assignment import ArmShare, new_split
 from seasoned.experiment.live.live_session import SharedOutcome, load_live
 from seasoned.store import Database, Store, open_store
+from seasoned.team import overview
 from seasoned.team.experiment import SharedAssignment, place_of, refusal, take_in
-from seasoned.team.record import TeamRecord
+from seasoned.team.record import TeamRecord, record_row
+from seasoned.team.server import offered
 from seasoned.template.example import content_digest
 from seasoned.template.library.storage import listed, save
 from tests.experiment.test_two_machines import HOUSE, TASK, TOOLS
@@ -206,3 +211,81 @@ def test_outcomes_of_several_machines_are_counted_on_each_database(tmp_path: Pat
 
 def _raw(value: object) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(value))
+
+
+def test_an_experiment_begun_at_the_server_is_handed_out_to_machines(tmp_path: Path, postgres_url: str) -> None:
+    first, second = _home(tmp_path / "a"), _home(tmp_path / "b")
+    homes = (first, second)
+    said: list[str] = []
+    with (
+        team_server_at(tmp_path, postgres_url) as server,
+        open_store(server.config.store_path) as kept,
+        open_store(first.config.store_path) as store,
+        open_store(second.config.store_path) as other,
+    ):
+        save(kept, HOUSE)
+        for home, person in ((first, "alice"), (second, "bob")):
+            home.join(server, person)
+            home.sync()
+        assert team.status(first.config).experiments == []
+        experiments.begin(server.config, NAME, "cold,template:house", holdout=0.0, tell=said.append)
+        assert len(said) == 1 and "take part that name it" in said[0]
+        # Who does not name it is told that it is there.
+        aside = msgspec.structs.replace(second.config.team, experiments=())
+        assert team.status(msgspec.structs.replace(second.config, team=aside)).experiments == [NAME]
+        assert _begin(first, store, "codex:early").arm is None
+        for home in homes:
+            home.sync()
+        begun = {
+            f"codex:{at}-{n}": (at, _begin(home, found, f"codex:{at}-{n}"))
+            for at, (home, found) in enumerate(zip(homes, (store, other), strict=True))
+            for n in range(12)
+        }
+        for at in (0, 1):
+            arms = {(one.arm, one.content is not None) for where, one in begun.values() if where == at}
+            assert arms == {("cold", False), ("template:house", True)}
+        for session, (at, _) in begun.items():
+            _end((store, other)[at], session, ok=2, failed=at)
+        for home in homes:
+            home.sync()
+        report = experiments.live_experiment(server.config, NAME)
+        assert sum(one.calls for one in report.arms) == 12 * 2 + 12 * 3
+        with shared_database(server.config) as database:
+            (shown,) = overview.experiments(database)
+        assert (shown.name, shown.is_of_server, shown.machines, shown.sessions) == (NAME, True, 2, 24)
+        assert shown.arms == ("cold", "template:house")
+        # Other arms replace the former ones, everywhere; a member cannot take the name, nor the server a member's.
+        experiments.begin(server.config, NAME, "cold,warm", holdout=0.0)
+        first.sync()
+        assert {_begin(first, store, f"codex:late-{n}").arm for n in range(12)} == {"cold", "warm"}
+        assert listed(store) == []
+        experiments.begin(first.config, NAME, "cold,cold-too", holdout=0.0)
+        with store.write():
+            store.run("membership.forget_experiments")
+        first.sync()
+        assert [row["refused"] for row in team.status(first.config).pushed if row["kind"] == "split"] == [1]
+        # What the server began ends with it.
+        team_server.remove(server.config, "server", by="root")
+        second.sync()
+        assert _begin(second, other, "codex:after").arm is None and team.status(second.config).experiments == []
+
+
+def test_a_template_that_machines_could_not_show_is_not_handed_out_and_a_member_s_name_is_not_taken(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    config = Config(home=tmp_path, database_url=postgres_url)
+    said: list[str] = []
+    with open_store(config.store_path) as store, shared_database(config) as database:
+        save(store, msgspec.structs.replace(HOUSE, addendum="Look into /home/mira/notes."))
+        experiments.begin(config, NAME, "cold,template:house", holdout=0.0, tell=said.append)
+        assert "cannot take part" in said[0] and "home folders" in said[0] and offered(database) == []
+        with database.write():
+            database.run(
+                "team.add_server",
+                dict.fromkeys(("credential", "name", "source", "origin", "person"), "x") | {"now": 1.0},
+            )
+            split = new_split("taken", [ArmShare("cold"), ArmShare("warm")])
+            record = TeamRecord(place_of("taken"), "split", split.digest, _raw(split))
+            database.run("team.push", record_row("x", record, 1.0))
+        with pytest.raises(Refused, match="has begun an experiment 'taken'"):
+            experiments.begin(config, "taken", "cold,warm", holdout=0.0)

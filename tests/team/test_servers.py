@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -19,6 +21,7 @@ import yaml
 
 from seasoned.app.team import machine as team
 from seasoned.app.team import server as team_server
+from seasoned.cli.serve import serve
 from seasoned.confirm.policy import Listen
 from seasoned.errors import CannotDo, UsageError
 from seasoned.web.app import create_web
@@ -29,14 +32,24 @@ from tests.team.homes import SHOP, Home, team_server_at
 from tests.team.test_privacy import wire_to
 from tests.web.pages import Visitor
 
+HOST = "seasoned.example.com"
 COMPOSE = Path(__file__).parents[2] / "docs" / "how-to" / "team" / "compose.yaml"
 PROGRAMS = Path(sys.executable).parent
 _START_SECONDS = 60.0
 
 
+def _services() -> dict[str, Any]:
+    """The services of the compose file, with the variables that the guide has one set."""
+    text = re.sub(r"\$\{SEASONED_HOST[^}]*\}", HOST, COMPOSE.read_text("utf-8"))
+    text = re.sub(r"\$\{POSTGRES_PASSWORD[^}]*\}", "secret", text)
+    assert "$" not in text
+    found: dict[str, Any] = yaml.safe_load(text)["services"]
+    return found
+
+
 def _service() -> tuple[list[str], dict[str, str]]:
     """The command and the environment of the server in the compose file, without the installation."""
-    found: dict[str, Any] = yaml.safe_load(COMPOSE.read_text("utf-8"))["services"]["seasoned"]
+    found = _services()["seasoned"]
     shell, flag, script = shlex.split(found["command"])
     installs, _, command = script.partition(" exec ")
     assert (shell, flag) == ("sh", "-c") and installs.startswith("pip install -q 'seasoned[server,postgres]'")
@@ -92,8 +105,14 @@ def test_two_processes_behind_one_address_need_nothing_of_each_other(tmp_path: P
         assert second.sheet() == first.sheet() != []
         assert (team.status(first.config).problem, team.push(first.config).sent) == (None, 0)
         with Visitor(wire.url) as visitor:
+            # As the proxy sends it on: by the name that people open. Under another name no page answers.
             visitor.client.headers["connection"] = "close"
-            assert visitor.log_in(tokens["alice"]).status_code == 303
+            assert "not known as" in visitor.client.get("/login", headers={"host": "evil.example.com"}).text
+            visitor.client.headers["host"] = HOST
+            entered = visitor.log_in(tokens["alice"])
+            cookie, *limits = entered.headers["set-cookie"].split("; ")
+            assert entered.status_code == 303 and "Secure" in limits
+            visitor.client.headers["cookie"] = cookie  # the client keeps it for https alone
             pages = [visitor.client.get(f"{visitor.path}/team") for _ in range(4)]
             assert [SHOP in page.text for page in pages] == [True] * 4
             # Who logs out at one is logged out at the other.
@@ -102,6 +121,25 @@ def test_two_processes_behind_one_address_need_nothing_of_each_other(tmp_path: P
             gone = [visitor.client.get(f"{visitor.path}/team").headers.get("location", "") for _ in range(4)]
             assert all(where.startswith("/login") for where in gone)
         assert min(wire.connections) > 5
+
+
+def test_the_compose_file_names_what_the_server_reads() -> None:
+    services = _services()
+    database, server, proxy = (services[name] for name in ("database", "seasoned", "proxy"))
+    command, environment = _service()
+    address = urlsplit(environment["SEASONED_DATABASE_URL"])
+    made = database["environment"]
+    assert (address.hostname, address.username, address.path) == ("database", made["POSTGRES_USER"], "/seasoned")
+    assert (address.password, made["POSTGRES_DB"]) == (made["POSTGRES_PASSWORD"], "seasoned")
+    assert f"home:{environment['SEASONED_HOME']}" in server["volumes"]
+    # The proxy, the health check and the server agree on the port; people reach the proxy alone.
+    port = Listen().port
+    assert proxy["command"].endswith(f"--from {HOST} --to seasoned:{port}") and "ports" not in {*database, *server}
+    assert f"127.0.0.1:{port}/health" in server["healthcheck"]["test"][-1] and "--port" not in command
+    assert command[command.index("--public-url") + 1] == f"https://{HOST}"
+    assert server["depends_on"] == {"database": {"condition": "service_healthy"}}
+    known = {option for one in serve.params for option in (*one.opts, *one.secondary_opts)}
+    assert {one for one in command if one.startswith("--")} <= known
 
 
 def test_a_machine_joins_a_server_whose_certificate_its_own_ca_signed(tmp_path: Path, postgres_url: str) -> None:

@@ -52,6 +52,7 @@ class ListenOptions(NamedTuple):
     tls_key: Path | None
     allow_plain: bool
     policy_file: Path | None
+    public_url: str | None = None
 
 
 def require_book() -> None:
@@ -108,9 +109,12 @@ def build_service(
         raise CannotDo(f"The policy {str(options.policy_file)!r} does not exist. Check the path.")
     if first.database_file is not None:
         _check_own(first.database_file)
+    if options.public_url is not None and not options.public_url.startswith(("https://", "http://")):
+        raise UsageError(f"--public-url: write https://HOST, not {options.public_url!r}.")
     service = ConfirmService(
         config,
         policy_file=options.policy_file,
+        base_url=options.public_url,
         database_file=first.database_file,
         rate_limit=first.rate_limit,
         first_version_rate_limit=first_version_settings().rate_limit,

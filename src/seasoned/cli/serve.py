@@ -50,6 +50,9 @@ _OPTIONS = (
         help="Listen beyond this machine without TLS, behind a TLS proxy.",
     ),
     click.option(
+        "--public-url", metavar="URL", help="What people open, if a proxy handles TLS. Default: the policy's."
+    ),
+    click.option(
         "--policy", "policy_file", type=file_type, help="The policy. Default: policy.toml in the home folder."
     ),
 )

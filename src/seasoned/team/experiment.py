@@ -1,7 +1,7 @@
 """Experiments of a team: what arms show, and how sessions ended, from machine to machine.
 
 A machine that names an experiment in its settings pushes the split that it began, with the templates of its arms, and
-the outcomes of its sessions. It pulls what another began. The server counts the outcomes of all.
+the outcomes of its sessions. It pulls what another machine or the server began. The server counts the outcomes of all.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from seasoned.config import TeamSettings
-from seasoned.errors import NotFound, UsageError
+from seasoned.errors import NotFound, Refused, UsageError
 from seasoned.experiment.live.arm_template import KeptTemplate, delete_fetched
 from seasoned.experiment.live.assignment import HOLDOUT, TEMPLATE, Split, load_split, new_split
 from seasoned.experiment.live.live_session import LiveSession, SharedOutcome, load_live
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Database, Store
-from seasoned.team.record import TeamRecord, allowed_projects, impersonal, session_key, untagged
+from seasoned.team.record import TeamRecord, allowed_projects, impersonal, record_row, session_key, untagged
 from seasoned.template.example import Example, Template, content_digest
 from seasoned.template.library.storage import sessions_of
 
 PLACE = "experiment:"  # begins what stands in the records of an experiment where others have their project
+# The server among the machines, once it has begun an experiment. No member can have an empty name.
+SERVER = "server"
+_NO_ONE = ""
 _MOST_TOOLS = 500
 _MOST_CALLS = 1_000_000
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -53,6 +56,11 @@ def place_of(experiment: str) -> str:
     return PLACE + quote(experiment, safe="")
 
 
+def name_at(place: str) -> str:
+    """The name of the experiment whose records stand there."""
+    return unquote(place.removeprefix(PLACE))
+
+
 # -- on a machine -----------------------------------------------------------------------------------------------------
 
 
@@ -69,13 +77,12 @@ def experiment_records(
         place = place_of(name)
         if store.row("membership.experiment", {"experiment": name}) is None:
             try:
-                made = list(_begun_here(store, split, allowed, redactor))
+                made = begun_records(store, store, split, redactor, allowed=allowed)
             except UsageError as error:
                 if notes is not None:
                     notes.append(f"The experiment {name!r} is not shared: {error}")
                 continue
-            for kind, key, document in made:
-                yield TeamRecord(place, kind, key, msgspec.Raw(document))
+            yield from made
         for one in load_live(store, split, now=now, history=store):
             agent, _, native_id = one.session.partition(":")
             row = store.row("membership.project_of", {"agent": agent, "native_id": native_id})
@@ -96,26 +103,32 @@ def _assignment(split: Split, one: LiveSession) -> SharedAssignment:
     )
 
 
-def _begun_here(store: Store, split: Split, allowed: Set[str], redactor: Redactor) -> Iterator[tuple[str, str, bytes]]:
-    """The templates of a split and then the split, which is of no use without them."""
+def begun_records(
+    database: Database, store: Store, split: Split, redactor: Redactor, *, allowed: Set[str] | None = None
+) -> list[TeamRecord]:
+    """The templates of a split and then the split, which is of no use without them. UsageError: they cannot be shared.
+
+    `allowed`: the projects whose sessions may have taught a template.
+    """
+    place, made = place_of(split.experiment), []
     for arm in split.arms:
         if not arm.arm.startswith(TEMPLATE):
             continue
-        row = None if arm.template is msgspec.UNSET else store.row("experiment.template", {"digest": arm.template})
+        row = None if arm.template is msgspec.UNSET else database.row("experiment.template", {"digest": arm.template})
         if row is None:
             raise UsageError(f"what the arm {arm.arm!r} shows was not kept. Run `seasoned experiment begin` again.")
         kept = msgspec.json.decode(row["document"], type=KeptTemplate)
         template = msgspec.convert(kept.template, Template)
         known = {one["session"]: one["project"] for one in store.rows("template.projects")}
-        if any(known.get(session) not in allowed for session in sessions_of(template)):
+        if allowed is not None and any(known.get(session) not in allowed for session in sessions_of(template)):
             raise UsageError(f"sessions of projects that are not under [team] projects taught {arm.arm!r}.")
         shared = nameless(template, kept.projects)
         text = _encode(shared).decode()
         # Cleaning it here would make it another template than the arm shows on this machine.
         if redactor.find(text) or untagged(text) != text or impersonal(text) != text:
             raise UsageError(f"{arm.arm!r} holds redacted texts or names of home folders. Build it again.")
-        yield "template", content_digest(template), text.encode()
-    yield "split", split.digest, _encode(split)
+        made.append(TeamRecord(place, "template", content_digest(template), msgspec.Raw(text.encode())))
+    return [*made, TeamRecord(place, "split", split.digest, msgspec.Raw(_encode(split)))]
 
 
 def nameless(template: Template, projects: Mapping[str, str]) -> KeptTemplate:
@@ -139,7 +152,7 @@ def nameless(template: Template, projects: Mapping[str, str]) -> KeptTemplate:
 
 def take_in_here(store: Store, place: str, kind: str, key: str, document: Any, *, now: float) -> None:
     """Keep what another machine began, or remove what it withdrew. Call it inside a write transaction."""
-    name = unquote(place.removeprefix(PLACE))
+    name = name_at(place)
     if kind == "template":
         if document is None:
             delete_fetched(store, key)
@@ -177,9 +190,32 @@ def forget_joined(store: Store) -> None:
 # -- on the server ----------------------------------------------------------------------------------------------------
 
 
+def check_free(database: Database, name: str) -> None:
+    """Refuse to begin an experiment at the server under a name that a member has taken."""
+    if any(row["person"] != _NO_ONE for row in database.rows("team.split_owners", {"project": place_of(name)})):
+        raise Refused(f"A member of the team has begun an experiment {name!r}. Choose another name.")
+
+
+def hand_out(database: Database, store: Store, split: Split, redactor: Redactor, *, now: float) -> None:
+    """Have machines pull an experiment that was begun at the server. UsageError if they could not show its arms."""
+    records = begun_records(database, store, split, redactor)
+    place, current = place_of(split.experiment), {(one.kind, one.key) for one in records}
+    with database.write():
+        database.row("team.lock", {"project": place})
+        names = dict.fromkeys(("credential", "name", "source", "origin"), SERVER)
+        database.run("team.add_server", {**names, "person": _NO_ONE, "now": now})
+        # An earlier split of the same name, and what only that one showed.
+        for row in database.rows("team.keys_of", {"credential": SERVER, "project": place}):
+            if (row["kind"], row["key"]) not in current:
+                gone = TeamRecord(place, row["kind"], row["key"], None)
+                database.run("team.push", record_row(SERVER, gone, now))
+        for one in records:
+            database.run("team.push", record_row(SERVER, one, now))
+
+
 def refusal(database: Database, person: str, record: TeamRecord) -> str | None:
     """Why a record of an experiment is not stored. Call it while the lock of its place is held."""
-    name = unquote(record.project.removeprefix(PLACE))
+    name = name_at(record.project)
     if record.document is None:
         return None
     document = msgspec.json.decode(record.document, type=DOCUMENTS[record.kind])
@@ -190,7 +226,7 @@ def refusal(database: Database, person: str, record: TeamRecord) -> str | None:
         owners = {row["person"] for row in database.rows("team.split_owners", {"project": record.project})}
         # A name belongs to who began it, for good: other machines have agreed to what that person shows.
         is_free = not owners and not database.rows("experiment.splits", {"experiment": name})
-        return None if person in owners or is_free else "another member began an experiment of this name"
+        return None if person in owners or is_free else "another member, or the server, began one of this name"
     if isinstance(document, KeptTemplate):
         try:
             template = msgspec.convert(document.template, Template)
@@ -223,7 +259,7 @@ def _unfit(database: Database, experiment: str, document: SharedAssignment) -> s
 
 def take_in(database: Database, origin: str, record: TeamRecord, *, now: float) -> None:
     """Put a stored or withdrawn record where experiments are read from. Call it inside its write transaction."""
-    name = unquote(record.project.removeprefix(PLACE))
+    name = name_at(record.project)
     if record.kind == "outcome":
         _take_in_outcome(database, name, f"team:{origin}.{record.key}", record.document, now)
     elif record.document is None:

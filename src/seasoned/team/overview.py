@@ -1,4 +1,4 @@
-"""What a team looks at over all machines, from what they pushed: sessions, tools, mistakes, usage, search, advice.
+"""What a team looks at over all machines, from what they pushed: sessions, tools, mistakes, usage, search and more.
 
 People are not named, unless they chose to be shown. Everything is read on the server, by one query each.
 """
@@ -13,7 +13,9 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.errors import UsageError
+from seasoned.experiment.live.assignment import Split
 from seasoned.store import Database
+from seasoned.team.experiment import SERVER, name_at
 from seasoned.team.record import SharedCall, SharedCalls
 from seasoned.team.server import lessons, projects
 
@@ -91,6 +93,30 @@ class TeamAdvice(msgspec.Struct, frozen=True):
     why: str
     sessions: int
     people: int
+
+
+class TeamExperiment(msgspec.Struct, frozen=True):
+    """An experiment that machines of the team can take part in."""
+
+    name: str
+    arms: tuple[str, ...]
+    is_of_server: bool
+    machines: int  # that have pushed outcomes
+    sessions: int
+
+
+def experiments(database: Database) -> list[TeamExperiment]:
+    """The experiments of the team, and how many machines take part."""
+    return [
+        TeamExperiment(
+            name_at(row["project"]),
+            tuple(one.arm for one in msgspec.json.decode(row["document"], type=Split).arms),
+            row["credential"] == SERVER,
+            row["machines"],
+            row["sessions"],
+        )
+        for row in database.rows("team.experiments")
+    ]
 
 
 def sessions(

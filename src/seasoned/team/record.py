@@ -49,6 +49,21 @@ class TeamRecord(msgspec.Struct, frozen=True):
         return "" if self.document is None else blake2b(bytes(self.document), digest_size=16).hexdigest()
 
 
+def record_row(credential: str, record: TeamRecord, now: float) -> dict[str, Any]:
+    """A record as the server stores it."""
+    text = None if record.document is None else bytes(record.document).decode()
+    return {
+        "credential": credential,
+        "project": record.project,
+        "kind": record.kind,
+        "key": record.key,
+        "digest": record.digest,
+        "document": text,
+        "bytes": 0 if text is None else len(text),
+        "now": now,
+    }
+
+
 # The server adds them up, so that none may be larger than its sums.
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**40)]
 

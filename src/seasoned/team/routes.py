@@ -131,9 +131,11 @@ async def pull(request: HTTPRequest, machine: Member, project: Project, after: A
 
 @router.get("/status")
 async def status(request: HTTPRequest, machine: Member) -> Response:
-    """What the server has of the calling machine, in numbers."""
-    counts = await _threads(request).read(lambda book: server.counts_of(book.database, machine))
-    return body.say("team-status", {**_shown(machine), "stored": counts})
+    """What the server has of the calling machine, in numbers, and the experiments that it can take part in."""
+    counts, names = await _threads(request).read(
+        lambda book: (server.counts_of(book.database, machine), server.offered(book.database))
+    )
+    return body.say("team-status", {**_shown(machine), "stored": counts, "experiments": names})
 
 
 @router.get("/export")

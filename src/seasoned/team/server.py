@@ -24,7 +24,7 @@ from seasoned.experience.lesson import Line
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Database, DatabaseRow
 from seasoned.team import experiment
-from seasoned.team.record import DOCUMENTS, MOST_DOCUMENT_BYTES, TeamRecord, from_wire, is_shareable
+from seasoned.team.record import DOCUMENTS, MOST_DOCUMENT_BYTES, TeamRecord, from_wire, is_shareable, record_row
 
 CODE_SECONDS = 86_400.0
 MOST_RECORDS = 500  # of one push, and of one page of a pull or an export
@@ -181,7 +181,7 @@ def push(
                 reason = experiment.refusal(database, machine.person, one) if is_shared_experiment else None
                 if reason is not None:
                     refused[at] = reason
-                elif database.run("team.push", _row(machine, one, now)):
+                elif database.run("team.push", record_row(machine.credential, one, now)):
                     changed += 1
                     if is_shared_experiment:
                         experiment.take_in(database, machine.origin, one, now=now)
@@ -190,18 +190,9 @@ def push(
     return Pushed(changed, refused)
 
 
-def _row(machine: Machine, record: TeamRecord, now: float) -> dict[str, Any]:
-    text = None if record.document is None else bytes(record.document).decode()
-    return {
-        "credential": machine.credential,
-        "project": record.project,
-        "kind": record.kind,
-        "key": record.key,
-        "digest": record.digest,
-        "document": text,
-        "bytes": 0 if text is None else len(text),
-        "now": now,
-    }
+def offered(database: Database) -> list[str]:
+    """The experiments that machines of the team can take part in."""
+    return [experiment.name_at(row["project"]) for row in database.rows("team.offered")]
 
 
 def _refusal(record: TeamRecord, redactor: Redactor) -> str | None:
@@ -290,6 +281,9 @@ def remove(database: Database, name: str, *, by: str, now: float) -> int:
         raise NotFound(f"No machine {name!r} is in the team. `seasoned team machines` lists them.")
     machine = database.row("team.machine", {"credential": row["credential"]})
     assert machine is not None
+    if row["credential"] == experiment.SERVER:
+        # It has no credential that could end: what it handed out goes.
+        return withdraw_all(database, experiment.SERVER, now=now)
     found = Machine(row["credential"], name, machine["person"], machine["source"], machine["origin"])
     return leave(database, found, withdraw=True, by=by, now=now)
 

@@ -21,7 +21,7 @@ from seasoned.insight.page.rows import number
 from seasoned.store import Database
 from seasoned.team import overview, server
 from seasoned.text import dollars, plural
-from seasoned.web.display import moment, short
+from seasoned.web.display import experiment_link, moment, short
 from seasoned.web.login import Decider, Here, Visitor
 from seasoned.web.response import Page, PageRoute
 from seasoned.web.table import Column, Table, TableCell, answer, numbers, place_after, row_limit
@@ -48,6 +48,12 @@ _SESSIONS = (
     Column("model", "model"),
     *numbers(calls="calls", failed="failed", tokens="tokens", cost_usd="cost"),
     Column("member", "member"),
+)
+_EXPERIMENTS = (
+    Column("experiment", "experiment"),
+    Column("arms", "arms"),
+    Column("begun", "begun by"),
+    *numbers(machines="machines", sessions="sessions"),
 )
 _USAGE = numbers(sessions="sessions", calls="calls", input_tokens="input", output_tokens="output", cost_usd="cost")
 _HITS = (
@@ -90,6 +96,8 @@ async def _read(request: HTTPRequest, look: Callable[[Database], T]) -> T:
 async def show(request: HTTPRequest, here: Here) -> Response:
     """Show the projects of the team, and to an admin its machines."""
     tables = [_projects_table(await _read(request, server.projects))]
+    if shared := await _read(request, overview.experiments):
+        tables.append(_experiments_table(shared))
     if _is_admin(here):
         tables.append(_machines_table(await _read(request, server.machines)))
     return answer(request, here, "team.html", tables=tables, project=None)
@@ -287,6 +295,26 @@ def _projects_table(found: list[server.ProjectTotals]) -> Table:
         rows=rows,
         empty=_NOTHING,
         note="Over all machines, without names.",
+    )
+
+
+def _experiments_table(found: list[overview.TeamExperiment]) -> Table:
+    rows = [
+        (
+            TableCell(one.name, href=experiment_link(one.name)),
+            TableCell(", ".join(one.arms)),
+            TableCell("the server" if one.is_of_server else "a member"),
+            *_counts(one.machines, one.sessions),
+        )
+        for one in found
+    ]
+    return Table(
+        name="experiments",
+        title="Experiments",
+        columns=_EXPERIMENTS,
+        rows=rows,
+        empty="",
+        note="Machines take part that name them in `experiments` under [team]. Counted are those with outcomes.",
     )
 
 

@@ -42,6 +42,7 @@ class TeamStatus(msgspec.Struct, frozen=True):
     stored: list[dict[str, Any]] | None
     problem: str | None
     notes: list[str] = []  # what cannot be shared, and why
+    experiments: list[str] | None = None  # those of the team that this machine does not take part in
 
 
 class Preview(msgspec.Struct, frozen=True):
@@ -163,7 +164,7 @@ def pull(config: Config, projects: tuple[str, ...] = (), *, within_seconds: floa
 
 def status(config: Config) -> TeamStatus:
     """How this machine stands with its team."""
-    stored, problem = None, None
+    stored, offered, problem = None, None, None
     notes: list[str] = []
     with open_store(config.store_path) as store:
         membership = team.require_membership(store)
@@ -174,10 +175,12 @@ def status(config: Config) -> TeamStatus:
         pulled = [dict(zip(row.keys(), row, strict=True)) for row in store.rows("membership.count_evidence")]
     try:
         with _connected(config) as (_, _, client):
-            stored = client.call("GET", "/team/status").get("stored")
+            answer = client.call("GET", "/team/status")
+            stored = answer.get("stored")
+            offered = [one for one in answer.get("experiments", []) if one not in config.team.experiments]
     except SeasonedError as error:
         problem = str(error)
-    return TeamStatus(membership, waiting, pushed, pulled, stored, problem or membership.problem, notes)
+    return TeamStatus(membership, waiting, pushed, pulled, stored, problem or membership.problem, notes, offered)
 
 
 def export(config: Config, file: Path) -> int:

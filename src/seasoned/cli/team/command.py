@@ -166,6 +166,11 @@ def status(as_json: bool) -> None:
         others = [(row["project"], row["sessions"], row["people"]) for row in found.pulled]
         if others:
             table(["project", "sessions of others", "people"], others)
+        if found.experiments:
+            named = ", ".join(repr(one) for one in found.experiments)
+            click.echo(
+                f"Experiments that this machine does not take part in: {named}. To do so, name them under [team]."
+            )
         for note in found.notes:
             click.echo(note, err=True)
         if found.problem is not None:

@@ -16,6 +16,10 @@ RETURNING credential, person, sealed;
 INSERT INTO team_machine (credential, name, person, source, origin, joined_at)
 VALUES (:credential, :name, :person, :source, :origin, :now);
 
+-- name: add_server
+INSERT INTO team_machine (credential, name, person, source, origin, joined_at)
+VALUES (:credential, :name, :person, :source, :origin, :now) ON CONFLICT (credential) DO NOTHING;
+
 -- name: machine
 SELECT name, person, source, origin, left_at FROM team_machine WHERE credential = :credential;
 
@@ -57,6 +61,18 @@ SELECT DISTINCT project FROM team_record WHERE credential = :credential AND docu
 SELECT DISTINCT team_machine.person
 FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential
 WHERE team_record.project = :project AND team_record.kind = 'split';
+
+-- name: offered
+SELECT DISTINCT project FROM team_record WHERE kind = 'split' AND document IS NOT NULL ORDER BY project;
+
+-- name: experiments
+-- The newest split of each, with the machines that have pushed outcomes.
+SELECT DISTINCT ON (split.project) split.project, split.credential, split.document,
+    (SELECT COUNT(DISTINCT credential) FROM team_record AS outcome
+        WHERE outcome.project = split.project AND kind = 'outcome' AND document IS NOT NULL) AS machines,
+    (SELECT COUNT(*) FROM team_record AS outcome
+        WHERE outcome.project = split.project AND kind = 'outcome' AND document IS NOT NULL) AS sessions
+FROM team_record AS split WHERE kind = 'split' AND document IS NOT NULL ORDER BY split.project, split.seq DESC;
 
 -- name: keys_of
 SELECT kind, key FROM team_record
