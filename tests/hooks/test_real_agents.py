@@ -76,7 +76,7 @@ def test_an_agent_begins_warm_gets_a_hint_asks_a_person_and_is_reviewed_and_undo
     shown = place.seasoned("connect", place.agent, "--dry-run")
     assert "+++ " in shown and "seasoned-hook" in shown, "every change is shown first"
     assert snapshot(settings.parent) == before
-    known = place.config.skill_folder / "parcels"
+    known = place.config.home / "skills" / "parcels"
     known.mkdir(parents=True)
     (known / "SKILL.md").write_text("---\nname: parcels\ndescription: How parcels are counted.\n---\nBy hand.\n")
     place.seasoned("connect", place.agent, "--yes")

@@ -35,8 +35,9 @@ _TRAILING = (
     LazyRegex(r"\s*\[(?:The c|C)ommand (?:completed|finished|exited) with exit code (-?\d+)\.?\]\s*\Z"),
 )
 _GEMINI = LazyRegex(
-    r"^(?:Error: \(none\)\n)?Exit Code: (-?\d+|\(none\))\s*"
-    r"(?:\n(?:Signal|Background PIDs|Process Group PGID|Error): [^\n]*)*\s*\Z",
+    # Without an exit code where it is hidden: "Error: (none)" alone means that there was none.
+    r"^(?=Error: \(none\)|Exit Code: )(?:Error: \(none\)\s*)?(?:Exit Code: (-?\d+|\(none\))\s*)?"
+    r"(?:^(?:Signal|Background PIDs|Process Group PGID|Error): [^\n]*\s*)*\Z",
     re.MULTILINE,
 )
 _GEMINI_HEAD = LazyRegex(r"\A(?:Command: [^\n]*\n(?:Directory: [^\n]*\n)?)?(?:Output|Stdout): ?")
@@ -123,8 +124,9 @@ def _without_trailer(text: str, code: int | None, running: bool) -> UnwrappedOut
             if found := pattern.compiled.search(text, max(0, len(text) - 400)):
                 code, text = int(found.group(1)), text[: found.start()]
                 break
-    if "Exit Code: " in end and (found := _GEMINI.compiled.search(text, max(0, len(text) - 400))):
-        code = code if found.group(1) == "(none)" else int(found.group(1))
+    is_gemini = "Exit Code: " in end or "Error: (none)" in end
+    if is_gemini and (found := _GEMINI.compiled.search(text, max(0, len(text) - 400))):
+        code = code if found.group(1) in (None, "(none)") else int(found.group(1))
         text = _GEMINI_HEAD.compiled.sub("", text[: found.start()])
     return UnwrappedOutput(without_notes(text), code, running)
 
