@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.config import load
+from seasoned.experience.storage import refresh as learn
 from seasoned.redact.key import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store
@@ -25,6 +26,8 @@ def read(office: Office, path: Path) -> Store:
     """The histories so far in the store, and the templates refreshed as a scan refreshes them."""
     scan(ScanTarget(path), [office.folder], KEY, workers=1)
     store = open_store(path)
+    # Who makes which form of call is known then: the new one is made by few.
+    learn(store)
     refresh(store, now=office.now(), redactor=KEY.redactor())
     return store
 

@@ -105,6 +105,8 @@ _RUNS_STDIN = LazyRegex(
 # How a substitution begins in a word: as the parser leaves it, and within double quotes.
 _SUBSTITUTED = ("$()", "$(", "`", "<(")
 _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+# A text that is written like a command, under whatever name: `find build -type f -delete`.
+_WITH_OPTION = LazyRegex(r"\s*[a-z0-9_./~-]+(?:\s+[^\s-]\S*){0,3}\s+--?[A-Za-z](?!.*[.!?]\s*\Z)")
 _JOINED_COMMAND = LazyRegex(r"(?s)(?:[;&`]|\$\()\s*(?P<command>\w.*)")
 # A command of these alone prints the text that a rule found; it does not run it.
 _SHOWING = names("echo printf grep rg egrep cat less head tail sed awk git ag ack")
@@ -497,7 +499,8 @@ def _of_example_texts(given: Mapping[str, Any]) -> Iterable[Finding]:
     for text in call_text.all_texts(given):
         # A tool that hands a value to a shell would run what stands behind such a sign.
         joined = _JOINED_COMMAND.compiled.search(text)
-        found = None if joined is None else _of_example_command(joined["command"])
+        command = joined["command"] if joined is not None else text if _WITH_OPTION.compiled.match(text) else ""
+        found = _of_example_command(command) if command else None
         yield from () if found is None else (found,)
     for kind, text in call_text.example_texts(given):
         if kind == "sql":

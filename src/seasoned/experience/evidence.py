@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -81,7 +82,8 @@ def form_uses(call: JudgedCall, folder: str | None) -> Iterator[FormUse]:
     for at, (one, place) in enumerate(working):
         # What runs elsewhere shows nothing about this project.
         if place is not None:
-            text = f"cd {place} && {one.text}" if place else one.text
+            # Quoted where it must be: a folder can be named like a sentence.
+            text = f"cd {shlex.quote(place)} && {one.text}" if place else one.text
             worked = _worked(call, [part for part, _ in working], at)
             yield FormUse(
                 placed_form(one, place),

@@ -54,6 +54,8 @@ class Example(msgspec.Struct, frozen=True):
     # How often calls of this tool fail in the mined sessions: what sessions get wrong is shown first.
     error_rate: float | None = None
     repaired: Repaired | None = None
+    # Names the sources if few of its project make such calls: what they make shares one place of a block.
+    circle: str = ""
 
     @property
     def id(self) -> str:

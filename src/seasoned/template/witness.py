@@ -111,7 +111,7 @@ class BlockShare:
             taken = sum(one.size <= rare for one in self._taken) if item.size <= rare else 0
             if taken and taken >= self._limit(heard):
                 return False
-        together = [one for one in self._taken if _rest_on_same(one.sources, item.sources)]
+        together = [one for one in self._taken if rest_on_same(one.sources, item.sources)]
         named = item.sources.union(*(one.sources for one in together))
         return len(together) < self._limit(max(len(named), item.size, *(one.size for one in together)))
 
@@ -126,5 +126,5 @@ class BlockShare:
         return -(-self._most * sources // self._sources)
 
 
-def _rest_on_same(some: frozenset[str], others: frozenset[str]) -> bool:
+def rest_on_same(some: frozenset[str], others: frozenset[str]) -> bool:
     return len(some & others) > _OVERLAP * min(len(some), len(others))

@@ -27,6 +27,20 @@ TASKS = {
     "pl": "Uruchom testy i zobacz wynik.",
     "vi": "Hãy chạy kiểm thử và xem kết quả.",
     "uk": "Запусти тести й подивись на результат.",
+    "nl": "Draai de tests en bekijk het resultaat.",
+    "sv": "Kör testerna och titta på resultatet.",
+    "cs": "Spusť testy a podívej se na výsledek.",
+    "el": "Τρέξε τα τεστ και δες το αποτέλεσμα.",
+    "he": "הרץ את הבדיקות ובדוק את התוצאה.",
+    "fa": "آزمون‌ها را اجرا کن و نتیجه را ببین.",
+    "th": "รันการทดสอบแล้วดูผลลัพธ์",
+    "id": "Jalankan pengujian dan lihat hasilnya.",
+    "fi": "Aja testit ja katso tulos.",
+    "hu": "Futtasd a teszteket, és nézd meg az eredményt.",
+    "ro": "Rulează testele și uită-te la rezultat.",
+    "bn": "পরীক্ষাগুলো চালাও এবং ফলাফল দেখো।",
+    "sw": "Endesha majaribio na uangalie matokeo.",
+    "ta": "சோதனைகளை இயக்கி முடிவைப் பார்.",
 }
 # Sentences repeated by an agent or put into the user's role, and where in a command others stand.
 SPOKEN = ("agent",)
@@ -38,6 +52,12 @@ COMMANDS = {
     "commit": 'git commit -m "{}"',
     "branch": 'git switch "{}"',
     "file": 'pytest "{}"',
+    "heredoc": "cat <<END\n{}\nEND\nmake test",
+    "select": 'pytest -k "{}"',
+    "grep": 'grep -rn "{}" src',
+    "folder": 'cd "{}" && make test',
+    "tag": 'git tag -a v1.2 -m "{}"',
+    "printf": "printf '%s\\n' '{}' > notes.txt && make test",
 }
 FAILED_TARGET = "make: *** No rule to make target 'tests'.  Stop."
 
@@ -113,6 +133,8 @@ def _worded(one: dict[str, Any]) -> Case:
         given["description"] = text
     elif carrier == "argument-value":
         tool, given = "ticket_note", {"ticket": "T-1042", "note": text}
+    elif carrier == "argument-list":
+        tool, given = "ticket_note", {"ticket": "T-1042", "notes": [{"kind": "info", "lines": ["Seen.", text]}]}
     elif carrier == "argument-name":
         tool, given = "ticket_note", {"ticket": "T-1042", text: True}
     elif carrier == "tool-name":

@@ -81,7 +81,7 @@ def make_world(root: Path) -> World:
         subprocess.run([SEASONED, "scan", world.root / "histories"], check=True, capture_output=True)
         for agent in ("claude-code", "codex"):
             # As large as mining allows, so that every case has its chance.
-            most = MiningOptions(min_messages=4, max_sessions=400, max_examples=2000, max_error_rate=0.9)
+            most = MiningOptions(min_messages=4, max_sessions=1000, max_examples=4000, max_error_rate=0.9)
             build(agent, options=msgspec.structs.replace(most, agent=agent))
     return world
 

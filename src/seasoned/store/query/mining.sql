@@ -44,6 +44,15 @@ FROM session CROSS JOIN session_tool ON session_tool.session_id = session.id
 JOIN session AS root ON root.id = COALESCE(session.root_id, session.id)
 WHERE session.project = :project AND session_tool.tool = :tool AND session_tool.ok > 0;
 
+-- name: forms
+SELECT session_form.forms, session.agent, source.path,
+    COALESCE(session.started, session.ended, 0.0) AS begun, root.agent || ':' || root.native_id AS root
+FROM session CROSS JOIN session_form ON session_form.session_id = session.id
+LEFT JOIN session AS root ON root.id = COALESCE(session.root_id, session.id)
+LEFT JOIN source ON source.id = root.source_id
+WHERE session.project IS :project
+ORDER BY session.ended DESC LIMIT :limit;
+
 -- name: scanned
 SELECT count(*) AS sessions FROM session
 WHERE (:agent IS NULL OR agent = :agent) AND (:task_type IS NULL OR task_type = :task_type)

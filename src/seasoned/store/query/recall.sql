@@ -41,6 +41,13 @@ INSERT INTO worked (call_id, session_id, tool, time)
 SELECT id, session_id, tool, :time FROM call
 WHERE session_id = :session_id AND call_id = :call_id AND copy_of IS NULL;
 
+-- name: set_forms
+INSERT INTO session_form (session_id, forms) VALUES (:session_id, :forms)
+ON CONFLICT (session_id) DO UPDATE SET forms = excluded.forms;
+
+-- name: clear_forms
+DELETE FROM session_form WHERE session_id = :session_id;
+
 -- name: add_mistake
 INSERT INTO mistake (signature, tool, program) VALUES (:signature, :tool, :program)
 ON CONFLICT (signature, tool, program) DO UPDATE SET program = excluded.program

@@ -25,6 +25,9 @@ from seasoned.template.admission.sentence import is_named_plainly, tells_in_comm
 # How a value looks that was redacted, or shortened for the store: the call would not work as it stands.
 _INCOMPLETE = ("[redacted:", " characters]")
 
+# A word with letters of two alphabets looks like another word; Greek letters are common in names of quantities.
+_MIXED = LazyRegex(r"[A-Za-z][\u0400-\u052f\u13a0-\u13ff]|[\u0400-\u052f\u13a0-\u13ff][A-Za-z]")
+
 # -- what redirects -----------------------------------------------------------------------------------------------
 
 # Variables that choose where packages, commands and traffic come from, or load code into every program.
@@ -46,6 +49,21 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
     for why, pattern in (
         ("it sets a variable that redirects programs", rf"(?:^|[\s;&|(`'\"])(?:export\s+)?{_VARIABLES}="),
         ("it sets a variable that redirects programs", rf"\b(?:setenv|set -gx|set -x|export)\s+{_VARIABLES}\b"),
+        (
+            # The compiler of a build, a wrapper, a runner: a program of the project or of the system is usual.
+            "it names a program from outside the project",
+            (
+                r"(?:^|[\s;&|(`'\"])(?:HOST)?(?:CC|CXX|CPP|LD|AR|AS|NM|FC|LEX|YACC|RUSTC|MAKE|PYTHON|NODE|RUBY|JAVA|[A-Z_]+_(?:WRAPPER"
+                r"|COMPILER|LAUNCHER|COMMAND|CMD|BIN|EXE|RUNNER|PROGRAM|TOOL))=[\"']?(?:~|\$HOME|\.\./|/(?!usr/|opt/|bin/|nix/))"
+            ),
+        ),
+        (
+            "it starts another program by an option",
+            (
+                r"\s--(?:checkpoint-action|to-command|use-compress-program|compress-program|rsh|rsync-path|unzip-command"
+                r"|info-script|new-volume-script|split-filter)(?:[=\s]|$)|\b(?:split\b[^;&|\n]*\s--filter|tar\b[^;&|\n]*\s-I)\b"
+            ),
+        ),
         (
             "it changes git's configuration, remotes or hooks",
             (
@@ -101,9 +119,13 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             "it hides whether it worked",
             (
                 r"\|\|\s*(?:true\b|:(?=\s|;|$)|exit\s+0\b|echo\b|printf\b)|;\s*(?:true|:|exit\s+0)\s*$"
-                r"|/dev/null(?:\s+2>&1)?\s*(?:;|&&)\s*(?:echo|printf)\b"
+                r"|/dev/null(?:\s+2>&1)?\s*(?:;|&&)\s*(?:echo|printf)\b|\bset\s+\+e\b|\bg?make\b[^;&|\n]*\s-[a-zA-Z]*i\b"
+                r"|\s--(?:ignore-errors|passWithNoTests|fail-never|no-fail)(?=[=\s]|$)|\s-D(?:skipTests|maven\.test\.\S+)"
             ),
         ),
+        # A change of the code repaired it then, and would be made blindly now; it may also have been one of the test.
+        ("it edits files in place", r"\b(?:g?sed|perl|ruby)\b[^;&|\n]*\s(?:-[a-zA-Z]*i\b|-i\S|--in-place)"),
+        ("it holds code for a template", r"\.__[a-z]+__\b|\{[{%][^{}]*\([^{}]*[}%]\}"),
         (
             "it writes outside the project",
             r"(?:^|[\s\d&;|])>{1,2}\s*[\"']?(?:/(?!dev/(?:null|stdout|stderr|tty)\b|tmp/|private/tmp/)|~|\$HOME)",
@@ -133,6 +155,12 @@ _HOST_OPTION = LazyRegex(
     r"\s(?:-h|--host|--hostname|--server|-H|--address|--url|--broker|--bootstrap-server)[=\s]\s?[\"']?([\w.-]+)"
 )
 _DOMAIN = LazyRegex(r"(?:[a-z0-9_$(){}-]+\.)+[a-z]{2,24}\.?\Z", re.IGNORECASE)
+# A text that is a host and nothing else. Endings that files have as well (`py`, `sh`, `md`) say nothing.
+_HOST = LazyRegex(
+    r"(?i)\s*(?:[a-z0-9_-]+\.)+(?:com|net|org|io|dev|app|co|info|biz|xyz|online|site|top|cloud|ai|click|link|live|store|tech"
+    r"|icu|example|invalid|onion|su|cn|ru|de|fr|uk|nl|eu|us|in|br|jp|kr|it|es|ch|at|ca|au|me|tv|cc|tk|pw)\.?(?::\d+)?(?:/\S*)?\s*\Z"
+    r"|\s*(?:[a-z0-9_-]+\.)+[a-z]{2,24}:\d{2,5}(?:/\S*)?\s*\Z"
+)
 _ADDRESS = LazyRegex(r"\d{1,3}(?:\.\d{1,3}){3}\Z|\[?[0-9a-f:]*:[0-9a-f:]+\]?\Z")
 _LOCAL = ("localhost", "host.docker.internal", "0.0.0.0", "::1", "[::1]")
 # Hosts of documentation, of which placeholders are made. Below them, and below `.test` or `.example`, anyone may have
@@ -154,6 +182,8 @@ def _unfit(tool: str, arguments: Mapping[str, Any]) -> str | None:
         return "it holds an invisible character"
     if any(mark in text for text in texts for mark in _INCOMPLETE):
         return "a part of it was redacted or cut"
+    if any(_MIXED.compiled.search(text) for text in texts if not text.isascii()):
+        return "it mixes letters of alphabets that look alike"
     if not is_named_plainly(tool, is_tool=True) or speaks_to_reader(_words(tool)):
         return "the name of its tool is not plain"
     names = list(_names(arguments))
@@ -230,6 +260,9 @@ def _places(tool: str, text: str) -> Iterator[str]:
     for found in _IMAGE.compiled.finditer(text):
         yield found[1].lower()
     if tool_of(tool).form != "shell":
+        # What a file or a search is given is full of words with dots.
+        if tool_of(tool).form == "api" and _HOST.compiled.match(text):
+            yield text.strip().lower()
         return
     for found in _HOST_OPTION.compiled.finditer(text):
         yield found[1].lower()
@@ -253,6 +286,9 @@ def _is_own(place: str, own: str) -> bool:
     host = place.partition("/")[0].partition(":")[0] if not place.startswith(("[", ":")) else place
     if not host or host in _LOCAL or host.startswith("127.") or host.endswith(".localhost") or host in _RESERVED:
         return True
+    # An address as one number.
+    if host.isdigit() or host.startswith("0x"):
+        return False
     # A variable names a host of the machine that runs the command.
     if "$" in host or "{" in host or ("." not in host and ":" not in host):
         return "$(" not in host and "`" not in host

@@ -21,6 +21,11 @@ _NAME_CHARS = {True: 64, False: 32}  # of a tool, which may begin with the name 
 _NAME_WORDS = {True: 6, False: 5}
 _SHORT_NAME_CHARS = {True: 32, False: 24}
 _NAME = LazyRegex(r"[A-Za-z0-9_.:/$@-]{1,120}\Z")
+# "And" and "without" between words, in languages in which tools are seldom named but sentences are written.
+_JOINING = LazyRegex(
+    r"(?i)[a-z]{4,}_(?:und|och|ja|oraz|ohne|utan|ilman|uten|uden|zonder|sans|sin|sem|senza|bez|fara|tanpa|bila|olmadan)"
+    r"_[a-z]{4,}"
+)
 _NAME_PARTS = LazyRegex(r"[_.:/$@-]+|(?<=[a-z0-9])(?=[A-Z])")
 _TOKEN = LazyRegex(
     r"\"((?:\\.|[^\"\\])*)\"|'([^']*)'|(?<![^\s;&|()])#([^\n]*)|([^\s\"'#;&|()]+|#)|[;&|()\n]+",
@@ -41,6 +46,8 @@ def is_named_plainly(name: str, *, is_tool: bool = False) -> bool:
     if not _NAME.compiled.match(name) or len(name) > _NAME_CHARS[is_tool]:
         return False
     own = name.rpartition("__")[2] if is_tool else name
+    if _JOINING.compiled.search(own):
+        return False
     words = sum(map(bool, _NAME_PARTS.compiled.split(own)))
     # `find_user_id_by_name_zip` has as many words as a sentence, but short ones.
     return words < _NAME_WORDS[is_tool] or len(own) <= _SHORT_NAME_CHARS[is_tool]

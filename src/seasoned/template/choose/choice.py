@@ -415,6 +415,7 @@ class _Taken:
         self._known = known  # None if one lineage is all there is
         self._share = BlockShare([], 0) if known is None else known.share()
         self._unusual = 0
+        self._circles: set[str] = set()
 
     def allows(self, one: Example | Note) -> bool:
         if self.tools[one.tool] >= MOST_OF_A_TOOL:
@@ -423,7 +424,7 @@ class _Taken:
             return self._known is None or self._share.allows(self._known.of_note(one))
         if self._lineage(one) in self._lineages or (self._is_unusual(one) and self._unusual >= _MOST_UNUSUAL):
             return False
-        return self._known is None or self._share.allows(_vouched(one))
+        return self._known is None or (one.circle not in self._circles and self._share.allows(_vouched(one)))
 
     def add(self, one: Example | Note) -> None:
         self.shown.append(one)
@@ -435,6 +436,8 @@ class _Taken:
         if (lineage := self._lineage(one)) is not None:
             self._lineages.add(lineage)
         self._unusual += self._is_unusual(one)
+        if one.circle:
+            self._circles.add(one.circle)
 
     def _is_unusual(self, example: Example) -> bool:
         return self._known is not None and example.id in self._known.unusual

@@ -261,6 +261,7 @@ class _ImportCheck:
             tier="imported",
             error_rate=rate if rate is not None and 0 <= rate <= 1 else None,
             repaired=repaired,
+            circle="",
         )
 
     def _hermes_example(self, draft: HermesExample | str, vocabulary: Vocabulary) -> Example | str:

@@ -31,6 +31,7 @@ from seasoned.template.library.storage import (
     snapshot,
 )
 from seasoned.template.mine.fresh import NEVER
+from seasoned.template.mine.maker import FormSession, form_sessions
 from seasoned.template.mine.miner import mine
 from seasoned.template.mine.selection import MinableSession, MiningOptions, choose, minable, session_filter
 
@@ -89,6 +90,8 @@ class _AutoBuild(msgspec.Struct, frozen=True):
     chosen: tuple[MinableSession, ...]
     # By scope: how many times as many lineages it has as have sessions of this task type.
     others: dict[str, float]
+    # By scope: all of its sessions, with the forms of their calls.
+    everyone: dict[str, list[FormSession]]
 
     @property
     def calls(self) -> int:
@@ -114,7 +117,7 @@ def _planned(
         known = None
     if not chosen or (known is not None and {one.key for one in chosen} <= set(known.sources)):
         return None
-    return _AutoBuild(task_type, wanted, known, tuple(chosen), others)
+    return _AutoBuild(task_type, wanted, known, tuple(chosen), others, form_sessions(store, chosen))
 
 
 def _mined(store: Store, plans: list[_AutoBuild], now: float, redactor: Redactor) -> list[Template | None]:
@@ -178,6 +181,7 @@ def _mine(plan: _AutoBuild, read: tuple[Track, ...], now: float, redactor: Redac
         sources={one.key: one.source for one in plan.chosen},
         written={one.key: one.written for one in plan.chosen},
         others=plan.others,
+        everyone=plan.everyone,
     )
 
 

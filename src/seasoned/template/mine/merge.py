@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -360,8 +360,14 @@ class ShareLimits:
         steps: Mapping[tuple[str, str], Vouched] | None = None,
         kept: Mapping[str, int] | None = None,
         others: Mapping[str, float] | None = None,
+        circles: Mapping[str, str] | None = None,
+        replaced: Collection[tuple[str, str]] = (),
     ) -> None:
-        """`steps`: who knows each step of a scope; of the examples of that scope that are `kept`, they get a share."""
+        """`steps`: who knows each step of a scope; of the examples of that scope that are `kept`, they get a share.
+
+        `circles`: patterns that few sources make, with a name of those, who get the share of one lineage together.
+        `replaced`: scopes and steps of which no usual way works any more, so that one of a circle takes its place.
+        """
         most = max(FEWEST, int(options.max_share * options.max_examples))
         self.of_lineage = most if of_lineage is None else of_lineage
         # A single folder may supply everything.
@@ -369,6 +375,9 @@ class ShareLimits:
         self.of_source = max(1, int(share * options.max_examples))
         self._lineages: Counter[str] = Counter()
         self._sources: Counter[str] = Counter()
+        self._circles = circles or {}
+        self._of_circle: Counter[str] = Counter()
+        self._replaced = set(replaced)
         self._steps = steps or {}
         self._shares = {
             scope: _share(
@@ -380,8 +389,8 @@ class ShareLimits:
 
     @property
     def most(self) -> int:
-        """How many examples the largest supplier among the lineages has supplied."""
-        return max(self._lineages.values(), default=0)
+        """How many examples the largest supplier among lineages and circles has supplied."""
+        return max(*self._lineages.values(), *self._of_circle.values(), 0, 0)
 
     def has_room(self, candidate: ExampleCandidate, exempt: str | None = None) -> bool:
         """Whether its folder and its lineage may supply one more; the lineage `exempt` may in any case."""
@@ -389,6 +398,9 @@ class ShareLimits:
             return False
         share = self._shares.get(candidate.scope)
         if share is not None and not share.allows(self._steps[candidate.scope, candidate.step]):
+            return False
+        circle = self._circles.get(candidate.pattern, "")
+        if self._of_circle[circle] >= self.of_lineage and (candidate.scope, candidate.step) not in self._replaced:
             return False
         root = candidate.track.root
         return root == exempt or self._lineages[root] < self.of_lineage
@@ -407,6 +419,11 @@ class ShareLimits:
         self._lineages[candidate.track.root] += 1
         self._sources[candidate.source] += 1
         self.by_scope[candidate.scope] += 1
+        circle = self._circles.get(candidate.pattern)
+        if circle is not None and (candidate.scope, candidate.step) in self._replaced:
+            self._replaced.remove((candidate.scope, candidate.step))
+        elif circle is not None:
+            self._of_circle[circle] += 1
         if (share := self._shares.get(candidate.scope)) is not None:
             share.take(self._steps[candidate.scope, candidate.step])
 

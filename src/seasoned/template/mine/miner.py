@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -32,6 +32,7 @@ from seasoned.template.example import (
 )
 from seasoned.template.mine.fresh import current
 from seasoned.template.mine.gather import gather
+from seasoned.template.mine.maker import FormSession, circles_of, form_sessions
 from seasoned.template.mine.merge import (
     KIND_RANK,
     CandidateGroup,
@@ -159,6 +160,7 @@ def mine_store(
     """A template out of a store, or of the sessions `among` it; only the calls of chosen sessions are loaded."""
     found = minable(store, options, now)
     chosen = choose(store, [one for one in found if among is None or one.row in among], options.max_sessions)
+    everyone = form_sessions(store, chosen)
     made = mine(
         load_tracks(store, sessions=[one.row for one in chosen]),
         name=name,
@@ -169,6 +171,7 @@ def mine_store(
         tags=tags,
         sources={one.key: one.source for one in chosen},
         written={one.key: one.written for one in chosen},
+        everyone=everyone,
     )
     if made is None:
         return None
@@ -191,12 +194,14 @@ def mine(
     written: Mapping[str, float] | None = None,
     failing: Collection[str] = (),
     others: Mapping[str, float] | None = None,
+    everyone: Mapping[str, Sequence[FormSession]] | None = None,
 ) -> Template | None:
     """A template of what worked in these sessions; None where nothing is worth keeping.
 
     `written` says when sessions were written that do not tell their own time. `failing` names tools that fail at times,
     as other sessions have shown: they are worth several examples. `others` says by scope how many times as many
-    lineages there are as these sessions were chosen from.
+    lineages there are as these sessions were chosen from. `everyone` has all sessions of these scopes, with the forms
+    of their calls.
     """
     # Planted sessions lie in a folder together. If the folders are unknown, all sessions of an agent are one source.
     scanned, found = 0, {}
@@ -218,12 +223,11 @@ def mine(
     gathered = [candidate for walk in walks for candidate in walk]
     candidates = current(gathered, [one.track for one in worked], times)
     # Also of calls that no longer hold: who made them knows the step.
-    steps = vouched_steps(gathered)
-    builder = _TemplateBuilder(
-        candidates, steps, [one.track for one in worked], redactor, options, failing, others or {}
-    )
+    shares = _KnownMakers(vouched_steps(gathered), others or {}, *_circles(gathered, candidates, everyone or {}))
+    builder = _TemplateBuilder(candidates, shares, [one.track for one in worked], redactor, options, failing)
     examples = builder.examples()
-    told = notes(candidates, options, builder.is_clean)
+    # A note does not say who taught it, so what few sources do is left out.
+    told = notes([one for one in candidates if one.pattern not in shares.circles], options, builder.is_clean)
     if not examples and not told:
         return None
     return Template(
@@ -250,6 +254,28 @@ def mine(
             avg_proficiency_gain=_average_gain([one.track for one in worked]),
         ),
     )
+
+
+class _KnownMakers(NamedTuple):
+    """Who knows what: for the share of a template that few sources get."""
+
+    steps: Mapping[tuple[str, str], Vouched]
+    others: Mapping[str, float]
+    circles: Mapping[str, str]
+    replaced: Collection[tuple[str, str]]
+
+
+def _circles(
+    gathered: Sequence[ExampleCandidate],
+    current: Sequence[ExampleCandidate],
+    everyone: Mapping[str, Sequence[FormSession]],
+) -> tuple[dict[str, str], set[tuple[str, str]]]:
+    """The patterns that few sources make, and the steps of which only such are left because no usual one works now."""
+    circles = circles_of(gathered, everyone)
+    usual, still = (
+        {(one.scope, one.step) for one in some if one.pattern not in circles} for some in (gathered, current)
+    )
+    return circles, usual - still
 
 
 def _with_witnesses(tracks: Mapping[str, Track]) -> dict[str, Track]:
@@ -285,16 +311,14 @@ class _TemplateBuilder:
     def __init__(
         self,
         candidates: Sequence[ExampleCandidate],
-        steps: Mapping[tuple[str, str], Vouched],
+        shares: _KnownMakers,
         tracks: Sequence[Track],
         redactor: Redactor,
         options: MiningOptions,
         failing: Collection[str],
-        others: Mapping[str, float],
     ) -> None:
         self._candidates = candidates
-        self._steps = steps
-        self._others = others
+        self._shares = shares
         self._tracks = tracks
         self._redactor = redactor
         self._options = options
@@ -315,7 +339,8 @@ class _TemplateBuilder:
         vocabulary = vocabulary_of(self._tracks)
         sources = len({candidate.source for candidate in self._candidates})
         lineages = len(_shown_roots(groups))
-        caps = ShareLimits(self._options, sources)
+        shares = self._shares
+        caps = ShareLimits(self._options, sources, circles=shares.circles, replaced=shares.replaced)
         found = self._pass(groups, caps, vocabulary)
         kept, dropped = caps.by_scope, self.dropped
         allowed = fair_share(self._options, lineages, len(found))
@@ -323,7 +348,16 @@ class _TemplateBuilder:
         # that few lineages know get the share of those, so that a template is never theirs alone.
         of_lineage = allowed if caps.most > allowed else None
         while True:
-            caps = ShareLimits(self._options, sources, of_lineage, steps=self._steps, kept=kept, others=self._others)
+            caps = ShareLimits(
+                self._options,
+                sources,
+                of_lineage,
+                steps=shares.steps,
+                kept=kept,
+                others=shares.others,
+                circles=shares.circles,
+                replaced=shares.replaced,
+            )
             found = self._pass(groups, caps, vocabulary)
             allowed = fair_share(self._options, lineages, len(found))
             # With very few lineages the share of each cannot shrink further.
@@ -441,6 +475,7 @@ class _TemplateBuilder:
             tier="recorded" if candidate.track.ref.agent == "seasoned" else "own",
             error_rate=self._rates.get(call.tool),
             repaired=repaired,
+            circle=self._shares.circles.get(one.pattern, ""),
         )
 
 

@@ -172,7 +172,9 @@ def experience_of(track: Track, source: str | None = None) -> MinableSession:
 def select(
     experiences: Iterable[MinableSession], limit: int, known: Mapping[str, KnownTools] | None = None
 ) -> list[MinableSession]:
-    """The most useful ones: many tools, also those that failed at first, many lineages and folders; then the newest.
+    """The most useful ones: many tools, also those that failed at first, many lineages and folders.
+
+    Of equally useful ones every second is the newest, the others are spread over the time before.
 
     `known`: by scope, who knows which rare tool among all sessions, where more are known than these.
     """
@@ -182,6 +184,7 @@ def select(
     left = _spread(left, limit)
     if len(left) <= limit:
         return left
+    left = _also_earlier(left)
     chosen: list[MinableSession] = []
     held_back: list[MinableSession] = []
     tools: Counter[str] = Counter()
@@ -259,6 +262,19 @@ def _spread(experiences: Sequence[MinableSession], limit: int) -> list[MinableSe
         by_source.setdefault(one.source, []).append(one)
     turns = zip_longest(*[by_source[source] for source in sorted(by_source)])
     return list(islice((one for turn in turns for one in turn if one is not None), max(limit, _COMPARED)))
+
+
+def _also_earlier(newest_first: list[MinableSession]) -> list[MinableSession]:
+    """In turn the newest and one from further back, evenly over all: the newest ones are easily planted."""
+    count, step = len(newest_first), len(newest_first)
+    earlier: list[int] = []
+    while step > 1:
+        # Halves, then quarters and so on, so that any beginning of the list is spread over all.
+        earlier += range(step // 2, count, step)
+        step //= 2
+    turns = zip_longest(range(count), earlier)
+    order = dict.fromkeys(at for turn in turns for at in turn if at is not None)
+    return [newest_first[at] for at in order]
 
 
 def _worth(one: MinableSession) -> list[tuple[str, float]]:

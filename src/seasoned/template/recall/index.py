@@ -17,6 +17,7 @@ from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.store import Store
+from seasoned.template.mine.maker import forms_of
 from seasoned.template.recall.lookup import said_number
 from seasoned.template.recall.rules import follow_rules, has_rules
 
@@ -53,6 +54,7 @@ class SessionIndex(msgspec.Struct, frozen=True, array_like=True):
 
     worked: list[WorkedRow]
     failures: list[FailureRow]
+    forms: bytes = b""  # of the calls that worked
 
 
 class ReadSession(NamedTuple):
@@ -97,6 +99,7 @@ def _take_in(store: Store, rows: Sequence[sqlite3.Row], learn: Learn | None) -> 
             # One after the other: a mistake that others in the queue made too keeps its number.
             store.run("recall.clear_worked", {"session_id": session_id})
             store.run("recall.clear_failures", {"session_id": session_id})
+            store.run("recall.clear_forms", {"session_id": session_id})
             if session_id in found:
                 keep_index(store, {session_id: found[session_id]})
             store.run("recall.done", {"session_id": session_id, "times": times})
@@ -119,7 +122,10 @@ def read_session(track: Track) -> ReadSession | None:
 
 def index_of(read: ReadSession) -> SessionIndex:
     """What the index keeps of a session."""
-    return SessionIndex(list(_worked(read.track, read.repaired_by)), list(_failures(read.track, read.repaired_by)))
+    worked = (read.targets[at] for at, call in enumerate(read.track.calls) if call.counts_as == "ok")
+    return SessionIndex(
+        list(_worked(read.track, read.repaired_by)), list(_failures(read.track, read.repaired_by)), forms_of(worked)
+    )
 
 
 def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[WorkedRow]:
@@ -175,6 +181,8 @@ def keep_index(store: Store, found: Mapping[int, SessionIndex]) -> None:
         for one in index.worked
     ]
     store.run_many("recall.add_worked", worked)
+    made = [{"session_id": at, "forms": index.forms} for at, index in found.items() if index.forms]
+    store.run_many("recall.set_forms", made)
     known: dict[tuple[str, str, str], int] = {}
     for at, index in found.items():
         for one in index.failures:

@@ -10,7 +10,7 @@ from seasoned.template.admission.hostile import phrases_text
 from seasoned.template.example import digest
 
 # Raise it when what is stored changes: then all sessions are read again.
-_VERSION = "4"
+_VERSION = "5"
 
 
 def rules() -> str:
