@@ -110,7 +110,7 @@ def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
         taught |= {row["example_id"] for row in store.rows("template.examples_from", {"session": ref})}
         store.run("template.drop_example_source", {"session": ref})
         store.run("template.drop_source", {"session": ref})
-        store.run("template.drop_evidence", {"pattern": f"%{_escaped(ref)}%"})
+        store.run("template.drop_evidence", {"pattern": _naming(ref)})
     _drop_examples(store, {one for one in taught if store.row("template.has_source", {"example_id": one}) is None})
     return sorted(one for one in losses if one.lost or one.is_gone)
 
@@ -193,10 +193,11 @@ def _raise_revision(store: Store) -> int:
     return 0 if row is None else int(row["revision"])
 
 
-def _escaped(text: str) -> str:
-    """The text as JSON contains it, escaped for LIKE."""
-    inside = msgspec.json.encode(text).decode()[1:-1]
-    return inside.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+def _naming(ref: str) -> str:
+    """A pattern of LIKE for JSON that names a session."""
+    inside = msgspec.json.encode(ref).decode()[1:-1]
+    escaped = inside.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
 
 
 class ConfirmationCounts(msgspec.Struct, frozen=True):
@@ -217,6 +218,28 @@ def forget_elsewhere(database: Database, refs: Sequence[str]) -> None:
     with database.write():
         for statement in _SHARED_OF_A_SESSION:
             database.run_many(statement, [{"session": ref} for ref in refs])
+        _forget_in_arms(database, set(refs))
+
+
+def _forget_in_arms(database: Database, refs: set[str]) -> None:
+    """Remove sessions from the templates that arms of experiments show; one that shows their words goes as a whole.
+
+    What an arm shows must not change while its experiment runs, so a part of it is not kept.
+    """
+    for row in [row for ref in refs for row in database.rows("experiment.templates_of", {"pattern": _naming(ref)})]:
+        kept = msgspec.json.decode(row["document"])
+        template = kept["template"]
+        database.run("experiment.drop_template", {"digest": row["digest"]})
+        taught = len(refs.intersection(template["sources"]))
+        if any(_is_shown_from(one, template, refs) for one in template["examples"]) or any(
+            note["support"] <= taught for note in template["notes"]
+        ):
+            continue
+        template["examples"] = [_without(one, refs) for one in template["examples"]]
+        template["sources"] = [session for session in template["sources"] if session not in refs]
+        kept["projects"] = {session: key for session, key in kept["projects"].items() if session not in refs}
+        document = msgspec.json.encode(kept).decode()
+        database.run("experiment.keep_template", {**dict(row), "document": document})
 
 
 def count_asked(database: Database, refs: Collection[str]) -> ConfirmationCounts:
@@ -233,6 +256,7 @@ def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[
         for session_id in session_ids:
             others |= {row["session_id"] for row in store.rows("call.copied_sessions", {"session_id": session_id})}
         unlearn(store, session_ids)
+        _forget_in_arms(store, set(refs_of(store, session_ids)))
         for session_id in session_ids:
             _forget_traces(store, session_id)
             store.run("session.remember_forgotten", {"id": session_id, "forgotten_at": now})

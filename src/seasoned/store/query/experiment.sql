@@ -83,6 +83,9 @@ ON CONFLICT (digest) DO UPDATE SET document = excluded.document;
 -- name: template
 SELECT document FROM arm_template WHERE digest = :digest;
 
+-- name: templates_of
+SELECT digest, document, created_at FROM arm_template WHERE document LIKE :pattern ESCAPE '\';
+
 -- name: forget_templates
 DELETE FROM arm_template;
 
