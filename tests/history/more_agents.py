@@ -141,9 +141,9 @@ def goose_request(call_id: str, name: str, **given: Any) -> dict[str, Any]:
     return {"type": "toolRequest", "id": call_id, "toolCall": call}
 
 
-def goose_response(call_id: str, text: str, *, failed: bool = False) -> dict[str, Any]:
+def goose_response(call_id: str, text: str, *, failed: bool = False, **more: Any) -> dict[str, Any]:
     """The result of a call."""
-    value = {"content": [{"type": "text", "text": text}], "isError": failed}
+    value = {"content": [{"type": "text", "text": text}], "isError": failed, **more}
     return {"type": "toolResponse", "id": call_id, "toolResult": {"status": "success", "value": value}}
 
 
@@ -166,7 +166,7 @@ GOOSE = [
         "created": AT // 1000 + 2,
         "content": [
             goose_response("c1", "no rule. Command failed with exit code 2", failed=True),
-            goose_response("c2", "a.txt"),
+            goose_response("c2", "a.txt", structuredContent={"stdout": "a.txt", "exit_code": 0}),
             {"type": "toolResponse", "id": "c3", "toolResult": {"status": "error", "error": "The user declined. So."}},
         ],
     },

@@ -18,6 +18,7 @@ from seasoned.history.coerce import (
     identity,
     kind_of,
     known_usage,
+    number,
     string,
     text_of,
     time_of,
@@ -30,7 +31,9 @@ NAME = "goose"
 AGENT = "goose"
 _SAID_NO = re.compile(r"\b(?:declined|denied|rejected)\b", re.IGNORECASE)
 _STOPPED = re.compile(r"\b(?:cancelled|interrupted|aborted)\b", re.IGNORECASE)
-# The shell of the developer extension ends its output with the code where the command failed.
+# The name of a session until its model has given it one.
+_UNNAMED = "CLI Session"
+# The shell ends its output with the code where the command failed. Newer versions also have it in a field.
 _EXIT = re.compile(r"(?:exit(?:ed)? (?:with )?(?:code|status):?|exit status:) (-?\d{1,10})\s*\Z", re.IGNORECASE)
 _OWN_BLOCKS = frozenset({"toolRequest", "toolResponse", "thinking", "redactedThinking", "frontendToolRequest"})
 _Fields = dict[str, Any]
@@ -83,7 +86,8 @@ class GooseReader:
     def __init__(self, path: Path, native_id: str, about: _Fields) -> None:
         self.builder = builder = SessionBuilder(SessionRef(AGENT, native_id), format=NAME, path=str(path))
         self._calls = CallPairing(builder)
-        builder.title = string(about.get("name")) or string(about.get("description"))
+        title = string(about.get("name")) or string(about.get("description"))
+        builder.title = None if title == _UNNAMED else title
         builder.cwd = string(about.get("working_dir"))
         builder.platform = string(about.get("session_type"))
         with noting_unreadable(builder, "the head of the session"):
@@ -97,6 +101,8 @@ class GooseReader:
             )
             if known_usage(used):
                 builder.total_usage = used
+            if cost := number(about.get("accumulated_cost")):
+                builder.cost_usd = cost
 
     def add(self, role: object, content: object, time: float | None, where: str, place: int) -> None:
         """Add one message: what was said, the calls that it asks for, the results that it brings."""
@@ -137,14 +143,17 @@ class GooseReader:
         answer = as_object(value)
         text = text_of(error if error is not None else answer.get("content") if "content" in answer else value)
         failed = error is not None or answer.get("isError") is True
-        self._calls.answer(identity(block.get("id")), text, _marks(text, failed=failed), time=time, place=place)
+        code = as_object(answer.get("structuredContent")).get("exit_code")
+        marks = _marks(text, failed=failed, code=code if isinstance(code, int) else None)
+        self._calls.answer(identity(block.get("id")), text, marks, time=time, place=place)
 
 
-def _marks(text: str, *, failed: bool) -> Marks:
+def _marks(text: str, *, failed: bool, code: int | None) -> Marks:
     head = text[:200]
     if failed and _SAID_NO.search(head):
         return Marks(declined=True)
     if failed and _STOPPED.search(head):
         return Marks(interrupted=True)
-    code = _EXIT.search(text[-200:])
-    return Marks(failed=failed, exit_code=int(code[1]) if code and failed else None)
+    if code is None and failed and (found := _EXIT.search(text[-200:])):
+        code = int(found[1])
+    return Marks(failed=failed, exit_code=code)
