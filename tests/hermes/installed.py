@@ -31,6 +31,8 @@ def _install(python: Path) -> str:
             return ""
         installed = run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", ROOT)
         if installed.returncode == 0:
+            # Not in place: another checkout may have a hard link to it.
+            stamp.unlink(missing_ok=True)
             stamp.write_text(wanted)
         return "" if installed.returncode == 0 else installed.stderr[-2000:]
 
