@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit
-from seasoned.redact.literal import REFERENCE, UUID, is_placeholder, is_random, is_secret, is_strong, is_typed
+from seasoned.redact.literal import REFERENCE, UUID, is_hex_key, is_placeholder, is_random, is_secret, is_strong, is_typed
 from seasoned.redact.name import WORDS, Promise, kind_of, promise, vocabulary
 
 LONGEST = 8192
@@ -22,7 +22,7 @@ SEPARATOR = LazyRegex(
     r"[a-z0-9_.\-]{0,32}+()(?:"
     # A declaration with a type: `const KEY: &str = "..."`.
     rf"[ ]?:[ ]?[&*\w\[\];<>.?|][&*\w\[\];<>.?| ]{{0,31}}=[ ]{{0,2}}{_MAKES}?{_LITERAL}"
-    rf"|\$?{QUOTE}?\]?(?:\[{QUOTE}[\w\-]{{1,40}}{QUOTE}\])?"
+    rf"|\$?{QUOTE}?\]?(?:\[\d{{0,3}}\]|\[{QUOTE}[\w\-]{{1,40}}{QUOTE}\])?"
     r"(?:[ ]\d{1,2}(?=:)|(?<=cret)[ ]id(?=[ :=])|[ ](?:key|value|string|hash)(?=[ :=])"
     r"|[ ]\([^()\n]{1,40}\)(?=:))?\s{0,4}"
     r"(?:[:|?+!]{0,2}={1,3}>?|:-(?=[\w!@#%^*+.~\-]{4,128}\})|:(?![:/])\*{0,2}|%3d|%3a)[ \t]{0,16}"
@@ -33,6 +33,7 @@ SEPARATOR = LazyRegex(
     rf"|{QUOTE}?(?:\s[a-z:]{{1,20}}={QUOTE}[\w:.\-]{{0,40}}{QUOTE}){{0,3}}[ ]?>"
     r"|</[a-z]{1,10}>(?:\s|\\n){0,12}(?:<[a-z][^<>]{0,60}>){1,2}"
     # A cell of a table, a dotted pair, a dash; a declaration with the type behind the name.
+    r"|,[ ]?<<(?=[\"'])"
     rf"|[`*]{{0,3}}[ ]{{0,30}}\|[ ]{{0,4}}[`*]{{0,2}}|[ ]\.[ ]{_LITERAL}"
     rf"|\*{{0,2}}[ ][–—][ ]|[ ](?:secure)?(?:string|str|text)[ ]=[ ]{_LITERAL}"
     r"|(?:[ \t]{1,2}|[ ](?:is|was|set)[ ])(?=[a-z0-9/+_\-]{16})"
@@ -56,6 +57,9 @@ NAMES = (
     (LazyRegex("_pat(?![a-z])"), ("_pat",)),
     (LazyRegex("salt"), ("salt",)),
     (LazyRegex("pepper"), ("pepper",)),
+    (LazyRegex("seed"), ("seed",)),
+    (LazyRegex("session"), ("session",)),
+    (LazyRegex("appid"), ("appid",)),
 )
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 OPEN = LazyRegex(r"""[*&]?[bfruBFRUN@]{0,2}(\\{0,8})(["'`])""")
@@ -82,6 +86,9 @@ ASKING = vocabulary(
     "get find has is check validate verify parse test expect use on handle reset forgot query by t describe it error "
     "invalid assert require input prompt ask read"
 )
+MORE_WORDS = LazyRegex(r"(?: [a-z]{3,12}){2,23}(?=[\r\n\"'\\]|$)")
+# What is typed into a field for a password is one.
+TYPING = LazyRegex(r"(?i)\.(?:fill|type|send_?keys|set_?value|pressSequentially)\(")
 DRAWN = LazyRegex(r"[A-Za-z0-9/+_\-]{16}")
 NAMED_OBJECT = LazyRegex(r"[a-z]+(?:-[a-z]+)*-[a-z0-9]{5}")  # `kubectl describe secret default-token-x7k2p`
 BYTES = LazyRegex(r"\[?(?:\d{1,3},\s?){15,}\d{1,3}\]?")
@@ -164,8 +171,8 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
     start, name, promised = named
     if "==" in separator and not (value.quoted and promised > Promise.WEAK):
         return None
-    if name[-4:].lower() == "auth" and text[value.start] == "(":
-        pair = TUPLE.compiled.match(text, value.start)
+    if name[-4:].lower() == "auth" and (text[value.start] == "(" or separator.endswith("(")):
+        pair = TUPLE.compiled.match(text, value.start if text[value.start] == "(" else text.rfind("(", start, value.start))
         return Hit("password", pair.start(1), pair.end(1)) if pair and not is_placeholder(pair[1]) else None
     bare = separator.strip(" \t\\\"'`]")
     if not bare or (bare[0] in "(,.)|–—" and "value" not in bare) or bare.startswith("*"):
@@ -201,19 +208,24 @@ def _unseparated(text: str, named: NamedValue, separator: str, value: AssignedVa
             return _next_word(text, named, value)
         if not (name.isupper() or text[max(0, start - 8) : start].lower().endswith(DEFINES)):
             return Hit(kind_of(name), value.start, value.end) if _is_setting(text, start, name, word) else None
-    fits = is_random(word) if promised < Promise.SECRET else _is_password(word)
+    if TYPING.compiled.search(bare) is not None and promised >= Promise.SECRET:
+        fits = is_secret(word, promised, True, True)
+    else:
+        fits = _is_password(word) if promised >= Promise.SECRET else is_secret(word, min(promised, Promise.WEAK), True, True)
     return Hit(kind_of(name), value.start, value.end) if fits else None
 
 
 def _is_setting(text: str, start: int, name: str, word: str) -> bool:
     """`Pass "..."`, `secret "...";`: a setting with its value in quotes."""
-    own_line = name.lower() in ("pass", "password", "secret", "passphrase", "pwd")
+    own_line = name.lower() in ("pass", "password", "secret", "passphrase", "pwd") or name.lower().endswith("pass")
     return own_line and (is_strong(word) or is_random(word) or (is_typed(word) and _at_line_start(text, start)))
 
 
 def _next_word(text: str, named: NamedValue, value: AssignedValue) -> Hit | None:
     start, name, promised = named
     word = text[value.start : value.end]
+    if promised is Promise.WEAK and len(word) >= 48 and is_hex_key(word):
+        return Hit(kind_of(name), value.start, value.end)
     # `aws configure set aws_secret_access_key ...`: only the look of the value decides.
     if NAMED_OBJECT.compiled.fullmatch(word):
         return None
@@ -221,7 +233,8 @@ def _next_word(text: str, named: NamedValue, value: AssignedValue) -> Hit | None
     line = text[value.end : value.end + 2]
     alone = line[:1] in ("", "\n", "\r", '"') or line in ("\\n", "\\r")
     if not drawn and alone and promised >= Promise.SECRET and _is_password(word):
-        drawn = _at_line_start(text, start)
+        compound = name.islower() and ("-" in name or "_" in name) and word[0].isalnum()
+        drawn = compound or _at_line_start(text, start)
     return Hit(kind_of(name), value.start, value.end) if drawn else None
 
 
@@ -289,6 +302,9 @@ def _line_end(text: str, start: int) -> int:
 def _authorization(text: str, value: AssignedValue) -> Hit | None:
     scheme = SCHEME.compiled.match(text, value.start)
     at = scheme.end() if scheme else value.start
+    if scheme is not None and scheme[0][:6].lower() == "digest":
+        answer = DIGEST.compiled.search(text, at, at + 1024)
+        return Hit("authorization", answer.start(1), answer.end(1)) if answer is not None else None
     found = CREDENTIAL.compiled.match(text, at)
     if found is None or is_placeholder(found[0]):
         return None
@@ -298,9 +314,7 @@ def _authorization(text: str, value: AssignedValue) -> Hit | None:
         return None
     if scheme is None and not is_secret(found[0], Promise.TOKEN, value.quoted, False):
         return None
-    if scheme is not None and scheme[0][:6].lower() in ("digest", "aws4-h", "oauth "):
-        if scheme[0][:6].lower() == "digest" and (answer := DIGEST.compiled.search(text, at, at + 1024)) is not None:
-            return Hit("authorization", answer.start(1), answer.end(1))
+    if scheme is not None and scheme[0][:6].lower() in ("aws4-h", "oauth "):
         return Hit("authorization", at, value.end if value.quoted else _line_end(text, at))
     if not any(c.isdigit() for c in found[0]) and len(found[0]) < 16:
         return None
@@ -333,8 +347,22 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
         stop = STOP.compiled.search(text, first, end) if not anchored else None
         end = stop.start() if stop else end
     word = text[first:end]
+    if name[-6:].lower() == "phrase" and (words := MORE_WORDS.compiled.match(text, end)) is not None:
+        return Hit("password", first, words.end())
+    if promised is Promise.WEAK and _is_short_name(text, start, name, word, separator):
+        return Hit("password", first, end)
+    if env and name.endswith("_KEY") and UUID.compiled.fullmatch(word):
+        return Hit(kind_of(name), first, end)
     exact = env or text.startswith("--", start) or _is_data(text, word, promised, separator, anchored, value.end)
     return Hit(kind_of(name), first, end) if is_secret(word, promised, False, exact) else None
+
+
+def _is_short_name(text: str, start: int, name: str, word: str, separator: str) -> bool:
+    """`pass=X1` and `pw: X1`: programs also say that a test passes, so the value must be typed."""
+    if name.lower() not in ("pass", "pw") or name == "PASS" or separator.strip() not in (":", "="):
+        return False
+    mixed = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+    return len(word) > 5 and mixed and not any(c in word for c in "/.:_([{#") and not is_placeholder(word)
 
 
 def _at_line_start(text: str, start: int) -> bool:

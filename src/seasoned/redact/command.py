@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import read_value
 from seasoned.redact.hit import Hit
-from seasoned.redact.literal import is_placeholder, is_random, is_secret, is_strong, is_typed
+from seasoned.redact.literal import is_made_up, is_placeholder, is_random, is_secret, is_strong, is_typed
 from seasoned.redact.name import Promise, kind_of, promise
 
 _NAMED = r"(?<![a-z0-9_\-]-)-(?!-)[a-z0-9\-_.]{0,30}?(?:pass|token|key|secret|pwd|cred|auth)[a-z0-9\-_]{0,24}+"
@@ -67,7 +67,11 @@ HTPASSWD = LazyRegex(
     r"""htpasswd\s+(?:-[a-z]*n[a-z]*(?<=[a-z])\s+|-[a-z]*b[a-z]*\s+\S{1,200}\s+)\S{1,100}\s+["']?([^\s"']{4,128})"""
 )
 WPA = LazyRegex(r"""wpa_passphrase \S{1,40} ["']?([^\s"']{8,64})""")
-WINDOWS = LazyRegex(r"""/pass(?:word[a-z]?)?:["']?([^\s"']{4,128})""")
+WINDOWS = LazyRegex(r"""/pass(?:word[a-z]?)?[: ]["']?([^\s"']{4,128})""")
+# What the shell hands in, and arguments as a list: `["-u", "anna:X"]`.
+HANDED_IN = LazyRegex(r"""<<< ?\\{0,4}["']?([^\s"'\\$]{6,512})""")
+LISTED = LazyRegex(r"""-{1,2}(?:p|w|a|u|pw|user)\\{0,4}["'],\s{0,4}\\{0,4}["'](?:[\w.@\-]{1,60}:)?([^"'\s\\:]{5,128})\\{0,4}["']""")
+LISTED_MARKS = tuple(f"{option}{quote}," for option in ("-p", "-w", "-a", "-u", "-pw", "-user") for quote in "\"'")
 # "use the password X", "password for the staging box: X": the value must look typed, not written.
 USED = ("use the ", "use ", "with ", "enter ", "type ", "try ", "with the ", "with this ", "use this ")
 LABELLED = LazyRegex(r"pass(?:word|phrase|code)?\s(?:[\w.@\-]{1,30}\s){0,6}[\w.@\-]{1,40}(?::|\sis)\s{1,2}(?=\S)")
@@ -84,8 +88,10 @@ GROUPED: dict[str, tuple[LazyRegex, ...]] = {
     "passwd": (CHPASSWD, HTPASSWD),
     "wpa_passphrase ": (WPA,),
     "/pass:": (WINDOWS,),
+    "/pass ": (WINDOWS,),
     "/password": (WINDOWS,),
 }
+MADE_BESIDE = {**dict.fromkeys(LISTED_MARKS, LISTED), "<<<": HANDED_IN}
 TYPED_BESIDE = {**SLASHED, **USER_ADDED, "log in": LOGGED_IN}
 PGPASS = LazyRegex(
     r"(?m)^[ \t+\-0-9→|]{0,24}[\w.*\-]{1,100}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*\-.@]{1,64}:([^\s:\"']{4,256})$"
@@ -118,6 +124,10 @@ def find_in_commands(text: str, low: str, marks: set[str]) -> list[Hit]:
         if mark in TYPED_BESIDE:
             for match in TYPED_BESIDE[mark].compiled.finditer(low):
                 if is_typed(text[match.start(1) : match.end(1)]):
+                    hits.append(Hit("password", match.start(1), match.end(1)))
+        if mark in MADE_BESIDE:
+            for match in MADE_BESIDE[mark].compiled.finditer(low):
+                if is_made_up(text[match.start(1) : match.end(1)]):
                     hits.append(Hit("password", match.start(1), match.end(1)))
     if "pw" in marks:
         for match in PW_SAID.compiled.finditer(low):

@@ -11,8 +11,10 @@ from seasoned.redact.assignment import find_assignments
 from seasoned.redact.command import find_in_commands
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_random
+from seasoned.redact.look import find_drawn
 from seasoned.redact.mark import COMMON_MARKS, find_marks
 from seasoned.redact.nearby import find_codes, find_nearby, find_printed
+from seasoned.redact.pair import find_pairs
 from seasoned.redact.personal import (
     FIGURES,
     PHONE_MARKS,
@@ -267,12 +269,13 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
         hits += find_assignments(text, low, marks)
         rare = marks.difference(COMMON_MARKS)
         if rare:
-            hits += find_in_places(text, low, rare)
+            hits += find_in_places(text, low, marks)
             hits += find_in_programs(text, low, rare)
             hits += find_printed(text, low, rare)
         hits += find_in_tables(text, low, marks)
         hits += find_nearby(text, low, marks)
         hits += find_codes(text, low, marks)
+    hits += find_pairs(text, low, marks)
     if marks or "-" in low:
         hits += find_in_commands(text, low, marks)
     if "$" in low:
@@ -297,6 +300,7 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     if "private" in marks:
         hits += find_blocks(text)
     _words(text, classes, depth, hits)
+    hits += find_drawn(text, data)
     return hits
 
 

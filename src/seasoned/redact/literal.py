@@ -110,6 +110,64 @@ def is_strong(word: str) -> bool:
     return signs or (mixed and figures > 1) or (figures > 3 and word[0].isalpha())
 
 
+MODEL = LazyRegex(
+    r"(?i)\d.*Z\b.*|.*(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d.*|[a-z]{1,12}[-_ ]?\d{1,4}|[a-z]+(?:[-_][a-z]+)*[-_]\d{1,9}"
+)
+HEXADECIMAL = LazyRegex(r"(?:0x)?[0-9a-fA-F]{6,16}|FUN_\w+")
+JOINED_WORDS = LazyRegex(
+    r"[A-Za-z]{4,12}(?:[_\-][a-z]{4,12}){1,3}\d{2,4}[!?#*]?|[a-z]{4,10}\d{5}|[A-Za-z@0]{4,10}[._\-]\d{3}"
+)
+
+
+def is_made_up(word: str) -> bool:
+    """A password in a sentence that has no joint before it: strong, or words with figures at their end."""
+    if HEXADECIMAL.compiled.fullmatch(word) or MODEL.compiled.fullmatch(word):
+        return False
+    return is_strong(word) or (len(word) > 8 and JOINED_WORDS.compiled.fullmatch(word) is not None)
+
+
+# How rare a pair of letters is in words of English and code, 0 to 9, from "aa" to "zz".
+_RARITY = (
+    "33236536374232737221455557354646774573664675464877482645256348335626735246785835442556277455357444466768"
+    "24223345476231434112544257465543682894763794554888695666265448746556944556887736663776487666378564678968"
+    "44234437676231247322748484698859987878996799786999895767377757857677865678697926541576287366258643467947"
+    "25752677387546339745578948253224263755543576324467675433654657533133923334357726562665497376347343576949"
+    "78899989898888987778398999254415462954442593324558484635165328545533662137574825340462186445247223455636"
+    "44454558498342649333788798367837874997676797778789774776578638967557945787679956465597578667758764888558"
+    "6656567859865564864477666669874988599879789988897776"
+)
+RARITY = {chr(97 + i // 26) + chr(97 + i % 26): int(c) for i, c in enumerate(_RARITY)}
+SHORTEST_DRAWN = 12  # shorter words may look drawn by chance
+DRAWN_WORD = LazyRegex(r"[A-Za-z0-9+_\-][A-Za-z0-9+/_=\-]{11,}")
+LEAST_RARITY = 3.6  # the mean of a word: in words 2.8, in random letters 5.5
+NAMED_RARITY = 4.5
+LONGEST_RUN = 5
+# Runs that names are made of: syllables, abbreviations, years.
+RUNS = LazyRegex(r"[A-Z]?[a-z]{3,}|[A-Z]{5,}|[0-9]{5,}")
+
+
+def rarity(word: str) -> float:
+    """How rare the pairs of letters in a word are, on average."""
+    small = word.lower()
+    pairs = [RARITY[pair] for pair in map("".join, zip(small, small[1:], strict=False)) if pair in RARITY]
+    return sum(pairs) / len(pairs) if pairs else 5.0
+
+
+def is_drawn(word: str) -> bool:
+    """Whether a word was drawn from letters of both cases and figures, rather than made of syllables."""
+    if word.lower() == word or word.upper() == word or not any(c.isdigit() for c in word):
+        return False
+    runs = [run for run in RUNS.compiled.findall(word) if rarity(run) < NAMED_RARITY]
+    if sum(map(len, runs)) * 2 > len(word) or any(len(run) > LONGEST_RUN and run.isalpha() for run in runs):
+        return False
+    return rarity(word) >= LEAST_RARITY
+
+
+def is_hex_key(word: str) -> bool:
+    """A key in hexadecimal, as long as those of ciphers are; a commit has another length."""
+    return len(word) in (32, 48, 64, 96, 128) and _is_hex(word) and len(set(word)) > 7
+
+
 def _is_hex(text: str) -> bool:
     return all(c in "0123456789abcdefABCDEF" for c in text)
 
@@ -142,6 +200,8 @@ def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
         return False
     if not quoted and not exact and (value[0] in "([{" or REFERENCE.compiled.fullmatch(value)):
         return False
+    if promise is Promise.FAINT:
+        return is_hex_key(value) or (DRAWN_WORD.compiled.fullmatch(value) is not None and is_drawn(value))
     if promise is Promise.WEAK:
         if UUID.compiled.fullmatch(value) or CACHE_KEY.compiled.fullmatch(value):
             return False

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from seasoned.redact.command import LISTED_MARKS
 from seasoned.redact.nearby import CODE_MARKS, OWNED_MARKS, PRINTS
+from seasoned.redact.pair import PAIR_MARKS
+from seasoned.redact.place import CALL_MARKS
 from seasoned.redact.program import programs
+from seasoned.redact.table import HOLDER_MARKS
 
 # Lower-case.
 # Words of names stand in every other text, the other marks in few.
-NAME_MARKS = ("pass", "pw", "cre", "auth", "key", "ken", "kie", "_pat", "salt", "pepper")
+NAME_MARKS = ("pass", "pw", "cre", "auth", "key", "ken", "kie", "_pat", "salt", "pepper", "session", "appid")
 # Heads of columns, words for a key, and words before a code.
 WORD_MARKS = (
     "pwd", "api_key", "api key", "access key", "access_key", "_token", "secret_key", "token", "cred", "api-key",
-    "apikey", "ess key", "ess_key", "ate key", "ret key", "ing key", "new key", "ense key", *OWNED_MARKS,
+    "apikey", "ess key", "ess_key", "ate key", "ret key", "ing key", "new key", "ense key",
+    "secret_key", "master.key", "setup key", "master key", "private_key", "private.key", "accesskey", *OWNED_MARKS,
 )  # fmt: skip
-COMMON_MARKS = frozenset((*NAME_MARKS, *WORD_MARKS))
-MARKS = (
-    *NAME_MARKS,
-    *WORD_MARKS,
+_RARE_MARKS = (
     # Files, manifests and outputs.
     "{ssha", "{sha", "{smd5}", "{md5}", "{crypt}", ":::",
     "password", ":5432:", "private", "kty", "sensitive", "random_password", "variable ", "secret", "stringdata",
@@ -30,22 +32,25 @@ MARKS = (
     "\tfalse\t", "\\tfalse\\t", "::add-mask::", "::set-", "backup code", "recovery code", "scratch code", "community",
     "secret 0 ", "secret 5 ", "secret 8 ", "secret 9 ", "password 0 ", "password 7 ",
     # Commands and addresses.
-    "bearer ", "identified ", "sqlplus", ":thin:", "pdp ", "userid=", "net use", " pass:", "passwd", "wpa_passphrase ",
-    "/pass:", "/password", " /d ", 'send "', 'send \\"', "send '", "send --", "sendline(", "add_user ", "_password ",
+    "bearer ", "identified ", "sqlplus", " as sys", "from-literal", "<<<", ":thin:", "pdp ", "userid=", "net use", " pass:", "passwd", "wpa_passphrase ",
+    "/pass:", "/pass ", *LISTED_MARKS, "/password", " /d ", 'send "', 'send \\"', "send '", "send --", "sendline(", "add_user ", "_password ",
     "vault ", "pypi-token", "password-stdin", "passphrase-fd", "cryptsetup", "sudo -s", "kinit", "@tcp(", "@unix(",
     "access_token$", "whsec_",
     # Calls.
     "login", "connect", "wifi.begin", "sequelize", "database(", ".auth(", "authenticate", "sign_in", "signin", "logon",
     "userpwd", "credential", "basicauth", "basic_auth", "plainauth", "pdo", "define(",
     "totp", "totp(", "hotp(", "jwt.", "hmac(", "hmac.new(", "fernet(", "authenticator.",
+    *CALL_MARKS, *HOLDER_MARKS, "values",
     # What people say.
     *PRINTS, *CODE_MARKS,
     "log in", "passwort", "wifi:", "accounts",
     "de passe", "passord", "kennwort", "senha", "woord", "sandi", "contrasena", "parola",
-    "heslo", "haslo", "sifre", "lozinka", "jelszo", "salasana", "adgangskode", "losenord", "mdp", "clave",
+    "parole", "heslo", "haslo", "sifre", "lozinka", "jelszo", "salasana", "adgangskode", "losenord", "mdp", "clave",
     "contrasenya", "pasahitza", "laluan", "geslo", "nenosiri", "parool", "pasvorto", "fjalekalim", "zaporka", "chiave",
 )  # fmt: skip
 
+COMMON_MARKS = frozenset((*NAME_MARKS, *WORD_MARKS, *set(PAIR_MARKS).difference(_RARE_MARKS)))
+MARKS = tuple(dict.fromkeys((*NAME_MARKS, *WORD_MARKS, *PAIR_MARKS, *_RARE_MARKS)))
 
 # The programs whose arguments are read; their own tuple, since without the library they are looked for by their words.
 PROGRAM_MARKS = tuple(programs())

@@ -17,10 +17,11 @@ class Promise(IntEnum):
     """How strongly a name indicates that its value is secret."""
 
     NONE = 0
-    WEAK = 1  # only if the value looks random: `key`, `auth`, `cookie`
-    TOKEN = 2  # if the value is neither a word nor a number
-    SECRET = 3  # unless the value is a placeholder
-    PASSWORD = 4  # even if the value is a plain word
+    FAINT = 1  # only if the value can hardly be anything else: a word for a secret stands somewhere in the name
+    WEAK = 2  # only if the value looks random: `key`, `auth`, `cookie`
+    TOKEN = 3  # if the value is neither a word nor a number
+    SECRET = 4  # unless the value is a placeholder
+    PASSWORD = 5  # even if the value is a plain word
 
 
 WORDS = LazyRegex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -55,6 +56,16 @@ AFTER = vocabulary(
 )
 
 
+# `secrets.DEPLOY`, `account.key.acme.example.net`, `tokens_ci`: the word for a secret is not the last one.
+FAINT_WORDS = vocabulary("password passwd secret secrets token tokens key keys apikey auth credential credentials private")
+MEASURED = vocabulary(
+    "id ids name names type types path file files length len size count max min limit budget usage hash digest public "
+    "version url uri ttl expiry expires ref arn index prefix format policy alg algorithm cache primary foreign sort "
+    "partition object fingerprint event code press down up binding board word words map store class by at note issue"
+)
+SEEDS = vocabulary("seed keypair appid session sessionid sess")
+
+
 @lru_cache(maxsize=4096)
 def promise(name: str) -> Promise:
     """How strongly the name indicates a secret."""
@@ -69,7 +80,7 @@ def promise(name: str) -> Promise:
         return Promise.PASSWORD
     if last in ("pass", "pw", "psw"):
         return Promise.SECRET if before and before not in ("by", "test", "tests", "first", "second") else Promise.WEAK
-    if last.endswith("pass") and last not in NO_PASSWORDS:
+    if last.endswith(("pass", "pw")) and last not in NO_PASSWORDS:
         return Promise.SECRET
     if last == "secret" and before in REFERRED:
         return Promise.NONE
@@ -114,6 +125,8 @@ def _token_or_key(last: str, before: str, words: list[str]) -> Promise:
         return Promise.WEAK
     if last in ("credential", "credentials", "creds", "bearer", "sig", "signature") and "type" not in words:
         return Promise.WEAK
+    if last in SEEDS or (FAINT_WORDS.intersection(words) and not MEASURED.intersection(words)):
+        return Promise.FAINT
     return Promise.NONE
 
 

@@ -8,8 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.hit import Hit
-from seasoned.redact.literal import TYPED_SIGNS, UUID, is_placeholder, is_random, is_strong, is_typed
+from seasoned.redact.hit import Hit, line_start
+from seasoned.redact.literal import (
+    HEXADECIMAL,
+    MODEL,
+    TYPED_SIGNS,
+    UUID,
+    is_made_up,
+    is_placeholder,
+    is_random,
+    is_strong,
+    is_typed,
+)
 from seasoned.redact.name import vocabulary
 
 LONGEST = 20_000  # longer texts are files and logs, where a line seldom speaks of the next one
@@ -39,6 +49,13 @@ NOUN_MARKS = {
         "ing key",
         "new key",
         "ense key",
+        "secret_key",
+        "master.key",
+        "setup key",
+        "master key",
+        "private_key",
+        "private.key",
+        "accesskey",
     ),
 }
 KEY_OWNERS = (
@@ -53,6 +70,11 @@ KEY_OWNERS = (
     "new",
     "service",
     "license",
+    "master",
+    "setup",
+    "deploy",
+    "host",
+    "encrypt",
 )
 FIGURE = LazyRegex(r"[0-9]")
 WORD = LazyRegex(r"""[^\s"'`“”„«»「」<>()\[\],，。]{5,512}""")
@@ -62,7 +84,7 @@ _LINE_END = r"[ \t]{0,4}(?:\r?\n|\\r\\n|\\n|\\r)"
 # An empty line, a fence or a rule, and the line below.
 BELOW = LazyRegex(
     rf"(?:{_MARGIN}(?:`{{3}}\w{{0,10}}|[=\-]{{3,40}})?{_LINE_END}){{0,2}}{_MARGIN}(?:\(?\d{{1,2}}[.)][ ])?"
-    rf"\\{{0,4}}[\"'`]{{0,3}}(?:[\w.\-]{{1,40}}:[ ]?(?=\S))?([^\s\"'`\\<>|]{{6,512}})\\{{0,4}}[\"'`]{{0,3}}"
+    rf"\\{{0,4}}[\"'`]{{0,3}}(?:[\w.\-]{{1,40}}(?:\[\d{{1,4}}\])?:[ ]?[\"']?(?=\S))?([^\s\"'`\\<>|]{{6,512}})\\{{0,4}}[\"'`]{{0,3}}"
     rf"(?:{_LINE_END}|\"|$)"
 )
 # A user name may stand between them.
@@ -72,14 +94,15 @@ PRINTS = (
     "pwgen", "openssl rand", " genkey", " genpsk", "token_hex", "token_urlsafe", "urandom", "gen.secret",
     "rails secret", "key:generate", "auth:token", "auth token", "access-token", "identity-token", "get-login-password",
     "initial-password", "vault-token", "xkcdpass", "diceware", "makepasswd", "/secrets/", "acl bootstrap",
-    "dumpprivkey",
+    "dumpprivkey", "pass show", "create-access-key", "get-secret-value", "versions access", "get-parameter",
+    "getpass(",
 )  # fmt: skip
 ASKS = LazyRegex(r"[:?]\s*$|\b(?:is|are|below|following)\W*$")
 JOINT = LazyRegex(
-    r"(?:'s)?(?: (?:for|of|on|to|from|at) [^\s:=]{1,40}(?: [^\s:=]{1,40}){0,3}?)?"
+    r"(?:'s)?(?: from \S{1,60})?(?: (?:for|of|on|to|from|at) [^\s:=]{1,40}(?: [^\s:=]{1,40}){0,3}?)?"
     r"(?:(?:\s|,)(?:that|which|you|we|i|asked|need|wanted|will|has|have|had|been|should|must|was|is|are|be|now|it|it's|"
     r"currently|still|just|re)\b){0,6}"
-    r"(?:[:=?]|\s(?:set|reset|changed|updated|rotated|to|is|be|was|as|=|->|→|typed|entered|tried)){1,3}[: ]\s{0,2}"
+    r"(?:[:=?]|\s(?:set|reset|changed|updated|rotated|to|is|be|was|as|=|->|→|typed|entered|tried|\?|es|ist|lautet|est|er|je|jest|adalah)){1,3}[: ]\s{0,2}"
     r"(?:now )?[\"'`*(“«]{0,3}$"
 )
 BEFORE = LazyRegex(
@@ -88,15 +111,9 @@ BEFORE = LazyRegex(
     r"(?: [\w'\-]{1,14}){0,3} $"
 )
 USER = LazyRegex(r"(?:user(?:name)?|login|account|as)[ :=\"']{1,3}[\w.@\-]{1,40}[ ,\"';/]{1,3}$")
-MODEL = LazyRegex(
-    r"(?i)\d.*Z\b.*|.*(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d.*|[a-z]{1,12}[-_ ]?\d{1,4}|[a-z]+(?:[-_][a-z]+)*[-_]\d{1,6}"
-)
+BASE32 = LazyRegex(r"(?=\D*\d\D*\d)(?:[A-Z2-7]{16}|[A-Z2-7]{24}|[A-Z2-7]{26}|[A-Z2-7]{32})")  # shared for one-time codes
 OPTION = LazyRegex(r"(?:^|\s)-{1,2}[a-z][\w\-]*[ =][\"']?$")
 DOTTED = LazyRegex(r"[a-zA-Z_]\.[a-zA-Z_]|\d\.\d")
-HEXADECIMAL = LazyRegex(r"(?:0x)?[0-9a-fA-F]{6,16}|FUN_\w+")
-JOINED_WORDS = LazyRegex(
-    r"[A-Za-z]{4,12}(?:[_\-][a-z]{4,12}){1,3}\d{2,4}[!?#*]?|[a-z]{4,10}\d{5}|[A-Za-z@0]{4,10}[._\-]\d{3}"
-)
 IDS = vocabulary("toolu call msg req chatcmpl run thread step resp sess session evt event acc cus sub price item rs fc")
 
 
@@ -143,8 +160,8 @@ def find_nearby(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
 
 
 def _line_start(low: str, at: int) -> int:
-    least = max(0, at - WIDEST)
-    return max(least, low.rfind("\n", least, at) + 1, low.rfind("\\n", least, at) + 2, low.rfind("→", least, at) + 1)
+    first = line_start(low, at, WIDEST)
+    return max(first, low.rfind("→", first, at) + 1)
 
 
 def _line_end(low: str, at: int) -> tuple[int, int]:
@@ -162,8 +179,10 @@ def _line_end(low: str, at: int) -> tuple[int, int]:
 
 def _is_noun(low: str, start: int, noun: str) -> bool:
     before = low[max(0, start - 12) : start]
+    if "[redacted:" in before:
+        return False
     if noun.startswith("key"):
-        return before.rstrip(" _-").endswith(KEY_OWNERS)
+        return before.rstrip(" _-.").endswith(KEY_OWNERS)
     if noun in ("ken", "cret"):
         return before.endswith("to" if noun == "ken" else "se")
     return noun not in ("pass", "pw", "pwd", "creds", "cred") or not before[-1:].isalpha()
@@ -221,17 +240,12 @@ def _fits(word: str, drawn: bool, told: bool) -> bool:
     if any(c in word for c in "(){}[]<>=;|\\,") and not word.endswith("="):
         return False
     if drawn:
-        return len(word) >= (20 if told else 24) and _is_drawn(word)
+        return (len(word) >= (20 if told else 24) and _is_drawn(word)) or BASE32.compiled.fullmatch(word) is not None
     if "/" in word or (DOTTED.compiled.search(word) and not any(c in TYPED_SIGNS for c in word)):
         return False
     if told:
         return is_typed(word) and not HEXADECIMAL.compiled.fullmatch(word) and len(word) > 5
-    return _is_made_up(word) and not HEXADECIMAL.compiled.fullmatch(word) and not MODEL.compiled.fullmatch(word)
-
-
-def _is_made_up(word: str) -> bool:
-    """A password in a sentence that has no joint before it: strong, or words with figures at their end."""
-    return is_strong(word) or (len(word) > 8 and JOINED_WORDS.compiled.fullmatch(word) is not None)
+    return is_made_up(word)
 
 
 def _is_drawn(word: str) -> bool:
@@ -263,7 +277,7 @@ def _stands_alone(word: str, drawn: bool, asks: bool) -> bool:
     """Whether a word that fills a line is the secret that the line above speaks of."""
     if is_placeholder(word) or word[0] in "/.~$<{-#%=" or "://" in word or _is_id(word) or "→" in word:
         return False
-    if HEXADECIMAL.compiled.fullmatch(word) or MODEL.compiled.fullmatch(word):
+    if not asks and (HEXADECIMAL.compiled.fullmatch(word) or MODEL.compiled.fullmatch(word)):
         return False
     if not asks and any(c in word for c in "()[]{},;=") and not word.endswith("="):
         return False
@@ -276,14 +290,17 @@ def _stands_alone(word: str, drawn: bool, asks: bool) -> bool:
 
 
 SHOWS = LazyRegex(
-    r"(?:^|[$>]\s*|\|\s*)(?:sudo )?(?:cat|echo|printenv|print|base64|op|pass|gopass|vault|terraform|kubectl|read"
-    r"|bw|lpass|az|aws|gcloud|>>>)[ (]|<<"
+    r"^[ +\-\d→]*(?:[\w./\-]{1,80}:\d{1,6}:)?[ ]*(?:[$>#%]+[ ]?|in \[\d+\]: )?(?:sudo )?(?:cat|echo|printenv|print|base64|op"
+    r"|pass|gopass|vault|terraform|kubectl|read|bw|lpass|az|aws|gcloud|head|tail|less|security|getpass\.getpass|doppler"
+    r"|chamber|heroku|flyctl|fly|railway|gh|glab|docker|oc|sops|ansible-vault|gpg|age|pulumi|consul|etcdctl|keyring"
+    r"|secret-tool|rbw|keepassxc-cli|dcli|infisical|supabase|wrangler|ssh|cut|grep|awk|jq|yq)[ (]|\| ?(?:base64|jq|pbcopy)"
+    r"|<<|^[ +\-\d→]*(?:[$%#]|>>>) "
 )
 
 
 def _is_printed(low: str, first: int, last: int) -> bool:
     """Whether the line is a command that shows what it names."""
-    return SHOWS.compiled.search(low, first, last) is not None
+    return SHOWS.compiled.search(low[first:last]) is not None
 
 
 # One-time codes and numbers that open something: figures alone, so only right beside their name.
@@ -298,7 +315,7 @@ CODE_OWNERS = (
 )  # fmt: skip
 CODE = LazyRegex(
     r"(?: code| for the \w{1,20}| password)?[\"']?(?:\s(?:is|was))?\s{0,2}[:=]?\s{0,2}[\"'`]?"
-    r"(\d{5,10}|\d{3}(?:[ -]\d{3}){1,2}|\d{6}(?:-\d{6}){7}|[a-z0-9]{4}-[a-z0-9]{4})(?![\w.\-])"
+    r"(\d{4,10}|\d{3}(?:[ -]\d{3}){1,2}|\d{6}(?:-\d{6}){7}|[a-z0-9]{4}-[a-z0-9]{4})(?!\w|[.\-:,/]\w)"
 )
 CODE_BEFORE = LazyRegex(r"(?:^|[\s\"'(]|g-)(\d{4,8})(?: is | as )(?:your|the|my) (?:\w{1,14} ){0,3}$")
 
@@ -315,7 +332,7 @@ def find_codes(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
                 at = low.find(mark, end)
                 continue
             match = CODE.compiled.match(low, end) or (
-                CODE_BEFORE.compiled.search(before) if mark != "recovery key" else None
+                CODE_BEFORE.compiled.search(before + " ") if mark != "recovery key" else None
             )
             if match is not None:
                 shift = 0 if match.string is low else at - len(before)

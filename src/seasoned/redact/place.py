@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit
-from seasoned.redact.literal import is_placeholder, is_random, is_secret
+from seasoned.redact.literal import SHORTEST_DRAWN, is_drawn, is_hex_key, is_made_up, is_placeholder, is_random, is_secret
 from seasoned.redact.name import kind_of, promise, vocabulary
 
 # What crypt(3) and its relatives write: `$6$salt$...`, `$2b$12$...`, `$argon2id$...`.
@@ -48,11 +48,12 @@ MANIFEST_VALUE = LazyRegex(
     r"""["'\\]{0,6}([^\s"'\\{}|>,]{4,4096})"""
 )
 SECRET_SET = LazyRegex(
-    r"""secrets? (?:set|add|create|put|update) [^\n]{1,200}?(?:--body|--data|--value|-b)[ =]["']?([^\s"']{4,512})"""
+    r"""secrets?[ :](?:set|add|create|put|update) [^\n]{1,200}?(?:--body|--data|--value|-b)[ =]["']?([^\s"']{4,512})"""
 )
 VAULT_PUT = LazyRegex(
     r"""vault (?:kv put|write) [^\s=]{1,200}(?:\s[\w.\-]{1,64}=@\S{1,200})*\s[\w.\-]{1,64}=["']?([^\s"'@]{4,512})"""
 )
+FROM_LITERAL = LazyRegex(r"""--from-literal[= ]["']?[\w.\-]{1,64}=["']?([^\s"',]{5,512})""")
 ENABLE_SECRET = LazyRegex(r"enable secret ([^\s\"'\d][^\s\"']{4,127})")  # network devices
 # By the mark, so that the expression begins with it.
 LEVEL_SECRETS = {
@@ -89,8 +90,8 @@ RESULT = LazyRegex(r"""["'\\]{1,6}result["'\\]{1,6}\s{0,2}:\s{0,2}\\{0,6}["']([^
 NEAR = 400
 # `sqlplus user/password@db`, `jdbc:oracle:thin:user/password@db`.
 ORACLE = LazyRegex(
-    r"""(?:sqlplus|sqlcl|sqlldr|rman|[ie]xpdp|impdp|:thin:|userid=)(?:\s{1,2}-[a-z]{1,12}){0,4}\s{0,2}["']?"""
-    r"""[a-z][\w$#]{0,40}/\\{0,4}["']?([^\s/@"'\\]{3,128})\\{0,4}["']?@"""
+    r"""(?:connect |sqlplus|sqlcl|sqlldr|rman|[ie]xpdp|impdp|:thin:|userid=)(?:\s{1,2}-[a-z]{1,12}){0,4}\s{0,2}["']?"""
+    r"""[a-z][\w$#]{0,40}/\\{0,4}["']?([^\s/@"'\\]{3,128})\\{0,4}["']?(?:@| as sys)"""
 )
 # `define('DB_PASSWORD', '...')`: name and value are arguments.
 DEFINE = LazyRegex(r"""define\(\s{0,4}["']([\w.]{2,64})["']\s{0,4},\s{0,16}["']([^"'\n]{4,512})["']""")
@@ -113,6 +114,14 @@ CALLS = {
     },
     "userpwd": LazyRegex(r"""userpwd["']?\s?,\s?\\{0,4}["'][\w.@\-]{1,64}:([^"'\s\\]{4,128})"""),
 }
+# Calls whose name speaks of a secret: any argument that looks like one is one, wherever it stands.
+CALL_MARKS = (
+    "login", "connect", "auth", "pass", "credential", "crypt", "cipher", "wallet", "aes.", "hmac", "superuser", "btoa(",
+    "keystore", "secret(", "signer", "create_user", "createuser", "sign_in", "signin", "logon", "token(", "key(", "pwd(",
+)  # fmt: skip
+CALL_NAME = LazyRegex(r"[\w.:<>]{0,32}\((?!\))")
+ARGUMENT = LazyRegex(r"""[=,(\s]b?\\{0,4}["'`]([^"'`\s\\]{6,256})\\{0,4}["'`]""")
+CALL_REACH = 240
 # Calls that sign, encrypt or make one-time passwords, with the key as a literal. By their marks.
 _KEY = r"""\(?(?:[^()"'\n]{1,80},\s?|["'][^"'\n]{1,40}["'],\s?)?b?\\{0,4}["']([\w+/=\-]{16,256})\\{0,4}["']"""
 SIGNING = {
@@ -138,6 +147,8 @@ PHRASE_REACH = 300
 WORD_COUNTS = (12, 15, 18, 21, 24)
 
 
+# Of these a key in hexadecimal is an argument too.
+CIPHERS = ("crypt", "cipher", "wallet", "aes.", "hmac", "signer", "key(", "secret(")
 KEYED = {**SIGNING, "login": LOGIN_TOKEN}
 # By the mark: the kind of the secret, and where it stands beside the mark.
 BESIDE: dict[str, tuple[tuple[str, LazyRegex], ...]] = {
@@ -154,6 +165,7 @@ BESIDE: dict[str, tuple[tuple[str, LazyRegex], ...]] = {
     "]:465": (("password", SASL),),
     "::add-mask::": (("secret", WORKFLOW),),
     "sqlplus": (("password", ORACLE),),
+    " as sys": (("password", ORACLE),),
     ":thin:": (("password", ORACLE),),
     "pdp ": (("password", ORACLE),),
     "userid=": (("password", ORACLE),),
@@ -177,6 +189,9 @@ def find_in_places(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
             yield from _group("password", CALLS[mark], text, low, needs_mix=True)
         if mark in KEYED:
             yield from _random_group(KEYED[mark], text, low)
+    yield from _arguments(text, low, marks)
+    if "from-literal" in marks:
+        yield from _literals(text, low)
     if "define(" in marks:
         yield from _named(DEFINE, text, low)
     if "::set-" in marks:
@@ -207,11 +222,36 @@ def find_hashes(text: str, low: str) -> Iterator[Hit]:
             yield Hit("password-hash", match.start(), match.end())
 
 
+def _literals(text: str, low: str) -> Iterator[Hit]:
+    """What `kubectl create secret` is given: hosts and names of users stay."""
+    for match in FROM_LITERAL.compiled.finditer(low):
+        word = text[match.start(1) : match.end(1)]
+        if is_made_up(word) or is_random(word):
+            yield Hit("secret", match.start(1), match.end(1))
+
+
 def _group(kind: str, pattern: LazyRegex, text: str, low: str, needs_mix: bool = False) -> Iterator[Hit]:
     for match in pattern.compiled.finditer(low):
         word = text[match.start(1) : match.end(1)]
         if not is_placeholder(word) and (not needs_mix or _is_mix(word)):
             yield Hit(kind, match.start(1), match.end(1))
+
+
+def _arguments(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
+    for mark in marks.intersection(CALL_MARKS):
+        at = low.find(mark)
+        while at >= 0:
+            call = CALL_NAME.compiled.match(low, at)
+            end = at + len(mark)
+            if call is not None:
+                end = call.end()
+                line = low.find("\n", end, end + CALL_REACH)
+                for match in ARGUMENT.compiled.finditer(text, end - 1, line if line >= 0 else end + CALL_REACH):
+                    word = match[1].rpartition(":")[2]
+                    typed = is_made_up(word) and sum(c.isdigit() for c in word) > 1
+                    if typed or (len(word) >= SHORTEST_DRAWN and is_drawn(word)) or (mark in CIPHERS and is_hex_key(word)):
+                        yield Hit("password", match.end(1) - len(word), match.end(1))
+            at = low.find(mark, end)
 
 
 def _random_group(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:

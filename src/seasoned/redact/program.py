@@ -133,6 +133,7 @@ docker login, podman login, buildah login, skopeo login, crane auth login, regis
 skopeo, buildah, podman, oras: --creds: --src-creds: --dest-creds:
 doctl auth init, rancher login, glab auth login, gitlab-runner register, vercel, uv publish: -t -r
 netlify, hatch publish: --auth -a
+codecov, codecovcli: -t
 netlify env:set, pulumi config set --secret, drush user:password, drush upwd: @2
 keyvault secret set, ssm put-parameter, gh secret set, gh variable set: --value --body -b
 secret-set-value: --base64 --value

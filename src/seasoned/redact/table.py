@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.hit import Hit
-from seasoned.redact.literal import is_secret, is_typed
+from seasoned.redact.hit import Hit, line_start
+from seasoned.redact.literal import is_made_up, is_placeholder, is_secret, is_typed
 from seasoned.redact.name import Promise, promise
 
 # By their marks: the head of a column, between two delimiters or the ends of its line. One expression for each, since
@@ -16,10 +16,27 @@ HEADS = {name: LazyRegex(name + _END) for name in ("password", "secret", "passwd
 HEADS |= {
     name: LazyRegex(name + _END) for name in ("api_key", "api key", "access key", "access_key", "_token", "secret_key")
 }
+HEADS |= {name: LazyRegex(name + r"[ *]{0,20}[|\t]") for name in ("pass", "pin")}
 HEADS["token"] = LazyRegex(r"token[*]{0,2}[ ]{0,20}(?=[|\t\r\n]|\\t)")  # code writes `token,`
 CELL = LazyRegex(r"[\w .\-*]{0,40}")
 RULE = LazyRegex(r"[\-+|:= →\d]*")
 QUOTE = LazyRegex(r'(?<!\\)"')  # the end of a string in JSON
+INSERT = LazyRegex(r"insert\s+into\s+[\w.`\"\[\]]{1,80}\s*\(([^()]{1,800})\)\s*values\s*")
+ROW = LazyRegex(r"\s*,?\s*\(((?:[^()'\"]|'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"){1,2000})\)")
+ROW_CELL = LazyRegex(r"\s*\\{0,4}[\"']?([^\"',\\]*)\\{0,4}[\"']?\s*(?:,|$)")
+SPACED_HEADS = {
+    name: LazyRegex(name + r"(?:[ ]{2,}|[ ]*(?=\n|\\n))") for name in ("password", "token", "secret", "api key", "passwd")
+}
+SPACED_MARKS = frozenset(SPACED_HEADS)
+SPACED_CELL = LazyRegex(r"[^\s\"'\\]{6,512}")
+HOLDER_MARKS = ("passwords", "tokens", "secrets", "keys", "credentials", "oauth", "chpasswd", "passwd:")
+HOLDER = LazyRegex(
+    r"(?:password|passwd|token|secret|key|credential|oauth)s?\\{0,8}[\"']?[ ]?[:=]>?[ ]?(\[|\{|\(|\|?[ ]*(?:\r?\n|\\n)|(?<=s=)(?=[^\s,]{16,512},))"
+)
+CLOSED = {"[": "]", "{": "}", "(": ")"}
+# The lines below that are further in, whatever numbers or signs stand before them.
+INDENTED = LazyRegex(r"(?:(?:[\w./\-]{1,80}:\d{1,6}:|[ ]*\d{1,6}→|\+)?[ \t]+[^\n\\]{1,600}(?:\n|\\n|$|(?=\"))){1,40}|[^\s]{16,2000}")
+ITEM = LazyRegex(r"""["']([^"'\s\\]{6,512})\\{0,4}["'](?!\s?:)|(?:-\s|:\s?|,|^)([^\s"',:{}\[\]]{6,512})""")
 WIDEST = 400
 LONGEST_ROW = 4096
 MOST_ROWS = 2000
@@ -30,6 +47,68 @@ def find_in_tables(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     for mark, pattern in HEADS.items():
         if mark in marks:
             yield from _below(pattern, text, low)
+    if "values" in marks:
+        yield from _inserted(text, low)
+    for mark in marks.intersection(SPACED_MARKS):
+        for head in SPACED_HEADS[mark].compiled.finditer(low):
+            yield from _spaced_column(text, low, head.start(), head[0])
+    if not marks.isdisjoint(HOLDER_MARKS):
+        yield from _held(text, low)
+
+
+def _inserted(text: str, low: str) -> Iterator[Hit]:
+    """`INSERT INTO users (name, password) VALUES ('anna', 'X')`."""
+    for match in INSERT.compiled.finditer(low):
+        names = [name.strip(" `\"'[]") for name in match[1].split(",")]
+        columns = [i for i, name in enumerate(names) if promise(name) >= Promise.TOKEN]
+        row = ROW.compiled.match(low, match.end()) if columns else None
+        while row is not None:
+            cells = list(ROW_CELL.compiled.finditer(text, row.start(1), row.end(1)))
+            for column in columns:
+                start, end = cells[column].span(1) if column < len(cells) else (-1, -1)
+                if start >= 0 and is_secret(text[start:end], promise(names[column]), True, True):
+                    yield Hit("password", start, end)
+            row = ROW.compiled.match(low, row.end())
+
+
+def _spaced_column(text: str, low: str, at: int, head: str) -> Iterator[Hit]:
+    """Columns that begin at the same place of each line, as programs print them; the head is in capitals or titled."""
+    first = line_start(low, at, WIDEST)
+    end = "\n" if low.find("\n", at, at + WIDEST) >= 0 else "\\n"
+    last = low.find(end, at, at + WIDEST)
+    if last < 0 or "  " not in low[first:last] or text[at].islower():
+        return
+    column, at = at - first, last + len(end)
+    for _ in range(MOST_ROWS):
+        last = low.find(end, at, at + LONGEST_ROW)
+        row = text[at : last if last >= 0 else at + LONGEST_ROW]
+        cell = SPACED_CELL.compiled.match(row, column)
+        if cell is None or not row[column - 1 : column].isspace() and column:
+            break
+        if is_typed(cell[0]) and is_secret(cell[0], promise(head.strip()), True, True):
+            yield Hit("secret", at + column, at + cell.end())
+        if last < 0:
+            break
+        at = last + len(end)
+
+
+def _held(text: str, low: str) -> Iterator[Hit]:
+    """Secrets in a list or an object with a name: `tokens: [...]`, `passwords:` and the indented lines below."""
+    for holder in HOLDER.compiled.finditer(low):
+        at, opened = holder.end(), holder[1]
+        if opened in CLOSED:
+            last = low.find(CLOSED[opened], at, at + LONGEST_ROW)
+            stretch = (at, last if last >= 0 else at + LONGEST_ROW)
+        else:
+            lines = INDENTED.compiled.match(low, at)
+            stretch = lines.span() if lines is not None else (at, at)
+        promised = promise(holder[0].strip(" :=[{(\"'\\n\r|"))
+        for item in ITEM.compiled.finditer(text, *stretch):
+            start, end = item.span(item.lastindex or 0)
+            word = text[start:end]
+            made = is_made_up(word) if promised is Promise.PASSWORD else is_secret(word, Promise.FAINT, True, True)
+            if made and len(word) > 7 and not is_placeholder(word) and "/" not in word[:1]:
+                yield Hit("secret", start, end)
 
 
 def _below(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:

@@ -1,0 +1,134 @@
+"""A name and its password side by side, whatever joins them: `anna / X`, `(root, X)`, `stats auth admin:X`, `AUTH X`.
+
+Also what is handed to a program through `echo`, PINs and licence keys: short texts of people, dialogs with servers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from seasoned.lazy_regex import LazyRegex
+from seasoned.redact.hit import Hit, line_start
+from seasoned.redact.literal import REFERENCE, UUID, is_drawn, is_made_up, is_placeholder, is_random, is_typed
+
+LONGEST = 20_000  # longer texts are files and logs
+WIDEST = 160
+# Words that a line with a name and its password has. All but the last row are marks.
+ACCOUNT_MARKS = (
+    "login", "log in", "cred", "auth", "account", "access", "wifi", "wi-fi", "wlan", "ssh", "user", "admin", "root",
+    "zugang", "anmeld", "identifiant", "connexion", "acces", "konto", "compte", "cuenta", "utente", "inlog", "gebruiker",
+    "kullan", "pengguna", "akun", "vpn", "ftp", "smtp", "pppoe", "proxy", "portal", "router", "server", "dashboard",
+    "panel", "allow ", "btoa(", "pserver", "database",
+)  # fmt: skip
+ACCOUNT_WORDS_BEYOND_ASCII = (
+    "доступ", "логин", "аккаунт", "учётн", "учетн", "账号", "帐号", "帳號", "账户", "登录", "アカウント", "ログイン", "계정",
+    "로그인", "tài khoản", "acesso", "حساب", "खाता",
+)  # fmt: skip
+# Every password here has figures beside letters, and most lines have none.
+FIGURED = LazyRegex(r"[a-z@][!#*._\-]?\d|\d[!#*._\-]?[a-z]")
+_NAME = r"[a-z][\w.@+\-]{1,60}"
+_SECRET = r"([^\s\"'`“”,;()\[\]<>{}|#][^\s\"'`“”,;()\[\]<>{}|]{5,127})"
+PAIRED = LazyRegex(
+    rf"(?<![\w/.\-])(?:{_NAME}(?: ?/ | \| |, | - |\"? (?:\* )?\"| with | und | et | y | e | and )|(?:root|admin|user|guest"
+    rf"|sa|administrator|pi|ubuntu|postgres|deploy|test|demo)/|{_NAME}:)[\"'`]?{_SECRET}"
+)
+# What a client says to a server: `AUTH default X`, `PASS X`, `a1 LOGIN anna X`.
+SAID = {
+    "AUTH ": LazyRegex(r"(?:PLAIN |LOGIN |[a-z][\w\-]{1,30} )?\"?([^\s\"'\\]{6,512})"),
+    "PASS ": LazyRegex(r"([^\s\"'\\]{6,128})(?=\s|\\|\"|$)"),
+    "LOGIN ": LazyRegex(r"\S{1,80} \"?([^\s\"'\\]{6,128})"),
+    "IDENTIFY ": LazyRegex(r"(?:\w{1,20} )?([^\s\"'\\]{6,128})"),
+}
+SET_USER = LazyRegex(r"setuser \S{1,40} [^\n]{0,40}?>(\S{5,128})")
+ECHOED = LazyRegex(r"(?:echo|printf)(?: -n| '%s')? [\"']?([^\s\"')\\$|]{5,512})")
+ASKED = LazyRegex(r"(?:pass|key|secret|token|auth|pw)[\w\-]{0,20}[ =]{1,2}\\{0,4}[\"']?(?:<\(|\$\()?[\"']?$")
+# A file, an address; an id.
+DOTTED = LazyRegex(r"\.[A-Za-z]{1,6}$|^0x|\d\.\d")
+PREFIXED = LazyRegex(r"[a-z]{2,5}_(?=\w*[A-Z])\w+")
+PIN = LazyRegex(
+    r"pins?(?: code| number|[- ]?nummer)?[\"']?(?: (?:for|of|to|on|für|pour|para|del?) (?:the |my |our |das |die )?[\w\-]{1,20})?"
+    r"(?:\s?[:=]\s?|,? (?:is|was|ist|est|es|é|è|är|er|to|enter|set to|lautet|:|=) ?)[\"'`]?(\d{4,10})(?![\w.]\w)"
+)
+GROUPS = LazyRegex(r"[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){3,7}(?![\w\-])|[A-Z0-9]{2}(?:-[A-Z0-9]{4}){5}(?![\w\-])")
+LICENCE_MARKS = ("licen", "serial", "product key", "activation", "lizenz")
+PAIR_MARKS = (*ACCOUNT_MARKS, *LICENCE_MARKS, "pin", "echo ", "printf ", "setuser ", "auth ", "pass ", "login ", "identify ")
+
+
+def find_pairs(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
+    """Passwords beside a name, and what is said where a password is asked for."""
+    if len(text) > LONGEST:
+        return
+    yield from _beside_accounts(text, low, marks)
+    for word, pattern in SAID.items():
+        if word.lower() in marks and word in text:
+            for match in _after(word, pattern, text):
+                yield from _made(text, match.start(1), match.end(1))
+    if "setuser " in marks:
+        for match in SET_USER.compiled.finditer(low):
+            yield Hit("password", match.start(1), match.end(1))
+    for word in ("echo ", "printf "):
+        at = low.find(word) if word in marks else -1
+        while at >= 0:
+            match = ECHOED.compiled.match(low, at) if ASKED.compiled.search(low, max(0, at - 40), at) else None
+            if match is not None and (is_typed(match[1]) or is_random(text[match.start(1) : match.end(1)])):
+                yield Hit("password", match.start(1), match.end(1))
+            at = low.find(word, at + 5)
+    if "pin" in marks:
+        for match in PIN.compiled.finditer(low):
+            if match.start() == 0 or not low[match.start() - 1].isalpha():
+                yield Hit("code", match.start(1), match.end(1))
+    for mark in marks.intersection(LICENCE_MARKS):
+        for line in _lines(low, mark):
+            for match in GROUPS.compiled.finditer(text, *line):
+                if any(c.isdigit() for c in match[0]) and not match[0].replace("-", "").isdigit():
+                    yield Hit("licence", match.start(), match.end())
+
+
+def _after(word: str, pattern: LazyRegex, text: str) -> Iterator[re.Match[str]]:
+    at = text.find(word)
+    while at >= 0:
+        match = pattern.compiled.match(text, at + len(word))
+        if match is not None and not text[at - 1 : at].isalnum():
+            yield match
+        at = text.find(word, at + len(word))
+
+
+def _lines(low: str, word: str) -> Iterator[tuple[int, int]]:
+    """The lines with this word, as far as it may speak of what stands there; none of them twice."""
+    at = low.find(word)
+    while at >= 0:
+        first = line_start(low, at, WIDEST)
+        ends = [low.find(end, at, at + WIDEST) for end in ("\n", "\\n")]
+        last = min((end for end in ends if end >= 0), default=min(len(low), at + WIDEST))
+        yield first, last
+        at = low.find(word, max(last, at + 1))
+
+
+def _beside_accounts(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
+    words = list(marks.intersection(ACCOUNT_MARKS))
+    small = low
+    if not text.isascii() and len(text.lower()) == len(text):
+        small = text.lower()
+        words += [word for word in ACCOUNT_WORDS_BEYOND_ASCII if word in small]
+    seen: set[int] = set()
+    for word in words:
+        for first, last in _lines(small, word):
+            if last in seen or FIGURED.compiled.search(small, first, last) is None:
+                continue
+            seen.add(last)
+            for match in PAIRED.compiled.finditer(small, first, last):
+                yield from _made(text, match.start(1), match.end(1))
+
+
+def _made(text: str, start: int, end: int) -> Iterator[Hit]:
+    """The word, if it is a password: made up by a person or drawn."""
+    word = text[start:end].rstrip(".:?!" if text[end - 1] in ".:" else "?")
+    if "@" in word and "." in word.partition("@")[2]:
+        word = word.partition("@")[0]  # what follows is the host
+    if len(word) < 6 or any(c in word for c in "/\\=:+") or UUID.compiled.fullmatch(word) or is_placeholder(word):
+        return
+    if not word.isascii() or DOTTED.compiled.search(word) or PREFIXED.compiled.fullmatch(word):
+        return
+    if not REFERENCE.compiled.fullmatch(word) and (is_made_up(word) or is_drawn(word)):
+        yield Hit("password", start, start + len(word))
