@@ -6,7 +6,16 @@ from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit
-from seasoned.redact.literal import REFERENCE, UUID, is_hex_key, is_placeholder, is_random, is_secret, is_strong, is_typed
+from seasoned.redact.literal import (
+    REFERENCE,
+    UUID,
+    is_hex_key,
+    is_placeholder,
+    is_random,
+    is_secret,
+    is_strong,
+    is_typed,
+)
 from seasoned.redact.name import WORDS, Promise, kind_of, promise, vocabulary
 
 LONGEST = 8192
@@ -172,7 +181,9 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
     if "==" in separator and not (value.quoted and promised > Promise.WEAK):
         return None
     if name[-4:].lower() == "auth" and (text[value.start] == "(" or separator.endswith("(")):
-        pair = TUPLE.compiled.match(text, value.start if text[value.start] == "(" else text.rfind("(", start, value.start))
+        pair = TUPLE.compiled.match(
+            text, value.start if text[value.start] == "(" else text.rfind("(", start, value.start)
+        )
         return Hit("password", pair.start(1), pair.end(1)) if pair and not is_placeholder(pair[1]) else None
     bare = separator.strip(" \t\\\"'`]")
     if not bare or (bare[0] in "(,.)|–—" and "value" not in bare) or bare.startswith("*"):
@@ -211,7 +222,11 @@ def _unseparated(text: str, named: NamedValue, separator: str, value: AssignedVa
     if TYPING.compiled.search(bare) is not None and promised >= Promise.SECRET:
         fits = is_secret(word, promised, True, True)
     else:
-        fits = _is_password(word) if promised >= Promise.SECRET else is_secret(word, min(promised, Promise.WEAK), True, True)
+        fits = (
+            _is_password(word)
+            if promised >= Promise.SECRET
+            else is_secret(word, min(promised, Promise.WEAK), True, True)
+        )
     return Hit(kind_of(name), value.start, value.end) if fits else None
 
 

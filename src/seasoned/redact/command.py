@@ -70,7 +70,9 @@ WPA = LazyRegex(r"""wpa_passphrase \S{1,40} ["']?([^\s"']{8,64})""")
 WINDOWS = LazyRegex(r"""/pass(?:word[a-z]?)?[: ]["']?([^\s"']{4,128})""")
 # What the shell hands in, and arguments as a list: `["-u", "anna:X"]`.
 HANDED_IN = LazyRegex(r"""<<< ?\\{0,4}["']?([^\s"'\\$]{6,512})""")
-LISTED = LazyRegex(r"""-{1,2}(?:p|w|a|u|pw|user)\\{0,4}["'],\s{0,4}\\{0,4}["'](?:[\w.@\-]{1,60}:)?([^"'\s\\:]{5,128})\\{0,4}["']""")
+LISTED = LazyRegex(
+    r"""-{1,2}(?:p|w|a|u|pw|user)\\{0,4}["'],\s{0,4}\\{0,4}["'](?:[\w.@\-]{1,60}:)?([^"'\s\\:]{5,128})\\{0,4}["']"""
+)
 LISTED_MARKS = tuple(f"{option}{quote}," for option in ("-p", "-w", "-a", "-u", "-pw", "-user") for quote in "\"'")
 # "use the password X", "password for the staging box: X": the value must look typed, not written.
 USED = ("use the ", "use ", "with ", "enter ", "type ", "try ", "with the ", "with this ", "use this ")

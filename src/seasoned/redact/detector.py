@@ -14,7 +14,7 @@ from seasoned.redact.literal import is_placeholder, is_random
 from seasoned.redact.look import find_drawn
 from seasoned.redact.mark import COMMON_MARKS, find_marks
 from seasoned.redact.nearby import find_codes, find_nearby, find_printed
-from seasoned.redact.pair import find_pairs
+from seasoned.redact.pair import PAIR_MARKS, find_pairs
 from seasoned.redact.personal import (
     FIGURES,
     PHONE_MARKS,
@@ -26,7 +26,7 @@ from seasoned.redact.personal import (
 from seasoned.redact.place import find_hashes, find_in_places
 from seasoned.redact.program import find_in_programs
 from seasoned.redact.rules import RULES, Rule
-from seasoned.redact.sentence import find_said
+from seasoned.redact.sentence import PASSWORD_WORDS, find_said
 from seasoned.redact.table import find_in_tables
 
 BASE64 = LazyRegex(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
@@ -264,6 +264,7 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     # One byte per character, so that offsets are equal in all three.
     classes = data.translate(CLASSES)
     marks = find_marks(low)
+    figures = b"0" in classes
     hits: list[Hit] = []
     if marks:
         hits += find_assignments(text, low, marks)
@@ -272,15 +273,17 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
             hits += find_in_places(text, low, marks)
             hits += find_in_programs(text, low, rare)
             hits += find_printed(text, low, rare)
-        hits += find_in_tables(text, low, marks)
-        hits += find_nearby(text, low, marks)
-        hits += find_codes(text, low, marks)
-    hits += find_pairs(text, low, marks)
-    if marks or "-" in low:
+        if figures:
+            hits += find_in_tables(text, low, marks)
+            hits += find_nearby(text, low, marks)
+            hits += find_codes(text, low, marks)
+            if not marks.isdisjoint(PAIR_MARKS):
+                hits += find_pairs(text, low, marks)
+    if marks or ("-" in low and ("-p" in low or "-u" in low)):
         hits += find_in_commands(text, low, marks)
     if "$" in low:
         hits += find_hashes(text, low)
-    if marks or not text.isascii():
+    if not text.isascii() or not marks.isdisjoint(PASSWORD_WORDS):
         hits += find_said(text, low, marks)
     if "@" in low:
         hits += find_emails(text, low)
@@ -300,7 +303,8 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     if "private" in marks:
         hits += find_blocks(text)
     _words(text, classes, depth, hits)
-    hits += find_drawn(text, data)
+    if figures:
+        hits += find_drawn(text, data)
     return hits
 
 
@@ -315,7 +319,8 @@ def _numbers(text: str, low: str, data: bytes, classes: bytes, hits: list[Hit]) 
     if b"0000" not in classes and not may_be_phone:
         return
     figures = data.translate(FIGURES)
-    if b"0000-0000" in figures or b"0" * 10 in figures:
+    # No card or account has fewer.
+    if b"0000-0000-00" in figures or b"0" * 10 in figures or b"0000-000000-0" in figures:
         plain = unescape(text)
         hits += find_cards(plain, figures)
         hits += find_ibans(plain, figures)

@@ -149,7 +149,7 @@ RUNS = LazyRegex(r"[A-Z]?[a-z]{3,}|[A-Z]{5,}|[0-9]{5,}")
 def rarity(word: str) -> float:
     """How rare the pairs of letters in a word are, on average."""
     small = word.lower()
-    pairs = [RARITY[pair] for pair in map("".join, zip(small, small[1:], strict=False)) if pair in RARITY]
+    pairs = [RARITY[pair] for pair in map("".join, pairwise(small)) if pair in RARITY]
     return sum(pairs) / len(pairs) if pairs else 5.0
 
 

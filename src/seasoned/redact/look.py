@@ -27,7 +27,9 @@ ADDRESS = LazyRegex(r"[13][1-9A-HJ-NP-Za-km-z]{25,34}|(?:bc1|0x|Qm)\w+|AAAA.*")
 # `toolu_01...`, `sha512-...`, `cus_...`: an id or a token that `rules.py` knows.
 PREFIXED = LazyRegex(r"[A-Za-z0-9]{2,12}[_\-][A-Za-z0-9+/_=\-]+")
 # The name before a word that says what it is: `"node_id": "`, `integrity: sha512-`, `h1:`, `ETag: W/"`, `--accessor `.
-LABEL = LazyRegex(r"(?:(?:\\[nrt])?([\w.\-]{1,40})\\{0,8}[\"']{0,2}\s{0,4}[:=]>?\s{0,2}(?:W/)?|([\w\-]{2,40}) )\\{0,8}[\"'`]{0,2}$")
+LABEL = LazyRegex(
+    r"(?:(?:\\[nrt])?([\w.\-]{1,40})\\{0,8}[\"']{0,2}\s{0,4}[:=]>?\s{0,2}(?:W/)?|([\w\-]{2,40}) )\\{0,8}[\"'`]{0,2}$"
+)
 LINE_START = LazyRegex(r"(?:^|\n|\\n)(?:[\w./\-]{1,80}:\d{1,6}:|[ \t]*\d{1,6}→|[+\-])?[ \t]*[\"'`]?$")
 PUBLIC_LABELS = vocabulary(
     "id ids uid uuid guid kid sub hash hashes digest integrity sum checksum etag nonce fingerprint thumbprint cursor "
@@ -42,9 +44,7 @@ def find_drawn(text: str, data: bytes) -> Iterator[Hit]:
     """Words that look drawn, outside of paths, addresses and what names an id. `data` has one byte a character."""
     joined = data.translate(JOINED_CLASSES)
     at = joined.find(WORD)
-    if at < 0:
-        return
-    classes = data.translate(LETTER_CLASSES)
+    classes = data.translate(LETTER_CLASSES) if at >= 0 else b""
     while at >= 0:
         end = joined.find(b" ", at + SHORTEST_DRAWN)
         if end < 0:
@@ -72,7 +72,12 @@ def _around(text: str, start: int, end: int) -> Iterator[Hit]:
     if PREFIXED.compiled.fullmatch(word) or DRAWING.compiled.fullmatch(word) or ADDRESS.compiled.fullmatch(word):
         return
     before, after = text[max(0, first - 60) : first], text[last : last + 2]
-    if not word or is_placeholder(word) or before[-1:] in ("/", ".", "%", "@", "#", ",", "?", "&", "~", "]") or "/" in word[:2]:
+    if (
+        not word
+        or is_placeholder(word)
+        or before[-1:] in ("/", ".", "%", "@", "#", ",", "?", "&", "~", "]")
+        or "/" in word[:2]
+    ):
         return
     if after[:1] in ("/", ".", "(", "[") and after[1:].isalnum():
         return

@@ -32,8 +32,10 @@ _RARE_MARKS = (
     "\tfalse\t", "\\tfalse\\t", "::add-mask::", "::set-", "backup code", "recovery code", "scratch code", "community",
     "secret 0 ", "secret 5 ", "secret 8 ", "secret 9 ", "password 0 ", "password 7 ",
     # Commands and addresses.
-    "bearer ", "identified ", "sqlplus", " as sys", "from-literal", "<<<", ":thin:", "pdp ", "userid=", "net use", " pass:", "passwd", "wpa_passphrase ",
-    "/pass:", "/pass ", *LISTED_MARKS, "/password", " /d ", 'send "', 'send \\"', "send '", "send --", "sendline(", "add_user ", "_password ",
+    "bearer ", "identified ", "sqlplus", " as sys", "from-literal", "<<<",
+    ":thin:", "pdp ", "userid=", "net use", " pass:", "passwd", "wpa_passphrase ",
+    "/pass:", "/pass ", *LISTED_MARKS,
+    "/password", " /d ", 'send "', 'send \\"', "send '", "send --", "sendline(", "add_user ", "_password ",
     "vault ", "pypi-token", "password-stdin", "passphrase-fd", "cryptsetup", "sudo -s", "kinit", "@tcp(", "@unix(",
     "access_token$", "whsec_",
     # Calls.

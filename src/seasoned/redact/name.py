@@ -57,7 +57,9 @@ AFTER = vocabulary(
 
 
 # `secrets.DEPLOY`, `account.key.acme.example.net`, `tokens_ci`: the word for a secret is not the last one.
-FAINT_WORDS = vocabulary("password passwd secret secrets token tokens key keys apikey auth credential credentials private")
+FAINT_WORDS = vocabulary(
+    "password passwd secret secrets token tokens key keys apikey auth credential credentials private"
+)
 MEASURED = vocabulary(
     "id ids name names type types path file files length len size count max min limit budget usage hash digest public "
     "version url uri ttl expiry expires ref arn index prefix format policy alg algorithm cache primary foreign sort "

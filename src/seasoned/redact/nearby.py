@@ -84,7 +84,8 @@ _LINE_END = r"[ \t]{0,4}(?:\r?\n|\\r\\n|\\n|\\r)"
 # An empty line, a fence or a rule, and the line below.
 BELOW = LazyRegex(
     rf"(?:{_MARGIN}(?:`{{3}}\w{{0,10}}|[=\-]{{3,40}})?{_LINE_END}){{0,2}}{_MARGIN}(?:\(?\d{{1,2}}[.)][ ])?"
-    rf"\\{{0,4}}[\"'`]{{0,3}}(?:[\w.\-]{{1,40}}(?:\[\d{{1,4}}\])?:[ ]?[\"']?(?=\S))?([^\s\"'`\\<>|]{{6,512}})\\{{0,4}}[\"'`]{{0,3}}"
+    rf"\\{{0,4}}[\"'`]{{0,3}}(?:[\w.\-]{{1,40}}(?:\[\d{{1,4}}\])?:[ ]?[\"']?(?=\S))?"
+    rf"([^\s\"'`\\<>|]{{6,512}})\\{{0,4}}[\"'`]{{0,3}}"
     rf"(?:{_LINE_END}|\"|$)"
 )
 # A user name may stand between them.
@@ -102,7 +103,8 @@ JOINT = LazyRegex(
     r"(?:'s)?(?: from \S{1,60})?(?: (?:for|of|on|to|from|at) [^\s:=]{1,40}(?: [^\s:=]{1,40}){0,3}?)?"
     r"(?:(?:\s|,)(?:that|which|you|we|i|asked|need|wanted|will|has|have|had|been|should|must|was|is|are|be|now|it|it's|"
     r"currently|still|just|re)\b){0,6}"
-    r"(?:[:=?]|\s(?:set|reset|changed|updated|rotated|to|is|be|was|as|=|->|→|typed|entered|tried|\?|es|ist|lautet|est|er|je|jest|adalah)){1,3}[: ]\s{0,2}"
+    r"(?:[:=?]|\s(?:set|reset|changed|updated|rotated|to|is|be|was|as|=|->|→|typed|entered|tried|"
+    r"\?|es|ist|lautet|est|er|je|jest|adalah)){1,3}[: ]\s{0,2}"
     r"(?:now )?[\"'`*(“«]{0,3}$"
 )
 BEFORE = LazyRegex(
@@ -111,7 +113,9 @@ BEFORE = LazyRegex(
     r"(?: [\w'\-]{1,14}){0,3} $"
 )
 USER = LazyRegex(r"(?:user(?:name)?|login|account|as)[ :=\"']{1,3}[\w.@\-]{1,40}[ ,\"';/]{1,3}$")
-BASE32 = LazyRegex(r"(?=\D*\d\D*\d)(?:[A-Z2-7]{16}|[A-Z2-7]{24}|[A-Z2-7]{26}|[A-Z2-7]{32})")  # shared for one-time codes
+BASE32 = LazyRegex(
+    r"(?=\D*\d\D*\d)(?:[A-Z2-7]{16}|[A-Z2-7]{24}|[A-Z2-7]{26}|[A-Z2-7]{32})"
+)  # shared for one-time codes
 OPTION = LazyRegex(r"(?:^|\s)-{1,2}[a-z][\w\-]*[ =][\"']?$")
 DOTTED = LazyRegex(r"[a-zA-Z_]\.[a-zA-Z_]|\d\.\d")
 IDS = vocabulary("toolu call msg req chatcmpl run thread step resp sess session evt event acc cus sub price item rs fc")
@@ -290,11 +294,11 @@ def _stands_alone(word: str, drawn: bool, asks: bool) -> bool:
 
 
 SHOWS = LazyRegex(
-    r"^[ +\-\d→]*(?:[\w./\-]{1,80}:\d{1,6}:)?[ ]*(?:[$>#%]+[ ]?|in \[\d+\]: )?(?:sudo )?(?:cat|echo|printenv|print|base64|op"
-    r"|pass|gopass|vault|terraform|kubectl|read|bw|lpass|az|aws|gcloud|head|tail|less|security|getpass\.getpass|doppler"
-    r"|chamber|heroku|flyctl|fly|railway|gh|glab|docker|oc|sops|ansible-vault|gpg|age|pulumi|consul|etcdctl|keyring"
-    r"|secret-tool|rbw|keepassxc-cli|dcli|infisical|supabase|wrangler|ssh|cut|grep|awk|jq|yq)[ (]|\| ?(?:base64|jq|pbcopy)"
-    r"|<<|^[ +\-\d→]*(?:[$%#]|>>>) "
+    r"^[ +\-\d→]*(?:[\w./\-]{1,80}:\d{1,6}:)?[ ]*(?:[$>#%]+[ ]?|in \[\d+\]: )?(?:sudo )?(?:cat|echo|printenv|print"
+    r"|base64|op|pass|gopass|vault|terraform|kubectl|read|bw|lpass|az|aws|gcloud|head|tail|less|security"
+    r"|getpass\.getpass|doppler|chamber|heroku|flyctl|fly|railway|gh|glab|docker|oc|sops|ansible-vault|gpg|age|pulumi|consul|etcdctl"
+    r"|keyring|secret-tool|rbw|keepassxc-cli|dcli|infisical|supabase|wrangler|ssh|cut|grep|awk|jq|yq)[ (]"
+    r"|\| ?(?:base64|jq|pbcopy)|<<|^[ +\-\d→]*(?:[$%#]|>>>) "
 )
 
 

@@ -14,24 +14,27 @@ from seasoned.redact.literal import REFERENCE, UUID, is_drawn, is_made_up, is_pl
 
 LONGEST = 20_000  # longer texts are files and logs
 WIDEST = 160
+MOST_LINES = 8
 # Words that a line with a name and its password has. All but the last row are marks.
 ACCOUNT_MARKS = (
-    "login", "log in", "cred", "auth", "account", "access", "wifi", "wi-fi", "wlan", "ssh", "user", "admin", "root",
-    "zugang", "anmeld", "identifiant", "connexion", "acces", "konto", "compte", "cuenta", "utente", "inlog", "gebruiker",
+    "login", "log in", "cred", "auth", "account", "access", "wifi", "wi-fi", "wlan", "ssh", "user", "admin",
+    " root/", '"root/', "root,", "root:", "root /", "(root",
+    "zugang", "anmeld", "identifiant", "connexion", "acces", "konto", "compte", "cuenta", "utente", "inlog",
+    "gebruiker",
     "kullan", "pengguna", "akun", "vpn", "ftp", "smtp", "pppoe", "proxy", "portal", "router", "server", "dashboard",
     "panel", "allow ", "btoa(", "pserver", "database",
 )  # fmt: skip
 ACCOUNT_WORDS_BEYOND_ASCII = (
-    "доступ", "логин", "аккаунт", "учётн", "учетн", "账号", "帐号", "帳號", "账户", "登录", "アカウント", "ログイン", "계정",
-    "로그인", "tài khoản", "acesso", "حساب", "खाता",
+    "доступ", "логин", "аккаунт", "учётн", "учетн", "账号", "帐号", "帳號", "账户", "登录", "アカウント", "ログイン",
+    "계정", "로그인", "tài khoản", "acesso", "حساب", "खाता",
 )  # fmt: skip
 # Every password here has figures beside letters, and most lines have none.
 FIGURED = LazyRegex(r"[a-z@][!#*._\-]?\d|\d[!#*._\-]?[a-z]")
 _NAME = r"[a-z][\w.@+\-]{1,60}"
 _SECRET = r"([^\s\"'`“”,;()\[\]<>{}|#][^\s\"'`“”,;()\[\]<>{}|]{5,127})"
 PAIRED = LazyRegex(
-    rf"(?<![\w/.\-])(?:{_NAME}(?: ?/ | \| |, | - |\"? (?:\* )?\"| with | und | et | y | e | and )|(?:root|admin|user|guest"
-    rf"|sa|administrator|pi|ubuntu|postgres|deploy|test|demo)/|{_NAME}:)[\"'`]?{_SECRET}"
+    rf"(?<![\w/.\-])(?:{_NAME}(?: ?/ | \| |, | - |\"? (?:\* )?\"| with | und | et | y | e | and )|(?:root|admin|user"
+    rf"|guest|sa|administrator|pi|ubuntu|postgres|deploy|test|demo)/|{_NAME}:)[\"'`]?{_SECRET}"
 )
 # What a client says to a server: `AUTH default X`, `PASS X`, `a1 LOGIN anna X`.
 SAID = {
@@ -47,12 +50,15 @@ ASKED = LazyRegex(r"(?:pass|key|secret|token|auth|pw)[\w\-]{0,20}[ =]{1,2}\\{0,4
 DOTTED = LazyRegex(r"\.[A-Za-z]{1,6}$|^0x|\d\.\d")
 PREFIXED = LazyRegex(r"[a-z]{2,5}_(?=\w*[A-Z])\w+")
 PIN = LazyRegex(
-    r"pins?(?: code| number|[- ]?nummer)?[\"']?(?: (?:for|of|to|on|für|pour|para|del?) (?:the |my |our |das |die )?[\w\-]{1,20})?"
+    r"pins?(?: code| number|[- ]?nummer)?[\"']?"
+    r"(?: (?:for|of|to|on|für|pour|para|del?) (?:the |my |our |das |die )?[\w\-]{1,20})?"
     r"(?:\s?[:=]\s?|,? (?:is|was|ist|est|es|é|è|är|er|to|enter|set to|lautet|:|=) ?)[\"'`]?(\d{4,10})(?![\w.]\w)"
 )
 GROUPS = LazyRegex(r"[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){3,7}(?![\w\-])|[A-Z0-9]{2}(?:-[A-Z0-9]{4}){5}(?![\w\-])")
 LICENCE_MARKS = ("licen", "serial", "product key", "activation", "lizenz")
-PAIR_MARKS = (*ACCOUNT_MARKS, *LICENCE_MARKS, "pin", "echo ", "printf ", "setuser ", "auth ", "pass ", "login ", "identify ")
+PAIR_MARKS = frozenset(
+    (*ACCOUNT_MARKS, *LICENCE_MARKS, "pin", "echo ", "printf ", "setuser ", "auth ", "pass ", "login ", "identify ")
+)
 
 
 def find_pairs(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
@@ -70,9 +76,9 @@ def find_pairs(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     for word in ("echo ", "printf "):
         at = low.find(word) if word in marks else -1
         while at >= 0:
-            match = ECHOED.compiled.match(low, at) if ASKED.compiled.search(low, max(0, at - 40), at) else None
-            if match is not None and (is_typed(match[1]) or is_random(text[match.start(1) : match.end(1)])):
-                yield Hit("password", match.start(1), match.end(1))
+            given = ECHOED.compiled.match(low, at) if ASKED.compiled.search(low, max(0, at - 40), at) else None
+            if given is not None and (is_typed(given[1]) or is_random(text[given.start(1) : given.end(1)])):
+                yield Hit("password", given.start(1), given.end(1))
             at = low.find(word, at + 5)
     if "pin" in marks:
         for match in PIN.compiled.finditer(low):
@@ -106,14 +112,18 @@ def _lines(low: str, word: str) -> Iterator[tuple[int, int]]:
 
 
 def _beside_accounts(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
-    words = list(marks.intersection(ACCOUNT_MARKS))
+    words = [mark for mark in ACCOUNT_MARKS if mark in marks]
     small = low
     if not text.isascii() and len(text.lower()) == len(text):
         small = text.lower()
         words += [word for word in ACCOUNT_WORDS_BEYOND_ASCII if word in small]
     seen: set[int] = set()
+    looked = 0
     for word in words:
         for first, last in _lines(small, word):
+            looked += 1
+            if looked > MOST_LINES:
+                return  # a file or a listing
             if last in seen or FIGURED.compiled.search(small, first, last) is None:
                 continue
             seen.add(last)

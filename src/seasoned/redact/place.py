@@ -11,7 +11,15 @@ from collections.abc import Iterator
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit
-from seasoned.redact.literal import SHORTEST_DRAWN, is_drawn, is_hex_key, is_made_up, is_placeholder, is_random, is_secret
+from seasoned.redact.literal import (
+    SHORTEST_DRAWN,
+    is_drawn,
+    is_hex_key,
+    is_made_up,
+    is_placeholder,
+    is_random,
+    is_secret,
+)
 from seasoned.redact.name import kind_of, promise, vocabulary
 
 # What crypt(3) and its relatives write: `$6$salt$...`, `$2b$12$...`, `$argon2id$...`.
@@ -117,7 +125,8 @@ CALLS = {
 # Calls whose name speaks of a secret: any argument that looks like one is one, wherever it stands.
 CALL_MARKS = (
     "login", "connect", "auth", "pass", "credential", "crypt", "cipher", "wallet", "aes.", "hmac", "superuser", "btoa(",
-    "keystore", "secret(", "signer", "create_user", "createuser", "sign_in", "signin", "logon", "token(", "key(", "pwd(",
+    "keystore", "secret(", "signer", "create_user", "createuser", "sign_in", "signin", "logon", "token(", "key(",
+    "pwd(",
 )  # fmt: skip
 CALL_NAME = LazyRegex(r"[\w.:<>]{0,32}\((?!\))")
 ARGUMENT = LazyRegex(r"""[=,(\s]b?\\{0,4}["'`]([^"'`\s\\]{6,256})\\{0,4}["'`]""")
@@ -249,7 +258,11 @@ def _arguments(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
                 for match in ARGUMENT.compiled.finditer(text, end - 1, line if line >= 0 else end + CALL_REACH):
                     word = match[1].rpartition(":")[2]
                     typed = is_made_up(word) and sum(c.isdigit() for c in word) > 1
-                    if typed or (len(word) >= SHORTEST_DRAWN and is_drawn(word)) or (mark in CIPHERS and is_hex_key(word)):
+                    if (
+                        typed
+                        or (len(word) >= SHORTEST_DRAWN and is_drawn(word))
+                        or (mark in CIPHERS and is_hex_key(word))
+                    ):
                         yield Hit("password", match.end(1) - len(word), match.end(1))
             at = low.find(mark, end)
 

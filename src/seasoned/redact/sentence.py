@@ -13,8 +13,8 @@ from seasoned.redact.nearby import BEFORE
 # Each is a mark: `mark.py` has looked for it.
 PASSWORD_WORDS = vocabulary(
     "passwort passord kennwort woord senha sandi contrasena parola heslo haslo sifre lozinka jelszo salasana "
-    "adgangskode losenord parole mdp clave contrasenya pasahitza laluan geslo nenosiri parool pasvorto fjalekalim zaporka "
-    "chiave"
+    "adgangskode losenord parole mdp clave contrasenya pasahitza laluan geslo nenosiri parool pasvorto fjalekalim "
+    "zaporka chiave"
 ) | {"de passe"}
 PASSWORD_WORDS_BEYOND_ASCII = (
     "contraseña", "hasło", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "비번", "암호",

@@ -25,17 +25,18 @@ INSERT = LazyRegex(r"insert\s+into\s+[\w.`\"\[\]]{1,80}\s*\(([^()]{1,800})\)\s*v
 ROW = LazyRegex(r"\s*,?\s*\(((?:[^()'\"]|'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"){1,2000})\)")
 ROW_CELL = LazyRegex(r"\s*\\{0,4}[\"']?([^\"',\\]*)\\{0,4}[\"']?\s*(?:,|$)")
 SPACED_HEADS = {
-    name: LazyRegex(name + r"(?:[ ]{2,}|[ ]*(?=\n|\\n))") for name in ("password", "token", "secret", "api key", "passwd")
+    name: LazyRegex(name + r"(?:[ ]{2,}|[ ]*(?=\n|\\n))")
+    for name in ("password", "token", "secret", "api key", "passwd")
 }
 SPACED_MARKS = frozenset(SPACED_HEADS)
 SPACED_CELL = LazyRegex(r"[^\s\"'\\]{6,512}")
-HOLDER_MARKS = ("passwords", "tokens", "secrets", "keys", "credentials", "oauth", "chpasswd", "passwd:")
-HOLDER = LazyRegex(
-    r"(?:password|passwd|token|secret|key|credential|oauth)s?\\{0,8}[\"']?[ ]?[:=]>?[ ]?(\[|\{|\(|\|?[ ]*(?:\r?\n|\\n)|(?<=s=)(?=[^\s,]{16,512},))"
-)
+HOLDER_MARKS = ("passwords", "tokens", "secrets", "keys", "credentials", "oauth", "passwd")
+HELD = LazyRegex(r"\\{0,8}[\"']?[ ]?[:=]>?[ ]?(\[|\{|\(|\|?[ ]*(?:\r?\n|\\n)|(?<=s=)(?=[^\s,]{16,512},))")
 CLOSED = {"[": "]", "{": "}", "(": ")"}
 # The lines below that are further in, whatever numbers or signs stand before them.
-INDENTED = LazyRegex(r"(?:(?:[\w./\-]{1,80}:\d{1,6}:|[ ]*\d{1,6}→|\+)?[ \t]+[^\n\\]{1,600}(?:\n|\\n|$|(?=\"))){1,40}|[^\s]{16,2000}")
+INDENTED = LazyRegex(
+    r"(?:(?:[\w./\-]{1,80}:\d{1,6}:|[ ]*\d{1,6}→|\+)?[ \t]+[^\n\\]{1,600}(?:\n|\\n|$|(?=\"))){1,40}|[^\s]{16,2000}"
+)
 ITEM = LazyRegex(r"""["']([^"'\s\\]{6,512})\\{0,4}["'](?!\s?:)|(?:-\s|:\s?|,|^)([^\s"',:{}\[\]]{6,512})""")
 WIDEST = 400
 LONGEST_ROW = 4096
@@ -52,8 +53,9 @@ def find_in_tables(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     for mark in marks.intersection(SPACED_MARKS):
         for head in SPACED_HEADS[mark].compiled.finditer(low):
             yield from _spaced_column(text, low, head.start(), head[0])
-    if not marks.isdisjoint(HOLDER_MARKS):
-        yield from _held(text, low)
+    for mark in HOLDER_MARKS:
+        if mark in marks:
+            yield from _held(text, low, mark)
 
 
 def _inserted(text: str, low: str) -> Iterator[Hit]:
@@ -83,7 +85,7 @@ def _spaced_column(text: str, low: str, at: int, head: str) -> Iterator[Hit]:
         last = low.find(end, at, at + LONGEST_ROW)
         row = text[at : last if last >= 0 else at + LONGEST_ROW]
         cell = SPACED_CELL.compiled.match(row, column)
-        if cell is None or not row[column - 1 : column].isspace() and column:
+        if cell is None or (column and not row[column - 1 : column].isspace()):
             break
         if is_typed(cell[0]) and is_secret(cell[0], promise(head.strip()), True, True):
             yield Hit("secret", at + column, at + cell.end())
@@ -92,9 +94,13 @@ def _spaced_column(text: str, low: str, at: int, head: str) -> Iterator[Hit]:
         at = last + len(end)
 
 
-def _held(text: str, low: str) -> Iterator[Hit]:
+def _held(text: str, low: str, name: str) -> Iterator[Hit]:
     """Secrets in a list or an object with a name: `tokens: [...]`, `passwords:` and the indented lines below."""
-    for holder in HOLDER.compiled.finditer(low):
+    found = -1
+    while (found := low.find(name, found + 1)) >= 0:
+        holder = HELD.compiled.match(low, found + len(name))
+        if holder is None:
+            continue
         at, opened = holder.end(), holder[1]
         if opened in CLOSED:
             last = low.find(CLOSED[opened], at, at + LONGEST_ROW)
@@ -102,7 +108,7 @@ def _held(text: str, low: str) -> Iterator[Hit]:
         else:
             lines = INDENTED.compiled.match(low, at)
             stretch = lines.span() if lines is not None else (at, at)
-        promised = promise(holder[0].strip(" :=[{(\"'\\n\r|"))
+        promised = promise(name)
         for item in ITEM.compiled.finditer(text, *stretch):
             start, end = item.span(item.lastindex or 0)
             word = text[start:end]
