@@ -56,7 +56,7 @@ def find_drawn(text: str, data: bytes) -> Iterator[Hit]:
 
 
 def _around(text: str, start: int, end: int) -> Iterator[Hit]:
-    """The whole word around a part that looks drawn, unless what is around it says that it is no secret."""
+    """The whole word around a part that looks drawn, unless what is around it names an id or data."""
     near = text[max(0, start - LONGEST_WORD) : start]
     first = start - (len(near) - len(near.rstrip(ENCODED)))
     near = text[end : end + LONGEST_WORD]
@@ -83,7 +83,7 @@ def _around(text: str, start: int, end: int) -> Iterator[Hit]:
         return
     if len(word) > LONGEST_WORD or _is_public(before) or decodes_to_text(word):
         return
-    # A line of its own is an id, or one of the lines of encoded data; `nearby.py` knows what is printed below a name.
+    # A word that fills its line is an id, or one of the lines of encoded data; `nearby.py` knows what is printed below a name.
     alone = LINE_START.compiled.search(before) is not None and after[:1] in ("", "\n", "\r", "\\")
     if alone or "-----BEGIN " in text[max(0, first - BLOCK) : first]:
         return
