@@ -339,7 +339,8 @@ def _authorization(text: str, value: AssignedValue) -> Hit | None:
 def _plain(text: str, start: int, name: str, promised: Promise, separator: str, value: AssignedValue) -> Hit | None:
     first, end = value.start, value.end
     if value.quoted:
-        secret = is_secret(text[first:end], promised, True, True)
+        short = separator.strip(" \t\"'") == "=" and name.lower() in ("pass", "pw") and is_typed(text[first:end])
+        secret = short or is_secret(text[first:end], promised, True, True)
         return Hit(kind_of(name), first, end) if secret else None
     if separator[:1].isspace() and separator.strip() in ("is", "was", "set"):
         drawn = promised >= Promise.TOKEN and is_random(text[first:end])

@@ -24,6 +24,8 @@ SECURE = LazyRegex(
 )
 # `-u user -p password`, whatever the program is.
 USER_FLAG = LazyRegex(r"\s-u[ ]?[\w@\\][\w@\-\\]{0,40}\s")
+# Without it, what looks made up by a person, if the command speaks of an account.
+ACCOUNT = LazyRegex(r"(?<![\w/.])(?:root|admin|user|account|login|passwd|auth|join|enroll|register)(?![\w/])|\w@\w")
 # `-pSECRET` in one word is a password only for these; elsewhere -p is a port or a path.
 CLIENTS_WITH_JOINED = ("mysql", "mariadb", "mysqldump", "mysqladmin", "7z ", "7za ", "rar ")
 # What an option of one letter means depends on the program in front of it.
@@ -67,7 +69,7 @@ HTPASSWD = LazyRegex(
     r"""htpasswd\s+(?:-[a-z]*n[a-z]*(?<=[a-z])\s+|-[a-z]*b[a-z]*\s+\S{1,200}\s+)\S{1,100}\s+["']?([^\s"']{4,128})"""
 )
 WPA = LazyRegex(r"""wpa_passphrase \S{1,40} ["']?([^\s"']{8,64})""")
-WINDOWS = LazyRegex(r"""/pass(?:word[a-z]?)?[: ]["']?([^\s"']{4,128})""")
+WINDOWS = LazyRegex(r"""/pass(?:word[a-z]?)?(?::|(?<= /pass) |(?<= /password) )["']?([^\s"']{4,128})""")
 # What the shell hands in, and arguments as a list: `["-u", "anna:X"]`.
 HANDED_IN = LazyRegex(r"""<<< ?\\{0,4}["']?([^\s"'\\$]{6,512})""")
 LISTED = LazyRegex(
@@ -77,7 +79,7 @@ LISTED_MARKS = tuple(f"{option}{quote}," for option in ("-p", "-w", "-a", "-u", 
 # "use the password X", "password for the staging box: X": the value must look typed, not written.
 USED = ("use the ", "use ", "with ", "enter ", "type ", "try ", "with the ", "with this ", "use this ")
 LABELLED = LazyRegex(r"pass(?:word|phrase|code)?\s(?:[\w.@\-]{1,30}\s){0,6}[\w.@\-]{1,40}(?::|\sis)\s{1,2}(?=\S)")
-PW_SAID = LazyRegex(r"pw\s(?:is|was)[: ]\s{0,2}(?=\S)")
+PW_SAID = LazyRegex(r"pw(?:\s(?:is|was)[: ]|'s )\s{0,2}(?=\S)")
 # `login with admin / X`, `creds: deploy / X`. Two expressions, since one that begins with a choice is slow.
 _SLASHED = r"(?:\s(?:with|as|are|is)|:)\s{1,2}[\w.@\-]{2,40} ?/ ?([^\s/\"'`,;)]{5,64})(?![\w/])"
 SLASHED = {"login": LazyRegex(rf"login{_SLASHED}"), "cre": LazyRegex(rf"cred(?:s|entials)?{_SLASHED}")}
@@ -178,11 +180,15 @@ def _short(text: str, low: str, match: re.Match[str]) -> Hit | None:
         fits = any(name in line for name in CLIENTS_WITH_JOINED)
     else:
         fits = any(name in line for name in CLIENTS_WITH_SPACE.get(flag, ()))
-    guess = not fits and flag in ("-p", "-P") and len(match[0]) > 2 and USER_FLAG.compiled.search(line) is not None
+    guess = not fits and flag in ("-p", "-P") and len(match[0]) > 2
+    account = guess and USER_FLAG.compiled.search(line) is None
+    guess = guess and (not account or ACCOUNT.compiled.search(line) is not None)
     value = read_value(text, match.end()) if fits or guess else None
     if value is None:
         return None
     word = text[value.start : value.end]
+    if account and not is_made_up(word):
+        return None
     if guess and (not is_typed(word) or any(c in word for c in "/:.,") or "python" in line):
         return None
     if word.startswith("-") or is_placeholder(word) or len(word) < 3:

@@ -31,6 +31,11 @@ LABEL = LazyRegex(
     r"(?:(?:\\[nrt])?([\w.\-]{1,40})\\{0,8}[\"']{0,2}\s{0,4}[:=]>?\s{0,2}(?:W/)?|([\w\-]{2,40}) )\\{0,8}[\"'`]{0,2}$"
 )
 LINE_START = LazyRegex(r"(?:^|\n|\\n)(?:[\w./\-]{1,80}:\d{1,6}:|[ \t]*\d{1,6}→|[+\-])?[ \t]*[\"'`]?$")
+# An address that grants access to those who know it.
+GRANTING = LazyRegex(r"(?i)hook|login|sign-?in|reset|invit|magic|token|verif|confirm|activat|secret|auth|private|join")
+ADDRESSED = LazyRegex(r"://[^\s\"'<>?#]*/$")
+REACH = 200
+LONG_ENOUGH = 20
 PUBLIC_LABELS = vocabulary(
     "id ids uid uuid guid kid sub hash hashes digest integrity sum checksum etag nonce fingerprint thumbprint cursor "
     "commit rev revision ref address addr pubkey public instance node video sheet doc document file filename path url "
@@ -68,10 +73,17 @@ def _around(text: str, start: int, end: int) -> Iterator[Hit]:
     # `name=` belongs to the word only as padding.
     cut = text.rfind("=", first, start)
     first = cut + 1 if cut >= 0 else first
+    slash = text.rfind("/", first, start)
+    address = ADDRESSED.compiled.search(text, max(0, slash - REACH), slash + 1) if slash >= 0 else None
+    first = slash + 1 if address is not None else first
     word = text[first:last].rstrip("=")
     if PREFIXED.compiled.fullmatch(word) or DRAWING.compiled.fullmatch(word) or ADDRESS.compiled.fullmatch(word):
         return
     before, after = text[max(0, first - 60) : first], text[last : last + 2]
+    if address is not None:
+        if len(word) >= LONG_ENOUGH and GRANTING.compiled.search(address[0]) is not None and "/" not in word:
+            yield Hit("url-key", first, last)
+        return
     if (
         not word
         or is_placeholder(word)
@@ -83,7 +95,7 @@ def _around(text: str, start: int, end: int) -> Iterator[Hit]:
         return
     if len(word) > LONGEST_WORD or _is_public(before) or decodes_to_text(word):
         return
-    # A word that fills its line is an id, or one of the lines of encoded data; `nearby.py` knows what is printed below a name.
+    # A word that fills its line is an id or a line of encoded data; `nearby.py` knows what is printed below a name.
     alone = LINE_START.compiled.search(before) is not None and after[:1] in ("", "\n", "\r", "\\")
     if alone or "-----BEGIN " in text[max(0, first - BLOCK) : first]:
         return

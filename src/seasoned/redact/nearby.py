@@ -315,7 +315,7 @@ OWNED_MARKS = (" code", "_code", "-code", " pin", "_pin", '"pin')
 CODE_OWNERS = (
     "verification", "authentication", "authenticator", "confirmation", "security", "access", "login", "sms", "time",
     "2fa", "mfa", "otp", "alarm", "door", "gate", "unlock", "entry", "pairing", "token", "auth", "backup", "reset",
-    "sim", "pin", "debugger", "card", "parental", "voicemail", "wps", "your", "device", "the",
+    "sim", "pin", "debugger", "card", "parental", "voicemail", "wps", "your", "device", "the", "use", "enter", "with",
 )  # fmt: skip
 CODE = LazyRegex(
     r"(?: code| for the \w{1,20}| password)?[\"']?(?:\s(?:is|was))?\s{0,2}[:=]?\s{0,2}[\"'`]?"
@@ -332,6 +332,7 @@ def find_codes(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
             end = at + len(mark)
             before = low[max(0, at - 40) : at]
             owned = before.rstrip(" _-").endswith(CODE_OWNERS)
+            owned = owned or (" is your " in before and mark == " code")
             if (mark in OWNED_MARKS and not owned) or (mark in CODE_MARKS and before[-1:].isalnum()):
                 at = low.find(mark, end)
                 continue

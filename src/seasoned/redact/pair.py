@@ -22,7 +22,7 @@ ACCOUNT_MARKS = (
     "zugang", "anmeld", "identifiant", "connexion", "acces", "konto", "compte", "cuenta", "utente", "inlog",
     "gebruiker",
     "kullan", "pengguna", "akun", "vpn", "ftp", "smtp", "pppoe", "proxy", "portal", "router", "server", "dashboard",
-    "panel", "allow ", "btoa(", "pserver", "database",
+    "panel", "allow ", "btoa(", "pserver", "database", "db:",
 )  # fmt: skip
 ACCOUNT_WORDS_BEYOND_ASCII = (
     "доступ", "логин", "аккаунт", "учётн", "учетн", "账号", "帐号", "帳號", "账户", "登录", "アカウント", "ログイン",

@@ -19,6 +19,7 @@ from seasoned.redact.literal import (
     is_placeholder,
     is_random,
     is_secret,
+    is_typed,
 )
 from seasoned.redact.name import kind_of, promise, vocabulary
 
@@ -61,6 +62,14 @@ SECRET_SET = LazyRegex(
 VAULT_PUT = LazyRegex(
     r"""vault (?:kv put|write) [^\s=]{1,200}(?:\s[\w.\-]{1,64}=@\S{1,200})*\s[\w.\-]{1,64}=["']?([^\s"'@]{4,512})"""
 )
+SECRET_ASSIGNED = LazyRegex(r"""secrets?[ :](?:set|add|create|put|import) [^\n]{0,100}?\w=["']?([^\s"']{6,512})""")
+# `auth sha X priv aes 128 X` of network devices.
+ALGORITHM_KEY = LazyRegex(r"(?:auth|priv) (?:sha|md5|des|aes|3des)(?:[ \-]?\d{1,3})? ([^\s\"']{6,128})")
+VAULT = LazyRegex(
+    r"\$ansible_vault;[^\n\\]{1,60}((?:(?:\n|\\n)[ \t+]*(?:[\w./]{1,40}:)?\d*[:→]?[ \t]*[0-9a-f]{16,80})+)"
+)
+# A key as a list of bytes, and what announces it.
+BYTE_KEY = LazyRegex(r"\[\s?(?:\d{1,3},\s?){31,63}\d{1,3}\s?\]")
 FROM_LITERAL = LazyRegex(r"""--from-literal[= ]["']?[\w.\-]{1,64}=["']?([^\s"',]{5,512})""")
 ENABLE_SECRET = LazyRegex(r"enable secret ([^\s\"'\d][^\s\"']{4,127})")  # network devices
 # By the mark, so that the expression begins with it.
@@ -81,7 +90,10 @@ COOKIE_JAR = LazyRegex(
 WORKFLOW = LazyRegex(r"::add-mask::([^\s\"'\\:]{6,4096})")
 WORKFLOW_OUTPUT = LazyRegex(r"::(?:set-output|set-env|save-state) name=([\w\-]{1,64})::([^\s\"'\\]{6,4096})")
 BACKUP_MARKS = ("backup code", "recovery code", "scratch code")
-BACKUP_CODES = LazyRegex(r"code(?:(?<=backup code)|(?<=recovery code)|(?<=scratch code))s?[^\n\\]{0,60}(?:\n|\\n)")
+BACKUP_CODES = LazyRegex(r"code(?:(?<=backup code)|(?<=recovery code)|(?<=scratch code))s?[^\n\\]{0,160}(?:\n|\\n|$)")
+SAME_LINE_CODE = LazyRegex(
+    r"(?<![\w\-])(?:\d{4,6}[- ]?\d{4,6}|(?=[a-z\-]{0,7}\d)[a-z0-9]{4,6}-[a-z0-9]{4,6})(?![\w\-])"
+)
 BACKUP_CODE = LazyRegex(
     r"(?:[ \t\d?+\-*.:|#]|src[\w./]{0,80}:\d{1,6}:){0,24}?([a-z0-9]{4,8}(?:[- ][a-z0-9]{4,8}){0,3})(?:\n|\\n|\"|$)"
 )
@@ -125,6 +137,7 @@ CALLS = {
 # Calls whose name speaks of a secret: any argument that looks like one is one, wherever it stands.
 CALL_MARKS = (
     "login", "connect", "auth", "pass", "credential", "crypt", "cipher", "wallet", "aes.", "hmac", "superuser", "btoa(",
+    "jwt.",
     "keystore", "secret(", "signer", "create_user", "createuser", "sign_in", "signin", "logon", "token(", "key(",
     "pwd(",
 )  # fmt: skip
@@ -157,11 +170,13 @@ WORD_COUNTS = (12, 15, 18, 21, 24)
 
 
 # Of these a key in hexadecimal is an argument too.
-CIPHERS = ("crypt", "cipher", "wallet", "aes.", "hmac", "signer", "key(", "secret(")
+CIPHERS = ("crypt", "cipher", "wallet", "aes.", "hmac", "signer", "key(", "secret(", "jwt.")
+BYTE_KEY_MARKS = ("secret", "wallet", "seed", "solana", "keypair", "private")
 KEYED = {**SIGNING, "login": LOGIN_TOKEN}
 # By the mark: the kind of the secret, and where it stands beside the mark.
 BESIDE: dict[str, tuple[tuple[str, LazyRegex], ...]] = {
     "secret": (("secret", SECRET_SET), ("secret", ENABLE_SECRET)),
+    "$ansible_vault": (("secret", VAULT),),
     **{mark: (("secret", pattern),) for mark, pattern in LEVEL_SECRETS.items()},
     "vault ": (("secret", VAULT_PUT),),
     **dict.fromkeys(LDAP_MARKS, (("password-hash", LDAP_HASH),)),
@@ -200,7 +215,15 @@ def find_in_places(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
             yield from _random_group(KEYED[mark], text, low)
     yield from _arguments(text, low, marks)
     if "from-literal" in marks:
-        yield from _literals(text, low)
+        yield from _literals(FROM_LITERAL, text, low)
+    if "secret" in marks:
+        yield from _literals(SECRET_ASSIGNED, text, low)
+    if " priv " in marks:
+        yield from _literals(ALGORITHM_KEY, text, low)
+    if not marks.isdisjoint(BYTE_KEY_MARKS):
+        for match in BYTE_KEY.compiled.finditer(low):
+            if match[0].count(",") in (31, 63):
+                yield Hit("private-key", match.start(), match.end())
     if "define(" in marks:
         yield from _named(DEFINE, text, low)
     if "::set-" in marks:
@@ -231,11 +254,11 @@ def find_hashes(text: str, low: str) -> Iterator[Hit]:
             yield Hit("password-hash", match.start(), match.end())
 
 
-def _literals(text: str, low: str) -> Iterator[Hit]:
-    """What `kubectl create secret` is given: hosts and names of users stay."""
-    for match in FROM_LITERAL.compiled.finditer(low):
+def _literals(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
+    """What a command that stores secrets is given: hosts and names of users stay."""
+    for match in pattern.compiled.finditer(low):
         word = text[match.start(1) : match.end(1)]
-        if is_made_up(word) or is_random(word):
+        if not is_placeholder(word) and (is_made_up(word) or is_random(word)):
             yield Hit("secret", match.start(1), match.end(1))
 
 
@@ -258,13 +281,13 @@ def _arguments(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
                 for match in ARGUMENT.compiled.finditer(text, end - 1, line if line >= 0 else end + CALL_REACH):
                     word = match[1].rpartition(":")[2]
                     typed = is_made_up(word) and sum(c.isdigit() for c in word) > 1
-                    if (
-                        typed
-                        or (len(word) >= SHORTEST_DRAWN and is_drawn(word))
-                        or (mark in CIPHERS and is_hex_key(word))
-                    ):
+                    if typed or (len(word) >= SHORTEST_DRAWN and is_drawn(word)) or (mark in CIPHERS and _is_key(word)):
                         yield Hit("password", match.end(1) - len(word), match.end(1))
             at = low.find(mark, end)
+
+
+def _is_key(word: str) -> bool:
+    return is_hex_key(word) or (len(word) > 15 and word.isalnum() and is_typed(word))
 
 
 def _random_group(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
@@ -276,6 +299,8 @@ def _random_group(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
 def _backup_codes(low: str) -> Iterator[Hit]:
     """The lines below "backup codes:", as long as each is a code."""
     for label in BACKUP_CODES.compiled.finditer(low):
+        for beside in SAME_LINE_CODE.compiled.finditer(low, label.start(), label.end()):
+            yield Hit("secret", beside.start(), beside.end())
         at = label.end()
         for _ in range(24):
             code = BACKUP_CODE.compiled.match(low, at)

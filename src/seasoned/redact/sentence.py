@@ -32,7 +32,7 @@ _VALUE = r"\\{0,4}[\"'„“«「『`*]{0,3}([!#-&(-+\--_a-~]{5,64})"
 # The word, perhaps what it is for, a joint, the value.
 JOINED = LazyRegex(
     r"(?i)\w{0,12}(?:\s(?:für|fuer|pour|do|da|del|de|van|voor|untuk|от|для|para|до|till|for)\s\S{1,30}(?:\s\S{1,20})?)?"
-    r"(?:\s(?:s[eé]e?[cg]r\w{2,6}|πρόσβασης|доступа|priv\w{1,4}|api|wi-?fi|wlan))?(?:\s?[:：=]\s?|\s[—–-]\s|\s+(?:ist|lautet|est|c'est|es|é|è|e|to|is|hai|है|هي|هو|adalah|jest|är|er|on|je|este|là|היא|είναι)"
+    r"(?:\s(?:s[eé]e?[cg]r\w{2,6}|πρόσβασης|доступа|priv\w{1,4}|api|wi-?fi|wlan))?(?:(?:\s\w{2,16}){0,2}\s?[:：=]\s?|\s[—–-]\s|\s+(?:ist|lautet|est|c'est|es|é|è|e|to|is|hai|है|هي|هو|adalah|jest|är|er|on|je|este|là|היא|είναι)"
     r"\s*[:：]?\s*|\s*(?:是|为|為|は、?|は:|는|은|가|คือ)\s*|\s+)" + _VALUE
 )
 # A few words between them: then the value alone must look like a password.
