@@ -17,14 +17,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
+from tests.confirm.keys import WORDS
+from tests.confirm.serving import credentials_for
 from tests.databases import PostgresServer, start_postgres
 from tests.team.test_killed import Server
+from tests.web.pages import Visitor
 
 from bench.growth import PROJECTS, _lines
 from seasoned.app.stores import scan_into_store, shared_database
 from seasoned.app.team import machine as team
 from seasoned.app.team import server as team_server
+from seasoned.app.team.advice import team_advice
 from seasoned.config import Config, TeamSettings
+from seasoned.redact.key import Secrecy, new_key
 from seasoned.team import overview
 
 MACHINES = tuple(int(one) for one in os.environ.get("SEASONED_BENCH_MACHINES", "5,20,50").split(","))
@@ -83,6 +88,7 @@ def _round(folder: Path, count: int, stores: list[Config], database: PostgresSer
     schema = database.fresh_schema()
     url = database.url(schema=schema)
     server = Server(folder / "server", url)
+    tokens = credentials_for(server.config)
     try:
         machines = [_joined(folder / f"m{number}", stores[number % STORES], server, number) for number in range(count)]
         begun = time.perf_counter()
@@ -108,7 +114,7 @@ def _round(folder: Path, count: int, stores: list[Config], database: PostgresSer
             again = list(pool.map(_timed_push, machines))
         yield f"  push with nothing new: {_spread([one[0] for one in again])}"
         yield from _pages(machines[0])
-        yield from _queries(server.config)
+        yield from _web_pages(server, tokens["alice"])
     finally:
         server.kill()
 
@@ -117,7 +123,7 @@ def _joined(home: Path, store: Config, server: Server, number: int) -> Config:
     home.mkdir(parents=True)
     shutil.copytree(store.home, home / "home")
     config = msgspec.structs.replace(store, home=home / "home")
-    code, _ = team_server.invite(server.config, f"person-{number}", admin=None, ask=lambda _: "")
+    code, _ = team_server.invite(server.config, f"person-{number}", admin="root", ask=lambda _: WORDS)
     team.join(config, server.url, code, ())
     return config
 
@@ -146,24 +152,38 @@ def _pages(config: Config) -> Iterator[str]:
             yield f"  GET {path.partition('?')[0]}: {_spread(took)}"
 
 
-def _queries(config: Config) -> Iterator[str]:
-    """What the pages of the team read, over all machines."""
+def _web_pages(server: Server, token: str) -> Iterator[str]:
+    """The pages of the team over HTTP, as a member opens them."""
     project = "example.org/acme/p0"
-    with shared_database(config) as database:
+    begun = time.perf_counter()
+    with shared_database(server.config) as database:
+        count = len(team_advice(database, Secrecy(new_key()).redactor()))
+    yield f"  advice, computed anew in the background: {time.perf_counter() - begun:.1f} s, {count} pieces"
+    with Visitor(server.url) as visitor:
+        visitor.log_in(token)
+        for path in (
+            *("team", "team/sessions", "team/usage", f"team/project?key={project}", "team/search?q=pytest"),
+            "team/advice",
+        ):
+            took = []
+            for number in range(21):
+                begun = time.perf_counter()
+                assert visitor.client.get(f"{visitor.path}/{path}").status_code == 200, path
+                # The first one compiles the page, and waits for what is computed once.
+                if number:
+                    took.append(time.perf_counter() - begun)
+            yield f"  page {path.partition('?')[0]}: {_spread(took)}"
+    with shared_database(server.config) as database:
         for name, look in (
-            ("sessions", lambda: overview.sessions(database, project=None, before=None, limit=51)),
-            ("usage by day", lambda: overview.usage(database, "day")),
             ("mistakes of a project", lambda: overview.mistakes(database, project)),
             ("tools of a project", lambda: overview.tools(database, project)),
-            ("search", lambda: overview.search(database, "pytest", project=None, limit=50)),
-            ("advice", lambda: overview.advice(database)),
         ):
             took = []
             for _ in range(10):
                 begun = time.perf_counter()
                 look()
                 took.append(time.perf_counter() - begun)
-            yield f"  page of {name}: {_spread(took)}"
+            yield f"  query of {name}: {_spread(took)}"
 
 
 def _spread(took: list[float]) -> str:

@@ -8,7 +8,9 @@ import msgspec
 
 from seasoned.app.stores import shared_database
 from seasoned.app.team import machine as team
+from seasoned.app.team.advice import team_advice
 from seasoned.config import Config
+from seasoned.redact.key import Secrecy, new_key
 from seasoned.team import overview
 from tests.confirm.serving import Serving
 from tests.team.homes import BANK, FAILS, SHOP, WORKS, Home, Step, team_server_at
@@ -64,8 +66,10 @@ def test_queries_over_all_machines_add_up_and_find_only_what_was_allowed(tmp_pat
             assert [one.calls for one in overview.tools(database, SHOP)] == [16]
             (mistake,) = overview.mistakes(database, SHOP)
             assert (mistake.form, mistake.sessions, mistake.people, mistake.repaired) == (FAILS, 4, 2, 4)
-            advice = overview.advice(database)
-            assert [(one.project, WORKS in one.what, one.people) for one in advice] == [(SHOP, True, 2)]
+            advice = team_advice(database, Secrecy(new_key()).redactor())
+            said = f"Run `{WORKS}` without `rtk`."
+            assert [(one.project, one.what, one.people) for one in advice] == [(SHOP, said, 2)]
+            assert advice[0].why.startswith("2 people, 4 calls lost") and advice[0].why.endswith("2 repaired it")
             # Words, in any order, as parts of paths too; of conversations only those of the member who shares them.
             hits = {
                 words: [one.text for one in overview.search(database, words, project=None, limit=50)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,7 +48,7 @@ class Gathered(msgspec.Struct, frozen=True):
     use: ShownUse = ShownUse()
 
 
-class _Project:
+class ProjectSessions:
     """What is collected about one project, or about all."""
 
     def __init__(self, key: str | None) -> None:
@@ -56,6 +56,37 @@ class _Project:
         self.habits = ProjectHabits(key)
         self.mistakes = RecurrenceCounter(by_cause=True)
         self._witnesses = Witnesses()
+
+    def add(self, track: Track, *also: ProjectSessions) -> None:
+        """Take in one session; its mistakes count elsewhere too."""
+        self.habits.add(track)
+        self.mistakes.add(track, *[one.mistakes for one in also])
+
+    def advice(
+        self,
+        *,
+        wrong: Collection[str] = (),
+        told: frozenset[str] = frozenset(),
+        ended: Mapping[str, float] | None = None,
+    ) -> Iterator[Advice]:
+        """What its sessions show. `wrong`: programs whose mistakes are corrected elsewhere; `told`: forms on the sheet.
+
+        `ended` says when sessions ended, where lineages are not what is counted.
+        """
+        among = self.habits.lineages
+        every = list(self.mistakes.facts())
+        found = (
+            advice
+            for facts in every
+            if not _is_over(facts.roots, ended or among) and facts.program not in wrong and not is_undone(facts, every)
+            for advice in from_mistake(facts, self.key, len(among))
+        )
+        # What belongs to no project has no file to say something in.
+        yield from (advice if self.key is not None else by_hand(advice) for advice in merged(found))
+        if self.key is not None:
+            for advice in self.habits.advice(told):
+                if not _is_over(advice.happened, ended or among):
+                    yield advice
 
     def as_source(self, track: Track) -> Track:
         """The session under the name of its source: copies of a session are one, whatever their ids."""
@@ -87,17 +118,16 @@ class _Project:
 def gather(store: Store, *, project: str | None = None, tell: Tell | None = None) -> Gathered:
     """Everything that is worth doing in a project, or in all."""
     ids = [row["id"] for row in store.rows("advise.newest", {"project": project, "limit": MOST_SESSIONS})]
-    projects: dict[str | None, _Project] = {}
+    projects: dict[str | None, ProjectSessions] = {}
     # Mistakes are counted over all projects too: one of the machine may be too rare in each.
-    everywhere = _Project(None)
+    everywhere = ProjectSessions(None)
     project_of: dict[str, str | None] = {}
     for number, track in enumerate(tracks(store, sessions=ids)):
         if tell is not None and number % _EVERY == 0:
             tell(number, len(ids))
-        one = projects.setdefault(track.project, _Project(track.project))
+        one = projects.setdefault(track.project, ProjectSessions(track.project))
         track = one.as_source(track)
-        one.habits.add(track)
-        one.mistakes.add(track, everywhere.mistakes)
+        one.add(track, everywhere)
         project_of[track.root] = track.project
     if tell is not None:
         tell(len(ids), len(ids))
@@ -122,7 +152,7 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
     )
 
 
-def _recurring(projects: Mapping[str | None, _Project]) -> dict[str, int]:
+def _recurring(projects: Mapping[str | None, ProjectSessions]) -> dict[str, int]:
     return {one.key: sum(1 for _ in one.mistakes.facts()) for one in projects.values() if one.key is not None}
 
 
@@ -130,35 +160,21 @@ def _is_meant(one: AppliedAdvice) -> bool:
     return one.state == "applied" and one.kind != "connection"
 
 
-def _everywhere(every: _Project, project_of: Mapping[str, str | None]) -> Iterator[Advice]:
+def _everywhere(every: ProjectSessions, project_of: Mapping[str, str | None]) -> Iterator[Advice]:
     """Mistakes that belong to the machine or the agent, and came up in several projects."""
     for facts in every.mistakes.facts():
         if facts.cause in EVERYWHERE and len({project_of.get(root) for root in facts.roots}) > 1:
             yield from from_mistake(facts, None, every.habits.agents[facts.agent])
 
 
-def _in_project(store: Store, one: _Project) -> Iterator[Advice]:
-    among = one.habits.lineages
+def _in_project(store: Store, one: ProjectSessions) -> Iterator[Advice]:
     corrected = list(_corrections(store, one))
     yield from corrected
     # What the instructions say wrongly is corrected there.
     wrong = {advice.subject.rpartition("\n")[2] for advice in corrected}
-    every = list(one.mistakes.facts())
-    found = (
-        advice
-        for facts in every
-        if not _is_over(facts.roots, among) and facts.program not in wrong and not is_undone(facts, every)
-        for advice in from_mistake(facts, one.key, len(among))
-    )
-    # What belongs to no project has no file to say something in.
-    yield from (advice if one.key is not None else by_hand(advice) for advice in merged(found))
-    if one.key is None:
-        return
-    sheets = all_of(store, one.key, "sheet", StoredSheet)
+    sheets = () if one.key is None else all_of(store, one.key, "sheet", StoredSheet)
     told = frozenset(line.form for _, sheet in sheets for line in sheet.lines)
-    for advice in one.habits.advice(told):
-        if not _is_over(advice.happened, among):
-            yield advice
+    yield from one.advice(wrong=wrong, told=told)
 
 
 def merged(advice: Iterable[Advice]) -> list[Advice]:
@@ -194,7 +210,7 @@ def _sum(one: _Number | None, other: _Number | None) -> _Number | None:
     return one if other is None else other if one is None else one + other
 
 
-def _corrections(store: Store, one: _Project) -> Iterator[Advice]:
+def _corrections(store: Store, one: ProjectSessions) -> Iterator[Advice]:
     folder = None if one.key is None else project_folder(store, one.key)
     if folder is not None and one.key is not None:
         known = knowledge_of(store, one.key)

@@ -183,13 +183,11 @@ def _file_name(agent: str) -> str:
 _CALLS = {"slow": "waited for", "command": "spent on looking", "script": "written out"}
 
 
-def evidence_text(advice: Advice) -> str:
-    """The evidence in words."""
+def evidence_text(advice: Advice, noun: tuple[str, str] = ("session", "sessions")) -> str:
+    """The evidence in words; `noun` says what was counted."""
     one = advice.evidence
-    sessions = (
-        plural(one.sessions, "session") if one.sessions == one.among else f"{one.sessions} of {one.among} sessions"
-    )
-    parts = [sessions, *([f"{plural(one.calls, 'call')} {_CALLS.get(advice.kind, 'lost')}"] if one.calls else [])]
+    counted = plural(one.sessions, *noun) if one.sessions == one.among else f"{one.sessions} of {one.among} {noun[1]}"
+    parts = [counted, *([f"{plural(one.calls, 'call')} {_CALLS.get(advice.kind, 'lost')}"] if one.calls else [])]
     if one.minutes is not None and one.minutes >= 0.5:
         parts.append(f"about {plural(round(one.minutes), 'minute')}")
     if one.tokens:

@@ -32,6 +32,7 @@ MIGRATIONS = (
     Migration("p009_team", ("team.postgres",)),
     Migration("p010_team_overview", ("team_overview.postgres",)),
     Migration("p011_browser_session", ("browser_session.postgres",)),
+    Migration("p012_team_tools", ("team_tools.postgres",)),
 )
 VERSION = len(MIGRATIONS)
 _LOCK = 0x5EA50EED  # the advisory lock that all migrating processes take

@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import Split
+from seasoned.insight.track import JudgedCall, Track
+from seasoned.outcome.error_rate import counts_as
+from seasoned.session import SessionRef, Usage
 from seasoned.store import Database
 from seasoned.team.experiment import SERVER, name_at
-from seasoned.team.record import SharedCall, SharedCalls
-from seasoned.team.server import lessons, projects
+from seasoned.team.record import SessionTotals, SharedCall, SharedCalls, is_left_out
+from seasoned.team.server import MOST_OF_A_PERSON
 
 _MOST_KINDS = 100
 NEWEST = 1_000  # sessions of a project in which tools and mistakes are counted
-_FEWEST_PEOPLE = 2  # that something must happen to before the team is advised
-_FEWEST_SESSIONS = 3
 _WORD = re.compile(r"[^\W_]+")
 _decode = msgspec.json.Decoder(SharedCalls).decode
+_decode_totals = msgspec.json.Decoder(SessionTotals).decode
 
 
 class TeamSession(msgspec.Struct, frozen=True):
@@ -83,16 +85,6 @@ class TeamHit(msgspec.Struct, frozen=True):
     verdict: str
     text: str
     shown_as: str | None
-
-
-class TeamAdvice(msgspec.Struct, frozen=True):
-    """What is worth doing in a project, and why."""
-
-    project: str
-    what: str
-    why: str
-    sessions: int
-    people: int
 
 
 class TeamExperiment(msgspec.Struct, frozen=True):
@@ -180,29 +172,53 @@ def _words(call: SharedCall) -> set[str]:
     return {word.lower() for word in _WORD.findall(f"{call.tool} {call.verdict} {text_of(call)}")}
 
 
-def advice(database: Database) -> list[TeamAdvice]:
-    """What fails for several people of a project: what works instead, or that no session has found it."""
-    found: list[TeamAdvice] = []
-    for known in projects(database):
-        if known.people >= _FEWEST_PEOPLE:
-            found += _advice_for(database, known.project)
-    return sorted(found, key=lambda one: (-one.people, -one.sessions, one.project, one.what))
+class TeamRevision(msgspec.Struct, frozen=True):
+    """Changes with every push, and says whether something was withdrawn."""
+
+    last: int
+    withdrawn: int
 
 
-def _advice_for(database: Database, project: str) -> Sequence[TeamAdvice]:
-    repairs = dict(lessons(database, project).repairs)
-    made = []
-    for one in mistakes(database, project):
-        if not one.form or one.people < _FEWEST_PEOPLE or one.sessions < _FEWEST_SESSIONS:
-            continue
-        works = repairs.get(one.form)
-        if works is not None:
-            what = f"Write `{works}` into the instructions of the project."
-            why = f"Sessions run `{one.form}`, which fails here."
-        elif not one.repaired:
-            what = f"Find out what works instead of `{one.form}`."
-            why = "It fails, and no session has found another way."
-        else:
-            continue
-        made.append(TeamAdvice(project, what, why, one.sessions, one.people))
-    return made
+def revision(database: Database) -> TeamRevision:
+    """The state of what machines pushed."""
+    (row,) = database.rows("team.revision")
+    return TeamRevision(row["last"], row["withdrawn"])
+
+
+def tracks(database: Database, project: str) -> Iterator[Track]:
+    """The newest sessions of each person in a project, as far as they were pushed. Their lineage is the person."""
+    for row in database.rows("team.tracks", {"project": project, "most": MOST_OF_A_PERSON}):
+        totals = _decode_totals(row["totals"])
+        tokens = [getattr(totals, f"{name}_tokens") for name in Usage.__struct_fields__]
+        yield Track(
+            ref=SessionRef(totals.agent, row["key"]),
+            messages=totals.messages,
+            calls=tuple(_judged(at, one, totals.agent) for at, one in enumerate(_decode(row["calls"]).calls)),
+            root=row["source"],
+            model=totals.model,
+            started=totals.started,
+            # No clock of a machine puts its sessions after those of the others.
+            ended=None if totals.ended is None else min(totals.ended, row["at"]),
+            usage=Usage(*tokens),
+            project=project,
+        )
+
+
+def _judged(at: int, call: SharedCall, agent: str) -> JudgedCall:
+    kept = {name: value for name, value in call.arguments.items() if not is_left_out(value)}
+    return JudgedCall(
+        position=at,
+        message=call.message,
+        tool=call.tool,
+        kind=call.kind,
+        counts_as=counts_as(call.tool, call.verdict, call.fault, agent=agent),
+        verdict=call.verdict,
+        fault=call.fault,
+        time=call.time,
+        raw_arguments=msgspec.json.encode(kept).decode(),
+        result=call.result or None,
+        reason=call.reason,
+        intent=call.said or None,
+        is_corrected=call.is_corrected,
+        evidence=call.evidence,
+    )

@@ -17,6 +17,8 @@ from seasoned.digest import short_digest
 from seasoned.experience.evidence import FormUse, SessionEvidence
 from seasoned.experience.failure import FailedCall
 from seasoned.experience.lesson import kind_mark
+from seasoned.insight.mistake.failure import plain_error
+from seasoned.insight.track import JudgedCall
 from seasoned.lazy_regex import LazyRegex
 from seasoned.project import APPLICATION, is_path
 from seasoned.redact.redactor import TAG, Redactor
@@ -24,12 +26,13 @@ from seasoned.store import DatabaseRow, Store
 from seasoned.store.packed import unpack
 
 # Raise it when records are made differently: then everything is compared with what the server has again.
-VERSION = 1
+VERSION = 2
 MOST_DOCUMENT_BYTES = 400_000
 _MOST_CALLS = 2_000
 _MOST_VALUE_CHARS = 200
 _MOST_COMMAND_CHARS = 500
 _ALL = "*"
+_LEFT_OUT = " characters]"  # ends what stands for an argument
 _HOME = LazyRegex(r"(?:/home|/Users|[A-Za-z]:[\\/]Users)[\\/][^\\/\s'\"]+|/var/root\b|/root\b")
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _decode_evidence = msgspec.json.Decoder(SessionEvidence).decode
@@ -97,11 +100,13 @@ class SharedCall(msgspec.Struct, frozen=True, omit_defaults=True):
     verdict: str
     fault: str
     evidence: str
-    reason: str  # this and the last two only where conversations are switched on
+    reason: str  # why it failed, in words of ours; those of the error only where conversations are switched on
     time: float | None
     arguments: dict[str, Any]
-    said: str = ""
+    said: str = ""  # this and the next only where conversations are switched on
     result: str = ""
+    message: int = -1  # calls of one message were made together
+    is_corrected: bool = False
 
 
 class SharedCalls(msgspec.Struct, frozen=True):
@@ -226,11 +231,13 @@ class _RecordMaker:
             row["verdict"],
             row["fault"],
             row["evidence"],
-            self.text(row["reason"]) if self._has_words else "",
+            self.text(row["reason"]) if self._has_words else _plain_reason(row),
             row["time"],
             {name: self._argument(name, value) for name, value in arguments.items()},
             self.text(row["intent"] or "") if self._has_words else "",
             self.text(row["result"] or "")[:_MOST_COMMAND_CHARS] if self._has_words else "",
+            row["message"],
+            bool(row["corrected"]),
         )
 
     def _argument(self, name: str, value: Any) -> Any:
@@ -241,8 +248,16 @@ class _RecordMaker:
         is_command = name in ("command", "cmd")
         most = _MOST_COMMAND_CHARS if is_command else _MOST_VALUE_CHARS
         if not self._has_words and (name in _PROSE or len(text) > most):
-            return f"[{len(text)} characters]"
+            return f"[{len(text)}{_LEFT_OUT}"
         return self.command(text) if is_command else self.text(text)
+
+
+def _plain_reason(row: DatabaseRow) -> str:
+    if row["counts_as"] != "failed":
+        return ""
+    names = ("message", "tool", "kind", "counts_as", "verdict", "fault", "time")
+    said = {"raw_arguments": row["arguments"], "result": row["result"], "reason": row["reason"]}
+    return plain_error(JudgedCall(0, *[row[name] for name in names], **said))
 
 
 # Arguments that hold sentences of people or agents, or contents of files, however short.
@@ -251,6 +266,11 @@ _PROSE = frozenset(
     | {"instructions", "message", "new_source", "new_string", "old_string", "patch", "plan", "prompt", "query"}
     | {"question", "questions", "summary", "text", "title", "todos"}
 )
+
+
+def is_left_out(value: Any) -> bool:
+    """Whether this stands for an argument that was not shared."""
+    return isinstance(value, str) and value.startswith("[") and value.endswith(_LEFT_OUT)
 
 
 def untagged(text: str) -> str:

@@ -30,7 +30,7 @@ CODE_SECONDS = 86_400.0
 MOST_RECORDS = 500  # of one push, and of one page of a pull or an export
 # One page has at most so many bytes of documents: the client refuses longer answers.
 _MOST_PAGE_BYTES = 2_000_000
-_MOST_OF_A_PERSON = 50
+MOST_OF_A_PERSON = 50
 _DAY_SECONDS = 86_400.0
 _KEY = re.compile(r"[0-9a-f]{16,64}\Z")
 _PROJECT = re.compile(r"[!-~]{1,500}\Z")
@@ -339,7 +339,7 @@ def projects(database: Database) -> list[ProjectTotals]:
 def lessons(database: Database, project: str) -> Lessons:
     """What the sessions of a project have shown, by the same rules as on every machine."""
     known = ProjectKnowledge(project)
-    for row in database.rows("team.evidence", {"project": project, "most": _MOST_OF_A_PERSON}):
+    for row in database.rows("team.evidence", {"project": project, "most": MOST_OF_A_PERSON}):
         known.add(from_wire(msgspec.Raw(row["document"].encode()), person=row["source"], at=row["at"]))
     repairs = tuple((form, hint.text) for form, hint in known.failing_forms())
     return Lessons(len(known), known.sheet(), repairs)

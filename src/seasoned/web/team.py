@@ -14,13 +14,16 @@ from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
+from seasoned.app.stores import shared_database
+from seasoned.app.team.advice import TeamAdvice, team_advice
 from seasoned.confirm.service.service import service_of
 from seasoned.confirm.service.waiting import StoreThreads
-from seasoned.errors import NotFound, Refused
+from seasoned.errors import CannotDo, NotFound, Refused
 from seasoned.insight.page.rows import number
 from seasoned.store import Database
 from seasoned.team import overview, server
 from seasoned.text import dollars, plural
+from seasoned.web.cache import CacheLookup, TellProgress, cache_of
 from seasoned.web.display import experiment_link, moment, short
 from seasoned.web.login import Decider, Here, Visitor
 from seasoned.web.response import Page, PageRoute
@@ -67,11 +70,14 @@ _HITS = (
 _ADVICE = (
     Column("project", "project"),
     Column("what", "what to do"),
+    Column("line", "line for the instructions"),
     Column("why", "why"),
-    *numbers(sessions="sessions", people="people"),
+    *numbers(people="people", calls="calls"),
 )
 _BYS: tuple[Literal["day", "project", "model", "agent"], ...] = ("day", "project", "model", "agent")
 _LONGEST = 200
+_ADVISED = "team advice"
+_FIRST_SECONDS = 60.0
 _NOTHING = "No machine has pushed anything yet. Invite one with `seasoned team invite PERSON`."
 T = TypeVar("T")
 _MACHINES = (
@@ -252,19 +258,43 @@ async def show_advice(request: HTTPRequest, here: Here) -> Response:
         (
             TableCell(one.project, href=f"team/project?key={one.project}"),
             TableCell(one.what, is_said=True),
+            TableCell(one.line, is_said=True),
             TableCell(one.why, is_said=True),
-            *_counts(one.sessions, one.people),
+            *_counts(one.people, one.calls),
         )
-        for one in await _read(request, overview.advice)
+        for one in await _advice(request)
     ]
     table = Table(
         name="advice",
         title="Advice",
         columns=_ADVICE,
         rows=rows,
-        empty="Nothing fails for two people in three sessions.",
+        empty="Nothing costs two people time.",
+        note="What `seasoned advise` finds in one store, in the sessions of all, counted by person.",
     )
     return answer(request, here, "team.html", tables=(table,), project=None)
+
+
+async def _advice(request: HTTPRequest) -> list[TeamAdvice]:
+    """The advice as it was computed last, while it is computed again for what was pushed since."""
+    now, pages, config = await _read(request, overview.revision), cache_of(request), service_of(request).config
+    earlier = pages.revision(_ADVISED)
+    # What was withdrawn since must not be shown any more.
+    if isinstance(earlier, overview.TeamRevision) and earlier.withdrawn != now.withdrawn:
+        pages.drop(_ADVISED)
+
+    def find(_: TellProgress) -> list[TeamAdvice]:
+        with shared_database(config) as database:
+            return team_advice(database, service_of(request).secrecy.redactor())
+
+    # Only the very first page waits for all of it.
+    wait = _FIRST_SECONDS if pages.last(_ADVISED) is None else 0.0
+    found: CacheLookup[list[TeamAdvice]] = await pages.look(
+        _ADVISED, "Advice for the team", now, find, first_seconds=wait
+    )
+    if found.value is None:
+        raise CannotDo("The advice is still being computed. Try again in a minute.")
+    return found.value
 
 
 def _is_admin(here: Visitor) -> bool:

@@ -262,6 +262,58 @@ def _cause_in(text: str) -> str | None:
     return next((cause.name for cause in CAUSES if cause.words.compiled.search(text)), None)
 
 
+# By cause: an error that is recognised as it, in words of ours; and the same with what it is about.
+_PLAIN_ERRORS = {
+    "unread": ("file has not been read yet", ""),
+    "stale": ("modified since read", ""),
+    "no match": ("string to replace not found", ""),
+    "several matches": ("found 2 matches", ""),
+    "bad patch": ("invalid patch", ""),
+    "too large": ("file is too large", ""),
+    "directory": ("is a directory", ""),
+    "no tool": ("no such tool", ""),
+    "blocked": ("Blocked: (a command)", "Blocked: {}"),
+    "folder": ("directory not found", "no {}"),
+    "service": ("connection refused", ""),
+    "missing program": ("command not found", "command not found: {}"),
+    "unknown option": ("unexpected argument", "unknown option: {}"),
+    "unknown command": ("script not found", "unknown command: {}"),
+    "equals": ("= not found", ""),
+    "here document": ("can't create temp file for here document", ""),
+    "unsaved": ("commit or stash", ""),
+    "quoting": ("unexpected EOF", "no matches found: {}"),
+    "dependencies": ("node_modules missing", ""),
+    "module": ("no module named", ""),
+    "login": ("not logged in", ""),
+    "access": ("no such remote", ""),
+    "permission": ("permission denied", ""),
+    "time": ("command timed out", ""),
+    "network": ("could not resolve host", ""),
+    "conflict": ("conflict", ""),
+    "no pull request": ("no pull requests found", ""),
+    "missing file": ("no such file", ""),
+    "argument": ("missing required argument", ""),
+    "no test": ("no tests found", ""),
+    "remote": ("http 404", ""),
+}
+
+
+def plain_error(call: JudgedCall) -> str:
+    """What a failed call complains about, without words of its result: empty if its cause is not known.
+
+    It is recognised as the same cause, about the same thing if the agent itself wrote that.
+    """
+    if is_finding(call):
+        return "1 failed"
+    said = telling(call)
+    cause = _cause_in(said)
+    if cause is None:
+        return ""
+    plain, about = _PLAIN_ERRORS[cause]
+    thing = named_in(cause, said)
+    return about.format(thing) if about and thing and thing in call.raw_arguments else plain
+
+
 @lru_cache(maxsize=1024)
 def named_in(cause: str | None, said: str) -> str | None:
     """The program, option or script that an error names."""

@@ -35,7 +35,7 @@ WHERE learned_from.at > :since AND session.project = :project ORDER BY session.i
 SELECT MAX(at) AS at FROM learned_from;
 
 -- name: calls
-SELECT tool, kind, counts_as, verdict, fault, evidence, reason, time, arguments, result, intent FROM call
+SELECT message, tool, kind, counts_as, verdict, fault, evidence, reason, time, arguments, result, intent, corrected FROM call
 WHERE session_id = :session_id AND copy_of IS NULL ORDER BY position LIMIT :most;
 
 -- name: pushed

@@ -151,14 +151,29 @@ FROM team_record
 WHERE kind = 'session' AND document IS NOT NULL AND COALESCE(ended, started, at) >= :since
 GROUP BY 1;
 
+-- name: tracks
+-- Of each person the newest sessions: their calls, and their numbers.
+SELECT calls.document AS calls, totals.document AS totals, calls.source, calls.key, calls.at FROM (
+    SELECT team_record.credential, team_record.key, team_record.document, team_record.seq, team_record.at,
+        team_machine.source, ROW_NUMBER() OVER (PARTITION BY team_machine.person ORDER BY team_record.seq DESC) AS place
+    FROM team_record JOIN team_machine ON team_machine.credential = team_record.credential
+    WHERE team_record.project = :project AND team_record.kind = 'calls' AND team_record.document IS NOT NULL
+) AS calls JOIN team_record AS totals ON totals.credential = calls.credential AND totals.project = :project
+    AND totals.kind = 'session' AND totals.key = calls.key AND totals.document IS NOT NULL
+WHERE place <= :most ORDER BY calls.seq;
+
 -- name: tools
-SELECT call ->> 'tool' AS tool, COUNT(*) AS calls, COUNT(*) FILTER (WHERE call ->> 'verdict' = 'failed') AS failed,
-    COUNT(DISTINCT (team_record.credential, team_record.key)) AS sessions
+SELECT tool.key AS tool, CAST(SUM(CAST(tool.value ->> 0 AS BIGINT)) AS BIGINT) AS calls,
+    CAST(SUM(CAST(tool.value ->> 1 AS BIGINT)) AS BIGINT) AS failed, COUNT(*) AS sessions
 FROM (
-    SELECT credential, key, document FROM team_record
+    SELECT tools FROM team_record
     WHERE project = :project AND kind = 'calls' AND document IS NOT NULL ORDER BY seq DESC LIMIT :newest
-) AS team_record, json_array_elements(CAST(document AS JSON) -> 'calls') AS call
+) AS newest, jsonb_each(newest.tools) AS tool
 GROUP BY 1 ORDER BY calls DESC, tool LIMIT :limit;
+
+-- name: revision
+SELECT (SELECT last_value FROM team_sequence) AS last,
+    (SELECT COUNT(*) FROM team_record WHERE document IS NULL) AS withdrawn;
 
 -- name: mistakes
 -- Failures of calls, not of the user's code, in two sessions or more.
