@@ -15,7 +15,7 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 from seasoned.app.stores import shared_database
-from seasoned.app.team.advice import TeamAdvice, team_advice
+from seasoned.app.team.advice import team_advice
 from seasoned.confirm.service.service import service_of
 from seasoned.confirm.service.waiting import StoreThreads
 from seasoned.errors import CannotDo, NotFound, Refused
@@ -76,7 +76,6 @@ _ADVICE = (
 )
 _BYS: tuple[Literal["day", "project", "model", "agent"], ...] = ("day", "project", "model", "agent")
 _LONGEST = 200
-_ADVISED = "team advice"
 _FIRST_SECONDS = 60.0
 _NOTHING = "No machine has pushed anything yet. Invite one with `seasoned team invite PERSON`."
 T = TypeVar("T")
@@ -115,7 +114,12 @@ async def show_project(request: HTTPRequest, here: Here, key: str) -> Response:
     known = await _read(request, server.projects)
     if key not in {one.project for one in known}:
         raise NotFound("No machine of the team shares this project.")
-    found = await _read(request, lambda database: server.lessons(database, key))
+    found, known_mistakes, known_tools = await _kept(
+        request,
+        f"team project {key}",
+        "What the team knows of a project",
+        lambda book: (server.lessons(book, key), overview.mistakes(book, key), overview.tools(book, key)),
+    )
     lines = [
         (TableCell(line.text), TableCell(line.purpose), TableCell(line.lineages, number(line.lineages)))
         for line in found.lines
@@ -123,12 +127,9 @@ async def show_project(request: HTTPRequest, here: Here, key: str) -> Response:
     repairs = [(TableCell(form), TableCell(text)) for form, text in found.repairs]
     mistakes = [
         (TableCell(one.tool), TableCell(one.form), *_counts(one.sessions, one.people, one.failures, one.repaired))
-        for one in await _read(request, lambda database: overview.mistakes(database, key))
+        for one in known_mistakes
     ]
-    tools = [
-        (TableCell(one.tool), *_counts(one.calls, one.failed, one.sessions))
-        for one in await _read(request, lambda database: overview.tools(database, key))
-    ]
+    tools = [(TableCell(one.tool), *_counts(one.calls, one.failed, one.sessions)) for one in known_tools]
     empty = "Too few sessions agree so far."
     never, newest = "Nothing failed in two sessions.", f"Of the newest {overview.NEWEST:,} sessions."
     tables = (
@@ -254,6 +255,7 @@ async def show_search(request: HTTPRequest, here: Here, q: str = "", key: str | 
 @router.get("/team/advice")
 async def show_advice(request: HTTPRequest, here: Here) -> Response:
     """Show what fails for several people, and what is worth doing about it."""
+    redactor = service_of(request).secrecy.redactor()
     rows = [
         (
             TableCell(one.project, href=f"team/project?key={one.project}"),
@@ -262,7 +264,7 @@ async def show_advice(request: HTTPRequest, here: Here) -> Response:
             TableCell(one.why, is_said=True),
             *_counts(one.people, one.calls),
         )
-        for one in await _advice(request)
+        for one in await _kept(request, "team advice", "Advice for the team", lambda book: team_advice(book, redactor))
     ]
     table = Table(
         name="advice",
@@ -275,25 +277,23 @@ async def show_advice(request: HTTPRequest, here: Here) -> Response:
     return answer(request, here, "team.html", tables=(table,), project=None)
 
 
-async def _advice(request: HTTPRequest) -> list[TeamAdvice]:
-    """The advice as it was computed last, while it is computed again for what was pushed since."""
+async def _kept(request: HTTPRequest, name: str, title: str, look: Callable[[Database], T]) -> T:
+    """What takes long, as it was computed last, while it is computed again for what was pushed since."""
     now, pages, config = await _read(request, overview.revision), cache_of(request), service_of(request).config
-    earlier = pages.revision(_ADVISED)
+    earlier = pages.revision(name)
     # What was withdrawn since must not be shown any more.
     if isinstance(earlier, overview.TeamRevision) and earlier.withdrawn != now.withdrawn:
-        pages.drop(_ADVISED)
+        pages.drop(name)
 
-    def find(_: TellProgress) -> list[TeamAdvice]:
+    def find(_: TellProgress) -> T:
         with shared_database(config) as database:
-            return team_advice(database, service_of(request).secrecy.redactor())
+            return look(database)
 
     # Only the very first page waits for all of it.
-    wait = _FIRST_SECONDS if pages.last(_ADVISED) is None else 0.0
-    found: CacheLookup[list[TeamAdvice]] = await pages.look(
-        _ADVISED, "Advice for the team", now, find, first_seconds=wait
-    )
+    wait = _FIRST_SECONDS if pages.last(name) is None else 0.0
+    found: CacheLookup[T] = await pages.look(name, title, now, find, first_seconds=wait)
     if found.value is None:
-        raise CannotDo("The advice is still being computed. Try again in a minute.")
+        raise CannotDo("This is still being computed. Try again in a minute.")
     return found.value
 
 
