@@ -99,6 +99,7 @@ class TeamExperiment(msgspec.Struct, frozen=True):
 
 def experiments(database: Database) -> list[TeamExperiment]:
     """The experiments of the team, and how many machines take part."""
+    newest = {row["project"]: row for row in database.rows("team.experiments")}
     return [
         TeamExperiment(
             name_at(row["project"]),
@@ -107,7 +108,7 @@ def experiments(database: Database) -> list[TeamExperiment]:
             row["machines"],
             row["sessions"],
         )
-        for row in database.rows("team.experiments")
+        for row in newest.values()
     ]
 
 

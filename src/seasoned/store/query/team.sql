@@ -66,13 +66,13 @@ WHERE team_record.project = :project AND team_record.kind = 'split';
 SELECT DISTINCT project FROM team_record WHERE kind = 'split' AND document IS NOT NULL ORDER BY project;
 
 -- name: experiments
--- The newest split of each, with the machines that have pushed outcomes.
-SELECT DISTINCT ON (split.project) split.project, split.credential, split.document,
+-- Splits, the newest of an experiment last, with the machines that have pushed outcomes.
+SELECT split.project, split.credential, split.document,
     (SELECT COUNT(DISTINCT credential) FROM team_record AS outcome
         WHERE outcome.project = split.project AND kind = 'outcome' AND document IS NOT NULL) AS machines,
     (SELECT COUNT(*) FROM team_record AS outcome
         WHERE outcome.project = split.project AND kind = 'outcome' AND document IS NOT NULL) AS sessions
-FROM team_record AS split WHERE kind = 'split' AND document IS NOT NULL ORDER BY split.project, split.seq DESC;
+FROM team_record AS split WHERE kind = 'split' AND document IS NOT NULL ORDER BY split.project, split.seq;
 
 -- name: keys_of
 SELECT kind, key FROM team_record
