@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -35,18 +37,33 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that take longest begin first, so that none of them is left over at the end; otherwise the order stays."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """Those that take longest begin first, so that none of them is left over at the end; otherwise the order stays.
+
+    The first process gets them. It mostly waits for real programs, while the others keep the processors busy.
+    """
+    items.sort(key=lambda item: not _takes_long(item))
+
+
+def _takes_long(item: pytest.Item) -> bool:
+    real = item.path.name.startswith("test_real_") or item.path.parent.name == "browser"
+    return real or item.get_closest_marker("slow") is not None
 
 
 def pytest_collection_finish() -> None:
     sys.dont_write_bytecode = _WRITES_NO_BYTECODE
+    # Modules and tests stay to the end: the collector need not look at some million objects again and again.
+    gc.collect()
+    gc.freeze()
+
+
+_HOMES = count()
 
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees or changes the user's own folders."""
-    home = tmp_path_factory.mktemp("home")
+    # Not a numbered folder: to find a free number pytest would list the thousands that are there.
+    home = tmp_path_factory.mktemp(f"home-{next(_HOMES)}", numbered=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("SEASONED_HOME", str(home / ".seasoned"))
     # A test that is about the process in the background switches it on, and ends it.

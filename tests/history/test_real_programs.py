@@ -1,19 +1,24 @@
-"""Sessions that the real OpenCode, Qwen Code and Goose record, counted once more by plain Python."""
+"""Sessions that real programs record, counted once more by plain Python.
+
+Goose is started here. OpenCode and Qwen Code are started by `tests/hooks/test_real_agents.py`, which counts theirs too.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 from seasoned.history.read import read as read_path
-from tests.hooks.agents import MODEL, OpenCode, Qwen
+from tests.hooks.agents import MODEL
 from tests.hooks.connected import Connected
 from tests.real_clients import goose
+from tests.scripted_server import Step
 
 Counted = tuple[int, int, int]  # calls, calls that the agent says failed, commands with another code than 0
 
@@ -37,6 +42,7 @@ def qwen_counts(home: Path) -> tuple[Path, Counted]:
 
 
 class Goose(Connected):
+    agent = "goose"
     variables: ClassVar[dict[str, str]] = {
         "GOOSE_PROVIDER": "openai",
         "GOOSE_MODEL": "scripted",
@@ -45,12 +51,6 @@ class Goose(Connected):
         "OPENAI_API_KEY": "dummy",
         "OPENAI_HOST": MODEL,
     }
-
-    @staticmethod
-    def prepare(home: Path) -> None:
-        """It needs no settings."""
-        if os.environ.get("SEASONED_TORTURE") != "1":
-            pytest.skip("Goose is a program of 280 MB: SEASONED_TORTURE=1 installs and runs it")
 
     @staticmethod
     def ask(prompt: str) -> list[object]:
@@ -73,36 +73,46 @@ def goose_counts(home: Path) -> tuple[Path, Counted]:
     return path, (sum(one["type"] == "toolRequest" for one in blocks), failed, sum(bool(code) for code in codes))
 
 
-@pytest.mark.parametrize(
-    ("place", "tool", "name", "count"),
-    [
-        (OpenCode, "read", "filePath", opencode_counts),
-        (Qwen, "read_file", "file_path", qwen_counts),
-        (Goose, "read_image", "source", goose_counts),
-    ],
-    ids=["opencode", "qwen", "goose"],
-)
-def test_a_session_of_the_real_program_is_read_whole(
-    place: type[Connected], tool: str, name: str, count: Any, tmp_path: Path
-) -> None:
-    client: Any = place(tmp_path)
-    client.prepare(tmp_path)
-    missing = str(client.work / "missing.txt")
-    steps = [client.shell("ls"), client.shell("ls /nowhere"), {"calls": [{"tool": tool, "arguments": {name: missing}}]}]
-    for step in steps:
-        step["without"] = "Generate a short title" if place is Goose else "title generator"
-    client.run([*steps, {"text": "It is done.", "without": steps[0]["without"]}], client.ask("Fix the till."))
-    path, counted = count(tmp_path)
-    assert (counted[0], counted[2]) == (3, 1), "the program did what the script says"
+# How the sessions of a program are counted, and its call that reads a file.
+COUNTS: dict[str, tuple[Callable[[Path], tuple[Path, Counted]], str, str]] = {
+    "goose": (goose_counts, "read_image", "source"),
+    "opencode": (opencode_counts, "read", "filePath"),
+    "qwen": (qwen_counts, "read_file", "file_path"),
+}
+
+
+def reads_what_is_missing(place: Connected) -> Step:
+    """A call that the program answers with an error."""
+    _, tool, name = COUNTS[place.agent]
+    return {"calls": [{"tool": tool, "arguments": {name: str(place.work / "missing.txt")}}]}
+
+
+def check_the_session_is_read_whole(place: Connected, calls: int, *said: str) -> None:
+    """What the reader finds in the session that the program recorded is what plain Python counts there."""
+    path, counted = COUNTS[place.agent][0](place.home)
+    assert (counted[0], counted[2]) == (calls, 1), "the program did what the script says"
     (session,) = read_path(path)
     marks = [call.result.marks for call in session.calls() if call.result is not None]
     found = (
         len(list(session.calls())),
         sum(mark.failed is True for mark in marks),
-        sum(bool(m.exit_code) for m in marks),
+        sum(bool(mark.exit_code) for mark in marks),
     )
     assert found == counted
     assert session.unreadable == ()
-    assert session.cwd == str(client.work)
+    assert session.cwd == str(place.work)
     assert session.usage is not None
-    assert {"Fix the till.", "It is done."} <= {message.text.strip('"\n') for message in session.messages}
+    assert set(said) <= {message.text.strip('"\n') for message in session.messages}
+
+
+@pytest.mark.skipif(
+    os.environ.get("SEASONED_TORTURE") != "1",
+    reason="Goose is a program of 280 MB: SEASONED_TORTURE=1 installs and runs it",
+)
+def test_a_session_of_goose_is_read_whole(tmp_path: Path) -> None:
+    place = Goose(tmp_path)
+    steps = [place.shell("ls"), place.shell("ls /nowhere"), reads_what_is_missing(place), {"text": "It is done."}]
+    for step in steps:
+        step["without"] = "Generate a short title"
+    place.run(steps, place.ask("Fix the till."))
+    check_the_session_is_read_whole(place, 3, "Fix the till.", "It is done.")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tests.hooks.connected import MODEL_PORT, Connected
-from tests.real_clients import copilot, gemini, opencode, qwen
+from tests.real_clients import CLIENTS, copilot, gemini, opencode, qwen
 from tests.scripted_server import Line
 
 MODEL = f"http://127.0.0.1:{MODEL_PORT}"
@@ -20,6 +20,8 @@ class Gemini(Connected):
         "GOOGLE_GEMINI_BASE_URL": MODEL,
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
         "GEMINI_TELEMETRY_ENABLED": "false",
+        # It would start itself once more, only with more memory.
+        "GEMINI_CLI_NO_RELAUNCH": "true",
     }
 
     @staticmethod
@@ -44,6 +46,8 @@ class Qwen(Connected):
         "OPENAI_API_KEY": "dummy",
         "OPENAI_BASE_URL": f"{MODEL}/v1",
         "OPENAI_MODEL": "scripted",
+        "QWEN_CODE_NO_RELAUNCH": "true",
+        "NODE_COMPILE_CACHE": str(CLIENTS / "compiled"),
     }
 
     @staticmethod

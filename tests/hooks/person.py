@@ -25,7 +25,7 @@ def main(home: Path, agreed: str = "") -> None:
                     (home / "at-decision.json").write_text(json.dumps((home / "published").exists()))
                 verb, reason = ("approve", {}) if agrees else ("deny", {"reason": REASON})
                 client.post(f"/confirm/{one['id']}/{verb}", json={**reason, "passphrase": WORDS})
-            time.sleep(0.05)
+            time.sleep(0.1)
 
 
 if __name__ == "__main__":

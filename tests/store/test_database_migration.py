@@ -11,7 +11,7 @@ import pytest
 
 from seasoned.store import migration, open_store, postgres
 from seasoned.store.migration import MIGRATIONS, VERSION, migrate, statements
-from tests.each_case import each_case
+from tests.each_case import check_each
 
 TABLES = Path(migration.__file__).parent / "table"
 GUARD = """
@@ -31,19 +31,27 @@ def _schema(path: Path) -> list[tuple[str, ...]]:
         return connection.execute("SELECT type, name, tbl_name FROM sqlite_master ORDER BY 1, 2").fetchall()
 
 
-@each_case("version", range(1, VERSION))
-def test_a_store_of_each_older_version_opens_and_keeps_what_it_had(tmp_path: Path, version: int) -> None:
-    old, new = tmp_path / "old.db", tmp_path / "new.db"
-    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
-        for step in MIGRATIONS[:version]:
-            step(connection)
-        connection.execute("INSERT INTO session (agent, native_id) VALUES ('hermes', '1')")
-        connection.execute(f"PRAGMA user_version = {version}")
-    with open_store(old) as store:
-        assert store.connection.execute("SELECT agent, native_id FROM session").fetchone()[:] == ("hermes", "1")
-        assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
+def test_a_store_of_each_older_version_opens_and_keeps_what_it_had(tmp_path: Path) -> None:
+    new = tmp_path / "new.db"
     open_store(new).close()
-    assert _schema(old) == _schema(new)
+    expected = _schema(new)
+    # Made in memory one version after the other: on a disk each statement would be waited for.
+    olds = {version: tmp_path / f"{version}.db" for version in range(1, VERSION)}
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as growing:
+        for version, path in olds.items():
+            MIGRATIONS[version - 1](growing)
+            growing.execute(f"PRAGMA user_version = {version}")
+            with closing(sqlite3.connect(path, isolation_level=None)) as old:
+                growing.backup(old)
+                old.execute("INSERT INTO session (agent, native_id) VALUES ('hermes', '1')")
+
+    def check(version: int) -> None:
+        with open_store(olds[version]) as store:
+            assert store.connection.execute("SELECT agent, native_id FROM session").fetchone()[:] == ("hermes", "1")
+            assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
+        assert _schema(olds[version]) == expected
+
+    check_each(olds, check)
 
 
 def test_a_new_store_is_what_all_migrations_make_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.structure.source_tree import modules
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(autouse=True, scope="package")
 def _let_go_of_the_trees() -> Iterator[None]:
     """The trees of all files take half a gigabyte, and every test after these would be slower by it."""
     yield
