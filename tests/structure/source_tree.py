@@ -43,7 +43,7 @@ def module(name: str, text: str, file: str | None = None, *, is_package: bool = 
 
 @cache
 def modules(folder: str = "src") -> tuple[Module, ...]:
-    """Every Python file below a folder of the project; `conftest.py` lets go of them after each file of tests."""
+    """Every Python file below a folder of the project; `conftest.py` lets go of them after the last of these tests."""
     return tuple(_load(path, folder) for path in sorted((ROOT / folder).rglob("*.py")))
 
 
