@@ -16,7 +16,7 @@ from seasoned.app.gateway import budgets, build_gateway, first_moment, gateway_u
 from seasoned.app.stores import open_log, shared_database, user_store
 from seasoned.cli.options import Commands, all_option, file_type, json_option, project_option
 from seasoned.cli.output import console, print_json, printable, table, when
-from seasoned.cli.project.choice import chosen_project
+from seasoned.cli.project import chosen_project
 from seasoned.config import load
 from seasoned.confirm.policy import Listen
 from seasoned.gateway import accounting

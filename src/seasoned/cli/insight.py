@@ -22,9 +22,8 @@ from seasoned.cli.options import (
     project_option,
     store_option,
 )
-from seasoned.cli.output import ReadingBar, print_json, printable, shown, table
-from seasoned.cli.page_file import write_page
-from seasoned.cli.project.choice import chosen_project
+from seasoned.cli.output import ReadingBar, print_json, printable, shown, table, write_page
+from seasoned.cli.project import chosen_project
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.insight.json_answer import track_answer

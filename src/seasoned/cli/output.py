@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from seasoned.config import is_quiet
-from seasoned.errors import CannotDo
-
-# A bar that appears and is gone at once looks like an error.
-_PROGRESS_AFTER_SECONDS = 0.7
+from seasoned.errors import CannotDo, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+# A bar that appears and is gone at once looks like an error.
+_PROGRESS_AFTER_SECONDS = 0.7
 
 
 def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> None:
@@ -171,3 +172,22 @@ class ReadingBar:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def write_page(html: str, path: Path, *, kind: str) -> Path:
+    """Write the page; only an older page of the same kind is ever overwritten."""
+    mark = f"<!-- seasoned:{kind} -->"
+    try:
+        # The head is enough, and the file may be large.
+        if path.exists() and mark not in path.read_text("utf-8", "replace")[:1000]:
+            raise UsageError(f"{str(path)!r} exists and is not a {kind} of Seasoned. Choose another file with -o.")
+        marked = html.replace("<!doctype html>", f"<!doctype html>\n{mark}", 1)
+        # It quotes sessions, so no other user may read it, not even for a moment.
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            path.chmod(0o600)
+            file.write(marked)
+    except OSError as error:
+        raise CannotDo(
+            f"The page {str(path)!r} cannot be written ({error.strerror}). Choose another file with -o."
+        ) from error
+    return path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import click
@@ -13,18 +13,22 @@ import msgspec
 
 from seasoned.app.confirm import FirstVersionOptions, ListenOptions, open_book
 from seasoned.app.extras import require
-from seasoned.cli.confirm import show as output
 from seasoned.cli.confirm.install import install, uninstall
 from seasoned.cli.confirm.people import allow, passphrase, policy, token
 from seasoned.cli.confirm.prompt import ask_passphrase, service_client
 from seasoned.cli.options import Commands, file_type, json_option
-from seasoned.cli.output import print_json, printable, when
+from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.cli.serve import listen_options, run_service
 from seasoned.config import load, secret
+from seasoned.confirm.audit.archive import read_archives
 from seasoned.confirm.client.sync import RequestView, check_approved, digest_of
-from seasoned.confirm.request.request import NewRequest
-from seasoned.errors import CannotDo, UsageError
+from seasoned.confirm.request.request import NewRequest, Request
+from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.text import plural
+
+if TYPE_CHECKING:
+    from seasoned.confirm.request.book import Book
+
 
 _STATUSES = click.Choice(["pending", "approved", "denied", "expired", "auto_approved"])
 # Requests expire after an hour at most; a little more, so that the wait ends with that answer.
@@ -223,7 +227,7 @@ def _decide(
         client = service_client(url, token_file)
         if not as_json:
             # Always shown before the decision: a person decides about exact arguments and not about an id.
-            output.print_request(client.read_request(request_id))
+            print_request(client.read_request(request_id))
         typed = ask_passphrase(f"Passphrase to {'approve' if approve else 'deny'} it: ")
         decided = client.decide(request_id, approve=approve, passphrase=typed, reason=reason)
         votes = ""
@@ -234,9 +238,9 @@ def _decide(
 
             # Before the passphrase is asked for, because the prompt names who decides.
             who = pick_name(book.database, name)
-            request = output.stored_request(book, request_id)
+            request = stored_request(book, request_id)
             if not as_json:
-                output.print_request(request)
+                print_request(request)
             typed = ask_passphrase(f"Passphrase of {who} to {'approve' if approve else 'deny'} it: ")
             decided = book.decide(prove(book, who, typed), request_id, approve=approve, reason=reason, via="terminal")
         given = sum(one.approve for one in decided.votes)
@@ -271,13 +275,13 @@ def list_(
         asked = {"limit": limit} | ({"status": status} if status else {}) | ({"unused": "true"} if unused else {})
         found = service_client(url, token_file).read(f"/confirm?{urlencode(asked)}").get("requests", [])
     else:
-        found = output.stored_requests(status, unused=unused, limit=limit)
+        found = stored_requests(status, unused=unused, limit=limit)
     if as_json:
         print_json("confirm-requests", {"count": len(found), "requests": found})
     elif not found:
         click.echo("No requests match." if status or unused else "There are no requests yet.")
     else:
-        output.print_requests(found)
+        print_requests(found)
 
 
 @confirm.command()
@@ -298,11 +302,11 @@ def show(request_id: str, url: str | None, token_file: Path | None, as_json: boo
     else:
         with open_book() as book:
             book.expire_due()
-            found = output.stored_request(book, request_id)
+            found = stored_request(book, request_id)
     if as_json:
         print_json("confirm-request", found)
     else:
-        output.print_request(found)
+        print_request(found)
 
 
 @confirm.command()
@@ -325,7 +329,7 @@ def audit(
     if archive:
         if url is not None or token_file is not None or request_id is not None:
             raise UsageError("--archive is a file on this machine: leave --url, --token-file and --request out.")
-        output.print_archive(load().home, limit, as_json=as_json)
+        print_archive(load().home, limit, as_json=as_json)
         return
     if url is not None or token_file is not None:
         found = service_client(url, token_file).read(f"/audit?limit={limit}").get("entries", [])
@@ -333,11 +337,11 @@ def audit(
             # The service has no filter for this; it sends the newest first, and one request reads better oldest first.
             found = [one for one in reversed(found) if one.get("request_id") == request_id]
     else:
-        found = output.stored_audit(limit, request_id)
+        found = stored_audit(limit, request_id)
     if as_json:
         print_json("confirm-audit", {"count": len(found), "entries": found})
     else:
-        output.print_audit(found)
+        print_audit(found)
 
 
 @confirm.command()
@@ -435,3 +439,126 @@ for _group in (token, allow, passphrase, policy):
     confirm.add_command(_group)
 for _command in (install, uninstall):
     confirm.add_command(_command)
+
+
+_COLOURS = {"pending": "yellow", "approved": "green", "auto_approved": "green", "denied": "red", "expired": "dim"}
+
+
+def stored_requests(status: str | None, *, unused: bool, limit: int) -> list[dict[str, Any]]:
+    """Requests in this machine's store, newest first."""
+    with open_book() as book:
+        from seasoned.confirm.request.row import request_from_row
+
+        # Nothing expires by itself without a running service; the list must not call old requests pending.
+        book.expire_due()
+        asked = {"requester": None, "status": status, "unused": int(unused), "limit": limit, "before": None}
+        rows = book.database.rows("confirm.requests", asked)
+        return [_answer(request_from_row(book.database, row, book.seal)) for row in rows]
+
+
+def stored_request(book: Book, request_id: str) -> dict[str, Any]:
+    """One request in this machine's store."""
+    from seasoned.confirm.request.row import request_from_row
+
+    # Ids are ASCII, so nothing else can be one.
+    row = book.database.row("confirm.request", {"id": request_id}) if request_id.isascii() else None
+    if row is None:
+        raise NotFound(f"There is no request {request_id!r}. See `seasoned confirm list`.")
+    return _answer(request_from_row(book.database, row, book.seal))
+
+
+def _answer(request: Request) -> dict[str, Any]:
+    return {**msgspec.to_builtins(request), "is_unused": request.is_unused}
+
+
+def stored_audit(limit: int, request_id: str | None) -> list[dict[str, Any]]:
+    """Rows of this machine's audit: the newest, or all of one request."""
+    with open_book() as book:
+        from seasoned.confirm.audit.chain import entries_of_request
+
+        entries = book.audit(limit) if request_id is None else entries_of_request(book.database, request_id)
+        return [msgspec.to_builtins(one) for one in entries]
+
+
+def print_requests(found: list[dict[str, Any]]) -> None:
+    """A table of requests."""
+    rows = [
+        (
+            one["id"],
+            f"{one['status']}, unused" if one.get("is_unused") else one["status"],
+            one["action"],
+            " ".join(str(one["description"]).split())[:100],
+            one["requester"],
+            when(one["created_at"]),
+            one["resolved_by"],
+        )
+        for one in found
+    ]
+    columns = ["id", "status", "action", "description", "requester", "asked", "decided by"]
+    table(columns, rows, whole=["id", "status"])
+
+
+def print_audit(found: list[dict[str, Any]]) -> None:
+    """A table of the audit's rows."""
+    # A service of an older version names neither action nor status.
+    fields = ("event", "action", "status", "actor", "via", "request_id")
+    rows = [(one["seq"], when(one["at"]), *[one.get(field) for field in fields]) for one in found]
+    columns = ["row", "when", "event", "action", "status", "by", "through", "request"]
+    table(columns, rows, right=["row"], whole=["request"])
+
+
+def print_archive(home: Path, limit: int, *, as_json: bool) -> None:
+    """Requests of the first version, as they were archived."""
+    found = [msgspec.to_builtins(one) for one in read_archives(home, limit=limit)]
+    if as_json:
+        print_json("confirm-archive", {"count": len(found), "requests": found})
+        return
+    if not found:
+        raise NotFound("There is no archive. `seasoned adopt` makes one from the audit of the first version.")
+    rows = [
+        (
+            when(one["created_at"]),
+            one["action"],
+            one["status"],
+            " ".join(str(one["description"] or "").split())[:100],
+            one["requester"],
+            one["resolved_by"],
+            one["reason"],
+        )
+        for one in found
+    ]
+    table(["when", "action", "status", "description", "requester", "decided by", "reason"], rows, whole=["when"])
+
+
+def print_request(found: dict[str, Any]) -> None:
+    """Everything a person should see before deciding, and nothing that could steer the terminal."""
+    from rich.text import Text
+
+    out = console()
+    status = str(found.get("status", ""))
+    head = Text(printable(f"{found.get('action')}  "), style="bold")
+    head.append(status, style=_COLOURS.get(status, ""))
+    out.print(head)
+    # Indented, so that no description can pass for a line of ours, and complete, however long it is.
+    out.print(Text("  " + printable(str(found.get("description", ""))).replace("\n", "\n  ")))
+    shown = msgspec.json.format(msgspec.json.encode(found.get("details", {})), indent=2).decode()
+    out.print(Text("  " + printable(shown).replace("\n", "\n  ")))
+    # An approval is worth nothing unless its giver has seen the exact arguments.
+    if status == "pending" and not found.get("is_exact", True):
+        out.print(Text("These are not the exact arguments: they could not be decrypted. Deny it.", style="red"))
+    if found.get("finding"):
+        out.print(Text("Warning: " + printable(str(found["finding"])).replace("\n", " "), style="red"))
+    # The requester is proven by a token; the label is only what the agent says about itself.
+    label = f" (calls itself {found['label']})" if found.get("label") else ""
+    out.print(
+        Text(printable(f"asked by {found.get('requester')}{label} at {when(found.get('created_at'))}"), style="dim")
+    )
+    if found.get("session_key"):
+        out.print(Text(printable(f"session {found['session_key']}"), style="dim"))
+    until = "decide until" if status == "pending" else "could be decided until"
+    out.print(Text(f"{until} {when(found.get('expires_at'))} · digest {found.get('digest')}", style="dim"))
+    for vote in found.get("votes") or ():
+        said = f"{vote['voter']} {'approved' if vote['approve'] else 'denied'} it by {vote['via']}"
+        out.print(Text(printable(said + (f": {vote['reason']}" if vote["reason"] else "")), style="dim"))
+    if found.get("is_unused"):
+        out.print(Text("approved, but not redeemed: it has not started", style="yellow"))

@@ -1,4 +1,4 @@
-"""`projects`: list them, merge them and split them."""
+"""`projects`: list them, merge them and split them; and which project a command speaks about."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from seasoned.app.stores import own_store
 from seasoned.cli.options import Commands, json_option
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.config import load
+from seasoned.errors import UsageError
+from seasoned.store import Store
 from seasoned.store.project import (
     ProjectRow,
     find_project,
@@ -20,9 +22,48 @@ from seasoned.store.project import (
     list_projects,
     merge_projects,
     merged_into,
+    project_at,
+    project_key,
     split_project,
 )
 from seasoned.text import plural
+
+UNKNOWN_FOLDER = (
+    "No sessions are known for this folder. Choose a project with --project (`seasoned projects` lists them), or use"
+    " --all."
+)
+
+
+def project_or_none(store: Store, given: str | None, *, everything: bool) -> tuple[str | None, str]:
+    """The project to speak about (None: all), and what to say if nothing is found because no session worked here.
+
+    What is known of other projects is only shown with --all: an unknown folder is a project without sessions.
+    """
+    key = chosen_project(store, given, everything=everything)
+    if key is not None or everything:
+        return key, ""
+    here = str(Path.cwd())
+    return project_key(store, here) or here, UNKNOWN_FOLDER
+
+
+def chosen_project(store: Store, given: str | None, *, everything: bool, by_default: bool = True) -> str | None:
+    """The key of the project to speak about: the one that was named, else that of this folder. None means all.
+
+    `by_default` is false where the user said which sessions are meant, by paths or --store.
+    """
+    if given is not None and everything:
+        raise UsageError("--project and --all exclude each other. Leave one out.")
+    if given is not None:
+        return find_project(store, given, base=str(Path.cwd())).key
+    if everything or not by_default:
+        return None
+    here = project_at(store, str(Path.cwd()))
+    if here is None:
+        return None
+    click.echo(
+        f"Project {printable(here.name)}, {plural(here.sessions, 'session')}. Use --all for every project.", err=True
+    )
+    return here.key
 
 
 @click.group(cls=Commands, invoke_without_command=True)

@@ -1,1 +1,0 @@
-"""`mine` and `query`: histories as Parquet, and questions about them."""

@@ -1,1 +1,0 @@
-"""Commands for projects, and the choice of one."""
