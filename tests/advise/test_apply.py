@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from seasoned.advise.advice import Advice, AdviceEvidence, AdviceStep, make_advice
-from seasoned.advise.applied import AppliedAdvice, applied_advice
-from seasoned.advise.follow_up import follow_up
+from seasoned.advise.applied import AppliedAdvice, applied_advice, follow_up
 from seasoned.advise.gather import Gathered, gather
 from seasoned.advise.instruction import HEADING, with_line, without_line
 from seasoned.advise.step import StepPlace, codex_rule, plan_step

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from seasoned.backtest.conversation import conversations
 from seasoned.backtest.figures import figures
-from seasoned.backtest.replay import replay
+from seasoned.backtest.replay import conversations, replay
 from tests.experience.sessions import made, ran, session
 
 UNKNOWN = "error: unrecognized subcommand 'run'"

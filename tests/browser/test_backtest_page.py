@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from seasoned.backtest.conversation import conversations
 from seasoned.backtest.figures import figures
 from seasoned.backtest.page.sections import render
-from seasoned.backtest.replay import replay
+from seasoned.backtest.replay import conversations, replay
 from tests.browser.walking import SIGHTS, Walk
 from tests.experience.sessions import ran, session
 from tests.web.filled import HOSTILE, HOSTILE_FOLDER

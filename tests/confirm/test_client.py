@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.confirm.client.http import in_thread, parse_address
-from seasoned.confirm.client.sync import (
+from seasoned.confirm.client import (
     Changed,
     ConfirmClient,
     Expired,
@@ -27,6 +26,8 @@ from seasoned.confirm.client.sync import (
     Unreachable,
     configured_client,
     digest_of,
+    in_thread,
+    parse_address,
 )
 from seasoned.confirm.decorator import requires_confirmation
 from seasoned.confirm.policy import AllowRule, Listen, Policy

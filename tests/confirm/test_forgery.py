@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from seasoned.confirm.audit.chain import AuditHead, entries_of_request, newest_entries, writing
+from seasoned.confirm.audit.chain import AuditHead, SigningKey, entries_of_request, newest_entries, writing
 from seasoned.confirm.audit.export import check_heads, full_head
 from seasoned.confirm.audit.ledger import UsedLedger
 from seasoned.confirm.audit.recorded import digest_of_sealed
-from seasoned.confirm.audit.signature import SigningKey
 from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.people.change import AddAllowed, MakeCredential, ReplacePolicy, change_as, first_admin
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, make, without_key

@@ -20,20 +20,26 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from seasoned.confirm.install.apply import has_backup, installed, look, make_setup, run_commands
-from seasoned.confirm.install.plan import (
+from seasoned.confirm.install import (
     BACKUP,
     Present,
+    Program,
     RootCommand,
     Setup,
+    find_program,
+    has_backup,
     install_commands,
+    installed,
+    is_out_of_reach,
+    look,
+    make_setup,
     next_steps,
     policy_text,
+    run_commands,
     setup_for_mac,
     uninstall_commands,
     unit_text,
 )
-from seasoned.confirm.install.program import Program, find_program, is_out_of_reach
 from seasoned.confirm.policy import load_policy
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 from tests.each_case import check_each

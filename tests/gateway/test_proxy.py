@@ -18,7 +18,7 @@ import openai
 import pytest
 
 from seasoned.confirm.service import listen
-from seasoned.gateway.proxy.client import RequestRefused, read_body
+from seasoned.gateway.proxy.app import RequestRefused, read_body
 from tests.each_case import each_case
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import (

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.gateway.proxy.headers import passed_on, request_headers
-from seasoned.gateway.proxy.upstream import Upstreams
+from seasoned.gateway.proxy.upstream import Upstreams, passed_on, request_headers
 from seasoned.gateway.settings import GatewaySettings, Upstream, key_for, load_settings, upstream_for
 from tests.each_case import each_case
 

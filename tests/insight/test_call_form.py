@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seasoned.insight.mistake.call_form import value_shape
+from seasoned.insight.mistake.call_target import value_shape
 from tests.each_case import each_case
 
 

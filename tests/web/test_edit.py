@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.redact.redactor import Redactor
-from seasoned.web.view.edit import edits_of
+from seasoned.web.view.conversation import edits_of
 from tests.web.hostile import SECRET
 
 _PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n x\n-old\n+new\n*** Delete File: b.py\n*** End Patch"

@@ -9,8 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from seasoned.advise.advice import Advice, AdviceEvidence, AdviceStep
-from seasoned.advise.applied import AppliedAdvice, applied_advice
-from seasoned.advise.follow_up import FollowUp, follow_up
+from seasoned.advise.applied import AppliedAdvice, FollowUp, applied_advice, follow_up
 from seasoned.advise.habit import ProjectHabits
 from seasoned.advise.instruction import contradictions, project_folder
 from seasoned.advise.mistake import EVERYWHERE, from_mistake, is_undone, subject_of

@@ -10,6 +10,7 @@ import msgspec
 
 from seasoned.advise.advice import AdviceStep, code
 from seasoned.advise.instruction import MEMORY, file_in, user_file, with_line, without_line
+from seasoned.atomic_write import make_private_folder, write_atomic
 from seasoned.config import Config
 from seasoned.connect.apply import Left
 from seasoned.connect.json_text import add_element, add_member, read_object
@@ -151,3 +152,30 @@ def _script(config: Config, step: AdviceStep, place: StepPlace) -> tuple[FileCha
 
 def _script_line(step: AdviceStep) -> str:
     return f"Run `sh scripts/{step.instead}` instead of writing its commands out."
+
+
+class ShownList(msgspec.Struct, frozen=True):
+    """The ids in the order in which they were printed, and the project that the list was about."""
+
+    ids: tuple[str, ...] = ()
+    project: str | None = None
+
+    def id_of(self, text: str) -> str:
+        """The id that a number stands for; any other text is an id already."""
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
+        return self.ids[number - 1] if 0 < number <= len(self.ids) else text
+
+
+def save_shown(home: Path, shown: ShownList) -> None:
+    """Remember the list."""
+    folder = home / AREA
+    make_private_folder(folder)
+    write_atomic(folder / "shown.json", msgspec.json.encode(shown), unfinished=folder / ".unfinished")
+
+
+def read_shown(home: Path) -> ShownList:
+    """The list that was printed last; empty if none was."""
+    try:
+        return msgspec.json.decode((home / AREA / "shown.json").read_bytes(), type=ShownList)
+    except (OSError, msgspec.DecodeError):
+        return ShownList()

@@ -9,8 +9,7 @@ from pathlib import Path
 import msgspec
 
 from seasoned.advise.advice import Advice, AdviceEvidence, AdviceStep, make_advice
-from seasoned.advise.applied import AppliedAdvice, applied_advice, drop_decision, keep_decision
-from seasoned.advise.follow_up import FollowUp
+from seasoned.advise.applied import AppliedAdvice, FollowUp, applied_advice, drop_decision, keep_decision
 from seasoned.advise.gather import Gathered
 from seasoned.advise.instruction import project_folder, says
 from seasoned.advise.step import AREA, StepPlace, left_of, plan_step, target_of

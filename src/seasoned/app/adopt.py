@@ -9,8 +9,7 @@ from pathlib import Path
 
 from seasoned.adopt.adopt import survey, take_over
 from seasoned.adopt.adopt import undo as undo_items
-from seasoned.adopt.context import AdoptContext
-from seasoned.adopt.first_version import FirstVersion, find
+from seasoned.adopt.context import AdoptContext, FirstVersion, find
 from seasoned.adopt.record import AdoptItem, AdoptRecord, TakenItem, load_record
 from seasoned.agent.memory.journal import ChangeJournal
 from seasoned.app.extras import require

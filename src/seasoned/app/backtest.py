@@ -8,9 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.backtest.conversation import conversations
 from seasoned.backtest.figures import Backtest, figures
-from seasoned.backtest.replay import Replayed, replay
+from seasoned.backtest.replay import Replayed, conversations, replay
 from seasoned.insight.store_report import Tell, answer_in_process
 from seasoned.insight.track import Track, tracks
 from seasoned.store import Store, open_store

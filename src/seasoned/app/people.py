@@ -35,8 +35,8 @@ from seasoned.confirm.people.credential import (
     revoke,
 )
 from seasoned.confirm.people.credential import make as make_credential
-from seasoned.confirm.people.key import check_passphrase as check_new_passphrase
 from seasoned.confirm.people.passphrase import authenticate_passphrase, set_passphrase
+from seasoned.confirm.people.passphrase import check_passphrase as check_new_passphrase
 from seasoned.confirm.policy import FILE, policy_bytes, read_policy
 from seasoned.confirm.request.allow_list import check_allowable
 from seasoned.confirm.request.book import Book

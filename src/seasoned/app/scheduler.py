@@ -22,8 +22,7 @@ from seasoned.learn_queue import begin, note
 from seasoned.redact.key import Secrecy
 from seasoned.schedule import job_table
 from seasoned.schedule.agent_jobs import AgentJobs, add_checked, check_folder
-from seasoned.schedule.delivery import AnswerSender
-from seasoned.schedule.delivery.sender import claim_own, settle_delivery
+from seasoned.schedule.delivery import AnswerSender, claim_own, settle_delivery
 from seasoned.schedule.job import Every, Job, JobRun, new_id
 from seasoned.schedule.job_table import StoredJob
 from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts

@@ -147,7 +147,7 @@ def _print_actions(config: Config, store: Store, *, is_sample: bool) -> None:
     if not store.rows("session.totals"):
         return
     # Imported here: it reads much that the rest of this command does not need.
-    from seasoned.advise.shown_list import ShownList, save_shown
+    from seasoned.advise.step import ShownList, save_shown
     from seasoned.cli.experience.advise import advice_of
 
     view = advice_of(config, store, None)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection
 from pathlib import PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
 from typing import Any, ParamSpec, TypeVar, cast
 
-from seasoned.confirm.client.http import CancellableCall, in_thread
-from seasoned.confirm.client.sync import Changed, ConfirmClient, configured_client
+from seasoned.confirm.client import CancellableCall, Changed, ConfirmClient, configured_client, in_thread
 from seasoned.confirm.request.canonical_json import canonical
 from seasoned.errors import UsageError
 

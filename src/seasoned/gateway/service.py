@@ -41,8 +41,7 @@ from seasoned.gateway.hint import GatewayHints, Held
 from seasoned.gateway.metrics import GatewayMetrics
 from seasoned.gateway.proxy.app import Gateway
 from seasoned.gateway.proxy.exchange import Exchange
-from seasoned.gateway.proxy.headers import Headers
-from seasoned.gateway.proxy.upstream import Upstreams
+from seasoned.gateway.proxy.upstream import Headers, Upstreams
 from seasoned.gateway.record.conversations import ConversationIndex
 from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.record.recorder import GatewayRecorder, StoreCache

@@ -19,7 +19,7 @@ import msgspec
 import seasoned
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import Exchange
-from seasoned.gateway.proxy.headers import Headers
+from seasoned.gateway.proxy.upstream import Headers
 from seasoned.gateway.settings import Upstream
 
 _EVERY_SECONDS = 1.0

@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from seasoned.command.risk import Need, need_of_call
-from seasoned.confirm.client.http import CancellableCall
-from seasoned.confirm.client.sync import RequestView, SaidNo, configured_client
+from seasoned.confirm.client import CancellableCall, RequestView, SaidNo, configured_client
 from seasoned.errors import SeasonedError
 from seasoned.hermes_plugin import host
 from seasoned.history.reader.hermes_db import AGENT

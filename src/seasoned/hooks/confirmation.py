@@ -155,7 +155,7 @@ def _question(need: Need) -> str:
 
 def _confirmed(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> str:
     """The sentence that says which request was approved; raises if none was."""
-    from seasoned.confirm.client.sync import configured_client
+    from seasoned.confirm.client import configured_client
 
     grant = configured_client().confirm(
         need.action,

@@ -17,8 +17,15 @@ from seasoned.begin.ongoing import experiment_database
 from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_session import Action, warm_session
 from seasoned.config import Config
-from seasoned.confirm.client.http import CancellableCall, in_thread
-from seasoned.confirm.client.sync import ConfirmClient, RequestView, check_approved, configured_client, digest_of
+from seasoned.confirm.client import (
+    CancellableCall,
+    ConfirmClient,
+    RequestView,
+    check_approved,
+    configured_client,
+    digest_of,
+    in_thread,
+)
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import SeasonedError, UsageError
 from seasoned.mcp_server.client_folder import ClientFolder

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from seasoned.errors import CannotDo, StoreError
-from seasoned.schedule.delivery.sender import PendingDelivery, claim_deliveries, next_delivery, settle_delivery
+from seasoned.schedule.delivery import PendingDelivery, claim_deliveries, next_delivery, settle_delivery
 from seasoned.schedule.health import BEAT_SECONDS, beat, leave
 from seasoned.schedule.job import DeliveryResult, HeartbeatCall, Job, JobRun, Slot, SlotClaim, is_delivered
 from seasoned.schedule.job_table import revision

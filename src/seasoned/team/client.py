@@ -16,7 +16,7 @@ from urllib.parse import quote
 import msgspec
 
 from seasoned.config import TeamSettings
-from seasoned.confirm.client.http import CallFailed, parse_address, send
+from seasoned.confirm.client import CallFailed, parse_address, send
 from seasoned.errors import CannotDo, NotFound, Refused, Unauthorised
 from seasoned.experience.storage import refresh
 from seasoned.redact.redactor import Redactor

@@ -22,8 +22,7 @@ from seasoned.agent.toolset.registry import SMALL_TOOLSETS, TOOLSETS, build_tool
 from seasoned.agent.warm import Warmth, hint, known_block, retract, warm_block
 from seasoned.command.risk import need_of_call
 from seasoned.config import Config, command_environment
-from seasoned.confirm.client.http import in_thread
-from seasoned.confirm.client.sync import RequestView, SaidNo, configured_client
+from seasoned.confirm.client import RequestView, SaidNo, configured_client, in_thread
 from seasoned.errors import SeasonedError, StoreError
 from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.redact.key import Secrecy

@@ -9,14 +9,15 @@ from typing import Any
 from pydantic_ai import RunContext
 
 from seasoned.agent.loop.context import Context
-from seasoned.confirm.client.http import CancellableCall, in_thread
-from seasoned.confirm.client.sync import (
+from seasoned.confirm.client import (
+    CancellableCall,
     Changed,
     ConfirmClient,
     RequestView,
     check_approved,
     configured_client,
     digest_of,
+    in_thread,
 )
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import Refused, SeasonedError

@@ -21,7 +21,7 @@ from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.cli.serve import listen_options, run_service
 from seasoned.config import load, secret
 from seasoned.confirm.audit.archive import read_archives
-from seasoned.confirm.client.sync import RequestView, check_approved, digest_of
+from seasoned.confirm.client import RequestView, check_approved, digest_of
 from seasoned.confirm.request.request import NewRequest, Request
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.text import plural

@@ -9,25 +9,23 @@ import click
 
 from seasoned.cli.options import json_option, yes_option
 from seasoned.cli.output import print_json, printable
-from seasoned.confirm.install.apply import (
+from seasoned.confirm.install import (
+    RootCommand,
+    Setup,
+    find_program,
     has_backup,
+    install_commands,
     installed,
     is_root,
     look,
     make_setup,
-    run_commands,
-    system_here,
-)
-from seasoned.confirm.install.plan import (
-    RootCommand,
-    Setup,
-    install_commands,
     next_steps,
+    run_commands,
     setup_for_mac,
+    system_here,
     uninstall_commands,
     unit_text,
 )
-from seasoned.confirm.install.program import find_program
 from seasoned.connect.plan import diff_of
 from seasoned.errors import UsageError
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from seasoned.config import load
-from seasoned.confirm.client.sync import ConfirmClient, configured_client
+from seasoned.confirm.client import ConfirmClient, configured_client
 from seasoned.errors import CannotDo, UsageError
 
 _NO_TERMINAL = (

@@ -10,7 +10,7 @@ import msgspec
 
 from seasoned.advise.advice import MOST, Advice
 from seasoned.advise.gather import gather
-from seasoned.advise.shown_list import ShownList, read_shown, save_shown
+from seasoned.advise.step import ShownList, read_shown, save_shown
 from seasoned.advise.view import (
     AdviceView,
     ShownAdvice,

@@ -248,7 +248,7 @@ def show(session: str, paths: tuple[Path, ...], full: bool, html: Path | None, a
 def _write_html(store: Store, row: sqlite3.Row, path: Path) -> None:
     require("`seasoned show --html`", "server", "fastapi", "jinja2")
     # The pages are drawn by the server's own code.
-    from seasoned.web.export import session_file
+    from seasoned.web.view.conversation import session_file
 
     try:
         found: Session | str = read_source(row)

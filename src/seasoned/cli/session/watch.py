@@ -13,7 +13,7 @@ import click
 
 from seasoned.cli.options import json_option, paths_argument
 from seasoned.cli.output import console, print_json, printable
-from seasoned.command.brief import brief_of
+from seasoned.command.call_text import brief_of
 from seasoned.config import load
 from seasoned.errors import NotFound
 from seasoned.live.follow import STREAK, LiveCall, LiveNews, RunningSession

@@ -12,9 +12,17 @@ from typing import Any
 
 import msgspec
 
-from seasoned.confirm.audit.chain import AuditEntry, entries_of_request, entry_from_row, has_own_hash, signed_bytes
+from seasoned.confirm.audit.chain import (
+    FIELD,
+    AuditEntry,
+    entries_of_request,
+    entry_from_row,
+    has_own_hash,
+    is_signed,
+    signed_bytes,
+    signing_key_of,
+)
 from seasoned.confirm.audit.passkey import VIA, Passkey, signature_in, statement_problem
-from seasoned.confirm.audit.signature import FIELD, is_signed, signing_key_of
 from seasoned.confirm.request.canonical_json import request_digest
 from seasoned.store import Database, DatabaseRow
 

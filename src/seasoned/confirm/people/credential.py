@@ -13,9 +13,8 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from seasoned.confirm.audit.chain import Chain, writing
+from seasoned.confirm.audit.chain import Chain, Signer, writing
 from seasoned.confirm.audit.recorded import digest_of_sealed
-from seasoned.confirm.audit.signature import Signer
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.request.request import APPROVED, new_id
 from seasoned.errors import Conflict, Denied, NotFound, Refused, Unauthorised, UsageError

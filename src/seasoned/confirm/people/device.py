@@ -11,9 +11,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from seasoned.confirm.audit.chain import writing
+from seasoned.confirm.audit.chain import SigningKey, writing
 from seasoned.confirm.audit.recorded import RecordedState
-from seasoned.confirm.audit.signature import SigningKey
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, current
 from seasoned.confirm.people.passphrase import check_key, unlocked
 from seasoned.errors import CannotDo, UsageError

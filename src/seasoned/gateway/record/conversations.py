@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from seasoned.gateway.proxy.headers import Headers
+from seasoned.gateway.proxy.upstream import Headers
 from seasoned.gateway.wire.event_stream import fields_of
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.history.coerce import as_object, string

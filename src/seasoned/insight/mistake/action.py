@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command.tool import command_of
-from seasoned.insight.mistake.call_form import value_shape
-from seasoned.insight.mistake.call_target import OPERAND_FIRST, runs_of
+from seasoned.insight.mistake.call_target import OPERAND_FIRST, runs_of, value_shape
 from seasoned.insight.mistake.difference import RIGHTS, CallChange, code, named
 from seasoned.insight.mistake.repair import RepairStep
 from seasoned.insight.mistake.signature import SILENT, UNSAID

@@ -11,8 +11,17 @@ import msgspec
 
 from seasoned.command.parse import names, parse
 from seasoned.command.translate import argument, argument_names
-from seasoned.insight.mistake.call_form import folder_form, value_shape, written_program
-from seasoned.insight.mistake.call_target import MANNER, NO_PATH, REMEMBERED, CallTarget, ProgramRun, same_words
+from seasoned.insight.mistake.call_target import (
+    MANNER,
+    NO_PATH,
+    REMEMBERED,
+    CallTarget,
+    ProgramRun,
+    folder_form,
+    same_words,
+    value_shape,
+    written_program,
+)
 from seasoned.insight.mistake.signature import mask
 from seasoned.insight.mistake.similarity import closeness
 from seasoned.lazy_regex import LazyRegex

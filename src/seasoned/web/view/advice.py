@@ -28,13 +28,12 @@ from seasoned.connect.plan import ConnectPlan, preview
 from seasoned.errors import CannotDo, UsageError
 from seasoned.insight.store_report import revision
 from seasoned.store import Store
-from seasoned.web.cache import CacheLookup, TellProgress
+from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_apart
 from seasoned.web.display import project_link, session_link, short
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.project import choice_of
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect
-from seasoned.web.separate_process import look_up_project, run_apart
 from seasoned.web.table import Column, Table, TableCell, answer, cell_of_ref, numbers
 
 PAGE = Page("Advice", "advice")

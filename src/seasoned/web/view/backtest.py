@@ -27,13 +27,12 @@ from seasoned.backtest.page.sections import (
 )
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.store_report import Revision, revision
-from seasoned.web.cache import CacheLookup, TellProgress, cache_of
+from seasoned.web.cache import CacheLookup, TellProgress, cache_of, look_up_project, run_apart
 from seasoned.web.display import project_link, session_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
 from seasoned.web.project import ProjectChoice, choice_of
 from seasoned.web.response import HEADERS, Page, PageRoute, redirect
-from seasoned.web.separate_process import look_up_project, run_apart
 from seasoned.web.table import Column, Table, TableCell, answer, plain, plot_table
 
 PAGE = Page("Backtest", "backtest", is_rare=True)

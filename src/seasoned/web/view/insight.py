@@ -17,13 +17,12 @@ from seasoned.insight.page.plots import Plot, plots
 from seasoned.insight.page.sections import PARTS, words
 from seasoned.insight.report import Report
 from seasoned.insight.store_report import Revision, revision
-from seasoned.web.cache import CacheLookup, TellProgress
+from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_apart
 from seasoned.web.display import session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
 from seasoned.web.project import choice_of
 from seasoned.web.response import HEADERS, Page, PageRoute, redirect
-from seasoned.web.separate_process import look_up_project, run_apart
 from seasoned.web.table import Table, answer, plot_table
 from seasoned.web.view.plot_interaction import with_interaction
 

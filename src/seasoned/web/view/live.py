@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.command.brief import brief_of
+from seasoned.command.call_text import brief_of
 from seasoned.confirm.service.service import service_of
 from seasoned.confirm.service.waiting import ChangeSignal
 from seasoned.live.follow import STREAK

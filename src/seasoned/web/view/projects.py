@@ -25,12 +25,11 @@ from seasoned.insight.store_report import Revision, revision
 from seasoned.store import DatabaseRow, Store, open_store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
 from seasoned.text import dollars
-from seasoned.web.cache import CacheLookup, TellProgress
+from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_apart
 from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import Page, PageRoute, redactor_of, redirect, with_query
-from seasoned.web.separate_process import look_up_project, run_apart
 from seasoned.web.table import Column, Table, TableCell, answer, cell_of_ref, numbers, row_limit
 from seasoned.web.view.advice import FoundAdvice, advice_for
 from seasoned.web.view.backtest import last_backtest

@@ -18,7 +18,7 @@ import msgspec
 from seasoned.confirm.notify.http import NotSent, call, check
 from seasoned.confirm.notify.webhook import sign
 from seasoned.errors import UsageError
-from seasoned.schedule.delivery.sender import DeliveryMessage
+from seasoned.schedule.delivery import DeliveryMessage
 
 # The limits are 4,096 and 2,000; the servers do not count every character as one.
 TELEGRAM_CHARACTERS = 4_000

@@ -1,17 +1,106 @@
-"""The commands that set the service up as another user, and those that undo it. Values in, values out."""
+"""Runs the confirmation service as another user of this machine: planned as commands, shown, run as root, undone."""
 
 from __future__ import annotations
 
+import os
 import plistlib
+import re
 import shlex
-from collections.abc import Iterator
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from seasoned.confirm.install.program import Program
-from seasoned.errors import UsageError
+import seasoned
+from seasoned.errors import CannotDo, NotFound, UsageError
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_EXTRAS = re.compile(r"[^\[;]*\[([^\]]*)\]")
+_EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)")
+_VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
+# Where systems keep a Python that only root can change.
+_SYSTEM_PYTHONS = tuple(
+    Path(folder) / f"python{_VERSION}" for folder in ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin")
+)
+
+
+class Program(msgspec.Struct, frozen=True):
+    """An interpreter, its version, and the files and folders to copy beside it."""
+
+    python: Path
+    version: str
+    parts: tuple[Path, ...]
+
+
+def find_program(uid: int, groups: Collection[int]) -> Program:
+    """The program as it runs now, with an interpreter that the user cannot change."""
+    base = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+    python = next((one for one in (base, *_SYSTEM_PYTHONS) if is_out_of_reach(one, uid, groups)), None)
+    if python is None:
+        raise CannotDo(
+            f"The agents could change every Python {_VERSION} found here, or others cannot run it. Install the one of "
+            f"your system (for instance `apt install python{_VERSION}-venv`) and try again."
+        )
+    return Program(python, _VERSION, tuple(_parts()))
+
+
+def is_out_of_reach(path: Path, uid: int, groups: Collection[int]) -> bool:
+    """Whether everyone can run a file and this user can change neither it nor the folders that lead to it."""
+    try:
+        real = path.resolve(strict=True)
+        states = [one.stat() for one in (real, *real.parents)]
+    except OSError:
+        return False
+    return all(_is_kept(state, uid, groups) for state in states)
+
+
+def _is_kept(state: object, uid: int, groups: Collection[int]) -> bool:
+    mode, owner, group = (getattr(state, name) for name in ("st_mode", "st_uid", "st_gid"))
+    changes = owner == uid or (mode & stat.S_IWGRP and group in groups) or mode & stat.S_IWOTH
+    return not changes and bool(mode & stat.S_IXOTH)
+
+
+def _parts() -> Iterator[Path]:
+    """The package itself, and the files of every distribution that the server needs."""
+    yield Path(seasoned.__file__).parent
+    made: set[Path] = set()
+    for each in _needed("seasoned", "server"):
+        root = Path(str(each.locate_file("")))
+        names = {file.parts[0] for file in each.files or () if len(file.parts) > 1 or file.suffix in (".py", ".so")}
+        # `..` leads to scripts, and a .pth file into the folder of a checkout.
+        names -= {"..", "__pycache__", "seasoned"}
+        made |= {root / name for name in names if not name.endswith(".pth")}
+    yield from sorted(one for one in made if one.exists())
+
+
+def _needed(name: str, extra: str) -> Iterable[Distribution]:
+    """A distribution and all that it requires, each once; what is not installed is not needed here."""
+    found: dict[str, Distribution] = {}
+    seen: set[tuple[str, str]] = set()
+    waiting = [(name, extra)]
+    while waiting:
+        wanted, chosen = waiting.pop()
+        key = re.sub(r"[-_.]+", "-", wanted).lower()
+        if (key, chosen) in seen:
+            continue
+        seen.add((key, chosen))
+        try:
+            found[key] = distribution(wanted)
+        except PackageNotFoundError:
+            continue
+        for line in found[key].requires or ():
+            condition, named = _EXTRA.search(line), _NAME.match(line)
+            if named is None or (condition is not None and condition[1] != chosen):
+                continue
+            extras = _EXTRAS.match(line)
+            waiting += [(named[0], one.strip()) for one in ("", *(extras[1].split(",") if extras else ()))]
+    return found.values()
+
 
 System = Literal["systemd", "launchd", "none"]
 BACKUP = ".before-seasoned"
@@ -288,3 +377,123 @@ def _stop(setup: Setup) -> Iterator[RootCommand]:
         yield RootCommand(("systemctl", "disable", "--now", setup.unit.name), "stop it", may_fail=True)
     elif setup.system == "launchd":
         yield RootCommand(("launchctl", "bootout", "system", str(setup.unit)), "stop it", may_fail=True)
+
+
+_SECONDS = 300
+
+
+class Installed(msgspec.Struct, frozen=True):
+    """What an installation left: how it was set up, and whether its user was made for it."""
+
+    setup: Setup
+    made_user: bool
+
+
+def is_root() -> bool:
+    """Whether this process may change the system."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def system_here() -> System:
+    """What starts services on this machine."""
+    if sys.platform == "darwin":
+        return "launchd"
+    # systemd makes this folder when it runs the machine; in most containers it does not.
+    return "systemd" if Path("/run/systemd/system").is_dir() else "none"
+
+
+def make_setup(*, user: str, person: str | None, group: str | None, port: int, alone: bool) -> tuple[Setup, set[int]]:
+    """The set-up for a person, and the ids of the person's groups."""
+    try:
+        import grp
+        import pwd
+    except ImportError as error:
+        raise CannotDo("This needs Linux or macOS. Run the service on another machine instead.") from error
+    if person is None and is_root():
+        raise UsageError("Whose agents are to ask? Add --for NAME, the user who runs them.")
+    try:
+        found = pwd.getpwnam(person) if person is not None else pwd.getpwuid(os.getuid())
+    except KeyError as error:
+        raise UsageError(f"There is no user {person!r} on this machine. Check --for.") from error
+    if found.pw_uid == 0:
+        raise UsageError("Agents that run as root can change everything. Give --for a user that is not root.")
+    if found.pw_name == user:
+        raise UsageError(f"{user!r} is the user who runs the agents. Give --as-user another name.")
+    try:
+        named = grp.getgrnam(group) if group is not None else grp.getgrgid(found.pw_gid)
+    except KeyError as error:
+        raise UsageError(f"There is no group {group or found.pw_gid!r} on this machine. Check --group.") from error
+    groups = {found.pw_gid, *(one.gr_gid for one in grp.getgrall() if found.pw_name in one.gr_mem)}
+    if named.gr_gid not in groups:
+        raise UsageError(f"{found.pw_name} is not in the group {named.gr_name!r}, and could not reach the socket.")
+    system = system_here()
+    setup = Setup(
+        person=found.pw_name,
+        uid=found.pw_uid,
+        group=named.gr_name,
+        user=f"_{user}" if system == "launchd" and not user.startswith("_") else user,
+        system=system,
+        port=port,
+        alone=alone,
+    )
+    return (setup_for_mac(setup) if system == "launchd" else setup), groups
+
+
+def look(setup: Setup) -> Present:
+    """What is there already; refuses to write into a folder that belongs to something else."""
+    import pwd
+
+    folder = setup.program_folder
+    if folder.exists() and not (folder / RECORD).is_file():
+        raise CannotDo(f"{str(folder)!r} exists and was not made by this command. Move it away and try again.")
+    taken = {one.pw_uid for one in pwd.getpwall()}
+    return Present(
+        user=any(one.pw_name == setup.user for one in pwd.getpwall()),
+        made_user=folder.exists() and installed(folder).made_user,
+        program=folder.exists(),
+        unit=setup.unit.read_text("utf-8") if setup.unit.is_file() else None,
+        free_id=next((number for number in range(399, 200, -1) if number not in taken), 399),
+    )
+
+
+def installed(folder: Path) -> Installed:
+    """What the record in a program folder says."""
+    try:
+        data = (folder / RECORD).read_bytes()
+    except OSError as error:
+        raise NotFound(f"The service is not installed: there is no {str(folder / RECORD)!r}.") from error
+    try:
+        return msgspec.json.decode(data, type=Installed, dec_hook=lambda kind, text: kind(text))
+    except msgspec.DecodeError as error:
+        raise CannotDo(f"{str(folder / RECORD)!r} cannot be read ({error}). Uninstall by hand.") from error
+
+
+def has_backup(setup: Setup) -> bool:
+    """Whether a file stood where the unit is now."""
+    return Path(f"{setup.unit}{BACKUP}").is_file()
+
+
+def run_commands(commands: Sequence[RootCommand], *, say: Callable[[RootCommand], Any]) -> None:
+    """Run commands as root, each after it was said; stops at the first that fails."""
+    for one in commands:
+        say(one)
+        try:
+            done = subprocess.run(
+                one.words,
+                input=None if one.given is None else one.given.encode(),
+                # tee repeats what it writes.
+                capture_output=True,
+                timeout=_SECONDS,
+                # What is made here must be readable by the service.
+                umask=0o022,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            if one.may_fail:
+                continue
+            raise CannotDo(
+                f"`{one.words[0]}` could not be run ({error}). Fix that and run the command again."
+            ) from error
+        if done.returncode and not one.may_fail:
+            said = done.stderr.decode(errors="replace").strip()[-500:]
+            raise CannotDo(f"`{' '.join(one.words)[:200]}` failed: {said}. Fix that and run the command again.")

@@ -179,7 +179,7 @@ class AnswerSender:
                 self._send_over_http(client, kind, address, message)
 
     def _mail(self, address: str, message: DeliveryMessage) -> None:
-        from seasoned.schedule.delivery.remote import send_mail
+        from seasoned.schedule.remote_delivery import send_mail
 
         config = self._config
         if config.smtp_url is None or config.mail_from is None:
@@ -188,7 +188,7 @@ class AnswerSender:
         send_mail(config.smtp_url, config.mail_from, address, message, password=password, now=self._clock())
 
     def _send_over_http(self, client: httpx2.Client, kind: str, address: str, message: DeliveryMessage) -> None:
-        from seasoned.schedule.delivery.remote import send_discord, send_telegram, send_webhook
+        from seasoned.schedule.remote_delivery import send_discord, send_telegram, send_webhook
 
         config = self._config
         if kind == "webhook":
