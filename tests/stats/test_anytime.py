@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.stats.anytime import difference_sequence, mean_sequence, rate_sequence
+from seasoned.stats.anytime import difference_sequence, mean_sequence
 from seasoned.stats.proportion import wilson
 from tests.stats.coverage import World
-from tests.stats.data import CLUSTERS, check_sound
+from tests.stats.data import check_sound
 
 
 def test_the_first_bets_by_hand() -> None:
@@ -29,8 +29,8 @@ def test_the_first_bets_by_hand() -> None:
 
 
 def test_looks_never_widen_the_interval() -> None:
-    failures, totals = World(clusters=120, rate=0.2).draw(np.random.default_rng(3))
-    looks = [rate_sequence(failures[:k], totals[:k], largest=40).interval for k in range(1, 121, 7)]
+    rates = World(clusters=120, rate=0.2).rates(np.random.default_rng(3)).tolist()
+    looks = [mean_sequence(rates[:k]).interval for k in range(1, 121, 7)]
     assert all(a.low <= b.low and b.high <= a.high for a, b in pairwise(looks))
     assert looks[-1].high - looks[-1].low < 0.15
 
@@ -52,12 +52,6 @@ def test_a_real_difference_is_found_and_none_is_not() -> None:
     assert none.p_value > 0.05
 
 
-def test_a_long_cluster_weighs_no_more_than_was_agreed() -> None:
-    found = rate_sequence([0, 1000], [100, 1000], largest=100)
-    assert found.value == pytest.approx(0.5)
-    assert found.n == 1100
-
-
 def test_a_rate_that_changes_is_said_to_contradict_itself() -> None:
     found = mean_sequence([0.0] * 200 + [1.0] * 400)
     assert found.interval is None
@@ -67,7 +61,6 @@ def test_a_rate_that_changes_is_said_to_contradict_itself() -> None:
 def test_nothing_seen_is_none_with_a_reason() -> None:
     for found in (
         mean_sequence([]),
-        rate_sequence([0], [0]),
         difference_sequence([0.5], []),
     ):
         assert (found.value, found.interval) == (None, None)
@@ -78,7 +71,6 @@ def test_impossible_values_are_refused() -> None:
     for call in (
         lambda: mean_sequence([1.5]),
         lambda: mean_sequence([float("nan")]),
-        lambda: rate_sequence([1], [2], largest=0),
     ):
         with pytest.raises(UsageError):
             call()
@@ -95,8 +87,3 @@ def test_any_values_give_sound_mirrored_sequences(a, b) -> None:
         assert 0 <= one.interval.low <= one.interval.high <= 1
         assert mirrored.interval.low == pytest.approx(1 - one.interval.high, abs=1e-6)
     check_sound(difference_sequence(a, b))
-
-
-@given(CLUSTERS)
-def test_any_clusters_give_sound_sequences(clusters) -> None:
-    check_sound(rate_sequence(*clusters, largest=20))

@@ -8,20 +8,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from seasoned.errors import UsageError
-from seasoned.stats.cluster import RESAMPLES, Pooled, effective_clusters, pool_rows, studentised_ends, wilson_interval
+from seasoned.stats.cluster import Pooled, effective_clusters, pool_rows, wilson_interval
 from seasoned.stats.interval import (
     NO_TRIALS,
     NOTHING_VARIES,
     ONE_CLUSTER,
-    TOO_FEW_FAILURES,
     Estimate,
     Interval,
-    Method,
     as_counts,
     as_pairs,
     check_level,
@@ -36,7 +34,8 @@ if TYPE_CHECKING:
     from seasoned.stats.interval import Array
 
 NO_RATIO = "nothing failed in the second, so there is no ratio"
-NO_LOG = "nothing failed in the first: a ratio of zero has no logarithm; the method 'wilson' bounds it"
+NO_LOG = "nothing failed in the first: a ratio of zero has no logarithm"
+TOO_WIDE = "the ratio has no upper bound that could be written down"
 
 
 def difference(
@@ -46,38 +45,18 @@ def difference(
     totals_b: Sequence[int],
     *,
     level: float = 0.95,
-    method: Method = "wilson",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> Estimate:
-    """First rate minus second. Its p value is of Student's t with Welch's (1947) degrees of freedom.
+    """First rate minus second from the two Wilson intervals (Zou & Donner 2008): bounded also when nothing failed.
 
-    wilson: from the two Wilson intervals (Zou & Donner 2008); it alone has an interval when nothing failed on a
-    side. linear: jackknife errors and t. bootstrap: each side's clusters redrawn, studentised.
+    Its p value is of Student's t with Welch's (1947) degrees of freedom.
     """
     check_level(level)
-    arms = [as_counts(failures_a, totals_a), as_counts(failures_b, totals_b)]
-    a, b = map(pool_rows, arms)
+    a, b = pool_rows(as_counts(failures_a, totals_a)), pool_rows(as_counts(failures_b, totals_b))
     if a.rate is None or b.rate is None:
         return _answer(a, b, None, None, f"{NO_TRIALS} on one side")
-    value = a.rate - b.rate
     if a.error is None or b.error is None:
-        return _answer(a, b, value, None, f"{ONE_CLUSTER} on each side")
-    if method == "wilson":
-        return independent_difference(a, b, level)
-    error, freedom = welch(a, b)
-    if not error:
-        return _answer(a, b, value, None, NOTHING_VARIES)
-    p_value = t_tails(value / error, freedom)
-    if method == "linear":
-        half = two_sided_t(level, freedom) * error
-        ends: tuple[float, float] | None = value - half, value + half
-    else:
-        ends = studentised_ends(arms, rate_difference, level=level, resamples=resamples, seed=seed, symmetric=True)
-    if ends is None:
-        return _answer(a, b, value, None, TOO_FEW_FAILURES, p_value)
-    low, high = max(-1.0, ends[0]), min(1.0, ends[1])
-    return _answer(a, b, value, span(low, value, high, level, a.clusters + b.clusters), None, p_value)
+        return _answer(a, b, a.rate - b.rate, None, f"{ONE_CLUSTER} on each side")
+    return independent_difference(a, b, level)
 
 
 def independent_difference(a: Pooled, b: Pooled, level: float) -> Estimate:
@@ -100,43 +79,23 @@ def ratio(
     totals_b: Sequence[int],
     *,
     level: float = 0.95,
-    method: Method = "wilson",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> Estimate:
-    """First rate by second; intervals other than `wilson` are made on the logarithm (Katz et al. 1978).
+    """First rate by second, from the two Wilson intervals (Donner & Zou 2012). Nothing is ever added to a count.
 
-    Nothing failed in the second: None. Nothing failed in the first: 0.0, and only `wilson` (from the two Wilson
-    intervals, Donner & Zou 2012) has an interval. Nothing is ever added to a count.
+    Nothing failed in the second: None. Nothing failed in the first: 0.0 with an upper bound.
     """
     check_level(level)
-    arms = [as_counts(failures_a, totals_a), as_counts(failures_b, totals_b)]
-    a, b = map(pool_rows, arms)
+    a, b = pool_rows(as_counts(failures_a, totals_a)), pool_rows(as_counts(failures_b, totals_b))
     if a.rate is None or b.rate is None:
         return _answer(a, b, None, None, f"{NO_TRIALS} on one side")
     if not b.rate:
         return _answer(a, b, None, None, NO_RATIO)
     value = a.rate / b.rate
-    if a.error is None or b.error is None:
+    of_a, of_b = wilson_interval(a, level), wilson_interval(b, level)
+    if of_a is None or of_b is None:
         return _answer(a, b, value, None, f"{ONE_CLUSTER} on each side")
-    if method == "wilson":
-        of_a, of_b = wilson_interval(a, level), wilson_interval(b, level)
-        assert of_a is not None and of_b is not None  # both sides have an error, so both have an interval
-        low, high = ratio_ends(a.rate, of_a, b.rate, of_b)
-        return _answer(a, b, value, Interval(low, high, level, a.clusters + b.clusters), None)
-    if not a.rate:
-        return _answer(a, b, value, None, NO_LOG)
-    error, freedom = welch(_on_log(a), _on_log(b))
-    if not error:
-        return _answer(a, b, value, None, NOTHING_VARIES)
-    p_value = t_tails(math.log(value) / error, freedom)
-    if method == "linear":
-        half = two_sided_t(level, freedom) * error
-        ends: tuple[float, float] | None = math.log(value) - half, math.log(value) + half
-    else:
-        ends = studentised_ends(arms, log_ratio, level=level, resamples=resamples, seed=seed)
-    interval = from_log(ends, value, level, a.clusters + b.clusters)
-    return _answer(a, b, value, interval, None if interval else TOO_FEW_FAILURES, p_value)
+    low, high = ratio_ends(a.rate, of_a, b.rate, of_b)
+    return _answer(a, b, value, Interval(low, high, level, a.clusters + b.clusters), None)
 
 
 def welch(a: Pooled, b: Pooled) -> tuple[float, float]:
@@ -151,36 +110,6 @@ def welch(a: Pooled, b: Pooled) -> tuple[float, float]:
     return math.sqrt(total), 1 / spent
 
 
-def rate_difference(sums: Array) -> tuple[Array, Array]:
-    """First rate minus second with its gradient by (failures, total, failures, total)."""
-    import numpy as np
-
-    a, b = sums[:, 0] / sums[:, 1], sums[:, 2] / sums[:, 3]
-    return a - b, np.stack([1 / sums[:, 1], -a / sums[:, 1], -1 / sums[:, 3], b / sums[:, 3]], axis=1)
-
-
-def log_ratio(sums: Array) -> tuple[Array, Array]:
-    """The logarithm of first divided by second with its gradient by (failures, total, failures, total)."""
-    import numpy as np
-
-    value = np.log(sums[:, 0]) - np.log(sums[:, 1]) - np.log(sums[:, 2]) + np.log(sums[:, 3])
-    return value, np.array([1.0, -1.0, -1.0, 1.0]) / sums
-
-
-def from_log(ends: tuple[float, float] | None, value: float, level: float, clusters: int) -> Interval | None:
-    """An interval of a ratio from the ends of its logarithm; None when the upper one is beyond all numbers."""
-    # exp(710) is beyond a double.
-    if ends is None or ends[1] > 700:
-        return None
-    return span(math.exp(ends[0]), value, math.exp(ends[1]), level, clusters)
-
-
-def _on_log(side: Pooled) -> Pooled:
-    """The same side with the error of its logarithm."""
-    assert side.rate and side.error is not None  # the caller has seen to it
-    return Pooled(side.rate, side.n, side.clusters, side.error / side.rate, side.freedom)
-
-
 def _answer(
     a: Pooled,
     b: Pooled,
@@ -192,7 +121,6 @@ def _answer(
     return Estimate(value, interval, a.n + b.n, a.clusters + b.clusters, reason, p_value)
 
 
-PairedMethod = Literal["linear", "bootstrap"]
 NO_PAIRS = "no cluster was tried under both conditions"
 
 
@@ -203,13 +131,10 @@ def paired_difference(
     totals_b: Sequence[int],
     *,
     level: float = 0.95,
-    method: PairedMethod = "linear",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> Estimate:
     """First rate minus second over clusters tried under both; position i is one cluster on both sides.
 
-    linear: each pair left out in turn (Tukey 1958) and t. bootstrap: whole pairs redrawn, studentised.
+    Each pair is left out in turn (Tukey 1958), with Student's t.
     """
     check_level(level)
     rows = as_pairs(failures_a, totals_a, failures_b, totals_b)
@@ -225,14 +150,8 @@ def paired_difference(
         return _paired_answer(rows, value, None, NOTHING_VARIES)
     freedom = effective_clusters(rows[:, 1] + rows[:, 3]) - 1
     p_value = t_tails(value / error, freedom)
-    if method == "linear":
-        half = two_sided_t(level, freedom) * error
-        ends: tuple[float, float] | None = value - half, value + half
-    else:
-        ends = studentised_ends([rows], rate_difference, level=level, resamples=resamples, seed=seed, symmetric=True)
-    if ends is None:
-        return _paired_answer(rows, value, None, TOO_FEW_FAILURES, p_value)
-    interval = span(max(-1.0, ends[0]), value, min(1.0, ends[1]), level, len(rows))
+    half = two_sided_t(level, freedom) * error
+    interval = Interval(max(-1.0, value - half), min(1.0, value + half), level, len(rows))
     return _paired_answer(rows, value, interval, None, p_value)
 
 
@@ -243,9 +162,6 @@ def paired_ratio(
     totals_b: Sequence[int],
     *,
     level: float = 0.95,
-    method: PairedMethod = "linear",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> Estimate:
     """First rate by second over clusters tried under both, on the logarithm (Katz et al. 1978).
 
@@ -262,7 +178,7 @@ def paired_ratio(
     if len(rows) < 2:
         return _paired_answer(rows, value, None, ONE_CLUSTER)
     if not a:
-        return _paired_answer(rows, value, None, NO_LOG.partition(";")[0])
+        return _paired_answer(rows, value, None, NO_LOG)
     without_a, without_b = _rates(rows.sum(axis=0) - rows)
     # By shares of the rates and not by logarithms: a rate without one cluster can be zero.
     error = _jackknife_error(without_a / a - without_b / b)
@@ -270,13 +186,12 @@ def paired_ratio(
         return _paired_answer(rows, value, None, NOTHING_VARIES)
     freedom = effective_clusters(rows[:, 1] + rows[:, 3]) - 1
     p_value = t_tails(math.log(value) / error, freedom)
-    if method == "linear":
-        half = two_sided_t(level, freedom) * error
-        ends: tuple[float, float] | None = math.log(value) - half, math.log(value) + half
-    else:
-        ends = studentised_ends([rows], log_ratio, level=level, resamples=resamples, seed=seed)
-    interval = from_log(ends, value, level, len(rows))
-    return _paired_answer(rows, value, interval, None if interval else TOO_FEW_FAILURES, p_value)
+    half = two_sided_t(level, freedom) * error
+    # exp(710) is beyond a double.
+    if math.log(value) + half > 700:
+        return _paired_answer(rows, value, None, TOO_WIDE, p_value)
+    ends = math.exp(math.log(value) - half), math.exp(math.log(value) + half)
+    return _paired_answer(rows, value, span(ends[0], value, ends[1], level, len(rows)), None, p_value)
 
 
 def _rates(totals: Array) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,12 +16,9 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-Method = Literal["wilson", "linear", "bootstrap"]
-
 ONE_CLUSTER = "an interval needs at least two clusters"
 NO_TRIALS = "there are no trials"
 NOTHING_VARIES = "all clusters have the same rate, so their spread is unknown"
-TOO_FEW_FAILURES = "failures lie in too few clusters to resample them"
 
 
 class Interval(msgspec.Struct, frozen=True):
