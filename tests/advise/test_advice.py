@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from seasoned.advise.advice import Advice
-from seasoned.advise.gather import merged
+from seasoned.advise.gather import from_mistake, is_undone, merged
 from seasoned.advise.habit import ProjectHabits
-from seasoned.advise.mistake import from_mistake, is_undone
 from seasoned.advise.view import may_be_told
 from seasoned.insight.mistake.recurrence import RecurrenceCounter
 from seasoned.insight.track import JudgedCall, Track

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording import compiler, file_tool, harness, http, mcp, program, python, refusal, test_runner
+from seasoned.outcome.wording import compiler, file_tool, harness, program, python, refusal, service, test_runner
 from seasoned.outcome.wording import shell as shell_wording
 from seasoned.outcome.wording.rule import OutputText, WordingRule, WordingRules, find
 
-MODULES = (compiler, file_tool, harness, http, mcp, program, python, refusal, shell_wording, test_runner)
+MODULES = (compiler, file_tool, harness, program, python, refusal, service, shell_wording, test_runner)
 BOOKS = [
     (f"{module.__name__.rpartition('.')[2]}.{name}", rules)
     for module in MODULES

@@ -7,8 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.outcome.wording.mcp import API_FAILURES
 from seasoned.outcome.wording.rule import OutputText, first
+from seasoned.outcome.wording.service import API_FAILURES
 from seasoned.schedule.outcome import (
     FAILURES,
     SCRIPT_FAILED,

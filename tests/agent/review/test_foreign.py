@@ -11,10 +11,9 @@ import pytest
 from seasoned.agent.memory import undo
 from seasoned.agent.memory.journal import MOST_NOTES, MOST_SKILLS, Change, changes
 from seasoned.agent.review.due import ReviewSettings
-from seasoned.agent.review.foreign_text import foreign_texts, reads_page
 from seasoned.agent.review.fork import digest_fork
 from seasoned.agent.review.ledger import Review
-from seasoned.agent.review.prompt import make_ready
+from seasoned.agent.review.prompt import foreign_texts, make_ready, reads_page
 from seasoned.agent.review.run import ReviewPlan, carry_out, review_prompt
 from seasoned.agent.skill.library import skills
 from seasoned.atomic_write import digest

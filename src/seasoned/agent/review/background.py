@@ -26,10 +26,9 @@ from seasoned.agent.loop.runtime import Runtime
 from seasoned.agent.loop.stream_events import Turn
 from seasoned.agent.memory.overlap import ForeignTexts
 from seasoned.agent.review.due import ReviewCount, ReviewSettings, Topic, load_count, save_count, settings_of, topic_due
-from seasoned.agent.review.foreign_text import foreign_texts
 from seasoned.agent.review.fork import Fork, digest_fork, session_of, task_of, whole_fork
 from seasoned.agent.review.ledger import Review
-from seasoned.agent.review.prompt import budget_for, digest_of
+from seasoned.agent.review.prompt import budget_for, digest_of, foreign_texts
 from seasoned.agent.review.run import ReviewPlan, carry_out, review_prompt
 from seasoned.config import Config
 from seasoned.errors import SeasonedError

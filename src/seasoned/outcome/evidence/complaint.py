@@ -10,11 +10,11 @@ from seasoned.outcome.evidence.shell_command import CLIS, ShellCommand, is_show
 from seasoned.outcome.verdict import Verdict
 from seasoned.outcome.wording.compiler import BUILD_FAILURES, BUILD_SUCCESSES, HOOKS, PACKAGE
 from seasoned.outcome.wording.file_tool import WRITE_FAILURES
-from seasoned.outcome.wording.http import CURL
 from seasoned.outcome.wording.program import DATABASE, GENERIC, GH, POWERSHELL
 from seasoned.outcome.wording.python import INTERPRETER
 from seasoned.outcome.wording.refusal import TERSE
 from seasoned.outcome.wording.rule import OutputText, WordingRule, find, find_all, first
+from seasoned.outcome.wording.service import CURL
 from seasoned.outcome.wording.shell import GIT, PROGRAM_OWN, SHELL_OWN
 from seasoned.outcome.wording.test_runner import TEST_FAILURES, TEST_SUCCESSES
 

@@ -11,10 +11,9 @@ from seasoned.outcome.evidence.lost_status import judge_lost
 from seasoned.outcome.evidence.shell_command import MUTED, QUIET, answer_no, read_command, told_name
 from seasoned.outcome.verdict import Verdict
 from seasoned.outcome.wording.file_tool import FILE_FAILURES, FILE_SUCCESSES, SEARCH_SUCCESSES, WRITE_FAILURES
-from seasoned.outcome.wording.http import WEB_FAILURES
-from seasoned.outcome.wording.mcp import API_FAILURES
 from seasoned.outcome.wording.python import INTERPRETER
 from seasoned.outcome.wording.rule import OutputText, WordingRules, first
+from seasoned.outcome.wording.service import API_FAILURES, WEB_FAILURES
 from seasoned.session import ToolCall
 
 
