@@ -14,7 +14,7 @@ from seasoned.command.rows import Finding
 from seasoned.confirm.audit.chain import AuditEntry, Chain, newest_entries, read_head, writing
 from seasoned.confirm.audit.ledger import Outcome, UsedLedger
 from seasoned.confirm.audit.passkey import PasskeySignature, statement_problem
-from seasoned.confirm.audit.recorded import RecordedState, check_proven
+from seasoned.confirm.audit.recorded import RecordedState
 from seasoned.confirm.people.credential import (
     Credential,
     UnlockedCredential,
@@ -29,6 +29,7 @@ from seasoned.confirm.people.passphrase import check_key
 from seasoned.confirm.policy import Policy, RateLimit
 from seasoned.confirm.request.allow_list import rules_for
 from seasoned.confirm.request.canonical_json import canonical, check_text, digest_of, request_bytes
+from seasoned.confirm.request.proof import check_proven
 from seasoned.confirm.request.request import (
     APPROVED,
     BY_ALLOW_LIST,
