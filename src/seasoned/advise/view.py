@@ -236,7 +236,7 @@ def apply_advice(
         apply_plan(plan, home=config.home, clock=clock, left=left)
     else:
         if plan.is_empty:
-            raise CannotDo("This is there already: nothing to change.")
+            raise CannotDo("Already there. Nothing to change.")
         apply_plan(plan, home=config.home, clock=clock, left=left_of(advice.step, advice.project), area=AREA)
     keep_decision(store, advice, "applied", clock())
     return plan

@@ -367,7 +367,7 @@ def serve(runs: int, verbose: bool) -> None:
     while running.is_alive and not asked.is_set():
         asked.wait(_WAIT_SECONDS)
     if not asked.is_set():
-        raise CannotDo(f"The scheduler ended by itself. See the log in {str(config.log_folder)!r}.")
+        raise CannotDo(f"The scheduler stopped unexpectedly. See the log in {str(config.log_folder)!r}.")
     # Said before stopping, which can take some seconds.
     click.echo("Stopping: no new runs, and a few seconds for those that are running.")
     running.stop()

@@ -43,7 +43,7 @@ _out_option = click.option(
     show_default=True,
     help="Try a part again elsewhere if it takes longer.",
 )
-@click.option("--into", metavar="STORE|URL", help="Take the mined folder up into this store, or your team's server.")
+@click.option("--into", metavar="STORE|URL", help="Load the mined folder into this store, or your team's server.")
 @click.option("--preview", type=file_type, help="With --into URL: write what would be sent to this file instead.")
 @json_option
 def mine(
@@ -60,7 +60,7 @@ def mine(
     """Mine histories of any size into Parquet.
 
     Judged and redacted calls, sessions, mistakes and examples, by project and day. Only what is new is read, and the
-    result is the same on every engine. With --into and no PATH, nothing is read: what was mined before is taken up.
+    result is the same on every engine. With --into and no PATH, nothing is read: what was mined before is loaded.
     A team's server gets what `seasoned team push` would send of these sessions, in the projects that you share.
 
     PATH: files, folders, databases, or addresses such as s3://bucket/folder. Without one, your own agents' histories

@@ -164,7 +164,7 @@ def merge(project: str, into: str, as_json: bool) -> None:
 @click.argument("folder")
 @json_option
 def split(project: str, folder: str, as_json: bool) -> None:
-    """Split a folder from a project.
+    """Split a folder off a project.
 
     If a merge brought the folder there, that is undone. Otherwise the folder becomes a separate project; merging it
     back undoes that.

@@ -38,7 +38,7 @@ _FORBIDDEN_TO_BROWSERS = 6000
 _OPTIONS = (
     click.option("--host", help="Listen on this address. Default: the policy's, else 127.0.0.1."),
     click.option("--port", type=click.IntRange(0, 65535), help="Default: the policy's, else 7327; 0 for any."),
-    click.option("--unix", "socket", type=file_type, help="Also listen on this Unix socket, which tells who calls."),
+    click.option("--unix", "socket", type=file_type, help="Also listen on this Unix socket, which identifies callers."),
     click.option(
         "--tls-cert", "tls_certificate", type=file_type, help="TLS certificate, to listen beyond this machine."
     ),

@@ -60,7 +60,7 @@ def test_an_empty_file_is_read_and_counts_as_ok(reach: ToolScope, tmp_path: Path
     [
         ({"path": "missing.txt"}, "There is no 'missing.txt'"),
         ({"path": "../a.txt"}, "without '..'"),
-        ({"path": "/etc/passwd"}, "outside of the working folder"),
+        ({"path": "/etc/passwd"}, "outside the working folder"),
         ({"path": "a.txt", "offset": 9}, "has 1 lines"),
         ({"path": "a.txt", "offset": 0}, "must be 1 or more"),
         ({"path": "image.png"}, "a PNG image of 8 bytes"),
@@ -126,7 +126,7 @@ def test_writing_makes_folders_and_says_whether_the_file_is_new(reach: ToolScope
     ("path", "content", "said"),
     [
         ("../x", "x", "without '..'"),
-        (".git/hooks/pre-commit", "x", "inside of .git"),
+        (".git/hooks/pre-commit", "x", "inside .git"),
         ("a.txt", "\ud800", "not valid Unicode"),
         ("a.txt", "x" * 1_000_001, "at most 1,000,000"),
         ("file/x", "x", "not a folder"),

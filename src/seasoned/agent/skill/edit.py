@@ -155,7 +155,7 @@ def revert(journal: ChangeJournal, change: Change) -> Path | None:
     with journal.skill_lock(Path(change.folder)):
         if change.action in REMOVALS:
             if place.exists() or place.is_symlink():
-                raise UsageError(f"{str(place)!r} is there again: move it away first.")
+                raise UsageError(f"{str(place)!r} exists again. Move it away first.")
             if change.aside is None or not Path(change.aside).exists():
                 raise CannotDo(f"What change {change.id} removed was moved aside and is gone.")
             move(Path(change.aside), place)

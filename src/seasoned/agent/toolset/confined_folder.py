@@ -89,7 +89,7 @@ class ConfinedFolder:
         for root in (str(self.root), str(self._given)):
             if path == root or path.startswith(root.rstrip("/") + "/"):
                 return path[len(root.rstrip("/")) + 1 :]
-        raise UsageError(f"{path!r} is outside of the working folder {str(self.root)!r}; give a path inside it.")
+        raise UsageError(f"{path!r} is outside the working folder {str(self.root)!r}; give a path inside it.")
 
     def open_folder(self, path: str = ".") -> int:
         """A descriptor of a folder, which the caller closes."""
@@ -191,7 +191,7 @@ class ConfinedFolder:
                 ahead += [each for each in reversed(target.split("/")) if each not in ("", ".")]
                 continue
             if make and _is_git(part):
-                raise UsageError(f"{path!r} is inside of .git, which is not written to; use git in the terminal.")
+                raise UsageError(f"{path!r} is inside .git, which is never written to. Use git in the terminal.")
             names.append(part)
             if ahead:
                 opened.append(_enter(part, opened[-1], make=make))
@@ -215,7 +215,7 @@ class ConfinedFolder:
         names = place.relative_to(self.root).parts
         if make:
             if any(map(_is_git, names)):
-                raise UsageError(f"{path!r} is inside of .git, which is not written to; use git in the terminal.")
+                raise UsageError(f"{path!r} is inside .git, which is never written to. Use git in the terminal.")
             place.parent.mkdir(parents=True, exist_ok=True)
         return _Spot(None, str(place), names)
 

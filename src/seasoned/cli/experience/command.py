@@ -144,7 +144,7 @@ def backtest(
 ) -> None:
     """Replay histories: was what sessions see right?
 
-    Sessions in the order of time, each told only what had ended before it began, compared with what it then did. No
+    Sessions in the order of time, each given only what had ended before it began, compared with what it then did. No
     model is asked. A replay shows what would have been in front of the agent, not what it would have done. With -o it
     also writes one page that opens offline.
 

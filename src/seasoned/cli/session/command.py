@@ -392,7 +392,7 @@ def search(
     """Find sessions by what was said and done.
 
     All words must be in a session: in its title, in what you or the agent said, in a command, a path or an error. Words
-    in "quotation marks" stand together, and `word*` finds every word that begins so. The newest come first.
+    in "quotation marks" must be adjacent, and `word*` matches any word with that beginning. The newest come first.
 
     \b
     Example: seasoned search "connection refused" --tool Bash --verdict failed

@@ -38,7 +38,7 @@ def adopt(folder: Path | None, undo: bool, dry_run: bool, yes: bool, as_json: bo
     """Take over what the first version kept.
 
     FOLDER is that of Hermes, ~/.hermes by default, and is only read. Templates, jobs with their scripts and skills,
-    memory and the audit of confirmations are shown, and after a question taken over. Calls in templates are judged by
+    memory and the audit of confirmations are shown, and taken over once you agree. Calls in templates are judged by
     their results: failed ones are left out. Jobs come paused.
 
     \b

@@ -447,7 +447,7 @@ def export(name: str, shape: str, to: Path | None) -> None:
 @click.option("--name", help="Save it under another name than the one in the file.")
 @json_option
 def import_template(file: Path, name: str | None, as_json: bool) -> None:
-    """Import a template of ours, or of Hermes.
+    """Import a template from Seasoned or Hermes.
 
     Hermes keeps them in warm_sessions and session-templates. Every call is judged by its result, whatever the file
     says: failed, risky and unclean examples are left out, and those whose result shows nothing are held back. The rest
