@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from seasoned.adopt.context import AdoptContext
@@ -33,18 +33,15 @@ def _finding(context: AdoptContext, path: Path) -> AdoptFinding:
         return AdoptFinding(AdoptItem("audit", path.name, source, "left out", ("It holds no requests.",)))
     notes = (f"{plural(len(requests), 'request')}, to read with `seasoned confirm audit --archive`.",)
     item = AdoptItem("audit", path.name, source, "new" if known is None else "changed", notes)
-    return AdoptFinding(item, _take(context, requests, item, mark))
+    return AdoptFinding(item, partial(_take, context, requests, item, mark))
 
 
 def _take(
     context: AdoptContext, requests: list[ArchivedRequest], item: AdoptItem, mark: str
-) -> Callable[[], tuple[TakenItem, tuple[str, ...]]]:
-    def take() -> tuple[TakenItem, tuple[str, ...]]:
-        file = archive_folder(context.home) / f"{Path(item.name).stem}-{digest(item.source)[:8]}.jsonl"
-        write_archive(file, requests, unfinished=context.home / "unfinished")
-        return TakenItem("audit", item.name, item.source, mark, {"path": str(file)}), ()
-
-    return take
+) -> tuple[TakenItem, tuple[str, ...]]:
+    file = archive_folder(context.home) / f"{Path(item.name).stem}-{digest(item.source)[:8]}.jsonl"
+    write_archive(file, requests, unfinished=context.home / "unfinished")
+    return TakenItem("audit", item.name, item.source, mark, {"path": str(file)}), ()
 
 
 def undo(taken: TakenItem) -> str | None:

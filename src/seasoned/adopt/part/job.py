@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -70,7 +70,7 @@ def _finding(
     if not job.is_paused:
         notes.append("Paused, so that it does not run twice.")
     item = AdoptItem("job", job.name, source, "new", tuple(notes))
-    return AdoptFinding(item, _take(context, msgspec.structs.replace(job, is_paused=True), item))
+    return AdoptFinding(item, partial(_take, context, msgspec.structs.replace(job, is_paused=True), item))
 
 
 def _with_script(context: AdoptContext, job: Job, notes: list[str]) -> Job:
@@ -86,12 +86,9 @@ def _with_script(context: AdoptContext, job: Job, notes: list[str]) -> Job:
     return msgspec.structs.replace(job, script=str(new_path(context, inside)))
 
 
-def _take(context: AdoptContext, job: Job, item: AdoptItem) -> Callable[[], tuple[TakenItem, tuple[str, ...]]]:
-    def take() -> tuple[TakenItem, tuple[str, ...]]:
-        add(context.database, job, now=context.now)
-        return TakenItem("job", job.name, item.source, "", {"id": job.id}), ()
-
-    return take
+def _take(context: AdoptContext, job: Job, item: AdoptItem) -> tuple[TakenItem, tuple[str, ...]]:
+    add(context.database, job, now=context.now)
+    return TakenItem("job", job.name, item.source, "", {"id": job.id}), ()
 
 
 def undo(database: Database, taken: TakenItem, *, now: float) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from seasoned.adopt.context import AdoptContext
@@ -51,28 +51,25 @@ def _finding(context: AdoptContext, folder: Path, which: MemoryName) -> AdoptFin
         return AdoptFinding(AdoptItem("memory", FILES[which], source, "taken", ("All its entries are here already.",)))
     notes = (f"{plural(len(news), 'entry', 'entries')}.",)
     item = AdoptItem("memory", FILES[which], source, "new" if known is None else "changed", notes)
-    return AdoptFinding(item, _take(context, theirs, news, known))
+    return AdoptFinding(item, partial(_take, context, theirs, news, known))
 
 
 def _take(
     context: AdoptContext, theirs: MemoryFile, news: list[str], known: TakenItem | None
-) -> Callable[[], tuple[TakenItem, tuple[str, ...]]]:
-    def take() -> tuple[TakenItem, tuple[str, ...]]:
-        which = theirs.which
-        ours = read_bytes(context.journal.memory_folder / FILES[which])
-        # The journal undoes entries; the exact bytes of the file are kept beside it, for its blanks and line ends.
-        before = known.detail["before"] if known is not None else keep_contents(context.home, ours)
-        replies = [(entry, add(context.journal, which, entry, by=BY)) for entry in news]
-        changes = [reply.change for _, reply in replies if reply.state == "kept"]
-        refused = [f"Left out {preview(entry)!r}: {reply.said}" for entry, reply in replies if not reply.ok]
-        detail = {
-            "which": which,
-            "before": before,
-            "changes": [*(known.detail["changes"] if known is not None else ()), *changes],
-        }
-        return TakenItem("memory", FILES[which], str(theirs.path), digest(theirs.raw), detail), tuple(refused)
-
-    return take
+) -> tuple[TakenItem, tuple[str, ...]]:
+    which = theirs.which
+    ours = read_bytes(context.journal.memory_folder / FILES[which])
+    # The journal undoes entries; the exact bytes of the file are kept beside it, for its blanks and line ends.
+    before = known.detail["before"] if known is not None else keep_contents(context.home, ours)
+    replies = [(entry, add(context.journal, which, entry, by=BY)) for entry in news]
+    changes = [reply.change for _, reply in replies if reply.state == "kept"]
+    refused = [f"Left out {preview(entry)!r}: {reply.said}" for entry, reply in replies if not reply.ok]
+    detail = {
+        "which": which,
+        "before": before,
+        "changes": [*(known.detail["changes"] if known is not None else ()), *changes],
+    }
+    return TakenItem("memory", FILES[which], str(theirs.path), digest(theirs.raw), detail), tuple(refused)
 
 
 def undo(journal: ChangeJournal, home: Path, taken: TakenItem) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from seasoned.adopt.context import AdoptContext
@@ -53,18 +53,15 @@ def _finding(context: AdoptContext, path: Path) -> AdoptFinding:
         return AdoptFinding(AdoptItem("script", str(path), str(source), "left out", (str(error),)))
     notes = () if name == path else (f"There is another {str(path)!r} here already.",)
     item = AdoptItem("script", str(name), str(source), "new" if known is None else "changed", notes)
-    return AdoptFinding(item, _take(context, item, data))
+    return AdoptFinding(item, partial(_take, context, item, data))
 
 
-def _take(context: AdoptContext, item: AdoptItem, data: bytes) -> Callable[[], tuple[TakenItem, tuple[str, ...]]]:
-    def take() -> tuple[TakenItem, tuple[str, ...]]:
-        target = context.home / FOLDER / item.name
-        # As runnable as it was, and writable by its owner alone: the scheduler refuses other scripts.
-        mode = 0o700 if Path(item.source).stat().st_mode & stat.S_IXUSR else 0o600
-        write_atomic(target, data, unfinished=context.home / "unfinished", mode=mode)
-        return TakenItem("script", item.name, item.source, digest(data), {"path": str(target)}), ()
-
-    return take
+def _take(context: AdoptContext, item: AdoptItem, data: bytes) -> tuple[TakenItem, tuple[str, ...]]:
+    target = context.home / FOLDER / item.name
+    # As runnable as it was, and writable by its owner alone: the scheduler refuses other scripts.
+    mode = 0o700 if Path(item.source).stat().st_mode & stat.S_IXUSR else 0o600
+    write_atomic(target, data, unfinished=context.home / "unfinished", mode=mode)
+    return TakenItem("script", item.name, item.source, digest(data), {"path": str(target)}), ()
 
 
 def undo(taken: TakenItem) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from seasoned.adopt.context import AdoptContext
@@ -54,7 +54,7 @@ def _finding(context: AdoptContext, skill: Skill, taken: dict[str, str]) -> Adop
         return AdoptFinding(AdoptItem("skill", skill.id, source, "taken" if is_same else "left out", (note,)))
     notes = (f"With {plural(len(skill.files), 'file')}.",) if skill.files else ()
     item = AdoptItem("skill", skill.id, source, "new", notes)
-    return AdoptFinding(item, _take(context, skill, item, mark))
+    return AdoptFinding(item, partial(_take, context, skill, item, mark))
 
 
 def _mark(skill: Skill) -> str:
@@ -62,26 +62,21 @@ def _mark(skill: Skill) -> str:
     return digest("\n".join(f"{name} {digest((skill.path / name).read_bytes())}" for name in (MAIN, *skill.files)))
 
 
-def _take(
-    context: AdoptContext, skill: Skill, item: AdoptItem, mark: str
-) -> Callable[[], tuple[TakenItem, tuple[str, ...]]]:
-    def take() -> tuple[TakenItem, tuple[str, ...]]:
-        made = create(context.journal, skill.name, read_text(skill.path / MAIN), category=skill.category, by=BY)
-        if not made.ok:
-            raise CannotDo(made.said)
-        changes, notes = [made.change], []
-        for file in skill.files:
-            try:
-                reply = write_file(context.journal, skill.id, file, read_text(skill.path / file), by=BY)
-                said = None if reply.ok else reply.said
-            except CannotDo as error:
-                said = str(error)
-            else:
-                changes += [reply.change] if reply.ok else []
-            notes += [f"Left out {file!r}: {said}"] if said else []
-        return TakenItem("skill", skill.id, item.source, mark, {"changes": changes}), tuple(notes)
-
-    return take
+def _take(context: AdoptContext, skill: Skill, item: AdoptItem, mark: str) -> tuple[TakenItem, tuple[str, ...]]:
+    made = create(context.journal, skill.name, read_text(skill.path / MAIN), category=skill.category, by=BY)
+    if not made.ok:
+        raise CannotDo(made.said)
+    changes, notes = [made.change], []
+    for file in skill.files:
+        try:
+            reply = write_file(context.journal, skill.id, file, read_text(skill.path / file), by=BY)
+            said = None if reply.ok else reply.said
+        except CannotDo as error:
+            said = str(error)
+        else:
+            changes += [reply.change] if reply.ok else []
+        notes += [f"Left out {file!r}: {said}"] if said else []
+    return TakenItem("skill", skill.id, item.source, mark, {"changes": changes}), tuple(notes)
 
 
 def undo(journal: ChangeJournal, taken: TakenItem) -> str | None:

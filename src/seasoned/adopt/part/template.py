@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ def _finding(context: AdoptContext, path: Path, used: set[str]) -> AdoptFinding:
         )
     used.add(name_key(name))
     item = AdoptItem("template", name, source, "new" if known is None else "changed", _notes(read))
-    return AdoptFinding(item, _take(context, read, item, digest(data), known))
+    return AdoptFinding(item, partial(_take, context, read, item, digest(data), known))
 
 
 def _free_name(data: bytes, stem: str, used: set[str]) -> str:
@@ -76,19 +76,16 @@ def _notes(read: ImportedTemplate) -> tuple[str, ...]:
 
 def _take(
     context: AdoptContext, read: ImportedTemplate, item: AdoptItem, source_digest: str, known: TakenItem | None
-) -> Callable[[], tuple[TakenItem, tuple[str, ...]]]:
-    def take() -> tuple[TakenItem, tuple[str, ...]]:
-        kept = save_imported(
-            context.store,
-            read.template,
-            unproven=read.unproven,
-            usage_count=read.usage_count if known is None else 0,
-            now=context.now,
-        )
-        versions = [*(known.detail["versions"] if known is not None else ()), kept.version]
-        return TakenItem("template", kept.name, item.source, source_digest, {"versions": versions}), ()
-
-    return take
+) -> tuple[TakenItem, tuple[str, ...]]:
+    kept = save_imported(
+        context.store,
+        read.template,
+        unproven=read.unproven,
+        usage_count=read.usage_count if known is None else 0,
+        now=context.now,
+    )
+    versions = [*(known.detail["versions"] if known is not None else ()), kept.version]
+    return TakenItem("template", kept.name, item.source, source_digest, {"versions": versions}), ()
 
 
 def undo(store: Store, taken: TakenItem) -> str | None:

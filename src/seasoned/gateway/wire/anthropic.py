@@ -7,12 +7,10 @@ from typing import Any
 from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, read_usage
 from seasoned.gateway.wire.splice import (
-    count_leading,
-    find_fields,
     find_inside,
     find_items,
     follow,
-    insert_items,
+    insert_after,
     list_items,
     text_at,
 )
@@ -58,13 +56,7 @@ def read_request(body: bytes) -> ApiRequest | None:
 
 def insert_block(body: bytes, content: bytes) -> bytes:
     """The body with a block of messages after the leading system messages, and no other byte changed."""
-    fields = find_fields(body)
-    if fields is None or (span := fields.spans.get("messages")) is None:
-        return body
-    items = find_items(body, span)
-    if items is None:
-        return body
-    return insert_items(body, span, items, count_leading(body, items, _is_system), content)
+    return insert_after(body, "messages", _is_system, content)
 
 
 def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
@@ -138,9 +130,7 @@ class MessageStream(EventStream):
         return {**block, "input": words} if words else block
 
 
-def open_stream(*, takes_usage_out: bool = False) -> MessageStream:
-    """A reader for one stream."""
-    return MessageStream(takes_usage_out=takes_usage_out)
+open_stream = MessageStream
 
 
 def _is_system(message: dict[str, Any]) -> bool:

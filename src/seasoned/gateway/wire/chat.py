@@ -8,12 +8,10 @@ from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, 
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, read_usage
 from seasoned.gateway.wire.splice import (
     add_field,
-    count_leading,
     find_fields,
     find_inside,
-    find_items,
     follow,
-    insert_items,
+    insert_after,
     list_items,
     replace,
     text_at,
@@ -60,13 +58,7 @@ def read_request(body: bytes) -> ApiRequest | None:
 
 def insert_block(body: bytes, content: bytes) -> bytes:
     """The body with a block of messages after the system part, and no other byte changed."""
-    fields = find_fields(body)
-    if fields is None or (span := fields.spans.get("messages")) is None:
-        return body
-    items = find_items(body, span)
-    if items is None:
-        return body
-    return insert_items(body, span, items, count_leading(body, items, _is_system), content)
+    return insert_after(body, "messages", _is_system, content)
 
 
 def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
@@ -175,9 +167,7 @@ class ChatStream(EventStream):
         return isinstance(fields.get("usage"), dict) and fields.get("choices") == []
 
 
-def open_stream(*, takes_usage_out: bool = False) -> ChatStream:
-    """A reader for one stream."""
-    return ChatStream(takes_usage_out=takes_usage_out)
+open_stream = ChatStream
 
 
 def _first_said(messages: list[dict[str, Any]]) -> int:

@@ -7,12 +7,10 @@ from typing import Any
 from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, read_usage
 from seasoned.gateway.wire.splice import (
-    count_leading,
     find_fields,
     find_inside,
-    find_items,
     follow,
-    insert_items,
+    insert_after,
     list_items,
     replace,
     text_at,
@@ -78,10 +76,7 @@ def insert_block(body: bytes, content: bytes) -> bytes:
         inner = content.strip()[1:-1].strip()
         asked = b'{"type":"message","role":"user","content":' + body[slice(*span)] + b"}"
         return replace(body, span, b"[" + inner + b"," + asked + b"]") if inner else body
-    items = find_items(body, span)
-    if items is None:
-        return body
-    return insert_items(body, span, items, count_leading(body, items, _comes_first), content)
+    return insert_after(body, "input", _comes_first, content)
 
 
 def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
@@ -149,9 +144,7 @@ class ResponsesStream(EventStream):
         return [{"type": "message", "role": "assistant", "content": "".join(self._texts[at])} for at in self._texts]
 
 
-def open_stream(*, takes_usage_out: bool = False) -> ResponsesStream:
-    """A reader for one stream."""
-    return ResponsesStream(takes_usage_out=takes_usage_out)
+open_stream = ResponsesStream
 
 
 def _first_said(items: list[dict[str, Any]]) -> int:

@@ -77,8 +77,17 @@ def find_items(body: bytes, span: ByteSpan) -> list[ByteSpan] | None:
     return spans
 
 
-def count_leading(body: bytes, items: list[ByteSpan], belongs: Callable[[dict[str, Any]], bool]) -> int:
-    """How many items at the start of the list satisfy `belongs`."""
+def insert_after(body: bytes, name: str, belongs: Callable[[dict[str, Any]], bool], content: bytes) -> bytes:
+    """The body with the items of a list inserted into the list `name`, after the leading items that `belongs` takes."""
+    fields = find_fields(body)
+    span = None if fields is None else fields.spans.get(name)
+    items = None if span is None else find_items(body, span)
+    if span is None or items is None:
+        return body
+    return _insert_items(body, span, items, _count_leading(body, items, belongs), content)
+
+
+def _count_leading(body: bytes, items: list[ByteSpan], belongs: Callable[[dict[str, Any]], bool]) -> int:
     for count, item in enumerate(items):
         try:
             value = decode(body[item.start : item.end])
@@ -89,7 +98,7 @@ def count_leading(body: bytes, items: list[ByteSpan], belongs: Callable[[dict[st
     return len(items)
 
 
-def insert_items(body: bytes, span: ByteSpan, items: list[ByteSpan], index: int, content: bytes) -> bytes:
+def _insert_items(body: bytes, span: ByteSpan, items: list[ByteSpan], index: int, content: bytes) -> bytes:
     """The body with the items of another list inserted before one of its items, or after the last."""
     inner = content.strip()[1:-1].strip()
     if not inner:
@@ -130,7 +139,7 @@ def follow(body: bytes, places: list[tuple[ByteSpan, str]], *, part_type: str) -
             body = _put(body, span.end - 1, escaped)
         elif (items := find_items(body, span)) is not None:
             part = msgspec.json.encode([{"type": part_type, "text": line}])
-            body = insert_items(body, span, items, len(items), part)
+            body = _insert_items(body, span, items, len(items), part)
     return body
 
 
