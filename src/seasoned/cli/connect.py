@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +17,7 @@ from seasoned.config import Config, load
 from seasoned.connect.agent import AGENTS, KnownAgent, connector
 from seasoned.connect.apply import apply_plan, chosen_parts, is_connected, own_programs, undo_plan
 from seasoned.connect.apply import undo as undo_changes
-from seasoned.connect.plan import PARTS, ConnectPlan, Part, made_links, missing_links, preview
+from seasoned.connect.plan import PARTS, REVIEW_STEP, ConnectPlan, Part, made_links, missing_links, preview
 from seasoned.connect.review_advice import advised, review_advice
 from seasoned.errors import UsageError
 
@@ -88,15 +90,12 @@ def _chosen(known: list[dict[str, Any]], *, yes: bool, asks: bool) -> list[str]:
         click.echo(f"No agent was found on this machine. Connect one by name: {', '.join(AGENTS)}.")
         return []
     # Once for all: most agents get the same parts.
-    click.echo("What connecting an agent brings:")
+    click.echo("Connecting an agent brings:")
     _list_parts(PARTS)
     for one in found:
-        state = "connected" if one["connected"] else "not connected"
         click.echo()
-        click.secho(f"{one['title']} ({one['agent']}): {state}", bold=True)
-        click.echo(f"  {', '.join(one['parts'])}")
-        for sentence in one["lacks"]:
-            click.echo(f"  - {sentence}")
+        click.secho(f"{one['title']} ({one['agent']}): {_connection(one)}", bold=True)
+        _list_sentences(one["lacks"])
     click.echo()
     free = [one["agent"] for one in found if not one["connected"]]
     if not free:
@@ -105,11 +104,24 @@ def _chosen(known: list[dict[str, Any]], *, yes: bool, asks: bool) -> list[str]:
     if yes:
         return free
     if not asks:
-        click.echo(f"Connect one with `seasoned connect AGENT`: {', '.join(free)}.")
+        click.echo(f"Connect one with `seasoned connect AGENT`:\n  {', '.join(free)}")
         return []
     question = "Connect which? Each change is shown before it is written. Names with commas, or none"
     names: list[str] = click.prompt(question, default=",".join(free), value_proc=_names)
     return names
+
+
+def _connection(one: dict[str, Any]) -> str:
+    """Whether an agent is connected, and with which parts if not with all."""
+    if not one["connected"]:
+        return "not connected"
+    return "connected" if set(one["parts"]) == set(PARTS) else f"connected, only {', '.join(one['parts'])}"
+
+
+def _list_sentences(sentences: Iterable[str]) -> None:
+    width = shutil.get_terminal_size().columns
+    for sentence in sentences:
+        click.echo(textwrap.fill(sentence, width, initial_indent="  - ", subsequent_indent="    "))
 
 
 def _names(text: str) -> list[str]:
@@ -153,7 +165,8 @@ def _connect(
     answer["lacks"] = [] if undo else list(known.lacks)
     advice = None if undo or (plan.parts and "reviews" not in plan.parts) else review_advice(config, agent)
     if advice is not None:
-        answer["steps"].append(advice)
+        # It says the same, and how.
+        answer["steps"] = [*(step for step in answer["steps"] if step != REVIEW_STEP), advice]
     if not as_json:
         show_plan(plan, undo=undo)
     # Nothing to write, so there is nothing to ask.
@@ -242,9 +255,9 @@ def _end(answer: dict[str, Any], *, as_json: bool) -> None:
     click.echo(outcome)
     if answer["lacks"] and answer["state"] in ("connected", "previewed"):
         click.echo(f"What {AGENTS[agent].title} does not allow:")
-        for sentence in answer["lacks"]:
-            click.echo(f"  - {sentence}")
+        _list_sentences(answer["lacks"])
     if answer["steps"] and answer["state"] in ("connected", "unchanged", "previewed"):
         click.echo("Left for you to do:")
         for number, step in enumerate(answer["steps"], start=1):
+            # Long paths and commands stay whole, to be copied.
             click.echo(f"  {number}. {step}")

@@ -13,8 +13,8 @@ import msgspec
 from seasoned.config import Config
 from seasoned.connect.plan import PARTS, ConnectPlan, Part
 
-_AFTER = "It shows the model nothing before a call, so a hint comes after a call that failed."
-_DENIES = "It has no question that a hook can use: without a confirmation service, calls of high risk are denied."
+_AFTER = "Hints come only after a call failed: it shows the model nothing before one."
+_DENIES = "Its hooks cannot ask you: without a confirmation service, calls of high risk are denied."
 
 
 class KnownAgent(msgspec.Struct, frozen=True):
@@ -42,21 +42,21 @@ AGENTS: dict[str, KnownAgent] = {
         "json_hooks:gemini",
         "gemini",
         lambda config: config.gemini_home,
-        (_AFTER, "It shows nothing beside the error of a tool other than the shell.", _DENIES),
+        (_AFTER, "It shows no hint after a failure of a tool other than the shell.", _DENIES),
     ),
     "copilot": KnownAgent(
         "Copilot CLI",
         "json_hooks:copilot",
         "copilot",
         lambda config: config.copilot_home,
-        ("It has no line for you: `seasoned receipt` says what a session was shown.",),
+        ("It cannot tell you what a session was shown: run `seasoned receipt`.",),
     ),
     "opencode": KnownAgent(
         "OpenCode",
         "opencode",
         "opencode",
         lambda config: config.opencode_config_dir,
-        (_AFTER, "It says nothing when a session ends: each turn is learned from.", _DENIES),
+        (_AFTER, "It does not report the end of a session, so each turn is learned from.", _DENIES),
     ),
     "qwen": KnownAgent("Qwen Code", "json_hooks:qwen", "qwen", lambda config: config.qwen_home, (_AFTER,)),
     "cursor": KnownAgent(
@@ -65,9 +65,9 @@ AGENTS: dict[str, KnownAgent] = {
         "cursor-agent",
         lambda config: config.cursor_home,
         (
-            "It adds nothing to a prompt: a session sees only the sheet at its start.",
+            "Its hooks cannot add to a prompt: a session sees only the sheet at its start.",
             _AFTER,
-            "It shows nothing after a call that it calls failed itself.",
+            "It shows no hint after a call that it reports as failed itself.",
             _DENIES,
         ),
     ),

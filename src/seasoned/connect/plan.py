@@ -18,9 +18,13 @@ PARTS: dict[Part, str] = {
     "warm": "guidance at the start and at the first prompt",
     "hints": "what works here, before or after a call that fails here",
     "confirmations": "calls of high risk wait for a person",
-    "reviews": "sessions are reviewed, and skills learned",
+    "reviews": "a model you choose reviews sessions, and keeps notes and skills",
     "mcp": "the tools of the MCP server `seasoned`",
 }
+REVIEW_STEP = (
+    "Choose a model for reviews (`review_model` in config.toml): until then no session is reviewed, and nothing is "
+    "sent to a model."
+)
 # Settings are small. Anything larger is not the file that we take it for.
 _MOST_BYTES = 20_000_000
 
@@ -161,8 +165,5 @@ def common_steps(config: Config, parts: Collection[Part] = PARTS, *, asks_itself
             "Set up confirmations (docs/how-to/confirm.md): until `confirm_url` is set, calls of high risk are denied."
         )
     if not (config.review_model or config.model or config.base_url) and "reviews" in parts:
-        found.append(
-            "Choose a model for reviews (`review_model` in config.toml): until then no session is reviewed, "
-            "and nothing is sent to a model."
-        )
+        found.append(REVIEW_STEP)
     return tuple(found)

@@ -459,7 +459,7 @@ def _print(hit: SearchHit) -> None:
     for number, piece in enumerate(hit.pieces):
         line.append(printable(piece), style="bold yellow" if number % 2 else "")
     if hit.lines > 1:
-        line.append(f"  (+{hit.lines - 1})", style="dim")
+        line.append(f"  ({hit.lines - 1} more)", style="dim")
     out = console()
     out.print(head)
     if session["title"] and place.by != "title":
