@@ -37,6 +37,7 @@ SESSIONS = 200  # ten a working day
 STORES = 4
 SHARED_PROJECTS = 4
 _ASKED = 8  # machines whose pulls are measured
+_ALONE = 4  # of those: one after the other
 _TOGETHER = 4  # machines that push or pull at the same moment
 
 
@@ -103,10 +104,14 @@ def _round(folder: Path, count: int, stores: list[Config], database: PostgresSer
             f"WHERE relkind = 'r' AND relnamespace = '{schema}'::regnamespace"
         )
         yield f"  the database: {int(str(rows[0])) / 1e6:.0f} MB, {int(str(rows[0])) / records:.0f} bytes a record"
+        # Machines that pull at once share this process and wait for each other. One by one shows what a machine waits.
+        alone = [_timed_pull(one) for one in machines[:_ALONE]]
         with ThreadPoolExecutor(_TOGETHER) as pool:
-            first = list(pool.map(_timed_pull, machines[:_ASKED]))
-        sessions = statistics.median(one[1] for one in first)
-        yield f"  first pull of two projects ({sessions:,.0f} sessions): {_spread([one[0] for one in first])}"
+            first = list(pool.map(_timed_pull, machines[_ALONE:_ASKED]))
+        sessions = statistics.median(one[1] for one in alone)
+        yield f"  first pull of two projects ({sessions:,.0f} sessions): {_spread([one[0] for one in alone])}"
+        if first:
+            yield f"  the same, {_TOGETHER} machines at once in one process: {_spread([one[0] for one in first])}"
         with ThreadPoolExecutor(_TOGETHER) as pool:
             again = list(pool.map(_timed_pull, machines[:_ASKED] * 2))
         yield f"  pull with nothing new: {_spread([one[0] for one in again])}"

@@ -299,8 +299,9 @@ def _take_in(store: Store, project: str, target: str, records: list[_Pulled]) ->
                 continue  # of a newer version, or not evidence
             content = msgspec.json.encode(found)
             store.run("membership.keep_evidence", {**key, "person": one.source, "ended": found.end, "content": content})
-            store.run("experience.mark_stale", {"project": target})
             kept += 1
+        if kept:
+            store.run("experience.mark_stale", {"project": target})
         last = records[-1].seq if records else None
         if last is not None:
             store.run("membership.keep_pulled", {"project": project, "seq": last, "at": time.time()})

@@ -184,7 +184,13 @@ async def show_usage(request: HTTPRequest, here: Here) -> Response:
     """Show tokens and cost of all machines, and what is left of the budget of this month."""
     now = datetime.fromtimestamp(time.time(), UTC)
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0).timestamp()
-    tables = [await _usage_table(request, by) for by in _BYS]
+    sums = await _kept(
+        request,
+        "team usage",
+        "Tokens and cost of the team",
+        lambda book: {by: overview.usage(book, by) for by in _BYS},
+    )
+    tables = [_usage_table(by, found) for by, found in sums.items()]
     spent = await _read(request, lambda database: overview.usage(database, "agent", since=month))
     known = [one.cost_usd for one in spent if one.cost_usd is not None]
     said = _budget_sentence(
@@ -195,14 +201,14 @@ async def show_usage(request: HTTPRequest, here: Here) -> Response:
     return answer(request, here, "team.html", tables=tables, project=None, said=said)
 
 
-async def _usage_table(request: HTTPRequest, by: Literal["day", "project", "model", "agent"]) -> Table:
+def _usage_table(by: str, found: list[overview.TeamUsage]) -> Table:
     rows = [
         (
             TableCell(one.name, one.name or "unknown"),
             *_counts(one.sessions, one.calls, one.input_tokens, one.output_tokens),
             TableCell(one.cost_usd, dollars(one.cost_usd, unknown="unknown")),
         )
-        for one in await _read(request, lambda database: overview.usage(database, by))
+        for one in found
     ]
     return Table(name=by, title=f"By {by}", columns=(Column(by, by), *_USAGE), rows=rows, empty=_NOTHING)
 
