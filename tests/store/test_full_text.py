@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store, open_temporary, packed
 from seasoned.store.forget import forget_sessions
-from seasoned.store.full_text import SearchFilter, fill, search
+from seasoned.store.full_text import SearchFilter, _by_groups, fill, search
 from seasoned.store.packed import unpack
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -165,6 +166,16 @@ def test_long_texts_are_packed_and_those_of_an_earlier_version_are_read_as_they_
         store.connection.execute("INSERT INTO search_index (search_index) VALUES ('integrity-check')")
         store.connection.execute("INSERT INTO search_waiting (session_id) SELECT id FROM session")
         assert fill(store) == 0 and _places(store, "walrus") == found
+
+
+def test_the_newest_come_first_and_neighbours_in_the_order_of_their_ids() -> None:
+    for sessions in (0, 1, 25, 26, 900):
+        newest = [(number, 1) for number in range(sessions, 0, -1)]
+        order = _by_groups(newest)
+        assert sorted(order) == sorted(newest)
+        assert set(order[:25]) == set(newest[:25]), "a short time is spent on the newest"
+        steps = sum(after < before for before, after in pairwise(order))
+        assert steps <= 6, "each step back leaves pages half empty"
 
 
 def test_secrets_are_in_no_table(histories: Path, monkeypatch: pytest.MonkeyPatch) -> None:

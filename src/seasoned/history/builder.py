@@ -420,6 +420,9 @@ class SessionBuilder:
 
     def so_far(self) -> Session:
         """What was collected since the last `take`, without ending the stretch."""
+        return self._session(self._sum_usage())
+
+    def _session(self, used: Usage | None) -> Session:
         return Session(
             ref=self.ref,
             format=self.format,
@@ -435,7 +438,7 @@ class SessionBuilder:
             ended=self._ended,
             parent=self.parent,
             relation=self.relation,
-            usage=self.total_usage or self._sum_usage(),
+            usage=self.total_usage or used,
             hourly_usage=(self._hourly_total if self.total_usage else self._hourly).all(),
             last_prompt=self.last_prompt,
             cost_usd=self.cost_usd,
@@ -455,8 +458,9 @@ class SessionBuilder:
 
     def take(self) -> Session:
         """What was collected since the last `take`. The next stretch begins after it."""
-        session = self.so_far()
-        self._usage = self._sum_usage()
+        used = self._sum_usage()
+        session = self._session(used)
+        self._usage = used
         for call in self._calls.values():
             call.taken = True
         self._seen = self._facts()

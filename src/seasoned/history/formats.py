@@ -55,8 +55,15 @@ class Sample(msgspec.Struct, frozen=True):
 
 def take_sample(path: Path, *, records: int = _RECORDS) -> Sample:
     """Read the head of a file, or all of it if it is one JSON document."""
+    return _sample(path, _head(path), records)
+
+
+def _head(path: Path) -> bytes:
     with source_errors(path):
-        head = read_head(path, _HEAD_BYTES)
+        return read_head(path, _HEAD_BYTES)
+
+
+def _sample(path: Path, head: bytes, records: int) -> Sample:
     if head.startswith(b"SQLite format 3\x00"):
         with open_readonly(path) as connection:
             return Sample(path, "sqlite", tables=tables_of(connection))
@@ -216,7 +223,11 @@ def named(module: str) -> Format:
 
 def recognise(path: Path) -> str | None:
     """The name of the module that reads this file; None if the format is unknown."""
-    sample = take_sample(path, records=_FIRST_LOOK)
+    head = _head(path)
+    # The first line of most files tells; what it tells, more lines would not change.
+    if head.startswith(b"{") and b"\n" in head and named(ORDER[0]).recognises(_sample_lines(path, head, 1)):
+        return ORDER[0]
+    sample = _sample(path, head, _FIRST_LOOK)
     for module in ORDER[:2] if sample.kind == "lines" else ():
         if named(module).recognises(sample):
             return module

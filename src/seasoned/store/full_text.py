@@ -19,6 +19,7 @@ By = Literal["title", "person", "agent", "call"]
 VERDICTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "trivial")
 _CALL_CHARS = 400
 _BATCH = 25
+_GROUP = 16 * _BATCH
 _CANDIDATES = 500  # sessions to look into when a filter by tool or verdict rules most of them out
 _AROUND = 70  # characters shown on each side of a match
 # The rowid: seconds, then the session. 2**25 sessions in one store, and times far beyond this century.
@@ -201,7 +202,7 @@ def fill(store: Store, *, within_seconds: float | None = None, pause: Callable[[
     `pause` is called between two short transactions: a server lets others go first.
     """
     begun = time.monotonic()
-    queue = [(row["session_id"], row["times"]) for row in store.rows("search.queue")]
+    queue = _by_groups([(row["session_id"], row["times"]) for row in store.rows("search.queue")])
     for first in range(0, len(queue), _BATCH):
         if within_seconds is not None and time.monotonic() - begun > within_seconds:
             return len(queue) - first
@@ -215,6 +216,19 @@ def fill(store: Store, *, within_seconds: float | None = None, pause: Callable[[
             store.run_many("search.add", made)
             store.run_many("search.done", batch)
     return 0
+
+
+def _by_groups(newest: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The newest first, in groups that grow, and each group from its oldest: SQLite fills pages in the order of ids.
+
+    Rows that come in the opposite order leave more than half of each page empty.
+    """
+    found: list[tuple[int, int]] = []
+    size = _BATCH
+    while len(found) < len(newest):
+        found += reversed(newest[len(found) : len(found) + size])
+        size = min(2 * size, _GROUP)
+    return found
 
 
 def _document(store: Store, session_id: int) -> tuple[Any, ...] | None:

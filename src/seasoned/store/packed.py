@@ -8,12 +8,22 @@ import zlib
 WORTH_BYTES = 200
 # Higher levels take twice the time for a tenth less.
 _LEVEL = 2
-_PACKED = b"\x78"  # how zlib begins; no JSON does
+# How packed texts begin, by the size of their window; no JSON does.
+_PACKED = (b"\x78", b"\x58")
+# Most texts fit into a small window: making the tables of a large one takes ten times as long as packing them.
+_SMALL_WINDOW, _SMALL_TABLES = 13, 5
 
 
 def pack(text: bytes) -> bytes:
     """JSON as it is stored."""
-    return zlib.compress(text, _LEVEL) if len(text) >= WORTH_BYTES else text
+    return _compressed(text) if len(text) >= WORTH_BYTES else text
+
+
+def _compressed(text: bytes) -> bytes:
+    if len(text) > 1 << _SMALL_WINDOW:
+        return zlib.compress(text, _LEVEL)
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _SMALL_WINDOW, _SMALL_TABLES)
+    return packer.compress(text) + packer.flush()
 
 
 def unpack(stored: bytes | str) -> bytes | str:
@@ -23,7 +33,7 @@ def unpack(stored: bytes | str) -> bytes | str:
 
 def pack_text(text: str) -> bytes | str:
     """Any text as it is stored: what begins like a packed one must not be taken for it."""
-    return zlib.compress(text.encode(), _LEVEL) if len(text) >= WORTH_BYTES else text
+    return _compressed(text.encode()) if len(text) >= WORTH_BYTES else text
 
 
 def unpack_text(stored: bytes | str) -> str:

@@ -21,9 +21,10 @@ from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.aggregates import update_aggregates
 from seasoned.scan.file_reader import FileReader
+from seasoned.scan.intent import SpokenCall
 from seasoned.scan.rows import Batch, CallRow
 from seasoned.scan.store_writer import StoreWriter
-from seasoned.session import Relation, SessionRef, ToolCall, Usage
+from seasoned.session import Relation, SessionRef, Usage
 from seasoned.store import Store, open_store
 from seasoned.store.search import find_session
 
@@ -152,19 +153,17 @@ class _TurnReader(FileReader):
 
     def __init__(self, redactor: Redactor) -> None:
         super().__init__(redactor)
-        self._judged: dict[int, tuple[ToolCall, str | None, CallRow]] = {}
+        self._judged: dict[int, tuple[SpokenCall, CallRow]] = {}
 
     def forget(self) -> None:
         """Drop the verdicts of a turn that is over."""
         self._judged.clear()
 
-    def call_row(self, call: ToolCall, agent: str, words: str | None = None) -> CallRow:
-        known = self._judged.get(call.index)
-        if known is not None and known[:2] == (call, words):
-            return known[2]
-        row = super().call_row(call, agent, words)
-        self._judged[call.index] = (call, words, row)
-        return row
+    def call_rows(self, calls: list[SpokenCall], agent: str) -> list[CallRow]:
+        known = self._judged
+        new = [one for one in calls if one.call.index not in known or known[one.call.index][0] != one]
+        known.update((one.call.index, (one, row)) for one, row in zip(new, super().call_rows(new, agent), strict=True))
+        return [known[one.call.index][1] for one in calls]
 
 
 class Recorder:
