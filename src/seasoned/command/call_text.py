@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -275,6 +274,9 @@ _BRIEF = 200
 
 def brief_of(arguments: str) -> str:
     """Arguments in one line, or only the one that says most."""
+    # Hooks import this module, and json would cost each of them milliseconds.
+    import json
+
     try:
         found = json.loads(arguments)
     except ValueError:
