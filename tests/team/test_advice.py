@@ -7,6 +7,7 @@ from pathlib import Path
 from seasoned.advise.gather import gather
 from seasoned.advise.view import may_be_told
 from seasoned.app.stores import shared_database
+from seasoned.app.team import machine as team
 from seasoned.app.team.advice import TeamAdvice, team_advice
 from seasoned.insight.mistake.failure import CAUSES, cause_of, is_finding, named_in, plain_error, telling
 from seasoned.insight.track import JudgedCall
@@ -23,6 +24,7 @@ SESSION: tuple[Step, ...] = (
     ("npm run check", None),
     ("pytest --fastest", "error: unrecognized arguments: --fastest"),
     ("hyperfine ./wp", "bash: hyperfine: command not found"),
+    ("ls /home/alice-doe/*.tsx", "zsh: no matches found: /home/alice-doe/*.tsx"),
     ("make test", None),
 )
 
@@ -49,6 +51,11 @@ def test_what_one_store_advises_a_team_is_advised_from_what_was_pushed(tmp_path:
             # One person, however many sessions, advises no one.
             assert at or _advice(server) == []
         found = _advice(server)
+        team.export(homes[0].config, tmp_path / "pushed.jsonl")
+    pushed = (tmp_path / "pushed.jsonl").read_text()
+    # Why a call failed is said in words of ours, and about nothing that is not in the shared arguments too.
+    assert '"command not found: hyperfine"' in pushed and '"unexpected EOF"' in pushed
+    assert "alice-doe" not in pushed and "Missing script" not in pushed
     with open_store(homes[0].config.store_path) as store:
         alone = {one.sentence for one in gather(store).advice if may_be_told(_redactor(), one)}
     assert {one.what for one in found} == alone and len(alone) >= 4

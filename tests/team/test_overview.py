@@ -88,7 +88,7 @@ def test_queries_over_all_machines_add_up_and_find_only_what_was_allowed(tmp_pat
 
 def test_each_role_sees_its_pages_and_no_one_a_name_that_was_not_chosen(tmp_path: Path, postgres_url: str) -> None:
     with team_server_at(tmp_path, postgres_url) as server:
-        _filled(tmp_path, server)
+        homes = _filled(tmp_path, server)
         assert server.service is not None
         server.service.config = _with_team(server.service.config, budget_usd=500.0)
         for at, name in enumerate(("alice", "root")):
@@ -103,3 +103,8 @@ def test_each_role_sees_its_pages_and_no_one_a_name_that_was_not_chosen(tmp_path
                     assert "alice-doe" not in reply.text and "lighthouse" not in reply.text
         with server.client() as client:
             assert client.get("/visit/guessed/team/search?q=verify").status_code == 303  # to the login
+        # Pages that were computed before hold nothing that is withdrawn since.
+        team.leave(homes[1].config, withdraw=True)
+        with Visitor(server.url) as visitor:
+            visitor.log_in(server.tokens["alice"])
+            assert WORKS not in visitor.client.get(f"{visitor.path}/team/advice").text

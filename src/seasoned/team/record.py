@@ -225,15 +225,16 @@ class _RecordMaker:
             arguments = msgspec.json.decode(row["arguments"], type=dict[str, Any])
         except msgspec.DecodeError:
             arguments = {}
+        shared = {name: self._argument(name, value) for name, value in arguments.items()}
         return SharedCall(
             row["tool"],
             row["kind"],
             row["verdict"],
             row["fault"],
             row["evidence"],
-            self.text(row["reason"]) if self._has_words else _plain_reason(row),
+            self.text(row["reason"] if self._has_words else _plain_reason(row, shared)),
             row["time"],
-            {name: self._argument(name, value) for name, value in arguments.items()},
+            shared,
             self.text(row["intent"] or "") if self._has_words else "",
             self.text(row["result"] or "")[:_MOST_COMMAND_CHARS] if self._has_words else "",
             row["message"],
@@ -252,11 +253,12 @@ class _RecordMaker:
         return self.command(text) if is_command else self.text(text)
 
 
-def _plain_reason(row: DatabaseRow) -> str:
+def _plain_reason(row: DatabaseRow, shared: dict[str, Any]) -> str:
+    """Why a call failed, in words of ours; what it is about only if that is shared with its arguments."""
     if row["counts_as"] != "failed":
         return ""
     names = ("message", "tool", "kind", "counts_as", "verdict", "fault", "time")
-    said = {"raw_arguments": row["arguments"], "result": row["result"], "reason": row["reason"]}
+    said = {"raw_arguments": _encode(shared).decode(), "result": row["result"], "reason": row["reason"]}
     return plain_error(JudgedCall(0, *[row[name] for name in names], **said))
 
 
