@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+import seasoned
 from seasoned.config import Config
 from seasoned.hermes_plugin.plugin import Plugin
 from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.learn_queue import wait_until_learned, waiting
+from seasoned.outcome.judge import judge_session
 from tests.cli.run import SEASONED
 from tests.hermes.house import House, block_of, terminal, turn
 from tests.hermes.test_judging import rows
@@ -187,6 +189,7 @@ def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_tau
         until = time.monotonic() + 60
         while not house.rows("SELECT 1 FROM review WHERE state = 'kept'") and time.monotonic() < until:
             time.sleep(0.1)
+        _database_is_read(house)
         house.play(asked, code=inside)
         requests = house.requests()
         assert block_of(requests[0]) == "", "the first session knew nothing"
@@ -202,3 +205,18 @@ def test_the_real_hermes_begins_its_fourth_session_with_what_the_first_three_tau
         failed = after["messages"][-1]
         assert failed["tool_call_id"] == "call_4_w"
         assert f"[seasoned] `{REPORT} 2026-W09` works here (3 sessions" in failed["content"]
+
+
+def _database_is_read(house: House) -> None:
+    """By us, and in Hermes' own environment, in which the core lives without harm to it."""
+    path = house.hermes / "state.db"
+    sessions = [session for session in seasoned.read(path) if session.messages]
+    found = {call.id: verdict for session in sessions for call, verdict in judge_session(session)}
+    expected = {f"call_{at}_{name}": verdict for at in range(3) for name, verdict in (("w", "failed"), ("r", "ok"))}
+    assert {id: found[id].verdict for id in expected} == expected
+    assert "2" in found["call_0_w"].reason
+    checked = run(house.python, "-m", "pip", "check")
+    assert "seasoned" not in checked.stdout, checked.stdout
+    code = "import sys, seasoned; print(sum(1 for _ in seasoned.read(sys.argv[1])))"
+    inside = run(house.python, "-c", code, path)
+    assert (inside.stdout.strip(), inside.returncode) == (str(len(list(seasoned.read(path)))), 0)

@@ -42,26 +42,7 @@ def memory_in(body: dict[str, Any]) -> str:
     return text[text.index("[seasoned:memory]") :] if "[seasoned:memory]" in text else ""
 
 
-@pytest.mark.slow
-def test_memory_reaches_hermes_and_stays_the_same_after_a_restart(tmp_path: Path) -> None:
-    steps = [turn(match="WALNUT", text="One."), turn(match="WALNUT", text="Two."), turn(match="HAZEL", text="Three.")]
-    with serve_script(*steps) as server:
-        house = House(tmp_path, server)
-        keep_memory(house)
-        (session,) = house.play({"turns": ["Be WALNUT."], "toolsets": TOOLSETS})
-        (project_folder(house.ours, _key(house)) / "MEMORY.md").write_text("The depot listens on 5434.")
-        house.play({"session": session, "turns": ["Go on."], "toolsets": TOOLSETS}, {"turns": ["Be HAZEL."]})
-        own = [body for body in house.requests("WALNUT") if body.get("tools")]
-        first, again = memory_in(own[0]), memory_in(own[-1])
-        assert len(own) == 2, [body["messages"][-1] for body in own]
-        assert "- The depot listens on 5433." in first and "- Mira likes short answers." in first
-        assert "9999" not in first and again == first, "byte for byte, although the note has changed"
-        second = memory_in(next(body for body in house.requests("HAZEL") if body.get("tools")))
-        assert "5434" in second
-        assert "seasoned:memory" not in house.words_in_hermes()
-
-
-def _key(house: House) -> str:
+def key_of_project(house: House) -> str:
     with open_store(house.config.store_path) as store:
         return str(project_key(store, str(Path.cwd())))
 

@@ -13,10 +13,12 @@ import pytest
 from seasoned.experience.kind import kind_of_failure
 from seasoned.experience.lesson import Hint, Line, Way
 from seasoned.experience.lookup import kind_key
+from seasoned.experience.memory_file import project_folder
 from seasoned.store import open_store
 from seasoned.store.project import project_key
 from tests.cli.run import SEASONED
 from tests.hermes.house import House, block_of, terminal, turn
+from tests.hermes.test_memory import TOOLSETS, keep_memory, key_of_project, memory_in
 from tests.history.claude_lines import ClaudeFile
 from tests.real_clients import run
 from tests.scripted_server import serve_script
@@ -50,24 +52,46 @@ def _know(house: House, folder: Path) -> None:
         ),
     ],
 )
-def test_hermes_is_shown_what_its_project_knows_and_its_database_holds_none_of_it(tmp_path: Path, knows: bool) -> None:
+def test_hermes_is_shown_memory_and_what_its_project_knows_and_its_database_holds_none_of_it(
+    tmp_path: Path, knows: bool
+) -> None:
+    """In both of two processes; a note that changed in between is only in what began after that."""
     steps = [
-        turn(calls=[terminal(FAILS, "call_hint_1")]),
-        turn(text="It failed."),
-        turn(text="Still."),
+        turn(match="TESTED", calls=[terminal(FAILS, "call_hint_1")]),
+        turn(match="TESTED", text="It failed."),
+        turn(match="TESTED", text="Still."),
+        turn(match="WALNUT", text="One."),
+        turn(match="WALNUT", text="Two."),
+        turn(match="HAZEL", text="Three."),
     ]
     with serve_script(*steps) as server:
         house = House(tmp_path / "house", server)
         # Hermes records the folder that it is started in.
         _know(house, Path.cwd() if knows else tmp_path / "elsewhere")
-        (session,) = house.play({"turns": ["Run the tests."], "toolsets": ["terminal"]})
-        house.play({"session": session, "turns": ["And now?"], "toolsets": ["terminal"]})
-        sent = [json.dumps(body["messages"]) for body in house.requests()]
+        keep_memory(house)
+        first, other = house.play(
+            {"turns": ["Run the tests: TESTED."], "toolsets": ["terminal"]},
+            {"turns": ["Be WALNUT."], "toolsets": TOOLSETS},
+        )
+        (project_folder(house.ours, key_of_project(house)) / "MEMORY.md").write_text("The depot listens on 5434.")
+        house.play(
+            {"session": first, "turns": ["And now?"], "toolsets": ["terminal"]},
+            {"session": other, "turns": ["Go on."], "toolsets": TOOLSETS},
+            {"turns": ["Be HAZEL."]},
+        )
+        sent = [json.dumps(body["messages"]) for body in house.requests("TESTED")]
+        walnut = [body for body in house.requests("WALNUT") if body.get("tools")]
+        hazel = next(body for body in house.requests("HAZEL") if body.get("tools"))
         kept = house.words_in_hermes()
     assert len(sent) == 3
     assert [text.count("Test: `python -m checks`") for text in sent] == ([1, 1, 1] if knows else [0, 0, 0])
     assert [text.count("`wp render --env test` works here") for text in sent] == ([0, 1, 1] if knows else [0, 0, 0])
     assert "wp render" not in kept and "python -m checks" not in kept
+    remembered, again = map(memory_in, walnut)
+    assert "- The depot listens on 5433." in remembered and "- Mira likes short answers." in remembered
+    assert "9999" not in remembered and again == remembered, "byte for byte, although the note has changed"
+    assert "5434" in memory_in(hazel)
+    assert "seasoned:memory" not in kept
 
 
 REPORT = "./wp report late --week"

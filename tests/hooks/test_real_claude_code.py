@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
+from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
@@ -19,6 +22,8 @@ FIRST = "11111111-1111-4111-8111-111111111111"
 SECOND = "22222222-2222-4222-8222-222222222222"
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 WRAPPED, PLAIN = "rtk make test", "make test"
+UUID = r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+DAY = r"\b20\d\d-\d\d-\d\d(?=T\d\d:)"
 ASKED = "How many again? Fix the lint errors too."
 # What a program printed, which must not become a note by itself.
 COPIES = {"tool": "memory", "arguments": {"action": "add", "text": f"Note: {WEEK}!"}}
@@ -36,6 +41,21 @@ class ClaudeCode(Connected):
     def ask(self, prompt: str, *options: str, folder: Path | None = None) -> list[object]:
         at = ["env", "-C", folder or self.work]
         return [*at, claude_code(), "-p", prompt, *options, "--allowedTools", "Bash,Read,Edit,Agent"]
+
+    def record_again(self, prompt: str, *others: str) -> None:
+        """More sessions like the one that was asked this: its record with other words and ids, on the days before.
+
+        That is quicker than to start Claude Code again.
+        """
+        (found,) = [one for one in (self.home / ".claude" / "projects").glob("*/*.jsonl") if prompt in one.read_text()]
+        for days, other in enumerate(others, 1):
+
+            def renewed(text: str, days: int = days, other: str = other) -> str:
+                text = re.sub(UUID, lambda one: str(uuid5(NAMESPACE_OID, f"{one[0]} {days}")), text)
+                text = re.sub(DAY, lambda one: str(date.fromisoformat(one[0]) - timedelta(days=days)), text)
+                return re.sub(r"\b(msg|toolu|req)_\w+", rf"\g<0>x{days}", text).replace(prompt, other)
+
+            found.with_stem(renewed(found.stem)).write_text(renewed(found.read_text()))
 
 
 def bash(command: str) -> dict[str, Any]:
@@ -68,11 +88,12 @@ def connected(home: Path) -> ClaudeCode:
         learned += [bash(WRAPPED), bash(PLAIN), bash("make lint"), bash(WRONG), bash(RIGHT)]
         learned += [edit(notes, "no such text", new), read(notes), edit(notes, old, new), {"text": "Three were late."}]
     learned += [bash(PLAIN), {"text": "They pass."}]
-    learned += [bash("rtk make verify"), bash("make verify"), {"text": "Verified."}] * 2
+    learned += [bash("rtk make verify"), bash("make verify"), {"text": "Verified."}]
     asked = [found.ask("How many parcels were late in week 9?", "--session-id", FIRST), found.ask("Once more.")]
-    asked += [found.ask("Do they pass?"), *[found.ask("Verify it.", folder=other)] * 2]
+    asked += [found.ask("Do they pass?"), found.ask("Verify it.", folder=other)]
     found.run(learned, *asked)
     assert notes.read_text() == "three"
+    found.record_again("Verify it.", "Verify it again.")
     found.seasoned("scan")
     found.teach(example("Bash", arguments={"command": RIGHT, "description": "Report"}))
     found.configure(model="scripted", base_url=f"http://127.0.0.1:{REVIEW_PORT}/v1", review_skill_calls=3)

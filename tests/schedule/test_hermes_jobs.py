@@ -202,7 +202,7 @@ def test_jobs_are_imported_once(any_database: Database, tmp_path: Path) -> None:
 
 def test_the_file_of_a_real_hermes_is_read(tmp_path: Path) -> None:
     if not (HERMES / "done").exists():
-        pytest.skip("needs the real Hermes, which tests/history/test_real_hermes.py installs")
+        pytest.skip("needs the real Hermes, which tests/hermes/test_real_plugin.py installs")
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HERMES_HOME": str(tmp_path / "hermes")}
     subprocess.run([HERMES / "bin" / "python", "-c", MAKE], env=environment, cwd=tmp_path, check=True, timeout=120)
     found = read_jobs(tmp_path / "hermes", zone="UTC", now=START)

@@ -32,7 +32,9 @@ def test_a_newcomer_s_first_session_knows_what_others_learned_and_another_projec
 ) -> None:
     first, second = _member(tmp_path / "a", SHOP), _member(tmp_path / "b", SHOP)
     third = _member(tmp_path / "c", BANK)
-    first.run(ONCE * 3, *[first.ask(ASKED), LEARNED] * 3)
+    first.run(ONCE, first.ask(ASKED), LEARNED)
+    first.record_again(ASKED, "Once more.", "And again?")
+    first.seasoned("scan")
     with team_server_at(tmp_path, postgres_url) as server:
         for place, project in ((first, SHOP), (second, SHOP), (third, BANK)):
             code, _ = invite(server, place.home.name)
