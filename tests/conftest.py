@@ -30,6 +30,11 @@ settings.register_profile("torture", max_examples=300, deadline=None)
 settings.load_profile("torture" if os.environ.get("SEASONED_TORTURE") else "ci")
 
 
+def examples(most: int) -> int:
+    """For a property test that looks at more than the others: all in `make torture`, a quarter in `make test`."""
+    return most if os.environ.get("SEASONED_TORTURE") else max(30, most // 4)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """With `-n auto` one process more than processors: real agents and servers are often waited for."""

@@ -27,6 +27,7 @@ from seasoned.store import open_store
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
 from tests.agent.scripted import check_calls_are_answered, conversation_at, folders, say
 from tests.cli.run import answer
+from tests.conftest import examples
 
 LIMITS = TurnLimits(context_tokens=10_000)
 WORK = [
@@ -191,7 +192,7 @@ def histories(draw: st.DrawFn) -> list[ModelMessage]:
     return history[: draw(st.integers(1, len(history)))]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(histories(), st.integers(0, 2000))
 def test_the_tail_never_begins_between_a_call_and_its_result(history: list[ModelMessage], budget: int) -> None:
     if isinstance(history[-1], ModelResponse) and any(isinstance(p, ToolCallPart) for p in history[-1].parts):
@@ -205,7 +206,7 @@ def test_the_tail_never_begins_between_a_call_and_its_result(history: list[Model
 
 
 @given(histories(), st.integers(10, 500))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_transcript_keeps_to_its_room_and_says_what_it_left_out(history: list[ModelMessage], room: int) -> None:
     text, whole = transcript(history, room), transcript(history, 10**9)
     assert "lines left out]" not in whole

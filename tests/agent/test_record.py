@@ -46,6 +46,7 @@ from seasoned.store.forget import forget_sessions
 from seasoned.store.migration import MIGRATIONS
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
 from tests.agent.scripted import SECRECY, check_calls_are_answered, conversation_at, folders, runtime_at, say
+from tests.conftest import examples
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 STEPS = [call("terminal", command="exit 3")], [call("terminal", command="echo hi")], "It said hi."
@@ -268,7 +269,7 @@ arguments = st.dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(texts, arguments, st.one_of(texts, arguments), st.sampled_from(["success", "failed", "denied", "interrupted"]))
 def test_a_body_comes_back_as_the_message_that_it_was(
     said: str, given_args: dict, result: object, outcome: str

@@ -14,6 +14,7 @@ from seasoned.agent.skill.edit import create, delete, patch, remove_file, write_
 from seasoned.agent.skill.library import SUPPORT, author, check_name, count, find, index, skills, usage, view
 from seasoned.errors import NotFound, UsageError
 from tests.agent.journals import AGENT, PERSON, REVIEW, everything_below, journal_at
+from tests.conftest import examples
 
 BODY = "# Release\n\n1. Read the log.\n2. Write the notes.\n"
 
@@ -285,7 +286,7 @@ PARTS = st.one_of(
 )
 
 
-@settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(1_000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(PARTS, min_size=1, max_size=6), rooted=st.booleans())
 def test_no_path_whatsoever_leaves_the_folder_of_its_skill(
     journal: ChangeJournal, parts: list[str], rooted: bool

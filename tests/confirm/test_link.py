@@ -24,6 +24,7 @@ from seasoned.errors import NotFound, Refused
 from tests.confirm.keys import WORDS
 from tests.confirm.other_side import Receiver
 from tests.confirm.people import LINK_KEY, MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
+from tests.conftest import examples
 
 URL = "https://confirm.test"
 TAGS = {"html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "dl", "dt", "dd", "pre"}
@@ -256,7 +257,7 @@ def test_a_forged_link_is_not_found(scene: Notified, client: httpx2.Client) -> N
     assert scene.look(request).status == "pending"
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.text(max_size=80), st.integers(0, 200), st.text("abcXYZ019-_.=", min_size=1, max_size=3))
 def test_no_change_of_a_link_is_believed(noise: str, at: int, put: str) -> None:
     token = make_link(LINK_KEY, request_id="r", channel="c", person="p", expires_at=NOW + 1)

@@ -19,6 +19,7 @@ from seasoned.confirm.notify.webhook import sign, verify
 from seasoned.errors import Unauthorised, UsageError
 from tests.confirm.other_side import Mood, Receiver, closed_url
 from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
+from tests.conftest import examples
 from tests.each_case import check_each
 
 OUT_KEY = b"outgoing-key-of-the-test-0123456"
@@ -260,7 +261,7 @@ def test_a_weak_secret_is_refused_with_what_to_do() -> None:
     check_each(["short", "whsec_%%%", "whsec_c2hvcnQ="], check)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     secret=st.binary(min_size=16, max_size=40),
     body=st.binary(max_size=60),

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from seasoned.gateway.wire.anthropic import ask_for_usage, insert_block, open_stream, read_request, read_response
 from seasoned.session import Marks, Message, Result, ToolCall, Usage
+from tests.conftest import examples
 from tests.each_case import each_case
 from tests.gateway.written import BORDERS, SEEDS, TEXTS, block, cut, is_spliced, passed, sse, written_body
 
@@ -123,7 +124,7 @@ def test_what_is_not_understood_is_left_alone(body: bytes) -> None:
     assert ask_for_usage(body) is None
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(MESSAGES, SEEDS, st.booleans())
 def test_a_block_is_the_only_change_to_a_request(messages: list[dict[str, Any]], seed: int, doubled: bool) -> None:
     fields = {"model": "claude", "messages": messages, "system": [{"type": "text", "text": "/é"}], "max_tokens": 9}
@@ -217,7 +218,7 @@ EVENTS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(EVENTS, BORDERS, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
 def test_every_stream_passes_byte_for_byte(events: list[Any], borders: list[int], end: str, asks: bool) -> None:
     chunks = cut(sse(*events, end=end), borders)

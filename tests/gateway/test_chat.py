@@ -16,6 +16,7 @@ from seasoned.gateway.wire.api import find_api
 from seasoned.gateway.wire.chat import ask_for_usage, insert_block, open_stream, read_request, read_response
 from seasoned.gateway.wire.splice import find_fields
 from seasoned.session import Message, Result, ToolCall, Usage
+from tests.conftest import examples
 from tests.each_case import each_case
 from tests.gateway.written import BORDERS, SEEDS, TEXTS, block, cut, is_spliced, passed, sse, written_body
 
@@ -141,7 +142,7 @@ def test_a_block_that_is_a_system_message_is_no_part_of_the_system_prompt() -> N
     assert (asked.system, asked.carries_block, asked.messages[-1]) == ("S", True, Message("user", "Hello"))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(MESSAGES, SEEDS, st.booleans())
 def test_a_block_is_the_only_change_to_a_request(messages: list[dict[str, Any]], seed: int, doubled: bool) -> None:
     fields = {"model": "gpt-5", "messages": messages, "temperature": 0.5, "mêta/": {"a": [1e3, None, True]}}
@@ -253,7 +254,7 @@ EVENTS = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(EVENTS, BORDERS, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
 def test_every_stream_passes_byte_for_byte(events: list[Any], borders: list[int], end: str, cut_short: bool) -> None:
     data = b": ping" + end.encode() * 2 + sse(*events, end=end)
@@ -265,7 +266,7 @@ def test_every_stream_passes_byte_for_byte(events: list[Any], borders: list[int]
     assert reader.answer() == reader.answer()
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(TEXTS, max_size=4), BORDERS, st.sampled_from(["\n", "\r\n", "\r"]))
 def test_only_the_usage_event_that_we_asked_for_is_taken_out(texts: list[str], borders: list[int], end: str) -> None:
     said = [chunk({"content": text}, usage=None) for text in texts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +26,10 @@ LINES = sorted(
     name for name, data in TREES.items() if len(data.splitlines()) > 2 and not data.startswith((b"[", b"{\n"))
 )
 DEEP = b'{"role":"user","type":"user","content":' + b"[" * 200_000 + b"]" * 200_000 + b"}\n"
-OFTEN = settings(suppress_health_check=list(HealthCheck))
+# For each of some twenty formats.
+OFTEN = settings(
+    max_examples=300 if os.environ.get("SEASONED_TORTURE") else 10, suppress_health_check=list(HealthCheck)
+)
 
 
 def check_survives(reader: Format, data: bytes, suffix: str = ".jsonl") -> list[Session]:

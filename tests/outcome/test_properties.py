@@ -12,6 +12,7 @@ from seasoned.command.tool import kind_of, known_tools
 from seasoned.outcome.judge import judge
 from seasoned.outcome.recorded_label import blind, label
 from seasoned.session import Marks, Result, ToolCall
+from tests.conftest import examples
 
 AGENTS = st.sampled_from(["claude-code", "codex", "hermes", "gemini", "openhands", "tau-bench", "unheard-of"])
 NAMES = st.one_of(st.sampled_from(sorted(known_tools())), st.text(max_size=12))
@@ -41,7 +42,7 @@ MARKS = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(AGENTS, NAMES, ARGUMENTS, TEXTS, MARKS)
 def test_the_judge_never_raises(agent: str, tool: str, arguments: dict[str, Any], text: str, marks: Marks) -> None:
     one = ToolCall("c", tool, arguments, Result(text, marks))
@@ -65,7 +66,7 @@ FIELDS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(AGENTS, NAMES, st.dictionaries(FIELDS, VALUES, max_size=6))
 def test_no_answer_in_json_is_too_odd(agent: str, tool: str, answer: dict[str, Any]) -> None:
     one = ToolCall("c", tool, {"command": "ls"}, Result(json.dumps(answer)))

@@ -13,6 +13,7 @@ from seasoned.agent.toolset.confined_folder import ConfinedFolder
 from seasoned.agent.toolset.file import patch
 from seasoned.agent.toolset.scope import ToolScope
 from tests.agent.toolset.reading import verdict
+from tests.conftest import examples
 
 APP = "def price(weight):\n    if weight > 10:\n        return 9\n    return 5\n\n\ndef main():\n    return price(3)\n"
 
@@ -104,7 +105,7 @@ def test_the_right_to_run_is_kept(reach: ToolScope, tmp_path: Path) -> None:
     assert (tmp_path / "app.py").stat().st_mode & 0o777 == 0o755
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     before=st.text(max_size=30),
     old=st.text(min_size=1, max_size=10),
