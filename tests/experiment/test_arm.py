@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from seasoned.errors import NotFound, UsageError
-from seasoned.experiment.run.arm import BUILT_IN, Material, arms_named, show
+from seasoned.experiment.run.design import BUILT_IN, Material, arms_named, show
 from seasoned.experiment.task.task_file import Task, load_tasks
 from seasoned.template.example import Example, Note, Source, Template
 from seasoned.template.library.storage import Library

@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 
 from seasoned.errors import UsageError
-from seasoned.experiment.task.check import Condition, EndState, ExpectedValue, check, compile_expression, evaluate
-from seasoned.experiment.task.environment import MadeCall
+from seasoned.experiment.task.environment import (
+    Condition,
+    EndState,
+    ExpectedValue,
+    MadeCall,
+    check,
+    compile_expression,
+    evaluate,
+)
 from tests.each_case import each_case
 
 WORKED = MadeCall("find", {"id": "GX-1", "n": 1}, {"success": True, "result": 7}, True)

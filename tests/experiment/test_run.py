@@ -15,8 +15,7 @@ import pytest
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.task_run import TaskRun
-from seasoned.experiment.run.arm import Material, arms_named
-from seasoned.experiment.run.design import Design, new_design, read_design
+from seasoned.experiment.run.design import Design, Material, arms_named, new_design, read_design
 from seasoned.experiment.run.run_store import broken_off, keep_design, load_design, load_records
 from seasoned.experiment.run.runner import (
     AgentRun,

@@ -8,11 +8,10 @@ import msgspec
 import pytest
 
 from seasoned.errors import CannotDo
-from seasoned.insight import store_report
+from seasoned.insight import report
 from seasoned.insight.cohort import cohort
 from seasoned.insight.mistake.recurrence import RecurrenceCounter
-from seasoned.insight.report import Report
-from seasoned.insight.store_report import PartsJob, report_on
+from seasoned.insight.report import PartsJob, Report, report_on
 from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.insight.trials import trials_of
 from seasoned.outcome.error_rate import Include
@@ -53,7 +52,7 @@ def test_parts_give_the_same_report_to_the_last_digit(store_path: Path, monkeypa
             assert whole.sessions > 30 and whole.recurrences
             for sessions, processes in ((1, 1), (7, 2)):
                 with monkeypatch.context() as patch:
-                    patch.setattr(store_report, "PART_SESSIONS", sessions)
+                    patch.setattr(report, "PART_SESSIONS", sessions)
                     parts = report_on(store, made_at=0.0, include=include, processes=processes)
                 assert msgspec.json.encode(parts) == msgspec.json.encode(whole), (sessions, processes)
             once = _in_one_pass(store, whole, include)
@@ -62,7 +61,7 @@ def test_parts_give_the_same_report_to_the_last_digit(store_path: Path, monkeypa
 
 
 def test_progress_counts_sessions_to_the_end(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_report, "PART_SESSIONS", 20)
+    monkeypatch.setattr(report, "PART_SESSIONS", 20)
     told: list[tuple[int, int]] = []
     with open_store(store_path) as store:
         made = report_on(store, made_at=0.0, tell=lambda done, every: told.append((done, every)))
@@ -73,7 +72,7 @@ def test_progress_counts_sessions_to_the_end(store_path: Path, monkeypatch: pyte
 def test_a_process_that_ends_early_is_an_error_and_not_a_smaller_report(tmp_path: Path) -> None:
     job = PartsJob(str(tmp_path / "gone.db"), ((1, 5), (6, 9)), Include(), None, None)
     with pytest.raises(CannotDo, match="ended early"):
-        list(store_report._parts_of_processes(job, 2))
+        list(report._parts_of_processes(job, 2))
 
 
 def _failing(number: int) -> Track:

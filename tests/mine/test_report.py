@@ -13,7 +13,7 @@ for _name in ("pyarrow", "fsspec", "duckdb"):
     pytest.importorskip(_name, reason=f"{_name} is not installed: it comes with the extras `mine` and `query`")
 
 from seasoned.errors import NotFound, UsageError
-from seasoned.insight.store_report import report_on
+from seasoned.insight.report import report_on
 from seasoned.mine.folder import MinedFolder
 from seasoned.mine.report import report_on_mined
 from seasoned.outcome.error_rate import Include

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.store_report import Revision, revision
+from seasoned.insight.report import Revision, revision
 from seasoned.web.view.plot_interaction import with_interaction
 from tests.web.filled import fill_sessions, store_of
 from tests.web.pages import Site, Visitor, site

@@ -11,8 +11,15 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from seasoned.experiment.task.check import Condition, ExpectedValue
-from seasoned.experiment.task.environment import Action, Argument, Environment, EnvironmentTool, Expectation
+from seasoned.experiment.task.environment import (
+    Action,
+    Argument,
+    Condition,
+    Environment,
+    EnvironmentTool,
+    Expectation,
+    ExpectedValue,
+)
 from seasoned.experiment.task.task_file import Task
 
 STEPS = 2  # requests to the model in a run: to look a code up and use it, or to try twice

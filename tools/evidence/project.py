@@ -11,8 +11,15 @@ from collections.abc import Iterator
 import msgspec
 from tools.evidence.service import ODD, PLAIN, STEPS
 
-from seasoned.experiment.task.check import Condition, ExpectedValue
-from seasoned.experiment.task.environment import Action, Argument, Environment, EnvironmentTool, Expectation
+from seasoned.experiment.task.environment import (
+    Action,
+    Argument,
+    Condition,
+    Environment,
+    EnvironmentTool,
+    Expectation,
+    ExpectedValue,
+)
 from seasoned.experiment.task.task_file import Task
 
 PURPOSES = ("test", "check", "format", "build")

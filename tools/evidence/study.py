@@ -24,8 +24,7 @@ from seasoned.begin.warm_start import Begun, NewSession, begin
 from seasoned.config import Config
 from seasoned.experiment.analysis.analyse import AnalysisPlan
 from seasoned.experiment.analysis.contrast import Contrast, TestRule, smallest_by_sign
-from seasoned.experiment.run.arm import INSTRUCTIONS, RunStart
-from seasoned.experiment.run.design import Design, Registration
+from seasoned.experiment.run.design import INSTRUCTIONS, Design, Registration, RunStart
 from seasoned.experiment.run.runner import PlannedRun, seed_of
 from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.store import Store, open_store

@@ -19,7 +19,7 @@ from seasoned.experience.storage import knowledge_of
 from seasoned.insight.mistake.action import FILE_CAUSES, MistakeFacts, main_ways, sentence
 from seasoned.insight.mistake.difference import RIGHTS
 from seasoned.insight.mistake.recurrence import RecurrenceCounter
-from seasoned.insight.store_report import Tell, answer_in_process
+from seasoned.insight.report import Tell, answer_in_process
 from seasoned.insight.track import Track, tracks
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store, open_store

@@ -10,7 +10,7 @@ import msgspec
 
 from seasoned.backtest.figures import Backtest, figures
 from seasoned.backtest.replay import Replayed, conversations, replay
-from seasoned.insight.store_report import Tell, answer_in_process
+from seasoned.insight.report import Tell, answer_in_process
 from seasoned.insight.track import Track, tracks
 from seasoned.store import Store, open_store
 from seasoned.store.project import list_projects

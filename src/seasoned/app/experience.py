@@ -14,7 +14,7 @@ from seasoned.experience.lesson import Hint, Line
 from seasoned.experience.lookup import all_of, find_sheet
 from seasoned.experience.storage import refresh
 from seasoned.experience.tell import hint_text
-from seasoned.insight.store_report import Tell, answer_in_process
+from seasoned.insight.report import Tell, answer_in_process
 from seasoned.store import DatabaseRow, Store, open_store
 
 _STEP_SECONDS = 1.0  # between two progress lines

@@ -25,8 +25,7 @@ from seasoned.experiment.live.assignment import (
 )
 from seasoned.experiment.live.live_report import LiveListing, LiveReport, list_live, live_report
 from seasoned.experiment.live.live_session import share_outcomes
-from seasoned.experiment.run.arm import BUILT_IN, Material, arms_named
-from seasoned.experiment.run.design import Design
+from seasoned.experiment.run.design import BUILT_IN, Design, Material, arms_named
 from seasoned.experiment.run.run_store import (
     RunCount,
     broken_off,

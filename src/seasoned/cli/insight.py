@@ -33,7 +33,7 @@ from seasoned.insight.profile import Profile
 from seasoned.insight.profile import profile as profile_of
 from seasoned.insight.rate_text import points_between, share, share_between
 from seasoned.insight.report import Report
-from seasoned.insight.store_report import report_on as report_on_all
+from seasoned.insight.report import report_on as report_on_all
 from seasoned.insight.track import Track, tracks
 from seasoned.insight.trials import Figure
 from seasoned.outcome.error_rate import Include

@@ -19,8 +19,7 @@ from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 from seasoned.insight.json_answer import track_answer
 from seasoned.insight.profile import profile
 from seasoned.insight.rate_text import share, share_between
-from seasoned.insight.report import Report
-from seasoned.insight.store_report import Revision, report_on, revision
+from seasoned.insight.report import Report, Revision, report_on, revision
 from seasoned.insight.track import tracks
 from seasoned.insight.trials import Figure
 from seasoned.mcp_server.client_folder import ClientFolder

@@ -17,7 +17,7 @@ import msgspec
 from starlette.requests import Request
 
 from seasoned.errors import CannotDo, SeasonedError
-from seasoned.insight.store_report import Revision
+from seasoned.insight.report import Revision
 from seasoned.web.history_store import histories_of
 
 # Finished work whose result a page may still show.

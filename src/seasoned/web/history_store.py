@@ -17,7 +17,7 @@ from starlette.requests import Request
 
 from seasoned.errors import CannotDo, StoreError
 from seasoned.gateway.history_usage import fill_prices
-from seasoned.insight.store_report import Revision, revision
+from seasoned.insight.report import Revision, revision
 from seasoned.store import Store, open_store
 from seasoned.store.full_text import fill
 

@@ -1,20 +1,236 @@
-"""The design of an experiment: tasks, arms and repeats, and the measure and test that decide, named beforehand."""
+"""The design of an experiment: what each arm is shown, tasks and repeats, and the measure and test that decide."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 import msgspec
 
-from seasoned.errors import UsageError
+from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.analyse import AnalysisPlan
 from seasoned.experiment.analysis.contrast import Contrast, Test
 from seasoned.experiment.analysis.task_run import MEASURES, Measure
-from seasoned.experiment.run.arm import BANKS, K
-from seasoned.experiment.task.task_file import PARTS, Part, YamlEntry, read_document
+from seasoned.experiment.task.task_file import PARTS, Part, Task, YamlEntry, read_document
+from seasoned.template.block import Block, Form
+from seasoned.template.choose.choice import BlockLimits, choose
+from seasoned.template.choose.offered import offered
+from seasoned.template.choose.ranking import SessionNeeds, ranking_of
+from seasoned.template.choose.relevance import words_of
+from seasoned.template.example import Example, Template, digest
+from seasoned.template.library.storage import Library
+from seasoned.template.provision import BUDGET
+from seasoned.template.render import Rendered, render
+from seasoned.template.render.placebo import Count, placebo
+from seasoned.template.render.tokens import count_tokens
+
+K = 3  # examples that are shown by default: measured, more cost time and bring little
+BANKS = 2
+RETRIES = 4  # requests that the arm with retries may make beyond the others
+INSTRUCTIONS = (
+    "You work at {about}. Do what the user asks with your tools, then say in one sentence what came of it. "
+    "When a call fails, change it and try again."
+)
+# What is learned on the train part: calls that worked, calls that failed, what worked by the former rules, and the
+# calls that worked with what they answered.
+Role = Literal["good", "failed", "stale", "results"]
+Way = Literal["relevant", "per_tool", "other_tools", "one_failed"]
+_TEMPLATE = "template:"
+
+
+class Arm(msgspec.Struct, frozen=True, kw_only=True):
+    """One way to begin a run."""
+
+    name: str
+    # Which examples it shows; None: none of those that are learned on the train part.
+    role: Role | None = None
+    template: str | None = None  # A template of the library to show instead
+    way: Way = "relevant"
+    form: Form = "messages"
+    most: int | None = None  # examples at most; None: as many as the experiment says
+    is_placebo: bool = False
+    rules: Literal["", "needed", "all"] = ""
+    retries: int = 0
+
+    @property
+    def shows_examples(self) -> bool:
+        return self.role is not None or self.template is not None
+
+    @property
+    def is_meant(self) -> bool:
+        """Whether it is a start that a user could want, or the placebo of one."""
+        return (self.role in ("good", "results") or self.template is not None) and self.way in ("relevant", "per_tool")
+
+    @property
+    def has_order(self) -> bool:
+        """Whether it is run with several orders of its examples. Controls are not: they cost as much, and say less."""
+        in_turn = self.form == "messages" and self.way in ("relevant", "per_tool")
+        return self.is_meant and in_turn and not self.is_placebo and self.most != 1
+
+
+# Those that matter most stand first: a budget that is too small takes away from the end.
+BUILT_IN: dict[str, Arm] = {
+    arm.name: arm
+    for arm in (
+        Arm(name="cold"),
+        Arm(name="warm", role="good"),
+        Arm(name="placebo", role="good", is_placebo=True),
+        Arm(name="rule", rules="needed"),
+        Arm(name="failed", role="failed"),
+        Arm(name="one-failed", role="good", way="one_failed"),
+        Arm(name="stale", role="stale"),
+        Arm(name="retries", retries=RETRIES),
+        Arm(name="one-per-tool", role="good", way="per_tool"),
+        Arm(name="text", role="good", form="text"),
+        Arm(name="guidance", role="good", form="guidance"),
+        Arm(name="irrelevant", role="good", way="other_tools"),
+        Arm(name="warm-1", role="good", most=1),
+        Arm(name="rules", rules="all"),
+        Arm(name="results", role="results"),
+    )
+}
+
+
+class Material(msgspec.Struct, frozen=True):
+    """What the arms can show: a template for each role, and the library for arms that name a template."""
+
+    learned: Mapping[Role, Template] = {}
+    library: Library = Library()
+
+
+class RunStart(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run begins with."""
+
+    instructions: str
+    steps: int
+    rendered: Rendered | None = None
+    template: str = ""  # `name@version`
+
+    @property
+    def warm(self) -> bytes:
+        return b"" if self.rendered is None else self.rendered.content
+
+    @property
+    def example_ids(self) -> tuple[str, ...]:
+        return () if self.rendered is None else self.rendered.example_ids
+
+
+def arms_named(names: Sequence[str], library: Library) -> tuple[Arm, ...]:
+    """The arms of these names; `template:NAME` shows a template of the library."""
+    found: dict[str, Arm] = {}
+    for name in names:
+        if name in BUILT_IN:
+            found[name] = BUILT_IN[name]
+        elif name.startswith(_TEMPLATE):
+            wanted = name.removeprefix(_TEMPLATE)
+            if library.find(wanted) is None:
+                raise NotFound(f"The arm {name!r} names no template. `seasoned template list` shows them.")
+            found[name] = Arm(name=name, template=wanted)
+        else:
+            raise UsageError(f"There is no arm {name!r}. Choose from {', '.join(BUILT_IN)} or {_TEMPLATE}NAME.")
+    if not found:
+        raise UsageError(f"An experiment needs arms. Choose from {', '.join(BUILT_IN)} or {_TEMPLATE}NAME.")
+    return tuple(found.values())
+
+
+def show(
+    arm: Arm, task: Task, material: Material, *, bank: str = "", k: int = K, count: Count = count_tokens
+) -> RunStart | None:
+    """What a run of this task under this arm begins with; None where the arm says nothing about it.
+
+    Where nothing that is learned has to do with the task, a warm arm shows nothing: so would a new session begin, and
+    to leave such tasks out would be to choose the tasks that suit the arm.
+    """
+    instructions = INSTRUCTIONS.format(about=task.environment.about or task.environment.name)
+    if arm.rules:
+        rules = task.rules(needed_only=arm.rules == "needed")
+        if not rules:
+            return None
+        instructions = f"{instructions}\n{' '.join(rules)}"
+    shown = RunStart(instructions=instructions, steps=task.steps + arm.retries)
+    if not arm.shows_examples:
+        return shown
+    if arm.role is not None and arm.role not in material.learned:
+        return None
+    block = _block(arm, task, material, bank, arm.most or k)
+    if block is None:
+        return shown if arm.is_meant else None
+    if arm.is_placebo:
+        block = placebo(block, count=count)
+    rendered = render(block, "pydantic-ai", arm.form)
+    if rendered.is_empty:
+        return shown if arm.is_meant else None
+    return msgspec.structs.replace(shown, rendered=rendered, template=block.template)
+
+
+def _block(arm: Arm, task: Task, material: Material, bank: str, k: int) -> Block | None:
+    if arm.template is not None:
+        template = material.library.find(arm.template)
+        assert template is not None, "arms are made of templates that there are"
+        library = material.library
+    else:
+        assert arm.role is not None
+        template = material.learned[arm.role]
+        library = Library((template,))
+    if arm.way == "one_failed":
+        return _one_failed(task, material, template, bank, k)
+    tools = [tool.name for tool in task.world().tools.values()]
+    asked = {one.called for one in task.check if one.called is not None}
+    if arm.way == "other_tools":
+        tools = [name for name in tools if name not in asked]
+    limits = BlockLimits(budget=BUDGET, is_small=arm.way == "relevant", most=k)
+    if arm.way == "per_tool":
+        limits = BlockLimits(budget=BUDGET, most=len(tools))
+    block = _chosen(task, library, template, tools, limits, form=arm.form)
+    if block is None or (arm.role == "stale" and not any(one.tool in asked for one in block.examples)):
+        return None
+    return _in_order(block, bank)
+
+
+def _one_failed(task: Task, material: Material, template: Template, bank: str, k: int) -> Block | None:
+    """The same calls as in the arm with good examples, with the last one replaced by a failed call."""
+    failed = material.learned.get("failed")
+    tools = [tool.name for tool in task.world().tools.values()]
+    limits = BlockLimits(budget=BUDGET, is_small=True, most=k)
+    good = _chosen(task, Library((template,)), template, tools, limits)
+    if good is None or failed is None:
+        return None
+    bad = _chosen(task, Library((failed,)), failed, tools, msgspec.structs.replace(limits, most=1))
+    if bad is None:
+        return None
+    several = (*good.examples[: max(1, k - 1)], *bad.examples)
+    return _in_order(msgspec.structs.replace(good, examples=several), bank)
+
+
+def _chosen(
+    task: Task, library: Library, template: Template, tools: Sequence[str], limits: BlockLimits, form: Form = "messages"
+) -> Block | None:
+    """The examples that a new session with this prompt and these tools would get."""
+    schemas = {name: task.world().tools[name].schema() for name in tools}
+    asked = SessionNeeds(words=tuple(words_of(task.prompt)), tools=offered(schemas), wants_notes=form == "guidance")
+    choice = choose(
+        ranking_of(library),
+        asked,
+        render=lambda block: render(block, "pydantic-ai", form),
+        template=template,
+        limits=limits,
+        seed="",
+    )
+    return choice.block
+
+
+def _in_order(block: Block, bank: str) -> Block:
+    """The same examples in the order of the bank, whatever the task: equal beginnings stay cached."""
+    if len(block.examples) < 2:
+        return block
+
+    def turn(example: Example) -> str:
+        return digest(bank, example.id)
+
+    return msgspec.structs.replace(block, examples=tuple(sorted(block.examples, key=turn)))
+
 
 ARMS = ("cold", "warm", "placebo", "rule")
 PRIMARY: Measure = "executed"

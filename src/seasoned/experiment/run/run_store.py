@@ -10,8 +10,7 @@ import msgspec
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.experiment.analysis.analyse import Analysis, analyse
 from seasoned.experiment.analysis.task_run import TaskRun
-from seasoned.experiment.run.arm import Role
-from seasoned.experiment.run.design import Design
+from seasoned.experiment.run.design import Design, Role
 from seasoned.session import SessionRef
 from seasoned.store import Store
 from seasoned.template.example import Template

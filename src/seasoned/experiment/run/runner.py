@@ -13,11 +13,9 @@ import msgspec
 
 from seasoned.errors import CannotDo
 from seasoned.experiment.analysis.task_run import RunCall, TaskRun, calls_of
-from seasoned.experiment.run.arm import Arm, Material, RunStart, show
-from seasoned.experiment.run.design import Design
+from seasoned.experiment.run.design import Arm, Design, Material, RunStart, show
 from seasoned.experiment.run.run_store import begin, load_records, save
-from seasoned.experiment.task.check import EndState, check
-from seasoned.experiment.task.environment import Answer, EnvironmentTool
+from seasoned.experiment.task.environment import Answer, EndState, EnvironmentTool, check
 from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.session import Session, SessionRef, Usage
 from seasoned.store import Store, open_store

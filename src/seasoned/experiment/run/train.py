@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 
 from seasoned.experiment.analysis.task_run import TaskRun
-from seasoned.experiment.run.arm import Arm, Material, Role, show
-from seasoned.experiment.run.design import Design
+from seasoned.experiment.run.design import Arm, Design, Material, Role, show
 from seasoned.experiment.run.run_store import keep_material, load_material, load_records
 from seasoned.experiment.run.runner import (
     Clock,

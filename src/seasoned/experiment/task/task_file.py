@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import msgspec
 
 from seasoned.errors import CannotDo, NotFound, UsageError
-from seasoned.experiment.task.check import Condition, ExpectedValue, compile_expression
 from seasoned.experiment.task.environment import (
     Action,
     Argument,
     ArgumentType,
+    Condition,
     Environment,
     EnvironmentTool,
     Expectation,
+    ExpectedValue,
     World,
+    compile_expression,
 )
 
 if TYPE_CHECKING:

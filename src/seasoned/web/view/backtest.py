@@ -26,7 +26,7 @@ from seasoned.backtest.page.sections import (
     tables,
 )
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.store_report import Revision, revision
+from seasoned.insight.report import Revision, revision
 from seasoned.web.cache import CacheLookup, TellProgress, cache_of, look_up_project, run_apart
 from seasoned.web.display import project_link, session_link
 from seasoned.web.history_store import histories_of

@@ -24,7 +24,7 @@ from seasoned.experiment.page.live_plots import live_plots
 from seasoned.experiment.page.page import part_of
 from seasoned.experiment.run.run_store import analyses
 from seasoned.insight.page.rows import change, change_between, rate, rate_between
-from seasoned.insight.store_report import revision
+from seasoned.insight.report import revision
 from seasoned.store import Database, DatabaseRow, Store, open_store
 from seasoned.store.project import refs_in
 from seasoned.web.cache import BackgroundWork, CacheLookup, look_up

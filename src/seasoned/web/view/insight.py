@@ -15,8 +15,7 @@ from starlette.responses import Response
 
 from seasoned.insight.page.plots import Plot, plots
 from seasoned.insight.page.sections import PARTS, words
-from seasoned.insight.report import Report
-from seasoned.insight.store_report import Revision, revision
+from seasoned.insight.report import Report, Revision, revision
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_apart
 from seasoned.web.display import session_link, sessions_link
 from seasoned.web.history_store import histories_of
@@ -104,7 +103,7 @@ async def _seen(
 
 
 def _made(path: Path, tell: TellProgress, project: str | None) -> ReportPage:
-    data = run_apart("seasoned.insight.store_report", path, tell, project, what="The report")
+    data = run_apart("seasoned.insight.report", path, tell, project, what="The report")
     return shown_of(msgspec.msgpack.decode(data, type=Report))
 
 

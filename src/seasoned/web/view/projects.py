@@ -21,7 +21,7 @@ from seasoned.experience.choice import decide as decide_line
 from seasoned.experience.rules import is_behind
 from seasoned.gateway.history_usage import price_source
 from seasoned.insight.page.rows import number
-from seasoned.insight.store_report import Revision, revision
+from seasoned.insight.report import Revision, revision
 from seasoned.store import DatabaseRow, Store, open_store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
 from seasoned.text import dollars

@@ -16,7 +16,7 @@ from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
 from seasoned.doctor import Check, Setting, places, quick_checks, settings, store_checks
-from seasoned.insight.store_report import revision
+from seasoned.insight.report import revision
 from seasoned.redact import Redactor
 from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.history_store import histories_of
