@@ -28,8 +28,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 def test_the_set_is_large_and_in_many_languages() -> None:
-    assert len(hostile()) >= 120 and len({one.lang for one in hostile()}) >= 10
-    assert len({one.carrier for one in hostile()}) >= 12
+    assert len(hostile()) >= 300 and len({one.lang for one in hostile()}) >= 30
+    assert len({one.carrier for one in hostile()}) >= 20
     assert sum(map(len, table("harmless").values())) >= 60
 
 

@@ -81,7 +81,14 @@ ruff check src/app.test.py
 cat src/config.example.ts
 http GET :8000/items
 cd web && npm run build
-grep -rn 'https' src""".splitlines()
+CC=clang make -j4 -k test
+PYTHON=/usr/bin/python3 make test
+CMAKE_C_COMPILER=/opt/gcc/bin/gcc cmake -B build
+cargo test --no-fail-fast
+tar -xzf fixtures.tar.gz -C tests/data
+sed -n 1,20p src/app.py
+grep -i error build.log
+pytest --ignore=tests/slow""".splitlines()
 
 
 @each_case("command", [*REDIRECTING, *REACHING_OUT])
@@ -119,6 +126,32 @@ def test_a_repository_is_only_its_own_projects_host() -> None:
 )
 def test_names_and_depth_carry_nothing(tool: str, arguments: dict[str, object]) -> None:
     assert not admit_call(tool, arguments, project=PROJECT)
+
+
+def test_what_stands_for_a_program_a_host_or_a_result_is_looked_at() -> None:
+    shown = {
+        "make build CXX=~/bin/c++": False,
+        "COMPILER_LAUNCHER=../../cache/run make": False,
+        "tar xf a.tar --to-command=./unpack": False,
+        "make -ki test": False,
+        "mvn verify -DskipTests": False,
+        "perl -pi -e 's/a/b/' src/app.py && pytest": False,
+        "./gr\u0430dlew test": False,
+        "curl http://2130706433/": False,
+    }
+    assert {command: admit_written("shell", command, PROJECT) for command in shown} == shown
+    given: list[tuple[dict[str, object], bool]] = [
+        ({"mirror": "files.evil.io:8080"}, False),
+        ({"value": "login.evil.com"}, False),
+        ({"steps": ["true", "find build -type f -delete"]}, False),
+        ({"body": "{{ x.__class__.mro() }}"}, False),
+        ({"file": "app.config.py", "unit": "5 \u03bcm"}, True),
+        ({"body": "Dear {{ user.name }}", "order": "shop.order.created"}, True),
+        ({"note": "ask for the -x option first"}, True),
+    ]
+    assert [bool(admit_call("page_check", one, project=PROJECT)) for one, _ in given] == [ok for _, ok in given]
+    names = {"ohita_tarkastus_ja_julkaise": False, "docs_translate_ja_en": True, "return_delivered_order_items": True}
+    assert {name: bool(admit_call(name, {"id": "P-1"}, project=PROJECT)) for name in names} == names
 
 
 def test_a_refusal_says_why() -> None:

@@ -141,8 +141,10 @@ def _is_much_like(steps: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 
 _DEFAULTS = MiningOptions()
-# So many calls of a group are tried before it is dropped as unclean.
-_TRIED = 6
+# So many calls of a group are tried before it is dropped as unclean, and so many of one project: what is wrong with its
+# calls must not keep those of others out.
+_TRIED = 24
+_TRIED_OF_SCOPE = 6
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -399,12 +401,14 @@ class _TemplateBuilder:
         """The best candidate that can be cleaned, from another lineage and with other arguments than those shown."""
         roots = {candidate.track.root for candidate in beside}
         written = {candidate.call.raw_arguments for candidate in beside}
-        tried = 0
+        tried: Counter[str] = Counter()
         exempt = None if beside else caps.least_supplied(one)
         found: tuple[ExampleCandidate, Example] | None = None
         for candidate in caps.ordered(one):
-            if tried == _TRIED:
+            if tried.total() == _TRIED:
                 break
+            if tried[candidate.scope] == _TRIED_OF_SCOPE:
+                continue
             kind = _kind(one, candidate, self._options)
             if kind is None or not caps.has_room(candidate, exempt):
                 continue
@@ -417,7 +421,7 @@ class _TemplateBuilder:
                 continue
             if not candidate.can_show:
                 continue
-            tried += 1
+            tried[candidate.scope] += 1
             made = self._clean(one, candidate, kind, vocabulary)
             if made is None:
                 continue
@@ -427,7 +431,7 @@ class _TemplateBuilder:
             if made.intent:
                 break
         if found is None and not beside:
-            self.dropped += tried > 0
+            self.dropped += bool(tried)
         return found
 
     def _clean(
