@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import msgspec
 from seasoned.command.tool import kind_of, tool_of
 from seasoned.errors import SourceError
 from seasoned.history.formats import named, recognise
-from seasoned.history.incremental import Resume, digest_before
+from seasoned.history.incremental import Resume, Stretch, digest_before
 from seasoned.history.json_file import source_errors
 from seasoned.history.read import is_unique_id
 from seasoned.outcome.error_rate import count_name
@@ -39,6 +39,9 @@ _TIGHT_CHARS = 120
 _ARGUMENTS_CHARS = 8000
 _ITEMS = 50
 _DEPTH = 8
+# Files up to this size are read in groups of so many. Larger ones gain less, and one worker would take too many.
+_SMALL_FILE = 1 << 13
+_GROUP = 32
 _PASSED_ON = ("file_read", "search", "web", "file_write")
 _encode_short = msgspec.json.Encoder().encode
 
@@ -162,6 +165,52 @@ class FileReader:
         self._clean: set[str] = set()
         self._redacted = ""
 
+    def read_all(self, jobs: Iterable[FileJob]) -> Iterator[Batch]:
+        """All files in batches, in their order; small ones in groups."""
+        group: list[FileJob] = []
+        for job in jobs:
+            is_small = job.size <= _SMALL_FILE and job.resume is None and job.stamps is None
+            if is_small:
+                group.append(job)
+            if not is_small or len(group) == _GROUP:
+                yield from self._read_group(group)
+                group = []
+            if not is_small:
+                yield from self.read(job)
+        yield from self._read_group(group)
+
+    def _read_group(self, jobs: list[FileJob]) -> Iterator[Batch]:
+        """New small files, one step for all of them and then the next: see `call_rows`."""
+        modules = [self._format_of(job) for job in jobs]
+        stretches = [self._only_stretch(job, module) for job, module in zip(jobs, modules, strict=True)]
+        rows = [[self.rows(session) for session in stretch.sessions] if stretch else [] for stretch in stretches]
+        learned = [[self._with_learned(one) for one in sessions] for sessions in rows]
+        for job, module, stretch, sessions in zip(jobs, modules, stretches, learned, strict=True):
+            if module is None:
+                yield from self.read(job)
+            elif stretch is not None:
+                yield self._of_stretch(job, module, stretch, sessions)
+            elif module == NOT_A_HISTORY:
+                yield self._batch(job, module)
+            else:
+                yield from self.read(msgspec.structs.replace(job, format=module))
+
+    def _format_of(self, job: FileJob) -> str | None:
+        """The module that reads a file; None if that cannot be told, which reading it alone explains."""
+        try:
+            return job.format or recognise(Path(job.path)) or NOT_A_HISTORY
+        except SourceError:
+            return None
+
+    def _only_stretch(self, job: FileJob, module: str | None) -> Stretch | None:
+        """A file that grows, as one stretch; None if it has several, or cannot be read."""
+        source: Any = named(module) if module else None
+        try:
+            stretches = list(source.read_on(Path(job.path), None)) if hasattr(source, "read_on") else []
+        except SourceError:
+            return None
+        return stretches[0] if len(stretches) == 1 else None
+
     def read(self, job: FileJob) -> Iterator[Batch]:
         """The file in batches, so that memory does not grow with its size."""
         path = Path(job.path)
@@ -187,19 +236,33 @@ class FileReader:
         for stretch in read_on(path, resume):
             # A file that is longer than a stretch has parts of sessions, of which the store must be asked.
             read = self._learned if is_first and stretch.is_last else self.rows
-            yield self._batch(
-                job,
-                module,
-                sessions=[read(session) for session in stretch.sessions],
-                unreadable=_places(stretch.unreadable, stretch.sessions),
-                resume=_encode(stretch.resume).decode(),
-                check_digest=stretch.check_digest,
-                is_first=is_first,
-                was_cut_at=cut_at,
-                done=stretch.is_last,
-                bytes_read=stretch.resume.offset - begun,
-            )
+            sessions = [read(session) for session in stretch.sessions]
+            yield self._of_stretch(job, module, stretch, sessions, is_first=is_first, was_cut_at=cut_at, begun=begun)
             is_first, cut_at, begun = False, None, stretch.resume.offset
+
+    def _of_stretch(
+        self,
+        job: FileJob,
+        module: str,
+        stretch: Stretch,
+        sessions: list[SessionRows],
+        *,
+        is_first: bool = True,
+        was_cut_at: str | None = None,
+        begun: int = 0,
+    ) -> Batch:
+        return self._batch(
+            job,
+            module,
+            sessions=sessions,
+            unreadable=_places(stretch.unreadable, stretch.sessions),
+            resume=_encode(stretch.resume).decode(),
+            check_digest=stretch.check_digest,
+            is_first=is_first,
+            was_cut_at=was_cut_at,
+            done=stretch.is_last,
+            bytes_read=stretch.resume.offset - begun,
+        )
 
     def _read_stamped(self, job: FileJob, module: str, path: Path) -> Iterator[Batch]:
         """Read the sessions of a database whose stamps have changed."""
@@ -232,7 +295,9 @@ class FileReader:
 
     def _learned(self, session: Session) -> SessionRows:
         """The rows of a whole session, with what the learner finds in them."""
-        rows = self.rows(session)
+        return self._with_learned(self.rows(session))
+
+    def _with_learned(self, rows: SessionRows) -> SessionRows:
         found = None if self._learner is None else self._learner.learn(rows)
         return rows if found is None else msgspec.structs.replace(rows, learned=found)
 

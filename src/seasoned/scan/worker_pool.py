@@ -66,9 +66,7 @@ def _make_reader(secrecy: Secrecy, mode: Mode, make_learner: Callable[[], Learne
 
 
 def _read_here(jobs: Iterable[FileJob], make: _MakeReader) -> Iterator[Batch]:
-    reader = make()
-    for job in jobs:
-        yield from reader.read(job)
+    yield from make().read_all(jobs)
 
 
 class _ForkedWorkers:
@@ -178,9 +176,8 @@ def _work(sender: int, jobs: Iterable[FileJob], reader: FileReader) -> None:
     gc.disable()
     done = False
     try:
-        for job in jobs:
-            for batch in reader.read(job):
-                _send(sender, _encode(batch))
+        for batch in reader.read_all(jobs):
+            _send(sender, _encode(batch))
         _send(sender, _DONE)
         done = True
         save_compiled()
