@@ -23,9 +23,9 @@ def start_chromium(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=program, args=arguments)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """A real browser, for all tests of a module."""
+    """A real browser, for all tests of this folder: none of the others could run a loop of events beside it."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: see requirements/dev.in")
     if not any(map(shutil.which, NAMES)):
         pytest.skip(f"none of {', '.join(NAMES)} is installed: these tests need a browser")
