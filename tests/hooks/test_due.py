@@ -20,7 +20,7 @@ from seasoned.hooks.reviewer import review_all
 from seasoned.learn_queue import wait_until_learned
 from tests.history.claude_lines import ClaudeFile
 from tests.history.hermes_rows import HermesDb
-from tests.history.more_agents import QWEN, qwen_call, qwen_line
+from tests.history.more_agents import QWEN, cursor_database, qwen_call, qwen_line
 from tests.history.small_formats import lines
 from tests.hooks.test_events import HOOK, hook
 from tests.scripted_server import serve_script
@@ -128,9 +128,9 @@ def test_turns_and_calls_of_hermes_are_counted_from_its_database(tmp_path: Path)
     assert counted(config, "hermes")["count"] == {"turns": 2, "calls": 3}
 
 
-def tell_qwen(config: Config, event: str, session: str) -> None:
-    told = json.dumps({"session_id": session})
-    done = subprocess.run([HOOK, "qwen", event], input=told, capture_output=True, text=True, check=False)
+def tell(config: Config, agent: str, event: str, **fields: object) -> None:
+    told = json.dumps(fields)
+    done = subprocess.run([HOOK, agent, event], input=told, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     settle(config)
 
@@ -141,13 +141,18 @@ def test_agents_that_do_not_say_where_a_session_is_are_counted_after_it_was_lear
     path.parent.mkdir(parents=True)
     path.write_bytes(lines(*QWEN))
     for event, session in (("stop", "q1"), ("session-end", "q1"), ("stop", "unknown")):
-        tell_qwen(config, event, session)
+        tell(config, "qwen", event, session_id=session)
     assert counted(config, "qwen")["count"] == {"turns": 1, "calls": 4}
     more = [qwen_line("user", message={"role": "user", "parts": [{"text": "And now?"}]})]
     more.append(qwen_line("assistant", message={"role": "model", "parts": [qwen_call("c9", "read_file", path="b")]}))
     path.write_bytes(lines(*QWEN, *more))
-    tell_qwen(config, "stop", "q1")
+    tell(config, "qwen", "stop", session_id="q1")
     assert counted(config, "qwen")["count"] == {"turns": 2, "calls": 5}
+    place = home / ".config" / "Cursor" / "User" / "globalStorage"
+    place.mkdir(parents=True)
+    cursor_database(place)
+    tell(config, "cursor", "session-end", conversation_id="k1", workspace_roots=[str(home)])
+    assert counted(config, "cursor")["count"] == {"turns": 1, "calls": 5}
 
 
 def test_sub_agents_and_sessions_without_a_file_are_not_counted(tmp_path: Path) -> None:
