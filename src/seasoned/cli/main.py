@@ -22,7 +22,7 @@ COMMANDS = {
     "mine": ("mine:mine", "Mine histories of any size into Parquet"),
     "query": ("mine:query", "Ask a question in SQL about mined histories"),
     "sessions": ("session.command:sessions", "List sessions"),
-    "search": ("session.command:search", "Find sessions by what was said and done"),
+    "search": ("session.search:search", "Find sessions by what was said and done"),
     "projects": ("project:projects", "List projects, merge them and split them"),
     "show": ("session.command:show", "Show a session with a verdict on every call"),
     "watch": ("session.watch:watch", "Follow running sessions, call by call"),

@@ -1,11 +1,10 @@
-"""`scan`, `sessions`, `show` and `search`: sessions as they were, with a verdict on every call."""
+"""`scan`, `sessions` and `show`: sessions as they were, with a verdict on every call."""
 
 from __future__ import annotations
 
 import re
 import sqlite3
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from seasoned.app.extras import require
-from seasoned.app.stores import check_readable, checkpoint_files, make_redactor, own_store, read_source, scan_into_store
+from seasoned.app.stores import check_readable, checkpoint_files, make_redactor, read_source, scan_into_store
 from seasoned.app.team.background import sync_in_background
 from seasoned.cli.histories import histories, passed_over_answer, print_passed_over
 from seasoned.cli.options import (
@@ -35,8 +34,6 @@ from seasoned.errors import SeasonedError
 from seasoned.project import name_of
 from seasoned.session import Session
 from seasoned.store import Store
-from seasoned.store.full_text import VERDICTS, SearchFilter, SearchHit, fill
-from seasoned.store.full_text import search as find
 from seasoned.store.search import find_session
 from seasoned.text import dollars, plural
 
@@ -354,114 +351,3 @@ def _print_call(call: sqlite3.Row) -> None:
     if call["copy_of"] is not None:
         line.append(" (a copy of a call in another session)", style="dim")
     console().print(line)
-
-
-_DAY_SECONDS = 86_400
-# After a first scan everything is still to be indexed; a person waits so long at most.
-_FILL_SECONDS = 20.0
-_WHO = {"title": "title", "person": "you", "agent": "agent"}
-
-
-def _day(context: click.Context, parameter: click.Parameter, value: datetime | None) -> float | None:
-    return None if value is None else value.replace(tzinfo=UTC).timestamp()
-
-
-@click.command()
-@click.argument("words", nargs=-1, required=True)
-@click.option("--agent", help="Only sessions of one agent, such as claude-code.")
-@click.option("--tool", help="Only in calls of one tool, such as Bash.")
-@click.option("--verdict", type=click.Choice(VERDICTS), help="Only in calls with this verdict.")
-@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), callback=_day, help="Only sessions since this day (UTC).")
-@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), callback=_day, help="Only sessions up to this day.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="List at most this many.")
-@project_option
-@all_option
-@json_option
-def search(
-    words: tuple[str, ...],
-    agent: str | None,
-    tool: str | None,
-    verdict: str | None,
-    since: float | None,
-    until: float | None,
-    limit: int,
-    project: str | None,
-    everything: bool,
-    as_json: bool,
-) -> None:
-    """Find sessions by what was said and done.
-
-    All words must be in a session: in its title, in what you or the agent said, in a command, a path or an error. Words
-    in "quotation marks" must be adjacent, and `word*` matches any word with that beginning. The newest come first.
-
-    \b
-    Example: seasoned search "connection refused" --tool Bash --verdict failed
-    """
-    config = load()
-    with own_store(config) as store:
-        fill(store, within_seconds=_FILL_SECONDS)
-        wanted = SearchFilter(
-            project=chosen_project(store, project, everything=everything),
-            agent=agent,
-            tool=tool,
-            verdict=verdict,
-            since=since,
-            until=None if until is None else until + _DAY_SECONDS,
-        )
-        # A word with spaces was quoted in the shell: it is meant as it stands.
-        asked = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
-        found = find(store, asked, wanted, limit=limit)
-    if as_json:
-        answer = {"words": asked, "project": wanted.project, "count": len(found.hits)}
-        answer |= {"has_more": found.before is not None, "waiting": found.waiting}
-        print_json("search", {**answer, "hits": [_answer(one) for one in found.hits]})
-        return
-    for hit in found.hits:
-        _print(hit)
-    if not found.hits:
-        click.echo("No session has all of these words." + ("" if wanted.project is None else " Try --all."))
-    elif found.before is not None:
-        click.echo("More match. Add a word, or use --limit.")
-    if found.waiting:
-        click.echo(f"{plural(found.waiting, 'session')} not indexed yet. Search again to continue.", err=True)
-
-
-def _answer(hit: SearchHit) -> dict[str, Any]:
-    session, place = hit.session, hit.place
-    return {
-        "agent": session["agent"],
-        "session_id": session["native_id"],
-        "title": session["title"],
-        "project": session["project"],
-        "ended": session["ended"],
-        "message": place.message,
-        "by": place.by,
-        "call": place.position,
-        "tool": place.tool,
-        "verdict": place.verdict,
-        "snippet": hit.snippet,
-        "matches": list(hit.pieces[1::2]),
-        "lines": hit.lines,
-    }
-
-
-def _print(hit: SearchHit) -> None:
-    from rich.text import Text
-
-    session, place = hit.session, hit.place
-    head = Text(f"{when(session['ended'] or session['started'])}  ", style="dim")
-    head.append(printable(f"{session['agent']}:{session['native_id']}"), style="bold")
-    if session["project"]:
-        head.append(f"  {printable(name_of(session['project']))}")
-    line = Text("  ")
-    who = f"call {place.position + 1}, {place.verdict}" if place.position is not None else _WHO[place.by]
-    line.append(f"{who}: ", style="dim")
-    for number, piece in enumerate(hit.pieces):
-        line.append(printable(piece), style="bold yellow" if number % 2 else "")
-    if hit.lines > 1:
-        line.append(f"  ({hit.lines - 1} more)", style="dim")
-    out = console()
-    out.print(head)
-    if session["title"] and place.by != "title":
-        out.print(Text(f"  {printable(session['title'])[:100]}"))
-    out.print(line)
