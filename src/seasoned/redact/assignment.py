@@ -43,6 +43,8 @@ SEPARATOR = LazyRegex(
     r"|</[a-z]{1,10}>(?:\s|\\n){0,12}(?:<[a-z][^<>]{0,60}>){1,2}"
     # A cell of a table, a dotted pair, a dash; a declaration with the type behind the name.
     r"|,[ ]?<<(?=[\"'])"
+    # What stands in for a variable that is not set: `process.env.DB_PASS || "..."`.
+    rf"|{QUOTE}?[\])]{{0,2}}[ ]?(?:\|\||\?\?|\?:|[ ]or)[ ]?{_LITERAL}"
     rf"|[`*]{{0,3}}[ ]{{0,30}}\|[ ]{{0,4}}[`*]{{0,2}}|[ ]\.[ ]{_LITERAL}"
     rf"|\*{{0,2}}[ ][–—][ ]|[ ](?:secure)?(?:string|str|text)[ ]=[ ]{_LITERAL}"
     r"|(?:[ \t]{1,2}|[ ](?:is|was|set)[ ])(?=[a-z0-9/+_\-]{16})"
@@ -186,7 +188,7 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
         )
         return Hit("password", pair.start(1), pair.end(1)) if pair and not is_placeholder(pair[1]) else None
     bare = separator.strip(" \t\\\"'`]")
-    if not bare or (bare[0] in "(,.)|–—" and "value" not in bare) or bare.startswith("*"):
+    if not bare or (bare[0] in "(,.)|–—" and "value" not in bare) or bare.startswith(("*", "??")):
         return _unseparated(text, named, separator, value)
     if separator.endswith(">") and "=" not in separator:
         # An element of this name, or one whose attribute or neighbour has it.

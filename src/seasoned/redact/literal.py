@@ -165,6 +165,7 @@ def is_drawn(word: str) -> bool:
 
 def is_hex_key(word: str) -> bool:
     """A key in hexadecimal, as long as those of ciphers are; a commit has another length."""
+    word = word.removeprefix("0x")
     return len(word) in (32, 48, 64, 96, 128) and _is_hex(word) and len(set(word)) > 7
 
 
