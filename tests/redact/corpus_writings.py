@@ -172,6 +172,23 @@ def look_alikes(name: str = "harmless.txt", seed: int = 1) -> Iterator[str]:
             yield carrier(fill(r, writing)[0])
 
 
+def sixth_leaks() -> Iterator[tuple[str, str, list[str]]]:
+    """Place, text and secrets of the sixth set, as they stand. In the file they are reversed: scanners look there too."""
+    for line in (FOLDER / "leaks_sixth.jsonl").read_text(encoding="utf-8").splitlines():
+        leak = json.loads(line)
+        secrets = [written[::-1] for written in leak["reversed"]]
+        text = leak["text"]
+        for number, secret in enumerate(secrets):
+            text = text.replace(f"⟦{number}⟧", secret)
+        yield leak["place"], text, secrets
+
+
+def sixth_look_alikes() -> list[str]:
+    """The harmless texts of the sixth set."""
+    lines = (FOLDER / "harmless_sixth.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["text"] for line in lines]
+
+
 def is_left(secret: str, text: str) -> bool:
     """Whether the secret, or so much of it that it helps to guess the rest, still stands in the text."""
     width = max(6, (len(secret) + 1) // 2)

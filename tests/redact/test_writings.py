@@ -6,12 +6,12 @@ from collections import Counter
 
 from seasoned.redact import Redactor
 from tests.each_case import each_case
-from tests.redact.corpus_writings import is_left, look_alikes, written_leaks
+from tests.redact.corpus_writings import is_left, look_alikes, sixth_leaks, sixth_look_alikes, written_leaks
 
 
 @each_case(
     ("leaks", "look_alike", "least"),
-    [("leaks.txt", "harmless.txt", 0.9), ("leaks_fourth.txt", "harmless_fourth.txt", 0.85)],
+    [("leaks.txt", "harmless.txt", 0.97), ("leaks_fourth.txt", "harmless_fourth.txt", 0.96)],
 )
 def test_secrets_are_gone_in_both_halves_and_look_alikes_stay(leaks: str, look_alike: str, least: float) -> None:
     redactor = Redactor(b"k" * 32)
@@ -24,8 +24,22 @@ def test_secrets_are_gone_in_both_halves_and_look_alikes_stay(leaks: str, look_a
     assert secrets.total() > 600
     looked_at, measured_only = (1 - left[half].total() / secrets[half] for half in (False, True))
     assert looked_at >= 0.96, left[False]
-    # Places only, no texts: reading what was missed ends the use of this half as a measure.
     assert measured_only >= least, left[True]
     texts = list(look_alikes(look_alike))
     harmed = [text for text in texts if redactor.text(text) != text]
     assert len(harmed) * 1000 <= len(texts), harmed
+
+
+def test_most_secrets_of_the_sixth_set_are_gone() -> None:
+    """No rule was made with it. What it shows is in docs/design/redact.md."""
+    redactor = Redactor(b"k" * 32)
+    left: Counter[str] = Counter()
+    count = 0
+    for place, text, secrets in sixth_leaks():
+        done = redactor.text(text)
+        count += len(secrets)
+        left[place] += sum(is_left(secret, done) for secret in secrets)
+    # Places only, no texts: reading what was missed ends its use as a measure.
+    assert count > 1200 and 1 - left.total() / count >= 0.81, left
+    texts = sixth_look_alikes()
+    assert sum(redactor.text(text) != text for text in texts) <= 8

@@ -100,6 +100,7 @@ ASKING = vocabulary(
 MORE_WORDS = LazyRegex(r"(?: [a-z]{3,12}){2,23}(?=[\r\n\"'\\]|$)")
 # What is typed into a field for a password is one.
 TYPING = LazyRegex(r"(?i)\.(?:fill|type|send_?keys|set_?value|pressSequentially)\(")
+COMMAND_NAME = LazyRegex(r"(?:Read|Get|New|ConvertTo|Import|Invoke)-[A-Z][A-Za-z]+\s")  # of PowerShell
 DRAWN = LazyRegex(r"[A-Za-z0-9/+_\-]{16}")
 NAMED_OBJECT = LazyRegex(r"[a-z]+(?:-[a-z]+)*-[a-z0-9]{5}")  # `kubectl describe secret default-token-x7k2p`
 BYTES = LazyRegex(r"\[?(?:\d{1,3},\s?){15,}\d{1,3}\]?")
@@ -210,7 +211,7 @@ def _unseparated(text: str, named: NamedValue, separator: str, value: AssignedVa
     if is_placeholder(word) or " " in word:
         return None
     bare = separator.strip()
-    if bare.endswith("|") and promised < Promise.SECRET:
+    if bare.endswith("|") and (promised < Promise.SECRET or "{{" in text[max(0, start - 60) : start]):
         return None
     if bare.startswith("("):
         words = [w.lower() for w in WORDS.compiled.findall(name.rpartition(".")[2])]
@@ -354,6 +355,8 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
     listed = BYTES.compiled.match(text, first) if text[first] == "[" else None
     if listed is not None:
         return Hit(kind_of(name), listed.start(), listed.end())
+    if COMMAND_NAME.compiled.match(text, first) or "encrypteddata" in text[max(0, start - 400) : start].lower():
+        return None
     anchored = _at_line_start(text, start)
     env = name.isupper() and separator == "="
     if separator[:1] == "%" or not (anchored or env):

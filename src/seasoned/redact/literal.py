@@ -37,6 +37,7 @@ PLACEHOLDER = LazyRegex(
       [-_ ]?(?:super[-_ ]?)?
       (?:secret|db|api|auth|access|user|client|admin|app|service)?
       [-_ ]?(?:secret|password|passwd|pass|pwd|token|api[-_]?key|key)
+    | generate[-_ ].* | some[-_ ]?random\w* | enc\[.* | ref\+.*
     | .*[-_ ]here\W? | .*(?:placeholder|redacted|example|\.\.\.|…|\*{4,}|x{8,}).*
     | (?:os\.|process\.|env\.|environ|secrets\.|var\.|local\.|data\.|module\.|config\.|self\.|this\.|settings\.
        |options\.|args\.|req\.|request\.|props\.|params\.|ctx\.|import\.meta|opts\.|env\[|vault:|op://|ssm:|arn:|file:|keyring:|gcp:|aws:
@@ -52,6 +53,9 @@ REFERENCE = LazyRegex(
 SENTENCE = LazyRegex(
     r"(?i)\b(?:the|your|is|must|a|to|please|enter|invalid|required|incorrect|wrong|and|or|not|for|at|reset|forgot|with"
     r"|of|should|this|that|be|in|use|used|set|if|when|from|has|cannot|expired|missing|failed|password|token|on|by)\b"
+)
+LABEL_WORD = LazyRegex(
+    r"\b(?:mot de passe|senha|contraseña|passwort|kennwort|wachtwoord|hasło|heslo|parola|lösenord|adgangskode)\b"
 )
 SHOWN = 200  # enough of a value to recognise a placeholder
 WORDS = LazyRegex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -192,7 +196,16 @@ def is_placeholder(value: str) -> bool:
     if low in EMPTY or PLACEHOLDER.compiled.fullmatch(low):
         return True
     words = WORDS.compiled.findall(value)
-    return bool(words) and all(w.lower() in LABELS for w in words)
+    return (bool(words) and all(w.lower() in LABELS for w in words)) or _is_translated(low)
+
+
+def _is_translated(low: str) -> bool:
+    """A label of a form: letters beyond ASCII, or a word for passwords, and no figure."""
+    if any(c.isdigit() for c in low) or not low.replace(" ", "").replace("-", "").isprintable():
+        return False
+    return LABEL_WORD.compiled.search(low) is not None or (
+        not low.isascii() and all(c.isalpha() or not c.isascii() or c in " '’-.?!:…" for c in low)
+    )
 
 
 def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:

@@ -28,7 +28,8 @@ ADDRESS = LazyRegex(r"[13][1-9A-HJ-NP-Za-km-z]{25,34}|(?:bc1|0x|Qm)\w+|AAAA.*")
 PREFIXED = LazyRegex(r"[A-Za-z0-9]{2,12}[_\-][A-Za-z0-9+/_=\-]+")
 # The name before a word that says what it is: `"node_id": "`, `integrity: sha512-`, `h1:`, `ETag: W/"`, `--accessor `.
 LABEL = LazyRegex(
-    r"(?:(?:\\[nrt])?([\w.\-]{1,40})\\{0,8}[\"']{0,2}\s{0,4}[:=]>?\s{0,2}(?:W/)?|([\w\-]{2,40}) )\\{0,8}[\"'`]{0,2}$"
+    r"(?:(?:\\[nrt])?([\w.\-]{1,40})\\{0,8}[\"']{0,2}\s{0,4}[:=]>?\s{0,2}(?:W/)?"
+    r"|([\w\-]{2,40})[ ]{1,30})\\{0,8}[\"'`]{0,2}$"
 )
 LINE_START = LazyRegex(r"(?:^|\n|\\n)(?:[\w./\-]{1,80}:\d{1,6}:|[ \t]*\d{1,6}→|[+\-])?[ \t]*[\"'`]?$")
 # An address that grants access to those who know it.
@@ -41,7 +42,7 @@ PUBLIC_LABELS = vocabulary(
     "commit rev revision ref address addr pubkey public instance node video sheet doc document file filename path url "
     "uri href src image img data base64 b64 d content body blob challenge h sha md crc "
     "signature identifier voice thread message trace span request version build name class page next prev "
-    "continuation offset boundary accessor tag rowid stdout output text result"
+    "continuation offset boundary accessor peer iv tag rowid stdout output text result"
 )
 
 
@@ -93,7 +94,7 @@ def _around(text: str, start: int, end: int) -> Iterator[Hit]:
         return
     if after[:1] in ("/", ".", "(", "[") and after[1:].isalnum():
         return
-    if len(word) > LONGEST_WORD or _is_public(before) or decodes_to_text(word):
+    if len(word) > LONGEST_WORD or is_public(before) or decodes_to_text(word):
         return
     # A word that fills its line is an id or a line of encoded data; `nearby.py` knows what is printed below a name.
     alone = LINE_START.compiled.search(before) is not None and after[:1] in ("", "\n", "\r", "\\")
@@ -102,7 +103,7 @@ def _around(text: str, start: int, end: int) -> Iterator[Hit]:
     yield Hit("random", first, last)
 
 
-def _is_public(before: str) -> bool:
+def is_public(before: str) -> bool:
     """Whether the name before a word says that it may be seen by all."""
     label = LABEL.compiled.search(before)
     if label is None:
@@ -110,6 +111,8 @@ def _is_public(before: str) -> bool:
     words = [word.lower() for word in WORDS.compiled.findall(label[1] or label[2]) if not word.isdigit()]
     if before[: label.start()].endswith(("?", "&")):
         return True  # a parameter of an address: its name is known, or it is none
+    if before[: label.start()].lower().endswith("public "):
+        return True
     if not words or "public" in words or "sha" in words:
         return bool(words)
     # Parts of public keys and the variables of packed code have names of one letter.

@@ -32,7 +32,7 @@ _RARE_MARKS = (
     "\tfalse\t", "\\tfalse\\t", "::add-mask::", "::set-", "backup code", "recovery code", "scratch code", "community",
     "secret 0 ", "secret 5 ", "secret 8 ", "secret 9 ", "password 0 ", "password 7 ",
     # Commands and addresses.
-    "bearer ", "identified ", "sqlplus", " as sys", "from-literal", "$ansible_vault", " priv ", "solana", "keypair",
+    "bearer ", "identified ", "sqlplus", " as sys", "from-literal", " priv ", "solana", "keypair",
     "<<<",
     ":thin:", "pdp ", "userid=", "net use", " pass:", "passwd", "wpa_passphrase ",
     "/pass:", "/pass ", *LISTED_MARKS,

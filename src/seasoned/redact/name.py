@@ -72,6 +72,8 @@ SEEDS = vocabulary("seed keypair appid session sessionid sess")
 def promise(name: str) -> Promise:
     """How strongly the name indicates a secret."""
     words = [w.lower() for w in WORDS.compiled.findall(name)]
+    if words == ["user", "signingkey"]:
+        return Promise.NONE  # the setting of git names a key
     while words and (words[-1] in AFTER or words[-1].isdigit()) and not _is_secret_word(words[-1]):
         words.pop()
     if not words:

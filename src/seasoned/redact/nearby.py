@@ -243,6 +243,8 @@ def _fits(word: str, drawn: bool, told: bool) -> bool:
         return False
     if any(c in word for c in "(){}[]<>=;|\\,") and not word.endswith("="):
         return False
+    if UUID.compiled.fullmatch(word) and not drawn:
+        return False
     if drawn:
         return (len(word) >= (20 if told else 24) and _is_drawn(word)) or BASE32.compiled.fullmatch(word) is not None
     if "/" in word or (DOTTED.compiled.search(word) and not any(c in TYPED_SIGNS for c in word)):

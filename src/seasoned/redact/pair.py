@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit, line_start
 from seasoned.redact.literal import REFERENCE, UUID, is_drawn, is_made_up, is_placeholder, is_random, is_typed
+from seasoned.redact.look import is_public
 
 LONGEST = 20_000  # longer texts are files and logs
 WIDEST = 160
@@ -128,6 +129,8 @@ def _beside_accounts(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
                 continue
             seen.add(last)
             for match in PAIRED.compiled.finditer(small, first, last):
+                if small[match.start(1) - 1] == ":" and is_public(small[max(0, match.start(1) - 60) : match.start(1)]):
+                    continue
                 yield from _made(text, match.start(1), match.end(1))
 
 

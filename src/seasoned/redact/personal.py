@@ -51,7 +51,7 @@ def find_emails(text: str, low: str) -> Iterator[Hit]:
             # In JSON a line end is written `\n`, and its letter would become part of the name.
             if start and text[start - 1] == "\\" and local[:1] in "nrt":
                 local, start = local[1:], start + 1
-            if _is_person(local, domain[0], low, start):
+            if text[start - 1 : start] != "$" and _is_person(local, domain[0], low, start):
                 yield Hit("email", start, domain.end())
         at = low.find("@", at + 1)
 

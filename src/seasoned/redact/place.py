@@ -65,9 +65,6 @@ VAULT_PUT = LazyRegex(
 SECRET_ASSIGNED = LazyRegex(r"""secrets?[ :](?:set|add|create|put|import) [^\n]{0,100}?\w=["']?([^\s"']{6,512})""")
 # `auth sha X priv aes 128 X` of network devices.
 ALGORITHM_KEY = LazyRegex(r"(?:auth|priv) (?:sha|md5|des|aes|3des)(?:[ \-]?\d{1,3})? ([^\s\"']{6,128})")
-VAULT = LazyRegex(
-    r"\$ansible_vault;[^\n\\]{1,60}((?:(?:\n|\\n)[ \t+]*(?:[\w./]{1,40}:)?\d*[:→]?[ \t]*[0-9a-f]{16,80})+)"
-)
 # A key as a list of bytes, and what announces it.
 BYTE_KEY = LazyRegex(r"\[\s?(?:\d{1,3},\s?){31,63}\d{1,3}\s?\]")
 FROM_LITERAL = LazyRegex(r"""--from-literal[= ]["']?[\w.\-]{1,64}=["']?([^\s"',]{5,512})""")
@@ -176,7 +173,6 @@ KEYED = {**SIGNING, "login": LOGIN_TOKEN}
 # By the mark: the kind of the secret, and where it stands beside the mark.
 BESIDE: dict[str, tuple[tuple[str, LazyRegex], ...]] = {
     "secret": (("secret", SECRET_SET), ("secret", ENABLE_SECRET)),
-    "$ansible_vault": (("secret", VAULT),),
     **{mark: (("secret", pattern),) for mark, pattern in LEVEL_SECRETS.items()},
     "vault ": (("secret", VAULT_PUT),),
     **dict.fromkeys(LDAP_MARKS, (("password-hash", LDAP_HASH),)),

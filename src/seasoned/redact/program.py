@@ -305,7 +305,14 @@ class _CommandLine:
         if value is None:
             return
         name, found, word = self.text[value.start : value.end].partition(sign)
-        if found and len(word) > 3 and "/" not in name and not is_placeholder(word) and not word.isdigit():
+        if (
+            found
+            and len(word) > 3
+            and word[0] != "$"
+            and "/" not in name
+            and not is_placeholder(word)
+            and not word.isdigit()
+        ):
             yield Hit("password", value.start + len(name) + 1, value.end)
 
     def _placed(self, value: AssignedValue) -> Iterator[Hit]:
