@@ -173,8 +173,8 @@ def look_alikes(name: str = "harmless.txt", seed: int = 1) -> Iterator[str]:
 
 
 def sixth_leaks() -> Iterator[tuple[str, str, list[str]]]:
-    """Place, text and secrets of the sixth set, as they stand. In the file they are reversed: scanners look there too."""
-    for line in (FOLDER / "leaks_sixth.jsonl").read_text(encoding="utf-8").splitlines():
+    """Place, text and secrets of the sixth set, as they stand; reversed in the file, for scanners look there too."""
+    for line in (FOLDER / "leaks_sixth.jsonl").read_text(encoding="utf-8").strip().split("\n"):
         leak = json.loads(line)
         secrets = [written[::-1] for written in leak["reversed"]]
         text = leak["text"]
@@ -185,7 +185,7 @@ def sixth_leaks() -> Iterator[tuple[str, str, list[str]]]:
 
 def sixth_look_alikes() -> list[str]:
     """The harmless texts of the sixth set."""
-    lines = (FOLDER / "harmless_sixth.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (FOLDER / "harmless_sixth.jsonl").read_text(encoding="utf-8").strip().split("\n")
     return [json.loads(line)["text"] for line in lines]
 
 
