@@ -57,6 +57,10 @@ SEPARATOR = LazyRegex(
     # `#define WIFI_PASS "..."`, and `requirepass ...` on a separate line.
     r"""|[ \t]{1,16}(?=\\{0,8}["'])|[ \t]{1,8}(?=[^\s"'`\\\d]{0,64}\d[^\s"'`\\]{0,64}(?:[\r\n]|\\[nr]|"|$)))"""
 )
+# What mostly follows a name in code, so that the expression above need not be tried.
+NO_SEPARATOR = LazyRegex(
+    r"[a-z0-9_.\-]{0,32}+(?:,(?![ ]?<<)|\)(?!\)?[ ]?[|?o ])|[;}{/@#]|[ ](?:in|and|is[ ]not|not|to|of|for|if)[ ])"
+)
 # Words that make a name suspicious, and the marks without which they cannot stand in a text. An expression that begins
 # with a literal is ten times as fast as one that begins with a choice.
 NAMES = (
@@ -129,7 +133,9 @@ def _named_by(names: LazyRegex, text: str, low: str, hits: list[Hit]) -> None:
     reached = done = tries = 0
     for keyword in names.compiled.finditer(low):
         start = keyword.start()
-        match = SEPARATOR.compiled.match(low, keyword.end()) if start >= reached else None
+        if start < reached or NO_SEPARATOR.compiled.match(low, keyword.end()) is not None:
+            continue
+        match = SEPARATOR.compiled.match(low, keyword.end())
         if match is None:
             continue
         reached = match.end()

@@ -10,6 +10,7 @@ from seasoned.redact.assignment import read_value
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_made_up, is_placeholder, is_random, is_secret, is_strong, is_typed
 from seasoned.redact.name import Promise, kind_of, promise
+from seasoned.redact.program import programs
 
 _NAMED = r"(?<![a-z0-9_\-]-)-(?!-)[a-z0-9\-_.]{0,30}?(?:pass|token|key|secret|pwd|cred|auth)[a-z0-9\-_]{0,24}+"
 DASH = LazyRegex(
@@ -102,10 +103,15 @@ PGPASS = LazyRegex(
 )
 
 
+# Options with a name need one of these; those of one letter need a program, or are these two.
+SHORT_OPTIONS = ("-p", "-u")
+OPTION_MARKS = frozenset((*SHORT_OPTIONS, "pass", "ken", "key", "cre", "pw", "auth", "kie", "asplaintext", *programs()))
+
+
 def find_in_commands(text: str, low: str, marks: set[str]) -> list[Hit]:
     """Values of flags, of clients with short flags, and of files such as .netrc."""
     hits: list[Hit] = []
-    if "-" in low:
+    if not marks.isdisjoint(OPTION_MARKS):
         for match in DASH.compiled.finditer(low):
             if match.lastgroup == "flag":
                 hit = _flag(text, match)

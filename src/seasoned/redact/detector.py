@@ -12,7 +12,7 @@ from seasoned.redact.command import find_in_commands
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_random
 from seasoned.redact.look import find_drawn
-from seasoned.redact.mark import COMMON_MARKS, find_marks
+from seasoned.redact.mark import COMMON_MARKS, PHONE_WORDS, find_marks
 from seasoned.redact.nearby import find_codes, find_nearby, find_printed
 from seasoned.redact.pair import PAIR_MARKS, find_pairs
 from seasoned.redact.personal import (
@@ -279,7 +279,6 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
             hits += find_codes(text, low, marks)
             if not marks.isdisjoint(PAIR_MARKS):
                 hits += find_pairs(text, low, marks)
-    if marks or ("-" in low and ("-p" in low or "-u" in low)):
         hits += find_in_commands(text, low, marks)
     if "$" in low:
         hits += find_hashes(text, low)
@@ -298,8 +297,8 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
         hits += _apply(BEARER, unescape(text))
     if "whsec_" in marks:
         hits += _apply(WEBHOOK, unescape(text))  # signs of base64 may cut it into short words
-    if b"000" in classes:
-        _numbers(text, low, data, classes, hits)
+    if figures and b"000" in classes:
+        _numbers(text, low, data, marks, hits)
     if "private" in marks:
         hits += find_blocks(text)
     _words(text, classes, depth, hits)
@@ -313,14 +312,14 @@ def unescape(text: str) -> str:
     return ESCAPE.compiled.sub(lambda match: " " * len(match[0]), text) if "\\" in text else text
 
 
-def _numbers(text: str, low: str, data: bytes, classes: bytes, hits: list[Hit]) -> None:
+def _numbers(text: str, low: str, data: bytes, marks: set[str], hits: list[Hit]) -> None:
     """Card, account and telephone numbers, in texts with at least three digits in a row."""
-    may_be_phone = "tel" in low or "phone" in low or "mobile" in low
-    if b"0000" not in classes and not may_be_phone:
-        return
+    may_be_phone = not marks.isdisjoint(PHONE_WORDS)
     figures = data.translate(FIGURES)
-    # No card or account has fewer.
-    if b"0000-0000-00" in figures or b"0" * 10 in figures or b"0000-000000-0" in figures:
+    # No card or account has fewer; every search through a text full of figures is slow.
+    if b"0" * 10 in figures or (
+        b"0000-0000" in figures and (b"0000-0000-00" in figures or b"0000-000000-0" in figures)
+    ):
         plain = unescape(text)
         hits += find_cards(plain, figures)
         hits += find_ibans(plain, figures)

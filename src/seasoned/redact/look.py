@@ -14,7 +14,6 @@ from seasoned.redact.hit import Hit
 from seasoned.redact.literal import SHORTEST_DRAWN, is_drawn, is_placeholder
 from seasoned.redact.name import WORDS, vocabulary
 
-LETTER_CLASSES = bytes(48 if 48 <= c <= 57 else 97 if chr(c).isalpha() and c < 128 else 32 for c in range(256))
 JOINED_CLASSES = bytes(97 if 48 <= c <= 57 or (chr(c).isalpha() and c < 128) else 32 for c in range(256))
 WORD = b"a" * SHORTEST_DRAWN
 LONGEST_WORD = 200  # longer ones are data
@@ -50,13 +49,12 @@ def find_drawn(text: str, data: bytes) -> Iterator[Hit]:
     """Words that look drawn, outside of paths, addresses and what names an id. `data` has one byte a character."""
     joined = data.translate(JOINED_CLASSES)
     at = joined.find(WORD)
-    classes = data.translate(LETTER_CLASSES) if at >= 0 else b""
     while at >= 0:
         end = joined.find(b" ", at + SHORTEST_DRAWN)
         if end < 0:
             end = len(joined)
         # Most long words have no figure.
-        if classes.find(b"0", at, end) >= 0 and end - at <= LONGEST_WORD and is_drawn(text[at:end]):
+        if not data[at:end].isalpha() and end - at <= LONGEST_WORD and is_drawn(text[at:end]):
             yield from _around(text, at, end)
         at = joined.find(WORD, end)
 

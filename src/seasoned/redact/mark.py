@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from seasoned.redact.command import LISTED_MARKS
+from seasoned.redact.command import LISTED_MARKS, SHORT_OPTIONS
 from seasoned.redact.nearby import CODE_MARKS, OWNED_MARKS, PRINTS
 from seasoned.redact.pair import PAIR_MARKS
 from seasoned.redact.place import CALL_MARKS
@@ -36,7 +36,8 @@ _RARE_MARKS = (
     "<<<",
     ":thin:", "pdp ", "userid=", "net use", " pass:", "passwd", "wpa_passphrase ",
     "/pass:", "/pass ", *LISTED_MARKS,
-    "/password", " /d ", 'send "', 'send \\"', "send '", "send --", "sendline(", "add_user ", "_password ",
+    "/password", " /d ", 'send "', 'send \\"', "send '", "send --", "sendline(", "asplaintext",
+    "add_user ", "_password ",
     "vault ", "pypi-token", "password-stdin", "passphrase-fd", "cryptsetup", "sudo -s", "kinit", "@tcp(", "@unix(",
     "access_token$", "whsec_",
     # Calls.
@@ -52,8 +53,11 @@ _RARE_MARKS = (
     "contrasenya", "pasahitza", "laluan", "geslo", "nenosiri", "parool", "pasvorto", "fjalekalim", "zaporka", "chiave",
 )  # fmt: skip
 
-COMMON_MARKS = frozenset((*NAME_MARKS, *WORD_MARKS, *set(PAIR_MARKS).difference(_RARE_MARKS)))
-MARKS = tuple(dict.fromkeys((*NAME_MARKS, *WORD_MARKS, *PAIR_MARKS, *_RARE_MARKS)))
+PHONE_WORDS = ("tel", "phone", "mobile")
+COMMON_MARKS = frozenset(
+    (*PHONE_WORDS, *SHORT_OPTIONS, *NAME_MARKS, *WORD_MARKS, *set(PAIR_MARKS).difference(_RARE_MARKS))
+)
+MARKS = tuple(dict.fromkeys((*PHONE_WORDS, *SHORT_OPTIONS, *NAME_MARKS, *WORD_MARKS, *PAIR_MARKS, *_RARE_MARKS)))
 
 # The programs whose arguments are read; their own tuple, since without the library they are looked for by their words.
 PROGRAM_MARKS = tuple(programs())

@@ -140,12 +140,11 @@ def find_nearby(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
             drawn = mark in ("token", "key") or noun[0] == "cret"
             # `PASS` is what test runners print, and a first pass is none.
             short = noun[0] in ("pass", "pw", "pwd")
-            printed = _is_printed(low, first, last)
             if (
                 short
                 and text.startswith("PASS", noun.start())
                 and text[noun.start() - 1 : noun.start()] != "_"
-                and not printed
+                and not _is_printed(low, first, last)
             ):
                 continue
             # Beside a login stands a user, and most often nothing else.
@@ -154,7 +153,11 @@ def find_nearby(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
             if beside:
                 continue
             # One look at the line below, whichever word of this one leads to it.
-            if below_at >= 0 and last > seen and (printed or not short or low[noun.start() - 1] != " "):
+            if (
+                below_at >= 0
+                and last > seen
+                and (not short or low[noun.start() - 1] != " " or _is_printed(low, first, last))
+            ):
                 seen = last
                 below = _below(text, low, first, last, below_at, drawn)
                 if not below and noun[0].startswith("cred"):
@@ -268,8 +271,10 @@ def _is_id(word: str) -> bool:
 
 def _below(text: str, low: str, first: int, last: int, at: int, drawn: bool) -> list[Hit]:
     """The line below, and those below it as long as each is a secret too."""
-    asks = ASKS.compiled.search(low, max(first, last - 40), last) is not None or _is_printed(low, first, last)
     hits: list[Hit] = []
+    if BELOW.compiled.match(text, at) is None:
+        return hits
+    asks = ASKS.compiled.search(low, max(first, last - 40), last) is not None or _is_printed(low, first, last)
     for _ in range(MOST_LINES):
         match = BELOW.compiled.match(text, at)
         if match is None or not _stands_alone(match[1], drawn, asks):
