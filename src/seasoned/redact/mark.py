@@ -1,7 +1,7 @@
 """One look at a text for the marks that any search needs: most texts have none, and then nothing more is done.
 
-A search for each mark would cost more than all searches that follow. With `ahocorasick_rs` installed (the extra
-`fast`) the look is five times as fast; what it finds is the same.
+A search for each mark would cost more than all searches that follow. With `ahocorasick_rs`, which is installed where
+wheels of it are published, the look is several times as fast; what it finds is the same.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _RARE_MARKS = (
     "login", "connect", "wifi.begin", "sequelize", "database(", ".auth(", "authenticate", "sign_in", "signin", "logon",
     "userpwd", "credential", "basicauth", "basic_auth", "plainauth", "pdo", "define(",
     "totp", "totp(", "hotp(", "jwt.", "hmac(", "hmac.new(", "fernet(", "authenticator.",
-    *CALL_MARKS, *HOLDER_MARKS, "values",
+    *CALL_MARKS, *HOLDER_MARKS, "insert into",
     # What people say.
     *PRINTS, *CODE_MARKS,
     "log in", "passwort", "wifi:", "accounts",

@@ -200,9 +200,12 @@ BESIDE: dict[str, tuple[tuple[str, LazyRegex], ...]] = {
 }
 
 
+READ = frozenset((*BESIDE, *CALLS, *KEYED))
+
+
 def find_in_places(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     """Secrets that their surroundings give away. `low` is the lower-cased ASCII view with the same places."""
-    for mark in marks:
+    for mark in marks.intersection(READ):
         for kind, pattern in BESIDE.get(mark, ()):
             yield from _group(kind, pattern, text, low)
         if mark in CALLS:

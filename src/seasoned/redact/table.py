@@ -48,7 +48,7 @@ def find_in_tables(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
     for mark, pattern in HEADS.items():
         if mark in marks:
             yield from _below(pattern, text, low)
-    if "values" in marks:
+    if "insert into" in marks:
         yield from _inserted(text, low)
     for mark in marks.intersection(SPACED_MARKS):
         for head in SPACED_HEADS[mark].compiled.finditer(low):
