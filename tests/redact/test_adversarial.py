@@ -31,6 +31,9 @@ BAIT = [
     "/v password /d ", "add_user a b1c2", "secret 5 abcde ", "-u a -p b1", "jwt.sign(a, '", "\ttrue\t1\ta\t",
     "a:b@tcp(", "$1000:a$b:", "{ssha}a ", ":::a",
     "::set-output name=token::", "backup code\na1b2\n", "пароль от a b c d ", "login a1b2c3d4e5f6g7h8i9j0 ",
+    "a1B2c3D4e5F6g7H ", "a1B2c3D4e5F6g7H/", "login a / b1c2 ", "user, a1b2c3\n", "passwords:\n a: b1\n", "tokens: [",
+    "AUTH a1b2c3 ", "insert into a (password) values ('b1'),", "NAME  TOKEN  \na1  b2\n", "login('a1b2', ", "pin: 1",
+    "secret [1,", "password || '", "token=$(echo a1b2", "licence A1B2-", "backup code 1234-", "private a1B2c3D4e5F6/",
 ]  # fmt: skip
 
 

@@ -297,7 +297,8 @@ def _quoted(text: str, start: int, quote: str, depth: int) -> AssignedValue | No
     if at < 0:
         # The closing quote is missing: the rest of the line belongs to the value.
         line = text.find("\n", start, limit)
-        return AssignedValue(start, limit if line < 0 else line, True)
+        end = limit if line < 0 else line
+        return AssignedValue(start, end, True) if end > start else None
     end = at - slashes
     # This follows a closing quote, not an opening one.
     if end <= start or text[start] in " ,;)]}\n" or text.startswith(("\\n", "+ "), start):

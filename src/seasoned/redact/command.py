@@ -27,18 +27,6 @@ SECURE = LazyRegex(
 USER_FLAG = LazyRegex(r"\s-u[ ]?[\w@\\][\w@\-\\]{0,40}\s")
 # Without it, what looks made up by a person, if the command speaks of an account.
 ACCOUNT = LazyRegex(r"(?<![\w/.])(?:root|admin|user|account|login|passwd|auth|join|enroll|register)(?![\w/])|\w@\w")
-# `-pSECRET` in one word is a password only for these; elsewhere -p is a port or a path.
-CLIENTS_WITH_JOINED = ("mysql", "mariadb", "mysqldump", "mysqladmin", "7z ", "7za ", "rar ")
-# What an option of one letter means depends on the program in front of it.
-CLIENTS_WITH_SPACE = {
-    "-p": ("login", "sshpass", "mongo", "az ", "skopeo", "7z", "mssql", "cqlsh", "cypher-shell", "psexec", "plink"),
-    "-P": ("sqlcmd", "bcp ", "zip ", "mssql"),
-    "-a": ("redis-cli",),
-    "-w": ("ldap",),
-    "-N": ("ssh-keygen",),
-    "-k": ("openssl enc",),
-    "-b": ("oathtool",),
-}
 # `-b` of curl takes cookies; the value of the first one decides.
 COOKIES = LazyRegex(r"""[\w.\-]{1,64}=([^;\s"']{12,4096})""")
 # `echo SECRET | sudo -S ...`: a secret for the program that reads it.
@@ -171,7 +159,7 @@ def _flag(text: str, match: re.Match[str]) -> Hit | None:
 
 
 def _short(text: str, low: str, match: re.Match[str]) -> Hit | None:
-    """Short flags that mean a secret, only after the name of their program."""
+    """Short flags that mean a secret, where the line speaks of a user."""
     near = low[max(0, match.start() - 400) : match.start()]
     line = near[near.rfind("\n") + 1 :]
     flag = match[0].rstrip()
@@ -182,20 +170,20 @@ def _short(text: str, low: str, match: re.Match[str]) -> Hit | None:
         flag = text[match.start() : match.start() + 2]
     if flag in ("-u", "-U", "--user", "--proxy-user"):
         return _user(text, line, flag, match.end())
+    # Options of known programs are read in `program.py`, unless they are items of a list.
     if flag == "-p" and len(match[0]) == 2:
-        fits = any(name in line for name in CLIENTS_WITH_JOINED)
-    else:
-        fits = any(name in line for name in CLIENTS_WITH_SPACE.get(flag, ()))
-    guess = not fits and flag in ("-p", "-P") and len(match[0]) > 2
+        listed = text[match.start() - 1 : match.start()] in ('"', "'") and ("mysql" in line or "mariadb" in line)
+        return _password_at(text, match.end()) if listed else None
+    guess = flag in ("-p", "-P")
     account = guess and USER_FLAG.compiled.search(line) is None
     guess = guess and (not account or ACCOUNT.compiled.search(line) is not None)
-    value = read_value(text, match.end()) if fits or guess else None
+    value = read_value(text, match.end()) if guess else None
     if value is None:
         return None
     word = text[value.start : value.end]
     if account and not is_made_up(word):
         return None
-    if guess and (not is_typed(word) or any(c in word for c in "/:.,") or "python" in line):
+    if not is_typed(word) or any(c in word for c in "/:.,") or "python" in line:
         return None
     if word.startswith("-") or is_placeholder(word) or len(word) < 3:
         return None

@@ -318,8 +318,10 @@ class _CommandLine:
     def _placed(self, value: AssignedValue) -> Iterator[Hit]:
         """An argument known by its place alone: it must look like a password."""
         word = self.text[value.start : value.end]
+        if len(word) < 5:
+            return
         path = "/" in word and not is_random(word)
-        if path or word[0] in "-$<" or TIDY.compiled.fullmatch(word) or is_placeholder(word) or len(word) < 5:
+        if path or word[0] in "-$<" or TIDY.compiled.fullmatch(word) or is_placeholder(word):
             return
         if is_typed(word) or is_random(word) or (value.quoted and not word.isalpha() and " " not in word):
             yield Hit("password", value.start, value.end)
