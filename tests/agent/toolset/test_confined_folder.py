@@ -231,7 +231,7 @@ def test_what_runs_commands_for_git_is_not_written_but_may_be_read(careful: bool
     (ground.root / "sub" / ".git" / "config").write_bytes(b"[core]")
     folder = ConfinedFolder(ground.root, careful=careful)
     for path in GIT_PATHS:
-        with pytest.raises(UsageError, match=r"inside of \.git"):
+        with pytest.raises(UsageError, match=r"inside \.git"):
             folder.write(path, b"x")
     assert folder.read("sub/.git/config", most=100) == b"[core]"
     assert folder.write(".gitignore", b"x") is True
