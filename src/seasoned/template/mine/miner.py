@@ -479,7 +479,10 @@ class _TemplateBuilder:
             tier="recorded" if candidate.track.ref.agent == "seasoned" else "own",
             error_rate=self._rates.get(call.tool),
             repaired=repaired,
-            circle=self._shares.circles.get(one.pattern, ""),
+            # Where the usual way stopped working, a session needs to see the new one, also if few sources found it.
+            circle=""
+            if (candidate.scope, candidate.step) in self._shares.replaced
+            else self._shares.circles.get(one.pattern, ""),
         )
 
 
