@@ -61,6 +61,8 @@ SEPARATOR = LazyRegex(
 NO_SEPARATOR = LazyRegex(
     r"[a-z0-9_.\-]{0,32}+(?:,(?![ ]?<<)|\)(?!\)?[ ]?[|?o ])|[;}{/@#]|[ ](?:in|and|is[ ]not|not|to|of|for|if)[ ])"
 )
+# Agents speak of sessions all the time; only one that a value follows is looked at.
+SESSION_MARKS = ("session=", "session:", 'session"', "session'", "session]", "sessionid=", "session_id=", "session-id=")
 # Words that make a name suspicious, and the marks without which they cannot stand in a text. An expression that begins
 # with a literal is ten times as fast as one that begins with a choice.
 NAMES = (
@@ -73,7 +75,7 @@ NAMES = (
     (LazyRegex("salt"), ("salt",)),
     (LazyRegex("pepper"), ("pepper",)),
     (LazyRegex("seed"), ("seed",)),
-    (LazyRegex("session"), ("session",)),
+    (LazyRegex("session"), SESSION_MARKS),
     (LazyRegex("appid"), ("appid",)),
 )
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"

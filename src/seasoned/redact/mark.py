@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from seasoned.redact.assignment import SESSION_MARKS
 from seasoned.redact.command import LISTED_MARKS, SHORT_OPTIONS
 from seasoned.redact.nearby import CODE_MARKS, OWNED_MARKS, PRINTS
 from seasoned.redact.pair import PAIR_MARKS
@@ -17,7 +18,7 @@ from seasoned.redact.table import HOLDER_MARKS
 
 # Lower-case.
 # Words of names stand in every other text, the other marks in few.
-NAME_MARKS = ("pass", "pw", "cre", "auth", "key", "ken", "kie", "_pat", "salt", "pepper", "session", "appid")
+NAME_MARKS = ("pass", "pw", "cre", "auth", "key", "ken", "kie", "_pat", "salt", "pepper", "appid", *SESSION_MARKS)
 # Heads of columns, words for a key, and words before a code.
 WORD_MARKS = (
     "pwd", "api_key", "api key", "access key", "access_key", "_token", "secret_key", "token", "cred", "api-key",

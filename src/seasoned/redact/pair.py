@@ -18,7 +18,9 @@ WIDEST = 160
 MOST_LINES = 8
 # Words that a line with a name and its password has. All but the last row are marks.
 ACCOUNT_MARKS = (
-    "login", "log in", "cred", "auth", "account", "access", "wifi", "wi-fi", "wlan", "ssh", "user", "admin",
+    "login", "log in", "cred", "auth", "account", "access", "wifi", "wi-fi", "wlan", "ssh", "admin",
+    # Not the folder of all users, which stands in every path.
+    "user ", "user:", "user=", "user,", "user/", 'user"', "user'", "user)", "user`", "user-", "username", "users:",
     " root/", '"root/', "root,", "root:", "root /", "(root",
     "zugang", "anmeld", "identifiant", "connexion", "acces", "konto", "compte", "cuenta", "utente", "inlog",
     "gebruiker",

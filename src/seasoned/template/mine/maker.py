@@ -33,7 +33,8 @@ _TOGETHER = "few"
 
 def forms_of(targets: Iterable[CallTarget]) -> bytes:
     """The forms of calls as the store keeps them: sorted digests, each once."""
-    return b"".join(sorted({_form(pattern_of_target(one)) for one in targets if is_minable(one.tool)}))
+    patterns = {pattern_of_target(one) for one in targets if is_minable(one.tool)}
+    return b"".join(sorted({_form(one) for one in patterns}))
 
 
 def _form(pattern: str) -> bytes:
