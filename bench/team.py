@@ -163,7 +163,7 @@ def _web_pages(server: Server, token: str) -> Iterator[str]:
     begun = time.perf_counter()
     with shared_database(server.config) as database:
         count = len(team_advice(database, Secrecy(new_key()).redactor()))
-    yield f"  advice, computed anew in the background: {time.perf_counter() - begun:.1f} s, {count} pieces"
+    yield f"  advice, computed again in the background: {time.perf_counter() - begun:.1f} s, {count} pieces"
     with Visitor(server.url) as visitor:
         visitor.log_in(token)
         for path in (
