@@ -154,7 +154,8 @@ def figures() -> Iterator[str]:
     yield from written_set(redactor, "fourth", "leaks_fourth.txt", "harmless_fourth.txt")
     fifth = [(leak.text, leak.secrets) for leak in written_leaks("leaks_fifth.txt")]
     yield f"fifth set, read after its first measurement: {recall(redactor, fifth)}"
-    yield f"sixth set, never looked at: {recall(redactor, [(text, secrets) for _, text, secrets in sixth_leaks()])}"
+    sixth = [(text, secrets) for _, text, secrets in sixth_leaks()]
+    yield f"sixth set, no rule was made with it: {recall(redactor, sixth)}"
     texts = sixth_look_alikes()
     harmed = sum(redactor.text(text) != text for text in texts)
     yield f"sixth set, look-alikes, read: {harmed} of {len(texts)} changed"
