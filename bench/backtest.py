@@ -15,9 +15,8 @@ import msgspec
 from bench.scan import ROOT
 from seasoned.app.backtest import FEWEST_CONVERSATIONS
 from seasoned.app.stores import read_histories
-from seasoned.backtest.figures import Backtest, Figures
-from seasoned.backtest.figures import figures as figures_of
-from seasoned.backtest.replay import ReplayConversation, conversations, replay
+from seasoned.backtest.replay import Backtest, Figures, ReplayConversation, conversations, replay
+from seasoned.backtest.replay import figures as figures_of
 from seasoned.config import load
 from seasoned.errors import SeasonedError
 from seasoned.insight.track import tracks

@@ -24,8 +24,8 @@ from typing import Any
 
 from bench.mine_histories import write_histories
 from seasoned.mine.engine import DaskEngine, PoolEngine, make_engine
+from seasoned.mine.read import list_files
 from seasoned.mine.run import mine
-from seasoned.mine.source import list_files
 from seasoned.redact import Secrecy
 
 MEGABYTES = float(os.environ.get("SEASONED_BENCH_MINE_MB", "60"))

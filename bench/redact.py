@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.redact.corpus import clean_values, planted, survives
 from tests.redact.corpus_places import PLACES, leaks
-from tests.redact.corpus_writings import is_left, look_alikes, sixth_leaks, sixth_look_alikes, written_leaks
+from tests.redact.corpus_writings import LATER, is_left, later_leaks, later_look_alikes, look_alikes, written_leaks
 
 from seasoned.redact import Redactor
 
@@ -154,11 +154,12 @@ def figures() -> Iterator[str]:
     yield from written_set(redactor, "fourth", "leaks_fourth.txt", "harmless_fourth.txt")
     fifth = [(leak.text, leak.secrets) for leak in written_leaks("leaks_fifth.txt")]
     yield f"fifth set, read after its first measurement: {recall(redactor, fifth)}"
-    sixth = [(text, secrets) for _, text, secrets in sixth_leaks()]
-    yield f"sixth set, no rule was made with it: {recall(redactor, sixth)}"
-    texts = sixth_look_alikes()
-    harmed = sum(redactor.text(text) != text for text in texts)
-    yield f"sixth set, look-alikes, read: {harmed} of {len(texts)} changed"
+    for which in LATER:
+        found = [(text, secrets) for _, text, secrets in later_leaks(which)]
+        yield f"{which} set, the score was trained with it: {recall(redactor, found)}"
+        texts = later_look_alikes(which)
+        harmed = sum(redactor.text(text) != text for text in texts)
+        yield f"{which} set, look-alikes: {harmed} of {len(texts)} changed"
     yield from growth(redactor)
     yield from speed(redactor)
     yield f"import: {import_milliseconds():.1f} ms"

@@ -24,10 +24,9 @@ from tests.team.test_killed import Server
 from tests.web.pages import Visitor
 
 from bench.growth import PROJECTS, _lines
+from seasoned.app import team
 from seasoned.app.stores import scan_into_store, shared_database
-from seasoned.app.team import machine as team
-from seasoned.app.team import server as team_server
-from seasoned.app.team.advice import team_advice
+from seasoned.app.team import team_advice
 from seasoned.config import Config, TeamSettings
 from seasoned.redact.key import Secrecy, new_key
 from seasoned.team import overview
@@ -128,7 +127,7 @@ def _joined(home: Path, store: Config, server: Server, number: int) -> Config:
     home.mkdir(parents=True)
     shutil.copytree(store.home, home / "home")
     config = msgspec.structs.replace(store, home=home / "home")
-    code, _ = team_server.invite(server.config, f"person-{number}", admin="root", ask=lambda _: WORDS)
+    code, _ = team.invite(server.config, f"person-{number}", admin="root", ask=lambda _: WORDS)
     team.join(config, server.url, code, ())
     return config
 

@@ -18,7 +18,7 @@ from seasoned.command.tool import TaskType
 from seasoned.store import open_store
 from seasoned.template.choose.offered import schema_hash
 from seasoned.template.example import Example, ExampleKind, Source, Template
-from seasoned.template.library.storage import Library, current, load, save, set_state
+from seasoned.template.library.storage import Library, cached_library, load, save, set_state
 from seasoned.template.provision import provision
 
 ASKED = 300
@@ -82,7 +82,7 @@ def _holding(templates: int) -> Iterator[str]:
 def _begin(rng: random.Random, path: Path, tools: list[dict[str, object]], words: list[str]) -> float:
     begun = time.perf_counter()
     with open_store(path) as store:
-        library = current(store, now=time.time())
+        library = cached_library(store, now=time.time())
         _ask(rng, library, tools, words)
     return time.perf_counter() - begun
 

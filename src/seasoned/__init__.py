@@ -9,8 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from seasoned.app.library import backtest, begin
-    from seasoned.app.template import build, provision
+    from seasoned.app.backtest import backtest
+    from seasoned.app.template import begin, build, provision
     from seasoned.history.read import read
     from seasoned.insight.profile import profile_session as profile
     from seasoned.outcome.judge import judge_session as judge
@@ -33,8 +33,8 @@ __all__ = [
 
 # Where each function of the library lives.
 _HOMES = {
-    "backtest": ("seasoned.app.library", "backtest"),
-    "begin": ("seasoned.app.library", "begin"),
+    "backtest": ("seasoned.app.backtest", "backtest"),
+    "begin": ("seasoned.app.template", "begin"),
     "build": ("seasoned.app.template", "build"),
     "judge": ("seasoned.outcome.judge", "judge_session"),
     "profile": ("seasoned.insight.profile", "profile_session"),

@@ -39,7 +39,7 @@ def start(module: str, *arguments: str, environment: dict[str, str] | None = Non
 
 
 def lower_priority() -> None:
-    """Let every other process go first, at the processor and, where the system can, at the disk."""
+    """Give every other process precedence, for the processor and, where the system supports it, the disk."""
     if hasattr(os, "nice"):
         os.nice(_NICE)
     number = _IOPRIO_SET.get(os.uname().machine) if sys.platform == "linux" else None
@@ -67,7 +67,7 @@ def _is_inheritable(number: int) -> bool:
 
 
 def _bury() -> None:
-    """Collect processes that have ended: a server that starts many would else keep their entries."""
+    """Reap processes that have ended: otherwise a server that starts many would keep them as zombies."""
     for process in list(_started):
         try:
             is_running = os.waitpid(process, os.WNOHANG)[0] == 0

@@ -16,19 +16,12 @@ _Settings = TypeVar("_Settings", bound=msgspec.Struct)
 
 Origin = str
 EntryPoint = Literal[
-    "gateway",
-    "hermes",
-    "claude-code",
-    "codex",
-    "gemini",
-    "qwen",
-    "copilot",
-    "opencode",
-    "cursor",
-    "chat",
-    "mcp",
-    "library",
-]
+    "gateway", "hermes", "claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cursor",
+    "chat", "mcp", "library",
+]  # fmt: skip
+_Positive = Annotated[int, msgspec.Meta(ge=1)]
+_Count = Annotated[int, msgspec.Meta(ge=0)]  # 0 switches something off
+_Amount = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -103,28 +96,28 @@ class Config(msgspec.Struct, frozen=True):
     sources: tuple[str, ...] = ()
     # Words, or regular expressions between slashes, that are always redacted.
     redact: tuple[str, ...] = ()
-    workers: int | None = None  # processes that read files; by default one for each core
+    workers: _Positive | None = None  # processes that read files; by default one for each core
     # The model for `chat`: `openai:…`, `anthropic:…`, `local`, `local:/path.gguf` (SEASONED_MODEL).
     model: str | None = None
     base_url: str | None = None  # an OpenAI-compatible server (SEASONED_BASE_URL)
     local_model: Path | None = None  # the GGUF file of the model `local` (SEASONED_LOCAL_MODEL)
     # The model's context window in tokens, if it is unknown or should be smaller.
-    context_length: int | None = None
-    turn_steps: int = 50  # requests to the model in one turn
-    turn_seconds: int = 1800
+    context_length: _Positive | None = None
+    turn_steps: _Positive = 50  # requests to the model in one turn
+    turn_seconds: _Positive = 1800
     # Where MEMORY.md and USER.md are; relative to the home folder unless absolute.
     memory_folder: Path = Path("memory")
     skill_folder: Path = Path("skills")
     # Toolsets of a conversation; by default all that the model can handle.
     toolsets: tuple[str, ...] = ()
     # Turns of the user after which memory is reviewed in the background; 0 switches it off.
-    review_memory_turns: int = 10
+    review_memory_turns: _Count = 10
     # Calls of tools after which skills are reviewed; 0 switches it off.
-    review_skill_calls: int = 10
-    review_iterations: int = 16  # requests to the model in one review
-    review_seconds: int = 600
-    review_tokens_per_day: int = 2_000_000  # tokens that all reviews of a day may use, in and out
-    review_usd_per_day: float = 2.0
+    review_skill_calls: _Count = 10
+    review_iterations: _Positive = 16  # requests to the model in one review
+    review_seconds: _Positive = 600
+    review_tokens_per_day: _Count = 2_000_000  # tokens that all reviews of a day may use, in and out
+    review_usd_per_day: _Amount = 2.0
     review_staging: bool = False  # whether what a review writes waits until a person accepts it
     review_stage_pages: bool = True  # whether that is so if the reviewed session read pages of others
     # Whether a review may change skills that a person wrote.
@@ -145,11 +138,11 @@ class Config(msgspec.Struct, frozen=True):
     # Models for scheduled jobs that name none; the first route that matches.
     routes: tuple[Route, ...] = ()
     # A scheduled job is refused on a model with a smaller window, unless it sets `min_context`.
-    schedule_min_context: int = 64_000
-    script_seconds: int = 300  # how long the script of a job may take
+    schedule_min_context: _Positive = 64_000
+    script_seconds: _Positive = 300  # how long the script of a job may take
     # What all sessions of a day and of a month should cost at most; `usage` and `statusline` say how much is spent.
-    budget_usd_per_day: float | None = None
-    budget_usd_per_month: float | None = None
+    budget_usd_per_day: _Amount | None = None
+    budget_usd_per_month: _Amount | None = None
     # How new sessions begin: the section [warm].
     warm: WarmSettings = WarmSettings()
     team: TeamSettings = TeamSettings()
@@ -189,30 +182,9 @@ _ENVIRONMENT = {
     "hook_resident": "SEASONED_HOOK_RESIDENT",
 }
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-_PATHS = {"home", "hermes_home", "claude_config_dir", "codex_home", "gemini_home", "copilot_home"}
-_PATHS |= {"opencode_home", "opencode_config_dir", "qwen_home", "cursor_home", "pi_home", "agents_home"}
-_PATHS |= {"local_model", "memory_folder", "skill_folder"}
 _AT_HOME = ("memory_folder", "skill_folder")
-_LISTS = {"sources", "redact", "toolsets"}
-_NUMBERS = {"workers", "context_length", "turn_steps", "turn_seconds"}
-_NUMBERS |= {"review_iterations", "review_seconds", "schedule_min_context", "script_seconds"}
-# Numbers that may be 0, which switches something off.
-_COUNTS = {"review_memory_turns", "review_skill_calls", "review_tokens_per_day"}
-_AMOUNTS = {"review_usd_per_day", "budget_usd_per_day", "budget_usd_per_month"}
-_SWITCHES = {"review_staging", "review_stage_pages", "review_allow_person_skills", "hook_resident"}
-_SWITCH_WORDS = {
-    "1": True,
-    "on": True,
-    "true": True,
-    "yes": True,
-    "0": False,
-    "off": False,
-    "false": False,
-    "no": False,
-}
-_TEXTS = {"database_url", "model", "base_url", "review_model", "confirm_url"}
-_TEXTS |= {"telegram_url", "telegram_chat", "discord_url", "discord_channel", "discord_public_key"}
-_TEXTS |= {"webhook_url", "smtp_url", "mail_from"}
+# msgspec knows the other words for yes and no.
+_SWITCH_WORDS = {"on": "true", "yes": "true", "off": "false", "no": "false"}
 _SECTIONS: dict[str, type[msgspec.Struct]] = {"warm": WarmSettings, "team": TeamSettings}
 # Never shown or logged: each in SEASONED_<NAME> or in the file `secrets/<name>` of the home folder.
 SECRETS = (
@@ -241,16 +213,17 @@ def load(environment: Mapping[str, str] | None = None) -> Config:
             raise UsageError(
                 f"{str(file)!r}: unknown setting {name!r}. Known settings: {', '.join(sorted(_SETTABLE))}."
             )
-        values[name] = _checked(name, value, str(file))
+        values[name] = _checked(home, name, value, str(file))
         origins[name] = str(file)
     for name, variable in _ENVIRONMENT.items():
         if name != "home" and (text := env.get(variable)):
-            values[name] = _checked(name, text, variable)
+            values[name] = _checked(home, name, text, variable)
             origins[name] = variable
     for name in _SETTABLE - values.keys():
         origins[name] = "default"
     config = Config(**values, origins=origins)
-    paths = {name: path.expanduser() for name in _PATHS if (path := getattr(config, name)) is not None}
+    fields = {name: getattr(config, name) for name in _SETTABLE}
+    paths = {name: value.expanduser() for name, value in fields.items() if isinstance(value, Path)}
     paths |= {name: paths["home"] / paths[name] for name in _AT_HOME}
     return msgspec.structs.replace(config, **paths)
 
@@ -322,41 +295,24 @@ def _read_file(file: Path) -> dict[str, Any]:
         raise UsageError(f"{str(file)!r} cannot be read ({error}). Fix it or move it away.") from error
 
 
-def _checked(name: str, value: object, where: str) -> object:
-    if name in _PATHS and isinstance(value, str):
+def _checked(home: Path, name: str, value: object, where: str) -> object:
+    """A value of the type that its field has; UsageError if it has another type or is out of range."""
+    if isinstance(getattr(Config(home), name), bool) and isinstance(value, str):
+        value = _SWITCH_WORDS.get(value.lower(), value)
+    try:
+        # Not strict: in the environment, numbers and switches are texts.
+        found = msgspec.convert({"home": str(home), name: value}, Config, strict=False, dec_hook=_to_path)
+    except msgspec.ValidationError as error:
+        known = f" Its keys: {', '.join(_SECTIONS[name].__struct_fields__)}." if name in _SECTIONS else ""
+        said = str(error).replace(f" - at `$.{name}`", "")
+        raise UsageError(f"{where}: {name} is not valid: {said[:1].lower()}{said[1:]}.{known}") from error
+    return getattr(found, name)
+
+
+def _to_path(_: type, value: object) -> Path:
+    if isinstance(value, str):
         return Path(value)
-    if name in _LISTS and isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(value)
-    if name in _NUMBERS:
-        try:
-            number = int(value)  # type: ignore[call-overload]
-        except (TypeError, ValueError):
-            number = 0
-        if number >= 1:
-            return number
-        raise UsageError(f"{where}: {name} must be a whole number of at least 1, not {value!r}.")
-    if name in _COUNTS and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    if name in _AMOUNTS and isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
-        return float(value)
-    if name in _SWITCHES and isinstance(value, bool):
-        return value
-    if name in _SWITCHES and isinstance(value, str) and value.lower() in _SWITCH_WORDS:
-        return _SWITCH_WORDS[value.lower()]
-    if name in _TEXTS and isinstance(value, str):
-        return value
-    if name == "routes":
-        try:
-            return msgspec.convert(value, tuple[Route, ...])
-        except msgspec.ValidationError as error:
-            raise UsageError(f"{where}: invalid route ({error}). Write [[routes]] with model, words, …") from error
-    if name in _SECTIONS:
-        try:
-            return msgspec.convert(value, _SECTIONS[name])
-        except msgspec.ValidationError as error:
-            known = ", ".join(_SECTIONS[name].__struct_fields__)
-            raise UsageError(f"{where}: the section [{name}] is not valid ({error}). Its keys: {known}.") from error
-    raise UsageError(f"{where}: {name} has the wrong kind of value: {value!r}.")
+    raise TypeError(f"Expected `str`, got `{type(value).__name__}`")
 
 
 def read_settings(path: Path, kind: type[_Settings]) -> _Settings:

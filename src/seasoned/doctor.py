@@ -27,7 +27,7 @@ from seasoned.text import plural
 
 # Of unreadable records; a damaged folder can have thousands, and the total is shown as well.
 _SHOWN = 20
-# The background process takes seconds; after so long it did not run, or failed.
+# The background process takes seconds; after this time it did not run, or failed.
 _LATE_SECONDS = 600.0
 
 
@@ -52,16 +52,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 def run_checks(config: Config) -> list[Check]:
     """All checks; none of them changes anything."""
-    return [
-        *_machine(),
-        *_histories(config),
-        *_rights(config),
-        *_moved(config),
-        _hooks(config),
-        *store_checks(config),
-        *_schedule(config),
-        *_learned(config),
-    ]
+    return [*quick_checks(config), *store_checks(config)]
 
 
 def quick_checks(config: Config) -> list[Check]:
@@ -97,7 +88,7 @@ def settings(config: Config, redactor: Redactor) -> list[Setting]:
         value = getattr(config, name)
         if name == "redact":
             # The texts to redact are themselves the secrets.
-            value = f"{len(value)} of your own"  # what is to be hidden is not shown
+            value = f"{len(value)} of your own"
         elif name.endswith("_url") and value:
             # Twice: a password in its usual place, and whatever else in an address looks like a secret.
             value = redactor.text(without_password(value))
@@ -167,7 +158,7 @@ def _schedule(config: Config) -> Iterator[Check]:
     if config.database_url is None and not config.store_path.exists():
         return
     # Imported here: most people have no jobs.
-    from seasoned.schedule.health import health
+    from seasoned.schedule.job_table import health
 
     try:
         database = open_database(config)

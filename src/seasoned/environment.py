@@ -32,7 +32,7 @@ def use_home(folder: str) -> None:
 
 
 def whole() -> dict[str, str]:
-    """All of it, for a process that reads the settings again."""
+    """The entire environment, for a process that reads the settings again."""
     return dict(os.environ)
 
 
@@ -42,7 +42,7 @@ def is_switched_off(variable: str) -> bool:
 
 
 def copied() -> list[bytes]:
-    """All names and values by turns, as bytes: for another process that answers in the place of this one."""
+    """Names and values in turn, as bytes, for the process that answers on behalf of this one."""
     return [part for pair in os.environb.items() for part in pair]
 
 
@@ -52,6 +52,6 @@ def few() -> dict[str, str]:
 
 
 def replace(parts: Sequence[bytes]) -> None:
-    """Make the environment of another process that of this one."""
+    """Replace the environment of this process with that of another."""
     os.environb.clear()
     os.environb.update(zip(parts[::2], parts[1::2], strict=True))

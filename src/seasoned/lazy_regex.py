@@ -12,9 +12,10 @@ import marshal
 import os
 import re
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 _engine: Any = None
 # Another Python than CPython may not have these.
@@ -125,3 +126,27 @@ _CACHED: str | None = getattr(__spec__, "cached", None)
 _EXPRESSIONS = KeptExpressions(None if _CACHED is None else f"{_CACHED}.expressions")
 compile_or_load = _EXPRESSIONS.compiled
 save_compiled = _EXPRESSIONS.save
+
+
+# A property that is computed at its first use, and then is a plain attribute.
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    lazy_property = cached_property
+else:
+
+    class lazy_property:
+        """`cached_property` without the lock that it takes before Python 3.12.
+
+        A scan computes ten such values for each call, and the lock takes longer than most of them.
+        """
+
+        def __init__(self, compute: Callable[[Any], Any]) -> None:
+            self._compute = compute
+            self._name = compute.__name__
+            self.__doc__ = compute.__doc__
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
+                return self
+            # The attribute hides this descriptor from now on.
+            found = instance.__dict__[self._name] = self._compute(instance)
+            return found

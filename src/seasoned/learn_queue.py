@@ -1,8 +1,8 @@
 """Sessions that ended and wait to be learned from: a small file for each, which a background process takes.
 
-Whoever notices the end of a session writes such a file and starts the process. A file is removed after what it tells of
-was learned, so a process that is killed loses nothing: the next one begins again. Hooks write these files while an
-agent waits, so this module imports next to nothing.
+A hook that notices the end of a session writes such a file and starts the process. The file is removed when the session
+was learned from, so a killed process loses nothing: the next one starts over. Hooks write these files while an agent
+waits, so this module imports next to nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Kind: TypeAlias = Literal["turn", "session", "files", "everything", "store"]
 
 PROCESS = "seasoned.hooks.learner"
-# Beyond this the process does not keep up, or cannot start: one note to read everything stands for the rest.
+# With more files the process does not keep up, or cannot start: one note to read everything replaces the rest.
 _MOST = 500
 _LOOK_SECONDS = 0.01
 _SUFFIX = ".end"
@@ -37,14 +37,14 @@ def lock_path(home: str) -> str:
 
 
 def note(home: str, kind: Kind, **fields: str) -> None:
-    """Have something learned from, by the process that `begin` starts."""
-    import json  # not at the top: those who only look whether something waits need not import it
+    """Queue something to be learned from by the process that `begin` starts."""
+    import json  # not at the top: looking whether something waits does not need it
 
     place = folder(home)
     os.makedirs(place, mode=0o700, exist_ok=True)
     name = f"{time.time_ns()}-{os.getpid()}{_SUFFIX}"
     if kind in ("everything", "store") or len(os.listdir(place)) >= _MOST:
-        # Twice the same: one file is enough.
+        # One file is enough, however often it is asked for.
         kind = "store" if kind == "store" else "everything"
         name = f"{kind}{_SUFFIX}"
     told = {"kind": kind, "at": time.time(), **fields}
@@ -58,13 +58,13 @@ def note(home: str, kind: Kind, **fields: str) -> None:
 
 
 def begin(home: str) -> None:
-    """Start the process, unless one is at work: that one looks again before it ends."""
+    """Start the process, unless one is running: that one looks again before it ends."""
     if not is_running(home):
         start(PROCESS, home)
 
 
 def waiting(home: str) -> list[str]:
-    """The files that wait, the oldest first."""
+    """The waiting files, oldest first."""
     try:
         names = sorted(name for name in os.listdir(folder(home)) if name.endswith(_SUFFIX) and name[0] != ".")
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def waiting(home: str) -> list[str]:
 
 
 def is_running(home: str) -> bool:
-    """Whether a process is at work."""
+    """Whether a process is running."""
     try:
         import fcntl
 
@@ -90,7 +90,7 @@ def is_running(home: str) -> bool:
 
 
 def wait_until_learned(home: str, seconds: float) -> bool:
-    """Wait until nothing is left to learn from, for so long at most; returns whether that is so."""
+    """Wait up to `seconds` until nothing is left to learn from; returns whether that happened."""
     until = time.monotonic() + seconds
     while is_running(home) or waiting(home):
         if time.monotonic() >= until:
@@ -100,7 +100,7 @@ def wait_until_learned(home: str, seconds: float) -> bool:
 
 
 def catch_up(home: str, seconds: float) -> bool:
-    """Have learned from what waits before something begins, and wait for that; returns whether nothing is left."""
+    """Start learning from what waits, and wait up to `seconds` for it; returns whether nothing is left."""
     if not is_running(home):
         if not waiting(home):
             return True
@@ -109,7 +109,7 @@ def catch_up(home: str, seconds: float) -> bool:
 
 
 def take(path: str) -> str:
-    """Rename a file that another note could replace while it is worked on; returns its path."""
+    """Rename a file that a later note could replace during the work on it; returns its path."""
     if os.path.basename(path)[0].isdigit():
         return path
     taken = os.path.join(os.path.dirname(path), f"{time.time_ns()}-{os.getpid()}{_SUFFIX}")

@@ -6,7 +6,7 @@ import re
 
 from seasoned.lazy_regex import LazyRegex
 
-# How a line begins that stands between what others say.
+# How a hint begins inside other text.
 HINT_OPENS = "[seasoned] "
 BLOCK_OPENS = "[seasoned:warm "
 BLOCK_ENDS = "[seasoned:end]"
@@ -22,7 +22,7 @@ _TOLD = LazyRegex(
     r"(?(tag)\s*</(?P=tag)>)\s*",
     re.DOTALL,
 )
-# A hint behind a result is one line; what a result says before that is its own.
+# A hint after a result is one line at its end.
 _TAIL_CHARS = 2000
 _OPENING = re.compile(r"\[seasoned:warm v1 \S{1,80} ([0-9a-f]{16})\]")
 
@@ -33,12 +33,12 @@ def opens_block(text: str) -> bool:
 
 
 def without_told(text: str) -> str:
-    """What others said, without the blocks and hints that agents put between it for us."""
+    """A text without the blocks and hints that agents inserted for us."""
     return _TOLD.compiled.sub("", text).strip("\n") if "[seasoned" in text else text
 
 
 def without_hint(result: str) -> str:
-    """A result without the hint that an agent put behind it for us."""
+    """A result without the hint that an agent appended for us."""
     if HINT_OPENS not in result[-_TAIL_CHARS:]:
         return result
     start = max(0, len(result) - _TAIL_CHARS)

@@ -1,4 +1,4 @@
-"""Asks the process that keeps the hooks in memory, where one runs.
+"""Asks the background process that has the hooks in memory, if one is running.
 
 Most of a hook's time is the import of what it needs. The first hook starts a process that has imported it
 (`hooks/serve`), and later ones ask that process over a socket. Every hook imports this module, so it imports next to
@@ -28,14 +28,14 @@ MAY_SAY = ("additionalContext", "systemMessage")
 ANSWERED, DECLINED, RECEIVED = b"+", b"-", b"."
 # Switches the process off for one agent, before the settings are read.
 VARIABLE = "SEASONED_HOOK_RESIDENT"
-# An answer takes some milliseconds. After this time the hook finds it out by itself.
+# An answer takes a few milliseconds. After this time the hook computes it itself.
 _PATIENCE_SECONDS = 0.4
 _PING_SECONDS = 3.0
 _MOST_BYTES = 1_000_000
 # The address of a socket is at most 104 bytes long on some systems.
 _MOST_ADDRESS = 100
 _LENGTH_BYTES = 4
-# One that cannot stay is not started again at every event.
+# A process that cannot stay alive is not started again at every event.
 _AGAIN_SECONDS = 60
 
 
@@ -46,7 +46,7 @@ class PendingAnswer:
         self._connection = connection
 
     def take(self) -> dict[str, str] | None:
-        """What to say, empty for nothing; None if no answer came. The process learns that it arrived."""
+        """What to say, which may be empty; None if no answer came. Confirms the arrival to the process."""
         try:
             parts = receive(self._connection)
             if not parts or parts[0] != ANSWERED:
@@ -63,7 +63,7 @@ class PendingAnswer:
         return said
 
     def drop(self) -> None:
-        """Leave without the answer: it counts as never given."""
+        """Discard the answer: it counts as never given."""
         self._connection.close()
 
 

@@ -1,4 +1,4 @@
-"""For tests of agents, ours and yours: a model that plays a script, and a server that does so over HTTP.
+"""For tests of agents: a model that plays a script, and a server that does the same over HTTP.
 
 Both play the same script, a list of steps: a text is an answer, `call("terminal", command="ls")` a call of a tool, a
 list of them several calls at once, `Answer(...)` all that together with the tokens it took, an exception a failure, and
@@ -202,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
         asked = heard.json
         answer = played.script.next(asked.get("messages", []))
         if isinstance(answer, Exception):
-            # Not 500, which clients take for a reason to ask again.
+            # Not 500, after which clients try again.
             self._send(400, {"error": {"message": str(answer), "type": "scripted"}})
             return
         threading.Event().wait(answer.wait_seconds)

@@ -211,7 +211,7 @@ def test_a_session_that_cost_much_and_failed_much_is_named() -> None:
     costly = msgspec.structs.replace(session(20, *calls), usage=Usage(input=90_000, output=1_000))
     (found,) = [one for one in of_habits(*usual, costly) if one.kind == "cost"]
     assert found.evidence.refs == (str(costly.ref),)
-    assert "91 times what is usual here, and 9 of 18 calls failed" in found.evidence.note
+    assert "91 times the usual tokens; 9 of 18 calls failed" in found.evidence.note
 
 
 def test_a_command_that_is_written_out_each_time_becomes_a_script() -> None:

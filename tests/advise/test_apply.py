@@ -9,11 +9,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from seasoned.advise.advice import Advice, AdviceEvidence, AdviceStep, make_advice
-from seasoned.advise.applied import AppliedAdvice, applied_advice, follow_up
+from seasoned.advise.advice import (
+    Advice,
+    AdviceEvidence,
+    AdviceStep,
+    AppliedAdvice,
+    applied_advice,
+    follow_up,
+    make_advice,
+)
 from seasoned.advise.gather import Gathered, gather
-from seasoned.advise.instruction import HEADING, with_line, without_line
-from seasoned.advise.step import StepPlace, codex_rule, plan_step
+from seasoned.advise.step import HEADING, StepPlace, codex_rule, plan_step, with_line, without_line
 from seasoned.advise.view import (
     AdviceView,
     advice_view,

@@ -99,7 +99,7 @@ def test_without_a_model_one_sentence_says_what_to_do(tmp_path: Path) -> None:
         (["--model", "nonsense"], 2, "is not a model"),
         (["--base-url", "http://127.0.0.1:1/v1", "--resume", "none"], 3, "no store"),
         (["--base-url", "http://127.0.0.1:1/v1", "--json"], 2, "--once"),
-        (["--base-url", "http://127.0.0.1:1/v1", "--once", "x", "--toolsets", "magic"], 2, "no toolset 'magic'"),
+        (["--base-url", "http://127.0.0.1:1/v1", "--once", "x", "--toolsets", "magic"], 2, "Unknown toolset 'magic'"),
         (["--base-url", "http://127.0.0.1:1/v1", "--once", "x", "--warm", "none-such"], 3, "no store"),
         (["--base-url", "http://127.0.0.1:1/v1", "--once", "x"], 3, "did not answer"),
     ],

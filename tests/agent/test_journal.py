@@ -131,9 +131,8 @@ def test_staged_writes_wait_for_a_person(journal: ChangeJournal) -> None:
         edit.write_file(waiting, "build", "references/a.md", "a", by=REVIEW),
     ]
     assert [reply.state for reply in staged] == ["staged"] * 5
-    assert (
-        memory_file.add(waiting, "notes", "New fact.", by=REVIEW).said == "The same change already waits for a person."
-    )
+    repeated = memory_file.add(waiting, "notes", "New fact.", by=REVIEW)
+    assert repeated.said == "The same change is already waiting for a person."
     assert everything_below(journal.skill_folder) | everything_below(journal.memory_folder) == before
     assert len(changes(journal.store, state="staged")) == 5
     rejected, *accepted = [reply.change for reply in staged if reply.change]
@@ -143,7 +142,7 @@ def test_staged_writes_wait_for_a_person(journal: ChangeJournal) -> None:
     assert notes(journal) == ["Better fact."]
     assert [skill.id for skill in skills(journal.skill_folder)] == ["build", "ship"]
     assert view(journal.skill_folder, "build", "references/a.md").text == "a"
-    assert "does not wait" in accept(journal, rejected).said
+    assert "is not pending" in accept(journal, rejected).said
     change = find(journal.store, accepted[0])
     assert (change.actor, change.state, change.decided_by, change.decided_at) == ("agent", "kept", "person", NOW)
     assert undo(journal, accepted[0]).ok and notes(journal) == ["Old fact."]

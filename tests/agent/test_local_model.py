@@ -13,8 +13,17 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCall
 from pydantic_ai.tools import ToolDefinition
 
 from seasoned.agent.loop.local_model import answer_schema, flatten, read_answer, tools_text
-from seasoned.agent.loop.model import LOCAL_FILE, ModelChoice, open_model
-from seasoned.agent.loop.model_download import LARGE, ModelPart, PackagedModel, add_part, fetch_model, keep_model
+from seasoned.agent.loop.model import (
+    LARGE,
+    LOCAL_FILE,
+    ModelChoice,
+    ModelPart,
+    PackagedModel,
+    add_part,
+    fetch_model,
+    keep_model,
+    open_model,
+)
 from seasoned.agent.loop.stream_events import CallFinished, Event
 from seasoned.errors import CannotDo
 from seasoned.history.formats import read_file

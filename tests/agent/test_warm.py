@@ -9,8 +9,7 @@ import pytest
 
 from seasoned.agent.loop.conversation import Conversation, TurnLimits
 from seasoned.agent.loop.model import ModelChoice
-from seasoned.agent.loop.start import ConversationOptions, start
-from seasoned.agent.warm import warm_block
+from seasoned.agent.loop.start import ConversationOptions, start, warm_block
 from seasoned.config import Config, load
 from seasoned.errors import NotFound
 from seasoned.history.formats import read_file

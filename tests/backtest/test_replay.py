@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from seasoned.backtest.figures import figures
-from seasoned.backtest.replay import conversations, replay
+from seasoned.backtest.replay import conversations, figures, replay
 from tests.experience.sessions import made, ran, session
 
 UNKNOWN = "error: unrecognized subcommand 'run'"

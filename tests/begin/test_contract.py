@@ -14,7 +14,7 @@ pytest.importorskip("mcp", reason="the MCP library is not installed")
 from seasoned.config import Config, load
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import open_store
-from seasoned.template.library.storage import current, save, set_state
+from seasoned.template.library.storage import cached_library, save, set_state
 from tests.begin.entry_points import ENTRY_POINTS, RETRACTS, EntryPoint, locked
 from tests.template.examples import example, template
 
@@ -153,7 +153,7 @@ def test_a_suspended_example_is_retracted_and_shown_to_no_new_session(entry: Ent
 
 
 def _suspend_all(store: Any) -> None:
-    for one in current(store, now=time.time()).templates[0].examples:
+    for one in cached_library(store, now=time.time()).templates[0].examples:
         set_state(store, one.id, "suspended", "it fails", now=time.time())
 
 

@@ -21,8 +21,7 @@ from seasoned.agent.loop.record import load_recorded
 from seasoned.agent.loop.start import ConversationOptions, start
 from seasoned.config import load
 from seasoned.experience.kind import kind_of_failure
-from seasoned.experience.lesson import Hint, Line, Way
-from seasoned.experience.lookup import kind_key
+from seasoned.experience.lesson import Hint, Line, Way, kind_key
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.gateway.accounting import make_key
 from seasoned.hermes_plugin.plugin import open_plugin
@@ -44,8 +43,8 @@ RESULT = json.dumps({"output": ERROR, "exit_code": 2, "error": None})
 @pytest.fixture(autouse=True)
 def _is_never_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """How busy the machine is does not matter here; other tests are about requests that cannot wait."""
-    for module in ("service", "hint"):
-        monkeypatch.setattr(f"seasoned.gateway.{module}._WAIT_SECONDS", 60.0)
+    for limit in ("_BLOCK_SECONDS", "_HINT_SECONDS"):
+        monkeypatch.setattr(f"seasoned.gateway.provision.{limit}", 60.0)
     # A process that learns from the store would find no session behind what `_know` says, and remove it.
     monkeypatch.setattr("seasoned.gateway.record.recorder.begin", lambda home: None)
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import msgspec
 
 from seasoned.begin.settings import BeginSettings
-from seasoned.begin.sheet import line_ids
+from seasoned.begin.start_text import line_ids
 from seasoned.begin.warm_start import Begun, NewSession, begin
-from seasoned.experience.lesson import Line
-from seasoned.experience.lookup import StoredSheet
+from seasoned.experience.lesson import Line, StoredSheet
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import Store, open_store
 from seasoned.store.project import project_key

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from seasoned.backtest.figures import figures
-from seasoned.backtest.page.sections import render
-from seasoned.backtest.replay import conversations, replay
+from seasoned.backtest.page import render
+from seasoned.backtest.replay import conversations, figures, replay
 from tests.browser.walking import SIGHTS, Walk
 from tests.experience.sessions import ran, session
 from tests.web.filled import HOSTILE, HOSTILE_FOLDER

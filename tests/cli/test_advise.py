@@ -42,4 +42,4 @@ def test_advice_is_listed_applied_and_undone(tmp_path: Path) -> None:
     seasoned("advise", "dismiss", "2", **own)
     assert "Nothing to advise" in seasoned("advise", "--project", folder, **own).stdout
     assert "seasoned advise" in seasoned("advise", "apply", "77", "--yes", expect=1, **own).stderr
-    assert "add --yes" in seasoned("advise", "undo", "--json", expect=2, **own).stderr
+    assert "Add --yes" in seasoned("advise", "undo", "--json", expect=2, **own).stderr

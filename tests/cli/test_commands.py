@@ -220,7 +220,7 @@ def test_a_bad_configuration_is_named(home: Path) -> None:
     (home / ".seasoned").mkdir()
     for text, sentence in (
         ("wrokers = 1", "unknown setting 'wrokers'"),
-        ("workers = 0", "at least 1"),
+        ("workers = 0", "workers is not valid: expected `int` >= 1"),
         ("a = [", "Fix it"),
     ):
         (home / ".seasoned" / "config.toml").write_text(text)

@@ -85,7 +85,7 @@ def test_what_repeats_a_result_is_listed_with_its_source_and_decided(home: Path,
     (decided,) = answer("review", "--accept", one["id"])["changes"]
     assert decided["ok"] and decided["state"] == "kept"
     assert seasoned("review", "--staged").stdout == "No staged changes.\n"
-    assert "does not wait for a decision" in seasoned("review", "--drop", one["id"], expect=1).stderr
+    assert "is not pending" in seasoned("review", "--drop", one["id"], expect=1).stderr
 
 
 def test_without_a_model_it_says_in_one_sentence_what_to_do(home: Path, samples: Path) -> None:

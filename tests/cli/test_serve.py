@@ -73,11 +73,11 @@ def test_at_a_terminal_the_passphrase_gives_a_link_that_logs_one_browser_in(ada:
 
 def test_a_wrong_passphrase_starts_nothing_and_enter_alone_gives_a_link_that_only_reads(ada: str) -> None:
     with terminal("serve", "--port", "0") as screen:
-        screen.wait_for("or Enter for one that only reads: ")
+        screen.wait_for("or Enter for a read-only link: ")
         screen.type("five wrong words for this\n")
-        assert "Listening" not in _line_with(screen, "the passphrase is wrong")
+        assert "Listening" not in _line_with(screen, "wrong passphrase")
     with terminal("serve", "--port", "0") as screen:
-        screen.wait_for("or Enter for one that only reads: ")
+        screen.wait_for("or Enter for a read-only link: ")
         screen.type("\n")
         link = re.search(r"http://127\.0\.0\.1:\d+/login/[\w-]{43}", _line_with(screen, "Open it: "))
         assert link is not None

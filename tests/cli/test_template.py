@@ -195,7 +195,7 @@ def test_deleting_asks_first_and_takes_all_versions(built: str) -> None:
     seasoned("template", "delete", built, expect=1)
     assert answer("template", "list")["count"] == 1
     assert answer("template", "delete", built, "--yes")["deleted_versions"] == 2
-    assert "the library is empty" in seasoned("template", "delete", built, "--yes", expect=1).stderr
+    assert "The library is empty" in seasoned("template", "delete", built, "--yes", expect=1).stderr
 
 
 @pytest.mark.usefixtures("built")

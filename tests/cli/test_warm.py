@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.store import open_store
-from seasoned.template.library.storage import load, save, set_state
-from seasoned.template.library.usage import use_of
+from seasoned.template.library.storage import load, save, set_state, use_of
 from tests.cli.run import answer, seasoned
 from tests.template.examples import example, template
 

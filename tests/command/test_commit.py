@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.command.commit import Commit, commits_of
+from seasoned.command.tool import Commit, commits_of
 from seasoned.session import Result, ToolCall
 
 _MADE = "[main 1a2b3c4] Add tests\n 2 files changed, 3 insertions(+)"

@@ -5,7 +5,16 @@ from __future__ import annotations
 from argon2 import PasswordHasher
 
 from seasoned.confirm.audit.chain import writing
-from seasoned.confirm.people.credential import TERMINAL, Credential, Proof, Role, UnlockedCredential, add, end, find
+from seasoned.confirm.people.credential import (
+    TERMINAL,
+    Credential,
+    Proof,
+    Role,
+    UnlockedCredential,
+    find,
+    make_in,
+    revoke_in,
+)
 from seasoned.confirm.people.device import DEFAULT_SECONDS, DeviceKeys, add_device
 from seasoned.confirm.people.passphrase import authenticate_passphrase, new_key, unlocked
 from seasoned.errors import NotFound
@@ -32,14 +41,14 @@ def make_person(
         by = as_unlocked(make_person(database, f"{name}-owner", "approver", now=now, person=person or name, by=by)[0])
     proof = Proof(TERMINAL) if by is None else Proof(by.name, by.key)
     with writing(database) as chain:
-        made, token = add(database, chain, name, role, now=now, person=person, proof=proof, key=stored)
+        made, token = make_in(database, chain, name, role, now=now, person=person, proof=proof, key=stored)
     return (made if key is None else unlocked(made, key)), token
 
 
 def revoke_as(database: Database, name: str, *, by: UnlockedCredential, now: float) -> None:
     """Revoke a credential with an admin's signature."""
     with writing(database) as chain:
-        end(database, chain, name, proof=Proof(by.name, by.key), now=now)
+        revoke_in(database, chain, name, proof=Proof(by.name, by.key), now=now)
 
 
 def as_unlocked(who: Credential) -> UnlockedCredential:

@@ -12,11 +12,9 @@ from fastapi import FastAPI
 
 from seasoned.config import Config
 from seasoned.confirm.notify.http import open_client
-from seasoned.confirm.notify.incoming import router as incoming_router
 from seasoned.confirm.notify.link import router as link_router
 from seasoned.confirm.notify.message import ConfiguredChannel
-from seasoned.confirm.notify.notifier import RequestDelivery, make_sender
-from seasoned.confirm.notify.outbox import Outbox, RetryPolicy, unsent
+from seasoned.confirm.notify.notifier import Outbox, RequestDelivery, RetryPolicy, incoming_router, make_sender, unsent
 from seasoned.confirm.people.credential import Credential, find
 from seasoned.confirm.people.device import MOST_SECONDS, DeviceKeys
 from seasoned.confirm.policy import ActionRule, Channel, Policy

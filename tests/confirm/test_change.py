@@ -17,13 +17,14 @@ from seasoned.confirm.people.change import (
     RemoveAllowed,
     ReplacePolicy,
     RevokeCredential,
+    allow_list,
     ask_change,
     first_admin,
     policy_change,
 )
 from seasoned.confirm.people.credential import authenticate, credentials, without_key
 from seasoned.confirm.people.passphrase import set_passphrase
-from seasoned.confirm.request.allow_list import allow_list, rules_for
+from seasoned.confirm.request.book import rules_for
 from seasoned.errors import Conflict, NotFound, Refused, Unauthorised, UsageError
 from seasoned.store import Database
 from tests.confirm.books import START, Scene, raw, without_guards

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from seasoned.confirm.audit.chain import writing
 from seasoned.confirm.notify.message import compose
+from seasoned.confirm.people.change import add_allowed
 from seasoned.confirm.people.credential import Proof
-from seasoned.confirm.request.allow_list import add
 from seasoned.confirm.request.row import need_in
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, Scene
@@ -85,7 +85,7 @@ def test_what_needs_nobody_is_still_approved_by_the_allow_list(any_database: Dat
 def test_a_stored_allow_rule_does_not_help_either(any_database: Database) -> None:
     scene = Scene(any_database)
     with writing(any_database) as chain:
-        add(any_database, chain, action="send_email", proof=Proof("root"), now=scene.clock())
+        add_allowed(any_database, chain, action="send_email", proof=Proof("root"), now=scene.clock())
     assert scene.ask("send_email").status == "auto_approved"
     assert scene.ask("send_email", details={"command": "dropdb shop"}).status == "pending"
 

@@ -135,10 +135,10 @@ def test_a_program_that_the_agent_could_change_is_not_used(tmp_path: Path) -> No
 
 def test_what_cannot_work_is_refused_with_what_to_do(tmp_path: Path) -> None:
     cases: list[tuple[dict[str, str | None], str]] = [
-        ({"person": "no-such-user"}, "no user"),
+        ({"person": "no-such-user"}, "Unknown user"),
         ({"person": "root"}, "not root"),
         ({"person": "daemon", "user": "daemon"}, "another name"),
-        ({"person": "daemon", "group": "no-such-group"}, "no group"),
+        ({"person": "daemon", "group": "no-such-group"}, "Unknown group"),
         ({"person": "daemon", "group": "root"}, "could not reach"),
     ]
 

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from seasoned.config import Config
 from seasoned.confirm.notify.http import open_client
 from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
-from seasoned.confirm.notify.notifier import Notifier
-from seasoned.confirm.notify.outbox import RetryPolicy, unsent
+from seasoned.confirm.notify.notifier import Notifier, RetryPolicy, unsent
 from seasoned.confirm.policy import Channel, Listen, Policy
 from seasoned.errors import UsageError
 from tests.confirm.other_side import Mood, Receiver, TelegramServer

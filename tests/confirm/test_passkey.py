@@ -18,7 +18,7 @@ from seasoned.confirm.audit.chain import entries_of_request, writing
 from seasoned.confirm.audit.passkey import STATEMENT_SECONDS, VoteStatement, encode_bytes, new_passkey
 from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.people.credential import UnlockedCredential
-from seasoned.confirm.people.passkey import add_passkey, remove_passkey, statement_for, unlocked_by_passkey
+from seasoned.confirm.people.device import add_passkey, remove_passkey, statement_for, unlocked_by_passkey
 from seasoned.confirm.people.passphrase import set_passphrase
 from seasoned.confirm.request.request import Request
 from seasoned.errors import Denied, NotFound, Refused, UsageError
@@ -171,7 +171,7 @@ def test_a_passkey_that_is_not_one_of_this_page_is_not_added(scene: PasskeyScene
     ):
         with pytest.raises(UsageError, match=words):
             new_passkey(*given, **MAKING)
-    with pytest.raises(Refused, match="added before"):
+    with pytest.raises(Refused, match="already added"):
         scene.add()
 
 

@@ -46,7 +46,7 @@ def test_who_has_none_is_told_the_same(any_database: Database) -> None:
     make(any_database, "ben", "approver", now=START)
 
     def check(name: str) -> None:
-        with pytest.raises(Unauthorised, match="wrong, or"):
+        with pytest.raises(Unauthorised, match="wrong passphrase, or"):
             authenticate_quickly(any_database, name, WORDS)
 
     check_each(["nobody", "", "\0", "ä", "ben"], check)

@@ -99,7 +99,8 @@ def test_every_address_status_and_field_is_described() -> None:
         missing = [field for field in fields if f"`{field.removesuffix('_iso')}`" not in text]
         assert missing == [], name
         if "schema" in schema["properties"]:
-            assert f"### `{schema['properties']['schema']['const']}`" in text
+            (named,) = schema["properties"]["schema"]["enum"]
+            assert f"### `{named}`" in text
 
 
 def _written(path: str) -> str:

@@ -153,7 +153,7 @@ def test_without_a_name_the_agents_on_this_machine_are_listed_with_what_each_wou
     (home / ".codex").mkdir()
     listed = connect(**empty).stdout
     assert "Gemini CLI (gemini): not connected" in listed and "Codex (codex): not connected" in listed
-    assert "calls of high risk wait for a person" in listed and AGENTS["gemini"].lacks[0] in " ".join(listed.split())
+    assert "high-risk calls wait for a person" in listed and AGENTS["gemini"].lacks[0] in " ".join(listed.split())
     assert max(map(len, listed.splitlines())) <= 80
     assert "Cursor" not in listed and listed.endswith("Connect one with `seasoned connect AGENT`:\n  codex, gemini\n")
     assert files(home) == {}, "nothing is changed before it was asked"

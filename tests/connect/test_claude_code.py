@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 
 from seasoned.config import Config
-from seasoned.connect import claude_code, codex
-from seasoned.connect.hook_file import Hook, HookForm, hooks_of, with_hooks, without_hooks
+from seasoned.connect import codex
+from seasoned.connect.agent_settings import Hook, HookForm, hooks_of, with_hooks, without_hooks
+from seasoned.connect.json_hooks import CLAUDE_CODE
 from seasoned.connect.json_text import read_json
 from seasoned.connect.plan import PARTS
 from seasoned.errors import CannotDo
@@ -58,7 +59,7 @@ def test_it_shows_every_change_asks_writes_and_says_what_is_left_to_do(home: Pat
     assert f"+++ {settings}" in done
     assert '+  "model": "opus",' in done
     assert all(f'+    "{event}": [' in done for event in EVENTS)
-    assert "calls of high risk are denied" not in done, "Claude Code asks with its own question"
+    assert "high-risk calls are denied" not in done, "Claude Code asks with its own question"
     written = json.loads(settings.read_text())
     assert list(written["hooks"]) == EVENTS
     command = written["hooks"]["SessionStart"][0]["hooks"][0]["command"]
@@ -77,11 +78,9 @@ def test_a_confirmation_that_cannot_be_asked_for_ends_with_the_code_that_blocks(
     file = tmp_path / "seasoned-hook"
     file.write_text(f"#!/bin/sh\n{program}\n")
     file.chmod(0o755)
-    module = {"claude-code": claude_code, "codex": codex}[agent]
+    layout = {"claude-code": CLAUDE_CODE, "codex": codex.LAYOUT}[agent]
     asks = next(
-        one.command
-        for one in hooks_of(module.LAYOUT, Config(home=tmp_path), tmp_path, PARTS)
-        if one.event == "PreToolUse"
+        one.command for one in hooks_of(layout, Config(home=tmp_path), tmp_path, PARTS) if one.event == "PreToolUse"
     )
     if program is None:
         file.unlink()
@@ -157,7 +156,7 @@ def test_settings_that_are_a_link_into_dotfiles_stay_one(home: Path, settings: P
         (b"[1]", "must hold a JSON object"),
         (b'{\n  // mine\n  "a": 1\n}', "line 2: a comment, with which the agent ignores the file"),
         (b'{"a": 1', "line 1: a comma or }"),
-        (b'{"a": 1,\n"a": 2}', "line 2: 'a' stands there twice"),
+        (b'{"a": 1,\n"a": 2}', "line 2: 'a' occurs twice"),
         (b'\xff\xfe{"a": 1}', "not valid UTF-8"),
     ],
 )

@@ -119,7 +119,7 @@ def test_what_is_added_is_written_in_the_manner_of_the_file(text: str, after: st
     ("text", "why"),
     [
         ("", "line 1: a value is expected"),
-        ('{"a": 1,\n "a": 2}', "line 2: 'a' stands there twice"),
+        ('{"a": 1,\n "a": 2}', "line 2: 'a' occurs twice"),
         ("{'a': 1}", "a name in double quotes"),
         ('{"a" 1}', "a colon"),
         ('{"a": 1 "b": 2}', "a comma or }"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from seasoned.experience.evidence import evidence_of
 from seasoned.experience.kind import kind_of_failure
 from seasoned.experience.knowledge import ProjectKnowledge
-from seasoned.experience.tell import hint_text, sheet_text
+from seasoned.experience.lesson import hint_text, sheet_text
 from seasoned.insight.track import Track
 from tests.experience.sessions import made, ran, session
 

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.experience.ask import Asking
-from seasoned.experience.memory_file import project_folder
-from seasoned.experience.memory_text import MemoryPlaces, remembered
+from seasoned.experience.ask import ExperienceLookup
+from seasoned.experience.memory import MemoryPlaces, project_folder, remembered
 from seasoned.store import Store
 from seasoned.template.example import Example
 from seasoned.template.library.project import library_for
@@ -72,8 +71,8 @@ def _shown_in_blocks(library: Library) -> dict[str, int]:
 
 
 def _told(store: Store) -> dict[str, int]:
-    asking = Asking(store, project(), "claude-code:new", None)
-    sheet, lines = asking.sheet()
+    lookup = ExperienceLookup(store, project(), "claude-code:new", None)
+    sheet, lines = lookup.sheet()
     assert any(line.text == "make check" for line in lines)
     mistakes = [
         ("Bash", {"command": "make chek"}, UNKNOWN.format("chek")),
@@ -81,9 +80,9 @@ def _told(store: Store) -> dict[str, int]:
     ]
     said = {
         "sheet": sheet,
-        "first prompt": asking.first_prompt("fix the lint, reformat, build it and run the tests"),
-        **{f"before {tool}": asking.before(tool, given) for tool, given, _ in mistakes},
-        **{f"after {tool}": asking.after(tool, given, error) for tool, given, error in mistakes},
+        "first prompt": lookup.first_prompt("fix the lint, reformat, build it and run the tests"),
+        **{f"before {tool}": lookup.before(tool, given) for tool, given, _ in mistakes},
+        **{f"after {tool}": lookup.after(tool, given, error) for tool, given, error in mistakes},
     }
     assert "make check" in said["after Bash"] and SIGN not in said["after Bash"], "what most sessions did answers it"
     return {channel: sum(SIGN in line for line in text.splitlines()) for channel, text in said.items()}

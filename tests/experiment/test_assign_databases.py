@@ -111,7 +111,7 @@ def test_outcomes_come_from_the_histories_of_this_machine(any_database: Database
         found = load_live(any_database, HALVES, now=1000.0, window_seconds=500, history=history)
         report = live_report(any_database, "e", clock=lambda: 1000.0, window_seconds=500, history=history)
     assert {one.session: (one.ok, one.failed) for one in found} == {**counts, "hermes:never-recorded": (0, 0)}
-    seen = analyse_online(HALVES, [one.assigned for one in found])
+    seen = analyse_online(HALVES, found)
     assert seen.sessions == 31 and sum(arm.measured for arm in seen.arms) == 30
     assert (report.sessions, report.verdict) == (31, "nothing shown")
     (line,) = list_live(any_database)

@@ -19,8 +19,8 @@ from seasoned.experiment.live.assignment import (
     new_split,
 )
 from seasoned.experiment.live.live_report import LiveReport, example_effects, list_live, live_report, report_of
-from seasoned.experiment.live.live_session import LiveSession, load_live
-from seasoned.experiment.live.online_analysis import WINDOW_SECONDS, settled_of
+from seasoned.experiment.live.live_session import WINDOW_SECONDS, LiveSession, load_live
+from seasoned.experiment.live.online_analysis import settled_of
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import save, set_state
 from tests.experiment.simulated import TORTURE

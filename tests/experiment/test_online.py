@@ -9,7 +9,8 @@ from scipy.special import chdtrc
 
 from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, assign, new_split
-from seasoned.experiment.live.online_analysis import AssignedSession, Online, analyse_online, sample_ratio
+from seasoned.experiment.live.live_session import LiveSession
+from seasoned.experiment.live.online_analysis import Online, analyse_online, sample_ratio
 from tests.each_case import each_case
 from tests.experiment.simulated import TORTURE
 
@@ -23,7 +24,7 @@ def _print(text: str) -> None:
     print(f"\n{text}")  # noqa: T201
 
 
-def _sessions(seed: int, count: int, *, cold: float, warm: float, calls: int = 12) -> list[AssignedSession]:
+def _sessions(seed: int, count: int, *, cold: float, warm: float, calls: int = 12) -> list[LiveSession]:
     """Sessions as they come, each assigned by the hash; calls of a session resemble each other."""
     generator = np.random.default_rng(seed)
     found = []
@@ -33,9 +34,8 @@ def _sessions(seed: int, count: int, *, cold: float, warm: float, calls: int = 1
         rate = {"cold": cold, "warm": warm}[assigned.arm]
         total = int(generator.integers(1, calls + 1))
         failed = int(generator.binomial(total, generator.beta(2 * rate, 2 * (1 - rate))))
-        found.append(
-            AssignedSession(session=assigned.session, arm=assigned.arm, at=number, ok=total - failed, failed=failed)
-        )
+        tools = {"Bash": (total - failed, failed)}
+        found.append(LiveSession(session=assigned.session, arm=assigned.arm, at=number, tools=tools))
     return found
 
 
@@ -122,7 +122,7 @@ def test_an_alarm_forbids_every_finding() -> None:
 
 def test_an_arm_that_loses_its_outcomes_is_an_alarm_too() -> None:
     sessions = [
-        msgspec.structs.replace(one, ok=0, failed=0) if one.arm == "warm" and number % 3 == 0 else one
+        msgspec.structs.replace(one, tools={}) if one.arm == "warm" and number % 3 == 0 else one
         for number, one in enumerate(_sessions(0, 900, cold=0.3, warm=0.3))
     ]
     found = analyse_online(SPLIT, sessions)
@@ -153,7 +153,10 @@ def test_sessions_after_one_that_is_not_settled_wait() -> None:
 
 
 def test_held_out_sessions_are_counted_and_compared_with_nobody() -> None:
-    sessions = [*_sessions(1, 50, cold=0.3, warm=0.3), AssignedSession(session="h", arm=HOLDOUT, at=0.5, failed=5)]
+    sessions = [
+        *_sessions(1, 50, cold=0.3, warm=0.3),
+        LiveSession(session="h", arm=HOLDOUT, at=0.5, tools={"Bash": (0, 5)}),
+    ]
     found = analyse_online(SPLIT, sessions)
     assert (found.sessions, found.held_out) == (50, 1)
 
@@ -163,7 +166,7 @@ def test_nothing_yet_says_so_and_an_unknown_arm_is_refused() -> None:
     assert found.effects[0].estimate.value is None and found.effects[0].estimate.reason
     assert not _is_found(found) and not found.assigned_ratio.is_alarm
     with pytest.raises(UsageError, match="text"):
-        analyse_online(SPLIT, [AssignedSession(session="x", arm="text", at=0.0)])
+        analyse_online(SPLIT, [LiveSession(session="x", arm="text", at=0.0)])
 
 
 def test_three_arms_share_the_error() -> None:

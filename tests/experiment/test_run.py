@@ -163,7 +163,7 @@ def test_a_design_is_kept_as_it_was_begun(tmp_path: Path) -> None:
         keep_design(store, design, "d1", now=1.0)
         keep_design(store, design, "d1", now=2.0)
         assert load_design(store, "trial") == design
-        with pytest.raises(UsageError, match="was started with other plan"):
+        with pytest.raises(UsageError, match=r"was started with another design \(plan\)"):
             changed = msgspec.structs.replace(design, plan=msgspec.structs.replace(design.plan, primary="success"))
             keep_design(store, changed, "d1", now=3.0)
         with pytest.raises(UsageError, match="tasks of the experiment 'trial' have changed"):

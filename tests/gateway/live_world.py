@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from seasoned.config import Config
-from seasoned.gateway import service
+from seasoned.gateway import provision
 from seasoned.gateway.record import example_watch, recorder
 from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
@@ -145,6 +145,6 @@ def teach(config: Config, *examples: Example) -> None:
 
 def hurry(patch: pytest.MonkeyPatch) -> None:
     """The recorder writes and looks twenty times a second, and a machine that is busy changes nothing."""
-    patch.setattr(service, "_WAIT_SECONDS", 20.0)
+    patch.setattr(provision, "_BLOCK_SECONDS", 20.0)
     patch.setattr(recorder, "WINDOW_SECONDS", 0.05)
     patch.setattr(example_watch, "_LOOK_SECONDS", 0.05)

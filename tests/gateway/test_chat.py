@@ -11,8 +11,8 @@ from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
+from seasoned.gateway.proxy.exchange import find_api
 from seasoned.gateway.wire import anthropic, chat, responses
-from seasoned.gateway.wire.api import find_api
 from seasoned.gateway.wire.chat import ask_for_usage, insert_block, open_stream, read_request, read_response
 from seasoned.gateway.wire.splice import find_fields
 from seasoned.session import Message, Result, ToolCall, Usage

@@ -111,7 +111,7 @@ def test_a_judge_that_crashes_stops_no_request(
 @pytest.mark.parametrize(
     ("part", "place"),
     [
-        ("read", "app._understood_read"),
+        ("read", "app._read_request"),
         ("identity", "app._conversations.recognise"),
         ("provision", "app._warming.warm"),
         ("journal", "app._journal.append"),
@@ -128,7 +128,7 @@ def test_a_bug_in_any_part_of_ours_stops_no_request(
     *steps, last = place.split(".")
     for step in steps:
         owner = getattr(owner, step)
-    if last == "_understood_read":
+    if last == "_read_request":
         broken = owner_of_chat()._replace(read_request=_fail)
         monkeypatch.setattr("seasoned.gateway.proxy.app.find_api", lambda _: broken)
     else:
@@ -142,7 +142,7 @@ def test_a_bug_in_any_part_of_ours_stops_no_request(
 
 
 def owner_of_chat() -> Any:
-    from seasoned.gateway.wire.api import find_api
+    from seasoned.gateway.proxy.exchange import find_api
 
     return find_api("/v1/chat/completions")
 

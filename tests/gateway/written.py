@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from seasoned.gateway.wire.request import StreamReader
+from seasoned.gateway.wire.event_stream import EventStream
 from seasoned.template.block import Block
 from seasoned.template.example import Example
 from seasoned.template.render import render
@@ -104,6 +104,6 @@ def cut(data: bytes, borders: list[int]) -> list[bytes]:
     return chunks
 
 
-def passed(reader: StreamReader, chunks: list[bytes]) -> bytes:
+def passed(reader: EventStream, chunks: list[bytes]) -> bytes:
     """What a client gets."""
     return b"".join([reader.feed(chunk) for chunk in chunks]) + reader.end()

@@ -14,8 +14,8 @@ from seasoned.begin.warm_session import ACTIONS, WarmSessionArguments
 from seasoned.config import Config
 from seasoned.errors import UsageError
 from seasoned.hermes_plugin import register
+from seasoned.hermes_plugin.host import HermesSettings, load_settings
 from seasoned.hermes_plugin.plugin import SCHEMA, Plugin, add_arguments, run_command
-from seasoned.hermes_plugin.settings import HermesSettings, load_settings
 from tests.hermes.test_judging import called, ended
 from tests.hermes.test_warm import config, is_warm, sent
 

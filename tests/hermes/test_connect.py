@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.config import Config, load
-from seasoned.connect.hermes import PREFILL_FILE, left, plan, with_plugin
+from seasoned.connect.hermes import PREFILL_FILE, plan, remove_ours, with_plugin
 from seasoned.errors import CannotDo
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
@@ -111,7 +111,7 @@ def test_what_was_there_stays_in_its_order_whatever_is_around_it(
     ]
     assert all(set(one) <= set("- seasoned,no#\nnull~") for one in taken), taken
     assert with_plugin(after.encode(), PATH).decode() == after
-    gone = left(PATH, after.encode())
+    gone = remove_ours(PATH, after.encode())
     assert gone is not None
     assert "seasoned" not in (yaml.safe_load(gone)["plugins"]["enabled"] or [])
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
+from seasoned.hermes_plugin.host import HermesSettings
 from seasoned.hermes_plugin.plugin import Plugin
-from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store

@@ -11,8 +11,8 @@ import pytest
 
 import seasoned
 from seasoned.config import Config
+from seasoned.hermes_plugin.host import HermesSettings
 from seasoned.hermes_plugin.plugin import Plugin
-from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.learn_queue import wait_until_learned, waiting
 from seasoned.outcome.judge import judge_session
 from tests.cli.run import SEASONED

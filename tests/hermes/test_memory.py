@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from seasoned.experience.memory_file import project_folder
-from seasoned.hermes_plugin.memory import with_memory
+from seasoned.experience.memory import project_folder
+from seasoned.hermes_plugin.request import with_memory
 from seasoned.store import open_store
 from seasoned.store.project import project_key
 from tests.hermes.house import House, turn

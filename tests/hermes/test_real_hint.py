@@ -11,9 +11,8 @@ import msgspec
 import pytest
 
 from seasoned.experience.kind import kind_of_failure
-from seasoned.experience.lesson import Hint, Line, Way
-from seasoned.experience.lookup import kind_key
-from seasoned.experience.memory_file import project_folder
+from seasoned.experience.lesson import Hint, Line, Way, kind_key
+from seasoned.experience.memory import project_folder
 from seasoned.store import open_store
 from seasoned.store.project import project_key
 from tests.cli.run import SEASONED

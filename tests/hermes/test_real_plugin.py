@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from seasoned.connect.apply import apply_plan
-from seasoned.connect.hermes import left, plan
+from seasoned.connect.hermes import plan, remove_ours
 from tests.confirm.serving import Serving, serving
 from tests.hermes.house import House, block_of, terminal, turn
 from tests.scripted_server import serve_script
@@ -123,7 +123,7 @@ def test_a_prefill_file_serves_and_a_package_that_cannot_be_imported_harms_nobod
         assert _result(house, "call_house_1")["output"] == "fine"
         house.write_config(enabled=False)
         made = plan(house.config, programs=tmp_path, prefill="house")
-        apply_plan(made, home=house.ours, clock=time.time, left=left)
+        apply_plan(made, home=house.ours, clock=time.time, remove_ours=remove_ours)
         house.command("chat", "-Q", "-q", "Be prefilled.", "-t", "terminal,file")
         *missing, asked = house.requests()
         assert [block_of(one) for one in missing] == ["", ""]

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 from seasoned.config import Config
+from seasoned.hermes_plugin.host import HermesSettings
 from seasoned.hermes_plugin.plugin import Plugin
-from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.store import open_store
-from seasoned.template.library.storage import current, save, set_state
+from seasoned.template.library.storage import cached_library, save, set_state
 from tests.hermes.test_judging import called, ended
 from tests.hermes.test_warm import ASK, LATER, config, sent
 from tests.template.examples import example, template
@@ -23,7 +23,7 @@ MORE = [*LATER, {"role": "assistant", "content": "So."}, {"role": "user", "conte
 
 def suspend_all(config: Config) -> None:
     with open_store(config.store_path) as store:
-        for one in current(store, now=time.time()).templates[0].examples:
+        for one in cached_library(store, now=time.time()).templates[0].examples:
             set_state(store, one.id, "suspended", "it fails", {}, now=time.time())
 
 
@@ -41,7 +41,7 @@ def test_failures_after_an_example_suspend_it_and_living_conversations_are_told(
             called(plugin, f"call_{session}_{number}", BAD, session=session, args=arguments, status="error")
     ended(plugin)
     with open_store(config.store_path) as store:
-        library = current(store, now=time.time())
+        library = cached_library(store, now=time.time())
         assert [library.state_of(one.id) for one in library.templates[0].examples] == ["suspended"]
     assert MARK in json.dumps(sent(plugin, session="s0", messages=LATER)[-1])
     assert MARK not in json.dumps(sent(plugin, session="new")), "nothing is shown there, so nothing is taken back"

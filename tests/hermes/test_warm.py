@@ -14,8 +14,8 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
+from seasoned.hermes_plugin.host import HermesSettings
 from seasoned.hermes_plugin.plugin import Plugin
-from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
@@ -188,14 +188,14 @@ def test_two_processes_that_take_up_one_session_at_once_send_the_same(config: Co
 @pytest.mark.parametrize(
     "place",
     [
-        "warm.offered",
-        "warm.insert",
-        "hint.lineage",
-        "hint.open_store",
-        "hint.asking_for",
-        "hint.with_lines",
-        "warm.open_store",
-        "warm.begin",
+        "request.offered",
+        "request.insert",
+        "request.lineage",
+        "request.open_store",
+        "request.lookup_for",
+        "request.with_lines",
+        "request.begin_with_memory",
+        "request.begin",
         "plugin.turn_of",
         "plugin.request_of",
         "call_recorder.FileReader",

@@ -71,7 +71,7 @@ def test_messages_that_are_kept_in_a_pool(tmp_path: Path) -> None:
 
 
 def test_a_member_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inspect_log, "_LARGEST", 100_000)
+    monkeypatch.setattr(inspect_log, "_MAX_BYTES", 100_000)
     data = inspect_archive(bomb=b" " * 100_001, bad=b"{", s2_epoch_1=document({**INSPECT_SAMPLE, "uuid": "u2"}))
     first, second = read(tmp_path, "inspect archive", data)
     assert first.unreadable == (

@@ -137,7 +137,7 @@ def test_a_compressed_thread_of_zed_is_read_or_says_what_to_install(tmp_path: Pa
     except ImportError:
         (session,) = read_path(more_agents.zed_database(tmp_path, "zstd", lambda data: b"\x28\xb5\x2f\xfd" + data))
         assert [one.reason for one in session.unreadable] == [
-            "it is compressed; install the package zstandard to read it"
+            "it is compressed: install the package zstandard to read it"
         ]
         return
     (session,) = read_path(more_agents.zed_database(tmp_path, "zstd", zstandard.ZstdCompressor().compress))

@@ -15,8 +15,7 @@ import pytest
 
 from seasoned.config import Config, load
 from seasoned.file_lock import locked
-from seasoned.hooks.review_trigger import DueSession, count_turn, review_folder
-from seasoned.hooks.reviewer import review_all
+from seasoned.hooks.reviewer import DueSession, count_turn, review_all, review_folder
 from seasoned.learn_queue import wait_until_learned
 from tests.history.claude_lines import ClaudeFile
 from tests.history.hermes_rows import HermesDb

@@ -23,7 +23,7 @@ from seasoned.doctor import quick_checks
 from seasoned.experience.storage import last_learned
 from seasoned.file_lock import locked
 from seasoned.hooks.learner import learn_all
-from seasoned.hooks.review_trigger import review_folder
+from seasoned.hooks.reviewer import review_folder
 from seasoned.learn_queue import begin, is_running, lock_path, note, wait_until_learned, waiting
 from seasoned.store import open_store
 from seasoned.template.library.storage import save, snapshot

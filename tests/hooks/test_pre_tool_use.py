@@ -146,7 +146,7 @@ def test_a_service_that_takes_the_connection_and_says_nothing_is_a_no_in_time() 
         ({"SEASONED_CONFIRM_URL": "http://127.0.0.1:1"}, "confirm_token is not set"),
         ({"SEASONED_CONFIRM_URL": "http://127.0.0.1:1", "SEASONED_CONFIRM_TOKEN": "x"}, "did not answer"),
         ({"SEASONED_CONFIRM_URL": "nonsense", "SEASONED_CONFIRM_TOKEN": "x"}, "not the address of a server"),
-        ({"SEASONED_WORKERS": "many"}, "workers must be a whole number"),
+        ({"SEASONED_WORKERS": "many"}, "workers is not valid"),
     ],
 )
 def test_whatever_fails_blocks_a_high_risk_call_with_its_reason(environment: dict[str, str], why: str) -> None:
@@ -278,7 +278,7 @@ def test_one_answer_is_printed_also_when_the_last_word_comes_at_the_same_moment(
         "say = hook.say\n"
         "hook.say = lambda *given, **fields: (say(*given, **fields), time.sleep(0.5))\n"
         "def confirmed(*given): time.sleep(0.6); raise hook.SeasonedError('no')\n"
-        "hook._confirmed = confirmed\n"
+        "hook._ask_service = confirmed\n"
         "hook._has_service = lambda: True\n"
         "main.main()"
     )

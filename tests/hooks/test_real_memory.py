@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.experience.memory_file import project_folder
+from seasoned.experience.memory import project_folder
 from tests.hooks.connected import Connected, shown, texts
 from tests.hooks.test_real_claude_code import ClaudeCode, bash
 from tests.hooks.test_real_codex import SETTINGS, Codex, shell

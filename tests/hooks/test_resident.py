@@ -285,7 +285,7 @@ def test_it_ends_when_the_program_was_replaced(warm: Config, tmp_path: Path) -> 
     old = ask("a")
     socket_path = warm.home / "run" / "hooks.sock"
     until(socket_path.exists)
-    words = package / "experience" / "tell.py"
+    words = package / "experience" / "lesson.py"
     words.write_text(words.read_text().replace("works here", "still works here"))
     assert b"still works here" in ask("b") and b"still works here" not in old
     until(lambda: not socket_path.exists() or b"still works here" in ask("c"))

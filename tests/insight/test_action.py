@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from seasoned.insight.mistake.failure import FailureKey, is_signal, kind_of_failure
+from seasoned.insight.mistake.failure import FailureKey, failure_key, is_signal
 from seasoned.insight.mistake.recurrence import Recurrence
 from seasoned.insight.mistake.repair import repairs
 from seasoned.insight.track import JudgedCall, Track
@@ -231,11 +231,11 @@ def test_tests_that_pass_when_called_otherwise_stay_a_signal() -> None:
 
 
 def test_failures_of_one_kind_have_one_key_and_wrappers_belong_to_it() -> None:
-    one = kind_of_failure(bash("rtk bun run test", _RTK))
+    one = failure_key(bash("rtk bun run test", _RTK))
     assert one == FailureKey("Bash", "rtk bun run test", "unrecognized subcommand '…'")
-    assert kind_of_failure(bash("cd /x/web && rtk bun run test 2>&1 | tail -3", _RTK)) == one
-    assert kind_of_failure(bash("bun run test", "3 tests failed")).program == "bun run test"
-    assert kind_of_failure(edit(failed="String to replace not found in file.")).program is None
+    assert failure_key(bash("cd /x/web && rtk bun run test 2>&1 | tail -3", _RTK)) == one
+    assert failure_key(bash("bun run test", "3 tests failed")).program == "bun run test"
+    assert failure_key(edit(failed="String to replace not found in file.")).program is None
 
 
 def test_what_a_session_says_cannot_break_out_of_the_sentence() -> None:

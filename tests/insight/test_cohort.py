@@ -25,7 +25,7 @@ def test_sessions_fall_into_buckets_by_their_messages() -> None:
 
 @pytest.mark.parametrize("lengths", [[], [100, 50], [50, 50], [0]])
 def test_buckets_that_do_not_rise_are_refused(lengths: list[int]) -> None:
-    with pytest.raises(UsageError, match="rising"):
+    with pytest.raises(UsageError, match="increasing"):
         bucket_names(lengths)
 
 

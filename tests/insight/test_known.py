@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.insight.prior_knowledge import LostKnowledge, lost_knowledge
+from seasoned.insight.compression import LostKnowledge, lost_knowledge
 from seasoned.insight.track import JudgedCall
 from tests.insight.tracks import call
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.insight.mistake.signature import LONGEST, mask, signature
+from seasoned.insight.mistake.failure import CAUSES, cause_of
+from seasoned.insight.mistake.signature import MAX_SIGNATURE_CHARS, error_line, mask, signature
 from seasoned.insight.track import JudgedCall
 from tests.each_case import each_case
 
@@ -149,7 +151,7 @@ def test_masking_takes_any_text_never_grows_it_and_comes_to_rest(text: str) -> N
 def test_a_signature_is_short_printable_the_same_each_time_and_never_empty(reason: str, result: str | None) -> None:
     call = failed(reason, result)
     found = signature(call)
-    assert 0 < len(found) <= LONGEST
+    assert 0 < len(found) <= MAX_SIGNATURE_CHARS
     assert found.isprintable()
     assert signature(call) == found
 
@@ -161,5 +163,17 @@ def test_a_signature_is_short_printable_the_same_each_time_and_never_empty(reaso
 def test_a_huge_line_costs_little(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     started = time.process_time()
-    assert len(signature(failed(text, text))) <= LONGEST
+    assert len(signature(failed(text, text))) <= MAX_SIGNATURE_CHARS
     assert time.process_time() - started < 1
+
+
+def test_a_cause_is_recognised_in_lower_case_as_in_any() -> None:
+    errors = (Path(__file__).parents[1] / "outcome" / "failed_commands.txt").read_text("utf-8").splitlines()
+    found = set()
+    for line in [variant for error in errors for variant in (error, error.upper(), error.swapcase(), f"{error} é")]:
+        call = failed(line)
+        said = error_line(call)
+        expected = next((cause.name for cause in CAUSES if cause.words.compiled.search(said)), None)
+        assert cause_of(call) == expected, said
+        found.add(expected)
+    assert len(found) > 15

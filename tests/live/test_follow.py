@@ -9,8 +9,7 @@ from threading import Event, Thread
 
 import pytest
 
-from seasoned.live.changes import changed_files
-from seasoned.live.follow import LiveNews, LiveReader, RunningSessions, streak_of
+from seasoned.live import LiveNews, LiveReader, RunningSessions, changed_files, streak_of
 from seasoned.redact.redactor import Redactor
 from tests.history.claude_lines import SESSION, ClaudeFile
 

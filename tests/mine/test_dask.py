@@ -14,8 +14,8 @@ for _name in ("pyarrow", "fsspec", "distributed"):
 
 from seasoned.errors import CannotDo
 from seasoned.mine.engine import DaskEngine, InlineEngine
+from seasoned.mine.read import list_files
 from seasoned.mine.run import mine
-from seasoned.mine.source import list_files
 from tests.mine.test_mine import SECRECY, every_byte, write_session
 
 

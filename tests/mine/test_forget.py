@@ -11,8 +11,8 @@ for _name in ("pyarrow", "fsspec"):
     pytest.importorskip(_name, reason=f"{_name} is not installed: it comes with the extra `mine`")
 
 from seasoned.app import forget as forgetting
-from seasoned.app.mine.run import mine_into_folder, push_into, take_up_into
-from seasoned.app.team import machine as team
+from seasoned.app import team
+from seasoned.app.mine import mine_into_folder, push_into, take_up_into
 from seasoned.config import Config
 from seasoned.errors import NotFound, UsageError
 from seasoned.file_lock import locked

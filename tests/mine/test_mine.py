@@ -18,16 +18,15 @@ for _name in ("pyarrow", "fsspec"):
 
 import pyarrow as pa
 
-from seasoned.app.mine.run import take_up_into
+from seasoned.app.mine import take_up_into
 from seasoned.app.stores import make_learner
 from seasoned.errors import NotFound, UsageError
 from seasoned.experience.storage import refresh
 from seasoned.mine.engine import TRIES, Engine, InlineEngine, PoolEngine, TaskOutcome
 from seasoned.mine.folder import MinedFolder, partition
 from seasoned.mine.merge import merge_project
-from seasoned.mine.read import mine_files
+from seasoned.mine.read import SourceFile, list_files, mine_files
 from seasoned.mine.run import MineReport, merge_parts, mine, read_part
-from seasoned.mine.source import SourceFile, list_files
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store

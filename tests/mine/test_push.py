@@ -12,8 +12,8 @@ import pytest
 for _name in ("pyarrow", "fsspec"):
     pytest.importorskip(_name, reason=f"{_name} is not installed: it comes with the extra `mine`")
 
-from seasoned.app.mine.run import mine_into_folder, push_into
-from seasoned.app.team import machine as team
+from seasoned.app import team
+from seasoned.app.mine import mine_into_folder, push_into
 from seasoned.errors import CannotDo, UsageError
 from seasoned.store import open_store
 from seasoned.team.client import TeamClient

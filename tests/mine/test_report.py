@@ -15,7 +15,7 @@ for _name in ("pyarrow", "fsspec", "duckdb"):
 from seasoned.errors import NotFound, UsageError
 from seasoned.insight.report import report_on
 from seasoned.mine.folder import MinedFolder
-from seasoned.mine.report import report_on_mined
+from seasoned.mine.query import report_on_mined
 from seasoned.outcome.error_rate import Include
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store

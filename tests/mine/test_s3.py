@@ -14,9 +14,8 @@ for _name in ("pyarrow", "fsspec", "duckdb", "s3fs", "moto.server"):
     )
 
 from seasoned.mine.folder import MinedFolder
-from seasoned.mine.query import query
-from seasoned.mine.report import report_on_mined
-from seasoned.mine.source import list_files
+from seasoned.mine.query import query, report_on_mined
+from seasoned.mine.read import list_files
 from tests.mine.test_mine import run
 
 

@@ -172,9 +172,9 @@ def look_alikes(name: str = "harmless.txt", seed: int = 1) -> Iterator[str]:
             yield carrier(fill(r, writing)[0])
 
 
-def sixth_leaks() -> Iterator[tuple[str, str, list[str]]]:
-    """Place, text and secrets of the sixth set, as they stand; reversed in the file, for scanners look there too."""
-    for line in (FOLDER / "leaks_sixth.jsonl").read_text(encoding="utf-8").strip().split("\n"):
+def later_leaks(which: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Place, text and secrets of the sixth set or a later one; reversed in the file, for scanners look there too."""
+    for line in (FOLDER / f"leaks_{which}.jsonl").read_text(encoding="utf-8").strip().split("\n"):
         leak = json.loads(line)
         secrets = [written[::-1] for written in leak["reversed"]]
         text = leak["text"]
@@ -183,10 +183,30 @@ def sixth_leaks() -> Iterator[tuple[str, str, list[str]]]:
         yield leak["place"], text, secrets
 
 
-def sixth_look_alikes() -> list[str]:
-    """The harmless texts of the sixth set."""
-    lines = (FOLDER / "harmless_sixth.jsonl").read_text(encoding="utf-8").strip().split("\n")
+def later_look_alikes(which: str) -> list[str]:
+    """The harmless texts of that set."""
+    lines = (FOLDER / f"harmless_{which}.jsonl").read_text(encoding="utf-8").strip().split("\n")
     return [json.loads(line)["text"] for line in lines]
+
+
+LATER = (
+    "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
+)  # fmt: skip
+
+
+def labelled_sets() -> dict[str, tuple[list[tuple[str, list[str]]], list[str]]]:
+    """Every set that weights are trained with: its texts with their secrets, and its look-alikes."""
+    sets = {
+        name: ([(one.text, one.secrets) for one in written_leaks(leaks)], list(look_alikes(alike)) if alike else [])
+        for name, leaks, alike in (
+            ("third", "leaks.txt", "harmless.txt"),
+            ("fourth", "leaks_fourth.txt", "harmless_fourth.txt"),
+            ("fifth", "leaks_fifth.txt", ""),
+        )
+    }
+    for name in LATER:
+        sets[name] = ([(text, secrets) for _, text, secrets in later_leaks(name)], later_look_alikes(name))
+    return sets
 
 
 def is_left(secret: str, text: str) -> bool:

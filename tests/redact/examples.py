@@ -173,4 +173,11 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "basic asic": ("Basic YWRtaW46aHVudGVyMjIyMjIy", "basic understanding_of_the_long_thing"),
     "signature sig=": ("https://x.io/?sv=1&sig={x43}", "config=the_long_name_of_some_module"),
     "cookie sid=": ("PHPSESSID={x32}", "user_sid=the_name_of_a_long_identifier"),
+    "licence -": ("{u5}-{u5}-A2{u3}-{u5}-{u5}", "ABCDE-FGHIJ-KLMNO-PQRST-UVWXY"),
+    "grub-hash grub.pbkdf2": (
+        "grub.pbkdf2.sha512.10000.A1B2C3D4E5F60718293A4B5C6D7E8F90.0A1B2C3D4E5F60718293A4B5C6D7E8F9",
+        "grub.pbkdf2.sha512.10000",
+    ),
+    "postgres-hash md5": ("md5{h32}", "md5{h8}"),
+    "recovery-key -": ("-".join(["{d6}"] * 8), "123456-654321-111111"),
 }

@@ -84,8 +84,9 @@ def test_redacting_a_leak_twice_changes_nothing(redactor: Redactor) -> None:
 def test_marks_are_the_same_with_and_without_the_library() -> None:
     for leak in leaks(7, each=1):
         low = leak.text.lower()
-        assert find_marks(low) == set(find_marks_plainly(low))
+        assert find_marks(low) == find_marks_plainly(low)
     every = {*MARKS, *PROGRAM_MARKS}
-    assert find_marks(" ".join(every)) == set(find_marks_plainly(" ".join(every))) == every
+    assert find_marks(" ".join(every)) == find_marks_plainly(" ".join(every))
+    assert find_marks(" ".join(every)).keys() == every
     # Marks that overlap are all found.
-    assert find_marks("passenhakenkey") >= {"pass", "senha", "ken", "key"}
+    assert find_marks("passenhakenkey").keys() >= {"pass", "senha", "ken", "key"}

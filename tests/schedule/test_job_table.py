@@ -9,8 +9,8 @@ import pytest
 from seasoned.errors import NotFound, UsageError
 from seasoned.schedule import job_table
 from seasoned.schedule.delivery import TRIES, claim_deliveries, next_delivery, settle_delivery
-from seasoned.schedule.health import DEAD_SECONDS, beat, health, leave, schedulers
 from seasoned.schedule.job import At, Cron, DeliveryResult, Every, Job, Slot
+from seasoned.schedule.job_table import DEAD_SECONDS, beat, health, leave, schedulers
 from seasoned.schedule.slots import (
     LEASE_SECONDS,
     StartedRun,

@@ -7,8 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.outcome.wording.rule import OutputText, first
-from seasoned.outcome.wording.service import API_FAILURES
+from seasoned.outcome.wording.rule import OutputText, first, rules
 from seasoned.schedule.outcome import (
     FAILURES,
     SCRIPT_FAILED,
@@ -77,7 +76,7 @@ def test_a_look_alike_is_no_failure(text: str) -> None:
 
 def test_the_rules_for_tools_would_call_a_good_report_a_failure() -> None:
     report = "Failed to reach 2 of 40 hosts: a, b. The rest answered."
-    assert first(API_FAILURES, OutputText(report)) is not None
+    assert first(rules("api_failures"), OutputText(report)) is not None
     assert says_failed(report) is None
 
 

@@ -60,7 +60,7 @@ def test_after_a_sleep_once_runs_the_last_and_says_so_for_the_others() -> None:
     found = plan(job(schedule=Every(600), missed="once"), FIRST, FIRST + 1900)
     assert found.late == minutes(4)
     assert [one.slot for one in found.skipped] == list(minutes(1, 2, 3))
-    assert all("a later run of this job stands for it" in one.reason for one in found.skipped)
+    assert all("a later run of this job replaces it" in one.reason for one in found.skipped)
 
 
 def test_a_slot_that_is_on_time_stands_for_those_missed_before() -> None:

@@ -14,8 +14,8 @@ from seasoned.config import Config
 from seasoned.errors import CannotDo, StoreError
 from seasoned.schedule import job_table
 from seasoned.schedule import scheduler as scheduler_module
-from seasoned.schedule.health import health, schedulers
 from seasoned.schedule.job import At, DeliveryResult, Every, HeartbeatCall, Job, JobRun, Slot
+from seasoned.schedule.job_table import health, schedulers
 from seasoned.schedule.scheduler import Scheduler
 from seasoned.schedule.slots import LEASE_SECONDS
 from seasoned.store import Database, open_database

@@ -14,8 +14,8 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.schedule import job_table
-from seasoned.schedule.health import schedulers
 from seasoned.schedule.job import Every, Job, JobRun
+from seasoned.schedule.job_table import schedulers
 from seasoned.schedule.scheduler import Scheduler
 from seasoned.schedule.times import next_times
 from seasoned.store import Database, open_database

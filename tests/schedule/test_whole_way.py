@@ -12,8 +12,9 @@ import pytest
 from seasoned.app.scheduler import start_scheduler
 from seasoned.config import Config
 from seasoned.learn_queue import wait_until_learned
-from seasoned.schedule import add, history, job_table
+from seasoned.schedule import job_table
 from seasoned.schedule.job import At, JobRun
+from seasoned.schedule.job_table import add, history
 from seasoned.schedule.slots import plan_due, start_due
 from seasoned.store import open_database, open_store
 from seasoned.testing import serve_script

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from seasoned.stats import anytime, cluster, difference, permutation, proportion
+from seasoned.stats import anytime, difference, permutation, proportion
 from seasoned.stats.interval import Estimate
 from tests.stats.data import slope, standardise
 
@@ -79,7 +79,7 @@ def share(trial: Trial, world: World, draws: int = DRAWS, seed: int = 1) -> tupl
 
 
 def one_rate(generator: Generator, world: World, seed: int) -> bool | None:
-    return held(cluster.rate(*world.draw(generator)), world.rate)
+    return held(proportion.rate(*world.draw(generator)), world.rate)
 
 
 def two_rates(*, by_ratio: bool = False) -> Trial:

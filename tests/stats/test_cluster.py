@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.stats import cluster
-from seasoned.stats.cluster import pool, rate
-from seasoned.stats.proportion import wilson
+from seasoned.stats import proportion
+from seasoned.stats.proportion import pool, rate, wilson
 from tests.each_case import each_case
 from tests.stats.data import CLUSTERS, check_sound
 
@@ -102,7 +101,7 @@ def test_the_order_of_clusters_and_the_name_of_failure_do_not_matter(data, chanc
 
 
 def test_importing_stats_imports_no_numpy() -> None:
-    modules = [path.stem for path in Path(cluster.__file__).parent.glob("*.py") if path.stem != "__init__"]
+    modules = [path.stem for path in Path(proportion.__file__).parent.glob("*.py") if path.stem != "__init__"]
     code = "import sys\n" + "\n".join(f"import seasoned.stats.{name}" for name in modules)
     code += "\nprint([name for name in ('numpy', 'scipy') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

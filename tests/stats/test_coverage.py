@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from seasoned.stats.anytime import mean_sequence
-from seasoned.stats.cluster import rate
-from seasoned.stats.proportion import fisher, wilson
+from seasoned.stats.proportion import fisher, rate, wilson
 from tests.stats.coverage import AT_LEAST, DRAWS, EQUAL, LARGE, NOMINAL, World, every_look, held, share
 
 # With a fixed seed nothing is left to chance; the small form only has fewer draws to see the truth by.
@@ -63,7 +62,7 @@ def test_clusters_taken_for_independent_trials_mislead() -> None:
 
 
 def test_the_design_effect_is_found() -> None:
-    from seasoned.stats.cluster import pool
+    from seasoned.stats.proportion import pool
 
     generator = np.random.default_rng(4)
     effects = [pool(*EQUAL.draw(generator)).design_effect for _ in range(DRAWS)]

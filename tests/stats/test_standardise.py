@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.stats.cluster import rate
 from seasoned.stats.difference import standardised_difference
+from seasoned.stats.proportion import rate
 from tests.stats.data import CLUSTER, check_sound, standardise
 
 EARLY = [{"read": (1, 10), "shell": (4, 20)}, {"read": (0, 10), "shell": (4, 20)}, {"read": (1, 10), "shell": (4, 20)}]

@@ -13,6 +13,7 @@ from seasoned.store.forget import Loss, forget_everything, forget_sessions, unle
 from seasoned.store.search import find_session
 from seasoned.template.example import Note, Workflow, content_digest
 from seasoned.template.library.storage import (
+    TemplateUse,
     WarmBlock,
     count_use,
     find_block,
@@ -23,8 +24,8 @@ from seasoned.template.library.storage import (
     set_state,
     snapshot,
     state_history,
+    use_of,
 )
-from seasoned.template.library.usage import TemplateUse, use_of
 from tests.store.test_store import save as save_session
 from tests.template.examples import example, source, template
 

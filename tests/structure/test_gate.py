@@ -12,7 +12,7 @@ from tests.structure.source_tree import ROOT, functions, module, modules
 
 PAGE = ROOT / "docs/design/gate.md"
 # What decides whether something may be shown.
-GATE = {"admit", "admit_call", "admit_path", "admit_written", "admitted", "is_harmless", "unclean", "speaks_to_reader"}
+GATE = {"admit", "admit_call", "admit_path", "admit_written", "admitted", "is_harmless", "unclean", "is_injection"}
 _REFERENCE = re.compile(r"`([\w.]+:[\w.]+)`")
 
 

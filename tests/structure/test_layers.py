@@ -13,6 +13,7 @@ from tests.structure.source_tree import PACKAGE, Import, Module, imports, module
 PACKAGES = (
     "errors",
     "text",
+    "lazy_property",
     "lazy_regex",
     "digest",
     "project",

@@ -12,7 +12,7 @@ import pytest
 import seasoned.experience.storage
 import seasoned.redact.redactor
 import seasoned.scan.file_reader
-import seasoned.template.mine.build  # noqa: F401 (these define most expressions)
+import seasoned.template.mine.miner  # noqa: F401 (these define most expressions)
 from seasoned.lazy_regex import KeptExpressions, LazyRegex
 
 

@@ -31,7 +31,7 @@ BROAD_EXCEPTS: dict[tuple[str, str], str] = {
     ("src/seasoned/gateway/failures.py", "Failures.shield"): "one request: it goes on without the part that failed",
     ("src/seasoned/hermes_plugin/confirmation.py", "CallGate.check"): "a hook that raises would let the call run",
     (
-        "src/seasoned/hermes_plugin/background.py",
+        "src/seasoned/hermes_plugin/host.py",
         "ErrorBoundary.part",
     ): "one call of Hermes: it goes on without our part",
     ("src/seasoned/mine/engine.py", "_attempt"): "one part or project: it is tried again, then reported; others go on",

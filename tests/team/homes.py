@@ -9,11 +9,10 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.app import team
 from seasoned.app.stores import scan_into_store
-from seasoned.app.team import machine as team
-from seasoned.app.team import server as team_server
 from seasoned.config import Config, TeamSettings
-from seasoned.experience.lookup import find_sheet
+from seasoned.experience.lesson import find_sheet
 from seasoned.store import open_store
 from seasoned.web.app import create_web
 from tests.confirm.keys import WORDS
@@ -100,7 +99,7 @@ class Home:
 
 
 def invite(server: Serving, person: str) -> tuple[str, str]:
-    return team_server.invite(server.config, person, admin="root", ask=lambda _: WORDS)
+    return team.invite(server.config, person, admin="root", ask=lambda _: WORDS)
 
 
 @contextmanager

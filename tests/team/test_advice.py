@@ -6,10 +6,10 @@ from pathlib import Path
 
 from seasoned.advise.gather import gather
 from seasoned.advise.view import may_be_told
+from seasoned.app import team
 from seasoned.app.stores import shared_database
-from seasoned.app.team import machine as team
-from seasoned.app.team.advice import TeamAdvice, team_advice
-from seasoned.insight.mistake.failure import CAUSES, cause_of, is_finding, named_in, plain_error, telling
+from seasoned.app.team import TeamAdvice, team_advice
+from seasoned.insight.mistake.failure import CAUSES, cause_of, error_line, is_finding, plain_error, subject_of_error
 from seasoned.insight.track import JudgedCall
 from seasoned.redact.key import Secrecy, new_key
 from seasoned.redact.redactor import Redactor
@@ -79,9 +79,9 @@ def test_an_error_in_words_of_ours_has_the_same_cause_about_the_same_thing() -> 
             call = _failed(arguments, said or _sample(cause.name))
             assert cause_of(call) == cause.name, said
             plain = _failed(arguments, plain_error(call))
-            assert cause_of(plain) == cause.name, (cause.name, telling(plain))
+            assert cause_of(plain) == cause.name, (cause.name, error_line(plain))
             is_own = bool(thing) and thing in arguments
-            assert named_in(cause.name, telling(plain)) == (thing if is_own else None), cause.name
+            assert subject_of_error(cause.name, error_line(plain)) == (thing if is_own else None), cause.name
     # A secret in a result stays there; a failing test stays one.
     assert plain_error(_failed("{}", "panic at swordfish")) == ""
     assert is_finding(_failed("{}", plain_error(_failed("{}", "3 failed, 2 passed"))))

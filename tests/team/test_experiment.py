@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from seasoned.app import experiment as experiments
+from seasoned.app import team
 from seasoned.app.stores import shared_database
-from seasoned.app.team import machine as team
-from seasoned.app.team import server as team_server
 from seasoned.begin.ongoing import experiment_database
 from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import Begun, NewSession, begin
@@ -116,8 +115,8 @@ def test_a_machine_fetches_what_an_arm_shows_and_the_server_counts_all_outcomes(
         assert team.export(first.config, file) == 14
         assert not [one for one in begun if one in file.read_text()] and "codex:a" not in file.read_text()
         # Removing the second takes its outcomes along.
-        machine = next(one["name"] for one in team_server.machines(server.config) if one["person"] == "bob")
-        team_server.remove(server.config, machine, by="root")
+        machine = next(one["name"] for one in team.machines(server.config) if one["person"] == "bob")
+        team.remove(server.config, machine, by="root")
         report = experiments.live_experiment(server.config, NAME)
         assert sum(one.calls for one in report.arms) == 12 * 2
 
@@ -265,7 +264,7 @@ def test_an_experiment_begun_at_the_server_is_handed_out_to_machines(tmp_path: P
         first.sync()
         assert [row["refused"] for row in team.status(first.config).pushed if row["kind"] == "split"] == [1]
         # What the server began ends with it.
-        team_server.remove(server.config, "server", by="root")
+        team.remove(server.config, "server", by="root")
         second.sync()
         assert _begin(second, other, "codex:after").arm is None and team.status(second.config).experiments == []
 

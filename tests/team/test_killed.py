@@ -15,8 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from seasoned.app.team import machine as team
-from seasoned.app.team import server as team_server
+from seasoned.app import team
 from seasoned.config import Config
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy, new_key
@@ -75,7 +74,7 @@ def test_nothing_is_lost_and_nothing_is_there_twice(tmp_path: Path, database: Po
     server = Server(tmp_path / "server", url)
     try:
         for home, person in ((first, "alice"), (second, "bob")):
-            code, _ = team_server.invite(server.config, person, admin=None, ask=lambda _: "")
+            code, _ = team.invite(server.config, person, admin=None, ask=lambda _: "")
             team.join(home.config, server.url, code, ())
         (first.config.home / "config.toml").write_text(f'[team]\nprojects = ["{SHOP}"]\n')
         environment = {**os.environ, "SEASONED_HOME": str(first.config.home)}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.app import team
 from seasoned.app.stores import shared_database
-from seasoned.app.team import machine as team
-from seasoned.app.team.advice import team_advice
+from seasoned.app.team import team_advice
 from seasoned.config import Config
 from seasoned.redact.key import Secrecy, new_key
 from seasoned.team import overview

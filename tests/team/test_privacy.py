@@ -13,7 +13,7 @@ import msgspec
 import psycopg
 import pytest
 
-from seasoned.app.team import machine as team
+from seasoned.app import team
 from seasoned.config import secret
 from tests.team.homes import SHOP, Home, invite, team_server_at
 from tests.web.pages import Visitor
@@ -21,7 +21,7 @@ from tests.web.pages import Visitor
 KEY = "sk-ant-api03-" + "Zk3q9X_" * 13
 WORDS = "The unicorn acquisition closes on Friday"
 CONTENT = "MOONHARVEST = 'a line of a file that an agent wrote'"
-RESULT = "secret-looking customer list: Heliotrope Quince"
+RESULT = "customer list, not for others: Heliotrope Quince"
 ELSEWHERE = "/home/quillon-harrow/notes"
 
 

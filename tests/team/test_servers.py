@@ -19,8 +19,7 @@ import msgspec
 import pytest
 import yaml
 
-from seasoned.app.team import machine as team
-from seasoned.app.team import server as team_server
+from seasoned.app import team
 from seasoned.cli.serve import serve
 from seasoned.confirm.policy import Listen
 from seasoned.errors import CannotDo, UsageError
@@ -99,7 +98,7 @@ def test_two_processes_behind_one_address_need_nothing_of_each_other(tmp_path: P
     ):
         for home, person in ((first, "alice"), (second, "bob"), (first, ""), (second, "")):
             if person:
-                code, _ = team_server.invite(config, person, admin="root", ask=lambda _: WORDS)
+                code, _ = team.invite(config, person, admin="root", ask=lambda _: WORDS)
                 team.join(home.config, wire.url, code, ())
             home.sync()
         assert second.sheet() == first.sheet() != []
@@ -149,7 +148,7 @@ def test_a_machine_joins_a_server_whose_certificate_its_own_ca_signed(tmp_path: 
     listen = Listen(port=0, tls_certificate=cert_file, tls_key=key_file)
     with serving(tmp_path / "server", database_url=postgres_url, listen=listen, create=create_web) as server:
         assert server.url.startswith("https://")
-        code, _ = team_server.invite(server.config, "alice", admin="root", ask=lambda _: WORDS)
+        code, _ = team.invite(server.config, "alice", admin="root", ask=lambda _: WORDS)
         with pytest.raises(CannotDo, match="`ca_file` under"):
             team.join(home.config, server.url, code, ())
         for file, problem in ((tmp_path / "missing.pem", "cannot be read"), (key_file, "cannot be read")):

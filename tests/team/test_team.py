@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from seasoned.app import forget as forgetting
-from seasoned.app.team import machine as team
-from seasoned.app.team import server as team_server
+from seasoned.app import team
 from seasoned.errors import NotFound, Refused, SeasonedError
 from seasoned.store import open_store
 from tests.team.homes import BANK, FAILS, SHOP, WORKS, Home, invite, team_server_at
@@ -58,8 +57,8 @@ def test_forgetting_leaving_and_removing_reach_every_machine(tmp_path: Path, pos
         assert team.pull(second.config).withdrawn == 2
         assert second.hints() == {} and "make test" in second.sheet()
         # An admin removes a machine: everything that was learned from it goes, and it can push no more.
-        machine = next(one["name"] for one in team_server.machines(server.config) if one["person"] == "carol")
-        assert team_server.remove(server.config, machine, by="root") == 9
+        machine = next(one["name"] for one in team.machines(server.config) if one["person"] == "carol")
+        assert team.remove(server.config, machine, by="root") == 9
         team.pull(second.config)
         assert second.sheet() == []
         with pytest.raises(SeasonedError, match="no longer accepts"):
@@ -71,7 +70,7 @@ def test_forgetting_leaving_and_removing_reach_every_machine(tmp_path: Path, pos
         assert team.leave(first.config, withdraw=True) == 3
         with pytest.raises(NotFound, match="team join"):
             team.status(first.config)
-        assert [one["records"] for one in team_server.machines(server.config)] == [0, 0, 0]
+        assert [one["records"] for one in team.machines(server.config)] == [0, 0, 0]
 
 
 def test_a_code_works_once_and_nothing_is_pushed_before_the_user_agreed(tmp_path: Path, postgres_url: str) -> None:

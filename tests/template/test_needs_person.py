@@ -12,7 +12,7 @@ from seasoned.redact import Redactor, Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
 from seasoned.template.library.storage import Library
-from seasoned.template.mine.miner import mine, mine_store
+from seasoned.template.mine.miner import build, mine
 from seasoned.template.mine.selection import MiningOptions
 from seasoned.template.provision import provision
 from tests.history.claude_lines import ClaudeFile
@@ -44,8 +44,7 @@ def test_a_template_holds_nothing_of_what_needs_a_person(tmp_path: Path) -> None
     scan(ScanTarget(tmp_path / "seasoned.db"), [folder], Secrecy(b"k" * 32), workers=1)
     store = open_store(tmp_path / "seasoned.db")
     options = MiningOptions(min_messages=2)
-    made = mine_store(store, name="routine", now=NOW, redactor=Redactor(b"k" * 32), options=options)
-    assert made is not None
+    made = build(store, name="routine", now=NOW, redactor=Redactor(b"k" * 32), options=options)
     learned = msgspec.json.encode((made.examples, made.notes, made.workflows)).decode()
     assert [command for command in EVERYDAY if command.split()[0] not in learned] == []
     assert [command for command in HELD if command.split()[0] in learned] == []

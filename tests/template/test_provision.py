@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from seasoned.errors import NotFound
 from seasoned.store import Store, open_store, open_temporary
 from seasoned.template.block import FORMATS
-from seasoned.template.library.storage import Library, find_block, save, snapshot
-from seasoned.template.library.usage import use_of
+from seasoned.template.library.storage import Library, find_block, save, snapshot, use_of
 from seasoned.template.provision import (
     BlockMemory,
     Ensured,

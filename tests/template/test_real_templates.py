@@ -9,6 +9,7 @@ import pytest
 
 from seasoned.app.stores import scan_into_store
 from seasoned.config import load
+from seasoned.errors import NotFound
 from seasoned.insight.mistake.repair import repairs
 from seasoned.insight.track import tracks
 from seasoned.redact import Redactor
@@ -16,7 +17,7 @@ from seasoned.store import open_store
 from seasoned.template.block import FORMATS, FORMS
 from seasoned.template.example import Template
 from seasoned.template.library.storage import save, snapshot
-from seasoned.template.mine.miner import mine_store
+from seasoned.template.mine.miner import build
 from seasoned.template.mine.selection import MiningOptions
 from seasoned.template.provision import provision
 
@@ -40,9 +41,7 @@ def store_path(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _mined(path: Path, agent: str, task_type: str, min_messages: int) -> Template:
     options = MiningOptions(agent=agent, task_type=task_type, min_messages=min_messages)
     with open_store(path) as store:
-        made = mine_store(store, name=f"{agent}-{task_type}", now=NOW, redactor=Redactor(b"k" * 32), options=options)
-    assert made is not None
-    return made
+        return build(store, name=f"{agent}-{task_type}", now=NOW, redactor=Redactor(b"k" * 32), options=options)
 
 
 @pytest.mark.parametrize(("agent", "task_type", "min_messages"), CASES)
@@ -105,6 +104,5 @@ def test_they_render_in_every_format_and_fit_their_budget(store_path: Path) -> N
 
 def test_no_type_without_material_becomes_a_template(store_path: Path) -> None:
     options = MiningOptions(agent="claude-code", task_type="research")
-    with open_store(store_path) as store:
-        made = mine_store(store, name="research", now=NOW, redactor=Redactor(b"k" * 32), options=options)
-    assert made is None or not made.examples
+    with open_store(store_path) as store, pytest.raises(NotFound, match="have another task type"):
+        build(store, name="research", now=NOW, redactor=Redactor(b"k" * 32), options=options)

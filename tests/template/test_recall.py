@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.insight.mistake.signature import LONGEST, said
+from seasoned.insight.mistake.signature import MAX_SIGNATURE_CHARS, signature_of_text
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store
@@ -259,8 +259,8 @@ def test_no_sentence_comes_along_as_the_name_of_a_tool_or_of_an_error(history: H
 @given(st.text(max_size=1200))
 def test_an_error_of_any_text_has_one_name_whole_or_as_the_store_keeps_it(text: str) -> None:
     kept = text if len(text) <= 500 else f"{text[:300]} … {text[-180:]}"
-    assert said(text) == said(kept)
-    assert 0 < len(said(text)) <= LONGEST
+    assert signature_of_text(text) == signature_of_text(kept)
+    assert 0 < len(signature_of_text(text)) <= MAX_SIGNATURE_CHARS
 
 
 def test_secrets_are_redacted_before_they_can_be_recalled(history: History) -> None:

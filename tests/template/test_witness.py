@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template.witness import BlockShare, Vouched, Witnesses
+from seasoned.template.source_share import SessionSources, SourcedItem, SourceShare
 from tests.each_case import each_case
 
 LONG = "Please move the parcels of the depot in Hull to the one in Leeds by noon today"
@@ -27,13 +27,13 @@ CALLS = tuple(f"Bash make step-{number}" for number in range(9))
     ],
 )
 def test_sessions_that_copy_each_other_are_one_source(task, other_task, calls, other_calls, is_one) -> None:
-    witnesses = Witnesses()
+    witnesses = SessionSources()
     names = {witnesses.name("a", task, calls), witnesses.name("b", other_task, other_calls)}
     assert (len(names) == 1) == is_one
 
 
 def test_a_lineage_keeps_its_name_whatever_its_later_sessions_do() -> None:
-    witnesses = Witnesses()
+    witnesses = SessionSources()
     assert {witnesses.name("a", LONG, CALLS), witnesses.name("a", "Go on.", CALLS[:1])} == {"a"}
 
 
@@ -41,9 +41,9 @@ def sources(first: int, last: int) -> frozenset[str]:
     return frozenset(map(str, range(first, last)))
 
 
-def shown(pool: list[Vouched], most: int = 12, *, total: int = 1) -> list[str]:
+def shown(pool: list[SourcedItem], most: int = 12, *, total: int = 1) -> list[str]:
     """The topics of what a block takes, in the order of the pool."""
-    share = BlockShare(pool, most, total=total)
+    share = SourceShare(pool, most, total=total)
     taken = []
     for item in pool:
         if len(taken) < most and share.allows(item):
@@ -52,20 +52,20 @@ def shown(pool: list[Vouched], most: int = 12, *, total: int = 1) -> list[str]:
     return taken
 
 
-HONEST = [Vouched(f"tool-{number}", sources(10, 200)) for number in range(12)]
+HONEST = [SourcedItem(f"tool-{number}", sources(10, 200)) for number in range(12)]
 EVIL = "evil"
 PLANTED = {
-    "one tool, many calls": [Vouched(EVIL, sources(0, 10)) for _ in range(11)],
-    "many tools": [Vouched(f"{EVIL}-{number}", sources(0, 10)) for number in range(11)],
-    "a tool for each": [Vouched(f"{EVIL}-{number}", sources(number, number + 1)) for number in range(10)],
-    "a tool for two": [Vouched(f"{EVIL}-{number}", sources(2 * number, 2 * number + 2)) for number in range(5)],
-    "unusual calls of a usual tool": [Vouched("tool-0", sources(0, 10 - number)) for number in range(5)],
+    "one tool, many calls": [SourcedItem(EVIL, sources(0, 10)) for _ in range(11)],
+    "many tools": [SourcedItem(f"{EVIL}-{number}", sources(0, 10)) for number in range(11)],
+    "a tool for each": [SourcedItem(f"{EVIL}-{number}", sources(number, number + 1)) for number in range(10)],
+    "a tool for two": [SourcedItem(f"{EVIL}-{number}", sources(2 * number, 2 * number + 2)) for number in range(5)],
+    "unusual calls of a usual tool": [SourcedItem("tool-0", sources(0, 10 - number)) for number in range(5)],
 }
 
 
 @pytest.mark.parametrize("planted", PLANTED.values(), ids=PLANTED)
-def test_ten_of_two_hundred_get_one_item_of_a_block(planted: list[Vouched]) -> None:
-    share = BlockShare([*HONEST, *planted], 12)
+def test_ten_of_two_hundred_get_one_item_of_a_block(planted: list[SourcedItem]) -> None:
+    share = SourceShare([*HONEST, *planted], 12)
     theirs = 0
     for item in planted:
         if share.allows(item):
@@ -76,8 +76,8 @@ def test_ten_of_two_hundred_get_one_item_of_a_block(planted: list[Vouched]) -> N
 
 
 def test_unusual_ways_to_use_usual_tools_are_one_item_together() -> None:
-    planted = [Vouched(f"tool-{number}", sources(number, number + 1)) for number in range(10)]
-    share = BlockShare([*HONEST, *planted], 12, has_ways=True)
+    planted = [SourcedItem(f"tool-{number}", sources(number, number + 1)) for number in range(10)]
+    share = SourceShare([*HONEST, *planted], 12, has_ways=True)
     theirs = 0
     for item in [*planted, *HONEST]:
         if share.allows(item):
@@ -87,19 +87,19 @@ def test_unusual_ways_to_use_usual_tools_are_one_item_together() -> None:
 
 
 def test_where_each_source_is_known_for_something_nothing_is_held_back() -> None:
-    parts = [Vouched(f"tool-{number}", sources(10 * number, 10 * number + 10)) for number in range(18)]
+    parts = [SourcedItem(f"tool-{number}", sources(10 * number, 10 * number + 10)) for number in range(18)]
     assert len(shown(parts)) == 12
-    every = BlockShare(parts, 12, has_ways=True)
+    every = SourceShare(parts, 12, has_ways=True)
     assert all(every.allows(item) for item in parts)
 
 
 def test_few_sources_among_few_are_heard() -> None:
-    assert shown([Vouched("a", sources(0, 1)), Vouched("b", sources(1, 3))]) == ["a", "b"]
-    assert shown([Vouched("a", sources(0, 1)), Vouched("b", sources(0, 1))], 8, total=100) == ["a"]
+    assert shown([SourcedItem("a", sources(0, 1)), SourcedItem("b", sources(1, 3))]) == ["a", "b"]
+    assert shown([SourcedItem("a", sources(0, 1)), SourcedItem("b", sources(0, 1))], 8, total=100) == ["a"]
 
 
 def test_what_names_no_source_is_not_held_back() -> None:
-    assert len(shown([Vouched("a", frozenset())] * 3)) == 3
+    assert len(shown([SourcedItem("a", frozenset())] * 3)) == 3
 
 
 @given(
@@ -109,7 +109,7 @@ def test_what_names_no_source_is_not_held_back() -> None:
     st.integers(1, 12),
 )
 def test_a_block_is_never_empty_and_never_over_its_limits(found: list[tuple[str, frozenset[int]]], most: int) -> None:
-    pool = [Vouched(topic, frozenset(map(str, who))) for topic, who in found]
+    pool = [SourcedItem(topic, frozenset(map(str, who))) for topic, who in found]
     everyone = frozenset[str]().union(*(one.sources for one in pool))
     taken = shown(pool, most)
     assert 1 <= len(taken) <= most

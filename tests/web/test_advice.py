@@ -65,7 +65,14 @@ def advice_of(text: str, words: str) -> str:
 def test_the_overview_says_first_what_to_do(filled: Site) -> None:
     with filled.visitor() as alice:
         text = look(alice, "overview", 'class="cards"')
-    places = ["Start here", "What to do", "What needs a decision", "How it goes", "By project", "What Seasoned did"]
+    places = [
+        "Start here",
+        "What to do",
+        "What needs a decision",
+        "How sessions are going",
+        "By project",
+        "What Seasoned did",
+    ]
     found = [text.index(f"<h2>{place}") for place in places]
     assert found == sorted(found)
     assert "Connect Claude Code" in text

@@ -1,16 +1,18 @@
-"""Texts as a person sees them: nothing is lost, and nothing is hidden."""
+"""Texts and Markdown of sessions as people see them: nothing hides, acts or leads away."""
 
 from __future__ import annotations
 
 import html
 import re
+from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.web.display import line, marked, span
+from seasoned.web.display import line, markdown, marked, span
 from tests.each_case import each_case
+from tests.web import hostile
 
 _MARK = re.compile(r'<mark title="[^"<>]*">U\+([0-9A-F]{4,6})</mark>')
 
@@ -51,3 +53,83 @@ def test_a_line_is_short_and_one() -> None:
 )
 def test_a_span_has_the_units_that_matter(seconds: float, words: str) -> None:
     assert span(seconds) == words
+
+
+_ALLOWED = {"p", "strong", "em", "s", "ul", "ol", "li", "blockquote", "hr", "br", "code", "pre", "mark", "div"} | {
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+}
+_ATTRIBUTES = {"class", "tabindex", "role", "aria-label", "title", "start"}
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.foreign: list[str] = []
+        self._marks = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._marks += tag == "mark"
+        self.foreign += [tag] if tag not in _ALLOWED else []
+        self.foreign += [f"{tag} {name}" for name, _ in attrs if name not in _ATTRIBUTES]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._marks -= tag == "mark"
+
+    def handle_data(self, data: str) -> None:
+        if not self._marks:
+            self.words.append(data)
+
+
+def _read(text: str) -> _Reader:
+    reader = _Reader()
+    reader.feed(str(markdown(text)))
+    reader.close()
+    return reader
+
+
+def _letters(text: str) -> str:
+    # The last one is a letter that is drawn as nothing, so it is marked.
+    return re.sub(r"[\W\d_\u3164]+", "", text)
+
+
+def test_what_people_and_models_write_is_drawn() -> None:
+    for text, drawn in {
+        "Just words.\nTwo lines.\n\nThird.": "<p>Just words.<br>Two lines.</p><p>Third.</p>",
+        "# Plan\n- **one**": '<p class="heading">Plan</p><ul><li><strong>one</strong></li></ul>',
+        "Run `two`, ~~not~~ *three*": "<p>Run <code>two</code>, <s>not</s> <em>three</em></p>",
+        "4. four": '<ol start="4"><li>four</li></ol>',
+        "| a | |\n|---|---|\n| 1 | 2 |": "<th>a</th><td></td></tr></thead><tbody><tr><td>1</td><td>2</td>",
+        "```sh\nls <b>\n```": 'sh</p><pre tabindex="0" role="group" aria-label="Code">ls &lt;b&gt;\n</pre>',
+        "[here](https://x.example/a)": "<p>here (<code>https://x.example/a</code>)</p>",
+        "<https://x.example>": "<p>https://x.example</p>",
+        "![p](https://x.example/p.png)": "!p (<code>https://x.example/p.png</code>)",
+    }.items():
+        assert drawn in markdown(text), text
+
+
+def test_nothing_acts_and_nothing_hides() -> None:
+    hiding = ("[a]: https://x.example 'secret words'", "| a |\n|---|\n| b | hidden |", "> " * 200 + "deep", "```\n" * 3)
+    signs = ("[" * 5000, "*a" * 2500, "**_" * 2000, "[a](" * 1500, "`" * 4001, "|" * 3000, "\\" * 3000, "<!-- x -->")
+    for text in (hostile.ALL, f"- {hostile.ALL}", f"| {hostile.LINK} |\n|-|\n| {hostile.SCRIPT} |", *hiding, *signs):
+        found = _read(text)
+        assert found.foreign == [], text
+        assert "href" not in markdown(text).replace(" href=&#39;", "")
+        assert _letters("".join(found.words)) == _letters(hostile_plain(text)), text[:80]
+
+
+def hostile_plain(text: str) -> str:
+    """Without terminal colours, which hide nothing and are dropped where a text is shown as it was written."""
+    return re.sub(r"\x1b\[[0-9;:]*m", "", text) if markdown(text).startswith("<pre") else text
+
+
+@given(st.text(st.sampled_from("ab \n*_`[]()<>#-|~\\!&;=1.\t\u202e"), max_size=60))
+def test_any_signs_are_shown_completely(text: str) -> None:
+    found = _read(text)
+    assert found.foreign == []
+    assert _letters("".join(found.words)) == _letters(text)

@@ -38,7 +38,7 @@ def enter(visitor: Visitor, token: str) -> None:
 @pytest.fixture
 def onlooker(filled: Site) -> Iterator[Visitor]:
     with Visitor(filled.url) as visitor:
-        enter(visitor, filled.visits.invite_onlooker())
+        enter(visitor, filled.visits.invite_reader())
         yield visitor
 
 
@@ -47,7 +47,7 @@ def form_value(visitor: Visitor) -> str:
 
 
 def test_the_link_lets_several_browsers_read_every_page_as_long_as_the_server_runs(filled: Site) -> None:
-    token = filled.visits.invite_onlooker()
+    token = filled.visits.invite_reader()
     for _ in range(2):
         with Visitor(filled.url) as visitor:
             enter(visitor, token)
@@ -75,7 +75,7 @@ def test_a_passphrase_makes_an_onlooker_one_who_decides_in_a_visit_of_its_own(fi
     before, check = onlooker.path, form_value(onlooker)
     form = {"check": check, "name": "root", "page": "confirmations"}
     wrong = onlooker.client.post(f"{onlooker.path}/decide", data={**form, "passphrase": "wrong horse battery staple"})
-    assert wrong.status_code == 401 and "passphrase is wrong" in wrong.text
+    assert wrong.status_code == 401 and "wrong passphrase" in wrong.text
     assert onlooker.client.post(f"{onlooker.path}/decide", data={**form, "check": "guessed"}).status_code == 403
     entered = onlooker.client.post(f"{onlooker.path}/decide", data={**form, "passphrase": WORDS})
     assert entered.status_code == 303 and entered.headers["location"].endswith("/confirmations")
@@ -128,7 +128,7 @@ def test_a_page_that_is_told_to_others_asks_the_server_each_time_and_scripts_are
 
 def test_an_empty_home_says_on_every_page_what_to_do(tmp_path: Path) -> None:
     with site(tmp_path) as found, Visitor(found.url) as visitor:
-        enter(visitor, found.visits.invite_onlooker())
+        enter(visitor, found.visits.invite_reader())
         for path in PATHS:
             answer = visitor.client.get(f"{visitor.path}/{path}")
             assert answer.status_code == 200, path
@@ -156,16 +156,16 @@ def test_a_slow_answer_is_shown_as_it_was_until_a_new_one_is_there_and_never_aft
         pages.start()
         try:
             quick, slow = (lambda store: count(store, 0.0)), (lambda store: count(store, 0.2))
-            first = await asyncio.gather(*[pages.kept("slow", slow) for _ in range(5)])
+            first = await asyncio.gather(*[pages.cached("slow", slow) for _ in range(5)])
             assert len(set(first)) == 1 and len(begun) == 1, "several pages wait for one answer"
-            assert await pages.kept("quick", quick) == first[0]
+            assert await pages.cached("quick", quick) == first[0]
             change("INSERT INTO session (agent, native_id, messages) VALUES ('codex', 'one more', 1)")
-            assert await pages.kept("quick", quick) == first[0] + 1
-            assert await pages.kept("slow", slow) == first[0]
-            while await pages.kept("slow", slow) != first[0] + 1:
+            assert await pages.cached("quick", quick) == first[0] + 1
+            assert await pages.cached("slow", slow) == first[0]
+            while await pages.cached("slow", slow) != first[0] + 1:
                 await asyncio.sleep(0.01)
             change("DELETE FROM session WHERE id = (SELECT max(id) FROM session)")
-            assert await pages.kept("slow", slow) == first[0]
+            assert await pages.cached("slow", slow) == first[0]
         finally:
             await pages.stop()
 

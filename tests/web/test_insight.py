@@ -13,7 +13,7 @@ import pytest
 
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.report import Revision, revision
-from seasoned.web.view.plot_interaction import with_interaction
+from seasoned.web.view.insight import with_interaction
 from tests.web.filled import fill_sessions, store_of
 from tests.web.pages import Site, Visitor, site
 

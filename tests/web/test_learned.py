@@ -11,7 +11,7 @@ from seasoned.agent.memory import memory_file
 from seasoned.agent.memory.journal import ChangeJournal, Provenance
 from seasoned.agent.memory.overlap import ForeignSource, ForeignTexts, SpokenText
 from seasoned.agent.skill import edit
-from seasoned.experience.memory_file import project_folder
+from seasoned.experience.memory import project_folder
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.web.display import difference
 from tests.web.filled import SECRET, fill_learned, fill_sessions, first_session, store_of
@@ -119,7 +119,7 @@ def test_notes_and_skills_stand_under_their_project_and_what_waits_above_with_it
 def test_who_only_reads_may_take_back_but_neither_accepts_nor_rejects_what_waits(tmp_path: Path) -> None:
     fill_learned(tmp_path)
     with site(tmp_path) as found, Visitor(found.url) as onlooker:
-        begun = onlooker.client.post(f"/login/{found.visits.invite_onlooker()}")
+        begun = onlooker.client.post(f"/login/{found.visits.invite_reader()}")
         onlooker.path = begun.headers["location"].rpartition("/")[0]
         for page in ("learned", "learned/changes/5"):
             text = look(onlooker, page).text

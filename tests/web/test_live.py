@@ -66,7 +66,7 @@ def test_a_running_session_is_listed_opened_and_followed(
 def test_a_page_that_could_not_be_served_says_so_and_goes_on_by_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("seasoned.web.live._AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr("seasoned.web.view.live._AGAIN_SECONDS", 0.1)
     folder = tmp_path / "claude" / "projects" / "w"
     settings = {"claude_config_dir": tmp_path / "claude"}
     with site(tmp_path / "home", settings=settings) as found, found.visitor() as alice, found.visitor() as bob:

@@ -17,7 +17,7 @@ from seasoned.schedule import job_table
 from seasoned.schedule.job import Every, Job, new_id
 from seasoned.store import open_database, open_store
 from seasoned.store.project import refs_in
-from seasoned.web.project import choice_of
+from seasoned.web.table import choice_of
 from tests.web.filled import fill_sessions
 from tests.web.pages import Site, Visitor, site
 
@@ -35,7 +35,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.fixture
 def visitor(filled: Site) -> Iterator[Visitor]:
     with Visitor(filled.url) as one:
-        answer = one.client.post(f"/login/{filled.visits.invite_onlooker()}")
+        answer = one.client.post(f"/login/{filled.visits.invite_reader()}")
         one.path = answer.headers["location"].rpartition("/")[0]
         yield one
 

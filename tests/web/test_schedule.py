@@ -10,8 +10,8 @@ import httpx2
 
 from seasoned.config import Config
 from seasoned.schedule import job_table
-from seasoned.schedule.health import beat
 from seasoned.schedule.job import Every, Job, JobRun, new_id
+from seasoned.schedule.job_table import beat
 from seasoned.store import open_database
 from seasoned.testing import serve_script
 from tests.schedule.made import START, job

@@ -33,7 +33,7 @@ from seasoned.template.library.project import library_for
 from seasoned.template.library.upkeep import refresh
 from seasoned.template.provision import provision
 from seasoned.template.render import render
-from seasoned.template.render.placebo import placebo
+from seasoned.template.render.script import placebo
 
 PRIMARY = "success"  # that the call which was asked for was made, by the check of the task
 MARGIN = 0.1

@@ -1,4 +1,4 @@
-"""The whole adoption: survey all parts, take over what is new, and undo it."""
+"""Takes over what the first version left: surveys all parts, takes over what is new, and undoes that."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.adopt.context import AdoptContext
-from seasoned.adopt.part import audit, job, memory, script, skill, template
-from seasoned.adopt.record import AdoptFinding, AdoptItem, AdoptRecord, TakenItem, drop_record, save_record
+from seasoned.adopt.parts import SURVEYS, undo_item
+from seasoned.adopt.record import (
+    AdoptContext,
+    AdoptFinding,
+    AdoptItem,
+    AdoptRecord,
+    TakenItem,
+    drop_record,
+    save_record,
+)
 from seasoned.agent.memory.journal import ChangeJournal
 from seasoned.confirm.audit.archive import archive_folder
 from seasoned.errors import SeasonedError
@@ -18,17 +25,14 @@ from seasoned.store import Database
 from seasoned.template.library.storage import snapshot
 from seasoned.template.library.upkeep import prove_imported
 
-# Scripts and skills before the jobs that use them.
-_SURVEYS = (template.survey, script.survey, skill.survey, job.survey, memory.survey, audit.survey)
-
 
 def survey(context: AdoptContext) -> list[AdoptFinding]:
-    """Everything that the first version left, in order, with what becomes of it."""
-    return [finding for part in _SURVEYS for finding in part(context)]
+    """Everything that the first version left, in order, with what will happen to it."""
+    return [finding for part in SURVEYS for finding in part(context)]
 
 
 def take_over(context: AdoptContext) -> list[AdoptItem]:
-    """Take over everything that is new or changed; returns every item with what became of it."""
+    """Take over everything that is new or changed; returns every item with what happened to it."""
     record = msgspec.structs.replace(context.record, folder=str(context.found.folder))
     record = msgspec.structs.replace(record, made_folders=_missing_folders(context, record))
     done: list[AdoptItem] = []
@@ -38,12 +42,12 @@ def take_over(context: AdoptContext) -> list[AdoptItem]:
             try:
                 taken, notes = finding.take()
             except SeasonedError as error:
-                # One item that cannot be taken over must not keep the others back.
+                # One item that fails must not stop the others.
                 item = msgspec.structs.replace(item, state="left out", notes=(*item.notes, str(error)))
             else:
                 item = msgspec.structs.replace(item, notes=(*item.notes, *notes))
                 record = record.with_item(taken)
-                # After each item: a process that is killed can be undone, and the next run goes on.
+                # Saved after each item, so that a killed run can be undone, and the next one goes on.
                 save_record(context.home, record)
         done.append(item)
     prove_imported(context.store, snapshot(context.store, now=context.now), now=context.now)
@@ -64,11 +68,11 @@ def _missing_folders(context: AdoptContext, record: AdoptRecord) -> tuple[str, .
 def undo(
     record: AdoptRecord, *, home: Path, journal: ChangeJournal, database: Database, now: float
 ) -> list[tuple[TakenItem, str]]:
-    """Bring back what was before, newest first; returns what had to stay, each with the reason."""
+    """Restore what was before, newest first; returns what had to stay, each with the reason."""
     stays: list[tuple[TakenItem, str]] = []
     left = record
     for taken in reversed(record.items):
-        problem = _undo(taken, home=home, journal=journal, database=database, now=now)
+        problem = undo_item(taken, home=home, journal=journal, database=database, now=now)
         if problem is not None:
             stays.append((taken, problem))
         left = msgspec.structs.replace(left, items=tuple(one for one in left.items if one != taken))
@@ -77,22 +81,6 @@ def undo(
         _remove_empty(Path(folder))
     drop_record(home)
     return stays
-
-
-def _undo(taken: TakenItem, *, home: Path, journal: ChangeJournal, database: Database, now: float) -> str | None:
-    match taken.kind:
-        case "template":
-            return template.undo(journal.store, taken)
-        case "script":
-            return script.undo(taken)
-        case "skill":
-            return skill.undo(journal, taken)
-        case "job":
-            return job.undo(database, taken, now=now)
-        case "memory":
-            return memory.undo(journal, home, taken)
-        case "audit":
-            return audit.undo(taken)
 
 
 def _remove_empty(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A piece of advice: one imperative sentence, what it rests on, and the one step that does it."""
+"""Advice: one imperative sentence, its evidence, the one step that does it, and what became of it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from typing import Literal
 import msgspec
 
 from seasoned.digest import short_digest
+from seasoned.stats.interval import Estimate
+from seasoned.stats.proportion import proportion_difference
+from seasoned.store import Store
 
 AdviceKind = Literal["mistake", "command", "tool", "slow", "instruction", "cost", "script", "connection"]
 StepKind = Literal["instruction", "replace", "pin", "permission", "script", "connect", "manual"]
-# What is shown at once: more would not be done.
+# How much is shown at once: people would not do more.
 MOST = 5
-# A call counts at least this long when advice is ranked: with what the model thinks and writes.
+# A call counts at least this long when advice is ranked, including the time of the model.
 _MINUTES_OF_A_CALL = 0.5
 
 
 class AdviceStep(msgspec.Struct, frozen=True):
-    """What does it: a line for an instruction file, a pinned command, a rule, a script, a connection."""
+    """The step that does it: a line for an instruction file, a pinned command, a rule, a script, a connection."""
 
     kind: StepKind
     text: str  # the line, command, prefix, name or agent
@@ -28,7 +31,7 @@ class AdviceStep(msgspec.Struct, frozen=True):
 
 
 class AdviceEvidence(msgspec.Struct, frozen=True):
-    """What advice rests on. None is unknown."""
+    """The evidence for advice. None means unknown."""
 
     sessions: int  # lineages in which it happened
     among: int  # lineages that were looked at
@@ -49,14 +52,14 @@ class Advice(msgspec.Struct, frozen=True):
     sentence: str
     evidence: AdviceEvidence
     step: AdviceStep
-    subject: str  # what its happening is recognised by later
-    # The lineages in which it happened, each with when it last did: for the comparison of before and after.
+    subject: str  # identifies what it is about, to recognise it later
+    # The lineages in which it happened, each with the last time, to compare before and after.
     happened: Mapping[str, float] = {}
     is_on_sheet: bool = False  # sessions of a connected agent see it at their start already
 
     @property
     def saves(self) -> float:
-        """The minutes that it would have saved, for the order."""
+        """The minutes that it would have saved, to rank advice."""
         # Some agents record how long a program ran, and not how long the model then thought about it.
         least = (self.evidence.calls or self.evidence.sessions) * _MINUTES_OF_A_CALL
         return max(self.evidence.minutes or 0.0, least)
@@ -79,3 +82,106 @@ def make_advice(
 def code(text: str) -> str:
     """A text from a session as quoted code on one line."""
     return "`" + "".join([c if c.isprintable() and c != "`" else " " for c in text]) + "`"
+
+
+AdviceState = Literal["applied", "dismissed"]
+
+
+class AppliedAdvice(msgspec.Struct, frozen=True):
+    """Advice that a person decided about."""
+
+    id: str
+    kind: AdviceKind
+    project: str | None
+    sentence: str
+    subject: str
+    step: AdviceStep
+    state: AdviceState
+    at: float
+
+
+def applied_advice(store: Store) -> list[AppliedAdvice]:
+    """All advice that a person decided about, the newest first."""
+    return [
+        msgspec.convert({**dict(row), "step": msgspec.json.decode(row["step"])}, AppliedAdvice)
+        for row in store.rows("advise.decided")
+    ]
+
+
+def keep_decision(store: Store, advice: Advice, state: AdviceState, at: float) -> None:
+    """Write down what was decided about advice."""
+    with store.write():
+        step = msgspec.json.encode(advice.step).decode()
+        store.run("advise.decide", {**msgspec.structs.asdict(advice), "step": step, "state": state, "at": at})
+
+
+def drop_decision(store: Store, name: str) -> None:
+    """Forget what was decided, so that the advice is given again if it still applies."""
+    with store.write():
+        store.run("advise.undecide", {"id": name})
+
+
+Outcome = Literal["less often", "more often", "no clear change", "too early to tell"]
+# With fewer sessions since it was applied, nothing can be said.
+FEWEST_AFTER = 5
+
+
+class FollowUp(msgspec.Struct, frozen=True):
+    """In how many sessions something happened, before advice about it was applied and since."""
+
+    id: str
+    before: int
+    before_sessions: int
+    after: int
+    after_sessions: int
+    difference: Estimate  # of the shares, since minus before; with its interval
+    outcome: Outcome
+    sentence: str
+
+
+def follow_up(advice: AppliedAdvice, among: Mapping[str, float], happened: Mapping[str, float]) -> FollowUp:
+    """Compare the sessions that ended before advice was applied with those since."""
+    later = {root for root, end in among.items() if end > advice.at}
+    # A session that lasted from before to after counts where the mistake was made.
+    after = {root for root, at in happened.items() if at > advice.at and root in among}
+    later |= after
+    earlier = set(among) - later
+    before = len(set(happened) & earlier)
+    if not earlier or not later:
+        change = Estimate(None, None, len(later), len(later), "there are no sessions on one side")
+    else:
+        change = proportion_difference(len(after), len(later), before, len(earlier))
+    outcome = _outcome(change, len(later))
+    return FollowUp(
+        advice.id,
+        before,
+        len(earlier),
+        len(after),
+        len(later),
+        change,
+        outcome,
+        _said(before, len(earlier), len(after), len(later), change, outcome),
+    )
+
+
+def _outcome(change: Estimate, later: int) -> Outcome:
+    if change.interval is None or later < FEWEST_AFTER:
+        return "too early to tell"
+    if change.interval.high < 0:
+        return "less often"
+    if change.interval.low > 0:
+        return "more often"
+    # An interval that is wider than the share itself leaves room for any answer.
+    return "no clear change" if change.interval.high - change.interval.low < _NARROW else "too early to tell"
+
+
+_NARROW = 0.25
+
+
+def _said(before: int, earlier: int, after: int, later: int, change: Estimate, outcome: Outcome) -> str:
+    rates = f"before in {before} of {earlier} sessions, since then in {after} of {later}"
+    if change.value is None or change.interval is None:
+        return f"{outcome[0].upper()}{outcome[1:]}: {rates}."
+    low, high = 100 * change.interval.low, 100 * change.interval.high
+    points = f"{100 * change.value:+.0f} points, between {low:+.0f} and {high:+.0f}"
+    return f"{outcome[0].upper()}{outcome[1:]}: {rates} ({points})."

@@ -1,4 +1,4 @@
-"""Reads the newest sessions of a store once, and gathers what is worth doing, the most that it would save first."""
+"""Reads the newest sessions of a store once, and gathers advice, ranked by what it would save."""
 
 from __future__ import annotations
 
@@ -8,29 +8,39 @@ from typing import TypeVar
 
 import msgspec
 
-from seasoned.advise.advice import Advice, AdviceEvidence, AdviceKind, AdviceStep, code, make_advice
-from seasoned.advise.applied import AppliedAdvice, FollowUp, applied_advice, follow_up
+from seasoned.advise.advice import (
+    Advice,
+    AdviceEvidence,
+    AdviceKind,
+    AdviceStep,
+    AppliedAdvice,
+    FollowUp,
+    applied_advice,
+    code,
+    follow_up,
+    make_advice,
+)
 from seasoned.advise.habit import ProjectHabits
-from seasoned.advise.instruction import contradictions, project_folder
+from seasoned.advise.step import contradictions, project_folder
 from seasoned.command.parse import names
-from seasoned.experience.lookup import StoredSheet, all_of
+from seasoned.experience.lesson import StoredSheet, all_of
 from seasoned.experience.receipt import ShownUse, use_of
 from seasoned.experience.storage import knowledge_of
 from seasoned.insight.mistake.action import FILE_CAUSES, MistakeFacts, main_ways, sentence
-from seasoned.insight.mistake.difference import RIGHTS
 from seasoned.insight.mistake.recurrence import RecurrenceCounter
+from seasoned.insight.mistake.repair import PERMISSION_ARGUMENTS
 from seasoned.insight.report import Tell, answer_in_process
 from seasoned.insight.track import Track, tracks
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store, open_store
-from seasoned.template.witness import Witnesses
+from seasoned.template.source_share import SessionSources
 
 # A way that one session took may have been chance.
 _FEWEST_REPAIRS = 2
 # Causes that belong to the machine or the agent rather than to a project.
-EVERYWHERE = frozenset(("equals", "missing program", "blocked", "here document"))
+MACHINE_CAUSES = frozenset(("equals", "missing program", "blocked", "here document"))
 _WAITS = names("sleep wait watch")
-# Sentences about what happened to work later: nothing that a session could do.
+# Sentences about something that happened to work later, which a session could not do on purpose.
 _NO_ADVICE = ("Change ", "Try ", "Wait ", "Look ", "Start ")
 
 
@@ -57,22 +67,22 @@ def is_undone(facts: MistakeFacts, others: Iterable[MistakeFacts]) -> bool:
 
 
 def subject_of(facts: MistakeFacts) -> str:
-    """What a mistake is recognised by."""
+    """The key that identifies a mistake."""
     return "\n".join((facts.tool, facts.program or "", facts.key))
 
 
 def evidence_of(facts: MistakeFacts, among: int) -> AdviceEvidence:
-    """What the advice about a mistake rests on."""
+    """The evidence for advice about a mistake."""
     cost = facts.cost
     return AdviceEvidence(
-        facts.sessions,
-        among,
-        cost.calls,
-        None if cost.seconds is None else cost.seconds / 60,
-        None if cost.tokens is None else round(cost.tokens),
-        facts.last_seen or None,
-        facts.refs,
-        f"{facts.repaired} repaired it" if facts.repaired else "",
+        sessions=facts.sessions,
+        among=among,
+        calls=cost.calls,
+        minutes=None if cost.seconds is None else cost.seconds / 60,
+        tokens=None if cost.tokens is None else round(cost.tokens),
+        last_seen=facts.last_seen or None,
+        refs=facts.refs,
+        note=f"{facts.repaired} repaired it" if facts.repaired else "",
     )
 
 
@@ -82,7 +92,11 @@ _Found = tuple[str, AdviceKind, AdviceStep]
 def _of_rights(facts: MistakeFacts) -> _Found | None:
     """A command that a sandbox refuses, and that worked with the permission of a person."""
     for way in main_ways(facts):
-        if way.change.kind == "given" and RIGHTS.issuperset(way.change.names) and way.sessions >= _FEWEST_REPAIRS:
+        if (
+            way.change.kind == "given"
+            and PERMISSION_ARGUMENTS.issuperset(way.change.names)
+            and way.sessions >= _FEWEST_REPAIRS
+        ):
             program = way.change.program
             if facts.agent == "codex":
                 said = f"Have Codex ask at once for {code(program)}: its sandbox refuses it first"
@@ -105,7 +119,7 @@ def _of_repair(facts: MistakeFacts) -> _Found | None:
 
 
 def _of_cause(facts: MistakeFacts) -> _Found | None:
-    """What a line would prevent where no repair is known: the cause says enough."""
+    """A line that would prevent it, if no repair is known but the cause says enough."""
     line = _line(facts)
     if line is None:
         return None
@@ -162,7 +176,7 @@ def _is_own(facts: MistakeFacts) -> bool:
 
 # The newest sessions say what is worth doing now; more of them would take minutes.
 MOST_SESSIONS = 2000
-# What has not happened in so many newer sessions of its project is over.
+# What has not happened in this many newer sessions of its project is over.
 _OVER_AFTER = 25
 _EVERY = 50
 _REFS = 5
@@ -191,7 +205,7 @@ class ProjectSessions:
         self.key = key
         self.habits = ProjectHabits(key)
         self.mistakes = RecurrenceCounter(by_cause=True)
-        self._witnesses = Witnesses()
+        self._witnesses = SessionSources()
 
     def add(self, track: Track, *also: ProjectSessions) -> None:
         """Take in one session; its mistakes count elsewhere too."""
@@ -299,7 +313,7 @@ def _is_meant(one: AppliedAdvice) -> bool:
 def _everywhere(every: ProjectSessions, project_of: Mapping[str, str | None]) -> Iterator[Advice]:
     """Mistakes that belong to the machine or the agent, and came up in several projects."""
     for facts in every.mistakes.facts():
-        if facts.cause in EVERYWHERE and len({project_of.get(root) for root in facts.roots}) > 1:
+        if facts.cause in MACHINE_CAUSES and len({project_of.get(root) for root in facts.roots}) > 1:
             yield from from_mistake(facts, None, every.habits.agents[facts.agent])
 
 
@@ -329,14 +343,14 @@ def _joined(first: Advice, second: Advice) -> Advice:
     for root, at in second.happened.items():
         happened[root] = max(at, happened.get(root, at))
     evidence = AdviceEvidence(
-        len(happened),
-        max(one.among, other.among),
-        one.calls + other.calls,
-        _sum(one.minutes, other.minutes),
-        _sum(one.tokens, other.tokens),
-        max(one.last_seen or 0.0, other.last_seen or 0.0) or None,
-        tuple(dict.fromkeys((*one.refs, *other.refs)))[:_REFS],
-        one.note if one.note == other.note else "",
+        sessions=len(happened),
+        among=max(one.among, other.among),
+        calls=one.calls + other.calls,
+        minutes=_sum(one.minutes, other.minutes),
+        tokens=_sum(one.tokens, other.tokens),
+        last_seen=max(one.last_seen or 0.0, other.last_seen or 0.0) or None,
+        refs=tuple(dict.fromkeys((*one.refs, *other.refs)))[:_REFS],
+        note=one.note if one.note == other.note else "",
     )
     subject = f"{first.subject}{_AND}{second.subject}"
     return msgspec.structs.replace(first, evidence=evidence, happened=happened, subject=subject)

@@ -1,4 +1,4 @@
-"""What sessions of a project do again and again: what they look for or wait for, checks left failing, dead tools."""
+"""What sessions of a project do again and again: search, wait, leave checks failing, call tools that never work."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import msgspec
 from seasoned.advise.advice import Advice, AdviceEvidence, AdviceStep, code, make_advice
 from seasoned.command.parse import names
 from seasoned.experience.evidence import FormUse, form_uses
-from seasoned.experience.tell import PURPOSES
+from seasoned.experience.lesson import PURPOSES
 from seasoned.insight.mistake.failure import cause_of
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.admission.call import admit_written
 from seasoned.text import plural
 
-# Where a project says how it is built and tested. A session that reads one before its first test was looking for that.
+# Files that say how a project is built and tested. A session that reads one before its first test was looking for that.
 _SAYS_HOW = LazyRegex(
     r"(?:^|[\s/\"'=])(package\.json|[Mm]akefile|[Jj]ustfile|\.?mise\.toml|mise-tasks|pyproject\.toml|tox\.ini|noxfile\.py"
     r"|Taskfile\.ya?ml|build\.gradle(?:\.kts)?|pom\.xml|CONTRIBUTING\.md|\.github/workflows)(?=[\s\"'|;&)/]|$)"
@@ -28,7 +28,7 @@ _LISTS_TASKS = LazyRegex(
 )
 _FILE = LazyRegex(r"\w/\S*\.\w+$|^\w[\w-]*\.(?:py|ts|tsx|js|go|rs|rb|java)$|::")
 _WALL = LazyRegex(r"(?:Wall time:? |\"wall_time_seconds\": ?)([\d.]+)")
-# Everyone knows these; a line about them tells nothing.
+# Everyone knows these; a line about them says nothing.
 _COMMON = names("git gh glab docker kubectl brew apt apt-get ssh aws gcloud az curl")
 # The same in every project of their language: no session looks for them.
 _OF_LANGUAGE = names("go gofmt cargo rustfmt swift dotnet")
@@ -43,7 +43,7 @@ _VERBS = {
 _CHECKS = ("test", "check", "build", "format")
 _FEWEST_RUNS = 3
 _FEWEST_SESSIONS = 2
-_LOOKED_SHARE = 3  # one of so many
+_LOOKED_SHARE = 3  # one in three
 _SLOW_SECONDS = 60.0
 _SURELY_SECONDS = 30.0
 _MOST_SECONDS = 1800.0
@@ -51,8 +51,8 @@ _FEWEST_FAILURES = 4
 _FEWEST_UNFINISHED = 3
 _UNFINISHED_SHARE = 4
 _FEWEST_KNOWN = 8
-_COSTLY = 8  # times the usual tokens, and at least so many failures
-_COSTLY_SHARE = 4  # one call of so many failed
+_COSTLY = 8  # times the usual tokens, and at least this many failures
+_COSTLY_SHARE = 4  # one call in four failed
 _LONG_PARTS = 3
 _LONG_CHARS = 80
 _MOST_CHARS = 400
@@ -93,7 +93,7 @@ class ProjectHabits:
         self._checks: dict[str, dict[str, tuple[float, bool, str, str]]] = {}
 
     def add(self, track: Track) -> None:
-        """Take in one session."""
+        """Add one session."""
         if not track.calls:
             return
         ended = track.ended or track.started or 0.0
@@ -184,14 +184,13 @@ class ProjectHabits:
                 continue
             where = " and ".join(name for name, _ in one.files.most_common(2))
             evidence = AdviceEvidence(
-                looked,
-                len(one.ran),
-                sum(calls for calls, _, _ in one.looked.values()),
-                sum(seconds for _, seconds, _ in one.looked.values()) / 60,
-                None,
-                max(one.ran.values()),
-                tuple(ref for _, _, ref in one.looked.values())[:5],
-                f"they read {where} before they ran it",
+                sessions=looked,
+                among=len(one.ran),
+                calls=sum(calls for calls, _, _ in one.looked.values()),
+                minutes=sum(seconds for _, seconds, _ in one.looked.values()) / 60,
+                last_seen=max(one.ran.values()),
+                refs=tuple(ref for _, _, ref in one.looked.values())[:5],
+                note=f"they read {where} before they ran it",
             )
             line = f"{PURPOSES[one.purpose]} with {code(text)}."
             said = f"Say how this project is {_VERBS[one.purpose]}: {code(text)}."
@@ -211,7 +210,7 @@ class ProjectHabits:
             times = sorted(seconds for seconds, *_ in one.seconds)
             if len(times) < _FEWEST_RUNS or len(roots) < _FEWEST_SESSIONS:
                 continue
-            # The lower quarter too: waiting for a person makes single calls long, not most of them.
+            # The lower quartile too: waiting for a person makes a few calls long, not most of them.
             usual, quick = times[len(times) // 2], times[len(times) // 4]
             text = self._text(form, one) or (form if admit_written("shell", form, self.project or "") else None)
             if usual < _SLOW_SECONDS or quick < _SURELY_SECONDS or text is None:
@@ -219,14 +218,13 @@ class ProjectHabits:
             took = plural(round(usual / 60), "minute")
             line = f"{code(text)} takes about {took}: run it in the background, and only when it is needed."
             evidence = AdviceEvidence(
-                len(roots),
-                len(self.lineages),
-                len(times),
-                sum(times) / 60,
-                None,
-                max(roots.values()) or None,
-                tuple(dict.fromkeys(ref for *_, ref in one.seconds))[:5],
-                f"half of its {len(times)} runs took longer than {round(usual)} seconds",
+                sessions=len(roots),
+                among=len(self.lineages),
+                calls=len(times),
+                minutes=sum(times) / 60,
+                last_seen=max(roots.values()) or None,
+                refs=tuple(dict.fromkeys(ref for *_, ref in one.seconds))[:5],
+                note=f"half of its {len(times)} runs took longer than {round(usual)} seconds",
             )
             said = f"Run {code(text)} in the background: it takes about {took}."
             step = AdviceStep("instruction", line, self.agent)
@@ -240,14 +238,12 @@ class ProjectHabits:
             if one.outcomes["unclear"] or not admit_tool(name):
                 continue
             evidence = AdviceEvidence(
-                len(one.failed),
-                len(self.lineages),
-                failures,
-                None,
-                None,
-                max(one.failed.values()) or None,
-                tuple(one.refs[:5]),
-                f"{failures} of {failures} calls failed",
+                sessions=len(one.failed),
+                among=len(self.lineages),
+                calls=failures,
+                last_seen=max(one.failed.values()) or None,
+                refs=tuple(one.refs[:5]),
+                note=f"{failures} of {failures} calls failed",
             )
             agent = one.agents.most_common(1)[0][0]
             kind = "permission" if agent == "claude-code" and name.startswith("mcp__") else "instruction"
@@ -257,7 +253,7 @@ class ProjectHabits:
             yield make_advice("tool", self.project, f"tool\n{name}", said, evidence, step, one.failed)
 
     def _unfinished(self) -> Iterator[Advice]:
-        """Sessions that ended with a check that fails: what they cost brought no result that holds."""
+        """Sessions that ended with a failing check: their cost brought no lasting result."""
         for purpose, ends in self._checks.items():
             left = {root: at for root, (at, worked, _, _) in ends.items() if not worked}
             # Where hardly anything passes, the check itself is the problem.
@@ -268,14 +264,13 @@ class ProjectHabits:
             if text is None:
                 continue
             evidence = AdviceEvidence(
-                len(left),
-                len(ends),
-                0,
-                None,
-                sum(self._tokens[root] for root in left) or None,
-                max(left.values()) or None,
-                tuple(ref for root, (_, _, _, ref) in ends.items() if root in left)[:5],
-                "their last run failed",
+                sessions=len(left),
+                among=len(ends),
+                calls=0,
+                tokens=sum(self._tokens[root] for root in left) or None,
+                last_seen=max(left.values()) or None,
+                refs=tuple(ref for root, (_, _, _, ref) in ends.items() if root in left)[:5],
+                note="their last run failed",
             )
             line = f"Before you finish, run {code(text)} until it passes."
             said = f"Have sessions end with a passing {code(text)}."
@@ -294,14 +289,13 @@ class ProjectHabits:
             if tokens < _COSTLY * usual or counts["failed"] < _COSTLY or _COSTLY_SHARE * counts["failed"] < counted:
                 continue
             evidence = AdviceEvidence(
-                1,
-                len(known),
-                counts["failed"],
-                None,
-                tokens,
-                self.lineages[root] or None,
-                (self._refs[root],),
-                f"{round(tokens / usual)} times what is usual here, and {counts['failed']} of {counted} calls failed",
+                sessions=1,
+                among=len(known),
+                calls=counts["failed"],
+                tokens=tokens,
+                last_seen=self.lineages[root] or None,
+                refs=(self._refs[root],),
+                note=f"{round(tokens / usual)} times the usual tokens; {counts['failed']} of {counted} calls failed",
             )
             said = f"Look at what went wrong in {code(self._refs[root])}."
             step = AdviceStep("manual", f"Read the session: `seasoned show {self._refs[root]}`.")
@@ -316,14 +310,11 @@ class ProjectHabits:
                 continue
             name = _script_name(text)
             evidence = AdviceEvidence(
-                len(roots),
-                len(self.lineages),
-                len(roots),
-                None,
-                None,
-                max(roots.values()) or None,
-                (),
-                f"{len(text)} characters, the same each time",
+                sessions=len(roots),
+                among=len(self.lineages),
+                calls=len(roots),
+                last_seen=max(roots.values()) or None,
+                note=f"{len(text)} characters, the same each time",
             )
             said = f"Keep the command that {plural(len(roots), 'session')} wrote out as {code(f'scripts/{name}')}."
             step = AdviceStep("script", text, self.agent, name)

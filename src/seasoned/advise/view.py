@@ -1,4 +1,4 @@
-"""Advice for every entry point: what to show on this machine, and applying, undoing and dismissing it."""
+"""Advice as every entry point shows it on this machine; applying, undoing and dismissing it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.advise.advice import Advice, AdviceEvidence, AdviceStep, make_advice
-from seasoned.advise.applied import AppliedAdvice, FollowUp, applied_advice, drop_decision, keep_decision
+from seasoned.advise.advice import (
+    Advice,
+    AdviceEvidence,
+    AdviceStep,
+    AppliedAdvice,
+    FollowUp,
+    applied_advice,
+    drop_decision,
+    keep_decision,
+    make_advice,
+)
 from seasoned.advise.gather import Gathered
-from seasoned.advise.instruction import project_folder, says
-from seasoned.advise.step import AREA, StepPlace, left_of, plan_step, target_of
+from seasoned.advise.step import AREA, StepPlace, plan_step, project_folder, removal_of, says, target_of
 from seasoned.config import Config
 from seasoned.connect.agent import AGENTS, connector
 from seasoned.connect.apply import apply_plan, is_connected, own_programs
@@ -20,7 +28,7 @@ from seasoned.connect.apply import undo as undo_changes
 from seasoned.connect.apply import undo_plan as plan_undo
 from seasoned.connect.plan import ConnectPlan
 from seasoned.errors import CannotDo, NotFound
-from seasoned.experience.choice import decide
+from seasoned.experience.ask import decide
 from seasoned.experience.tree import contradiction
 from seasoned.lazy_regex import LazyRegex
 from seasoned.project import name_of
@@ -71,7 +79,7 @@ class AdviceView(msgspec.Struct, frozen=True):
 def advice_view(
     config: Config, store: Store, gathered: Gathered, redactor: Redactor, *, project: str | None = None
 ) -> AdviceView:
-    """What of the advice is shown now: not what was decided, not what is said already, and only what may be told."""
+    """The advice to show now: not what was decided or is said already, and only what may be shown."""
     decided = applied_advice(store)
     settled = {one.id for one in decided}
     connected = [agent for agent in AGENTS if is_connected(agent, home=config.home)]
@@ -102,14 +110,14 @@ def _name(project: str | None) -> str:
 
 
 def _pinned(one: Advice, connected: Collection[str]) -> Advice:
-    """A command for sessions that see the sheet belongs on it, not into a file."""
+    """Sessions that see the sheet get a command there, not in a file."""
     if one.kind != "command" or one.step.agent not in connected:
         return one
     return msgspec.structs.replace(one, step=AdviceStep("pin", one.step.instead, one.step.agent))
 
 
 def _is_said(one: Advice, folder: Path | None, connected: Collection[str]) -> bool:
-    """Whether sessions see it already, or the tree speaks against it."""
+    """Whether sessions see it already, or it cannot work in the checkout."""
     if one.is_on_sheet and one.step.agent in connected:
         return True
     if folder is None or one.step.kind != "instruction":
@@ -138,14 +146,13 @@ def _connections(
 def _connection(agent: str, sessions: int, own: Collection[Advice]) -> Advice:
     told = [one for one in own if one.kind in ("mistake", "command", "instruction")]
     evidence = AdviceEvidence(
-        sessions,
-        sessions,
-        sum(one.evidence.calls for one in told),
-        sum(one.evidence.minutes or 0.0 for one in told) or None,
-        None,
-        max((one.evidence.last_seen or 0.0 for one in told), default=0.0) or None,
-        tuple(dict.fromkeys(ref for one in told for ref in one.evidence.refs))[:5],
-        "none of them saw what had worked before",
+        sessions=sessions,
+        among=sessions,
+        calls=sum(one.evidence.calls for one in told),
+        minutes=sum(one.evidence.minutes or 0.0 for one in told) or None,
+        last_seen=max((one.evidence.last_seen or 0.0 for one in told), default=0.0) or None,
+        refs=tuple(dict.fromkeys(ref for one in told for ref in one.evidence.refs))[:5],
+        note="none of them saw what had worked before",
     )
     said = f"Connect {NAMES[agent]}: its next sessions see what works in their project."
     return make_advice("connection", None, f"connect\n{agent}", said, evidence, AdviceStep("connect", agent, agent), {})
@@ -178,7 +185,7 @@ def _file_name(agent: str) -> str:
     return {"claude-code": "CLAUDE.md", "gemini": "GEMINI.md", "hermes": "the memory of Hermes"}.get(agent, "AGENTS.md")
 
 
-# What calls were: most were lost, but a slow one was needed all the same.
+# What happened to the calls: most were lost, but a slow one was needed.
 _CALLS = {"slow": "waited for", "command": "spent on looking", "script": "written out"}
 
 
@@ -232,12 +239,12 @@ def apply_advice(
     if advice.step.kind == "pin":
         decide(store, advice.project or "", advice.step.text, "pin", redactor=redactor)
     elif advice.step.kind == "connect":
-        left = getattr(connector(advice.step.text), "left", None)
-        apply_plan(plan, home=config.home, clock=clock, left=left)
+        remove_ours = connector(advice.step.text).remove_ours
+        apply_plan(plan, home=config.home, clock=clock, remove_ours=remove_ours)
     else:
         if plan.is_empty:
             raise CannotDo("Already there. Nothing to change.")
-        apply_plan(plan, home=config.home, clock=clock, left=left_of(advice.step, advice.project), area=AREA)
+        apply_plan(plan, home=config.home, clock=clock, remove_ours=removal_of(advice.step, advice.project), area=AREA)
     keep_decision(store, advice, "applied", clock())
     return plan
 
@@ -260,11 +267,11 @@ def undo_advice(config: Config, store: Store, one: AppliedAdvice) -> ConnectPlan
     """Undo what applying advice changed; returns what was done. The advice is given again while it holds."""
     plan = ConnectPlan(one.id, parts=())
     if one.state == "applied" and one.step.kind == "connect":
-        plan = undo_changes(one.step.text, home=config.home, left=getattr(connector(one.step.text), "left", None))
+        plan = undo_changes(one.step.text, home=config.home, remove_ours=connector(one.step.text).remove_ours)
     elif one.state == "applied" and one.step.kind == "pin":
         decide(store, one.project or "", one.step.text, "undo")
     elif one.state == "applied":
-        plan = undo_changes(one.id, home=config.home, left=left_of(one.step, one.project), area=AREA)
+        plan = undo_changes(one.id, home=config.home, remove_ours=removal_of(one.step, one.project), area=AREA)
     drop_decision(store, one.id)
     return plan
 
@@ -274,12 +281,12 @@ def undo_preview(config: Config, one: AppliedAdvice) -> ConnectPlan:
     if one.state != "applied" or one.step.kind == "pin":
         return ConnectPlan(one.id, parts=())
     if one.step.kind == "connect":
-        return plan_undo(one.step.text, home=config.home, left=getattr(connector(one.step.text), "left", None))
-    return plan_undo(one.id, home=config.home, left=left_of(one.step, one.project), area=AREA)
+        return plan_undo(one.step.text, home=config.home, remove_ours=connector(one.step.text).remove_ours)
+    return plan_undo(one.id, home=config.home, remove_ours=removal_of(one.step, one.project), area=AREA)
 
 
 def may_be_told(redactor: Redactor, advice: Advice) -> bool:
-    """Whether the sentence and the step of advice pass the gate that everything passes that a model will read."""
+    """Whether the sentence and the step of advice pass the gate for everything that a model reads."""
     texts = [advice.sentence] if advice.step.kind == "connect" else [advice.sentence, advice.step.text]
     return all(_is_admitted(redactor, text, advice.project or "") for text in texts) and all(
         _may_be_shown(piece, advice.project or "") for piece in _commands(advice)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from seasoned.adopt.adopt import survey, take_over
 from seasoned.adopt.adopt import undo as undo_items
-from seasoned.adopt.context import AdoptContext, FirstVersion, find
-from seasoned.adopt.record import AdoptItem, AdoptRecord, TakenItem, load_record
+from seasoned.adopt.record import AdoptContext, AdoptItem, AdoptRecord, FirstVersion, TakenItem, find, load_record
 from seasoned.agent.memory.journal import ChangeJournal
 from seasoned.app.extras import require
 from seasoned.app.scheduler import own_zone
@@ -27,13 +26,7 @@ def preview(config: Config, folder: Path | None = None) -> list[AdoptItem]:
     found = _find(config, folder)
     with store_or_empty(config) as store:
         redactor = make_redactor(config)
-        journal = ChangeJournal(
-            store=store,
-            redactor=redactor,
-            home=config.home,
-            memory_folder=config.memory_folder,
-            skill_folder=config.skill_folder,
-        )
+        journal = memory_and_skills_in(config, store, redactor=redactor)
         # A database that several machines share exists; otherwise the jobs are in the store.
         if config.database_url:
             with shared_database(config) as database:
@@ -42,7 +35,7 @@ def preview(config: Config, folder: Path | None = None) -> list[AdoptItem]:
 
 
 def adopt(config: Config, folder: Path | None = None) -> list[AdoptItem]:
-    """Take over what is new in a folder; every item with what became of it."""
+    """Take over what is new in a folder; returns every item with its new state."""
     found = _find(config, folder)
     with _opened(config) as (store, database, journal):
         redactor = kept_secrecy(config).redactor()

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.backtest.figures import Backtest, figures
-from seasoned.backtest.replay import Replayed, conversations, replay
+from seasoned.app.stores import histories
+from seasoned.backtest.replay import Backtest, Replayed, conversations, figures, replay
+from seasoned.config import Config, load
 from seasoned.insight.report import Tell, answer_in_process
 from seasoned.insight.track import Track, tracks
 from seasoned.store import Store, open_store
-from seasoned.store.project import list_projects
+from seasoned.store.project import find_project, list_projects
 
 # Projects with fewer conversations say nothing about themselves: hardly anything was known.
 FEWEST_CONVERSATIONS = 8
@@ -67,7 +68,7 @@ def run_backtest(
 
 
 def _replay(found: Iterable[Track]) -> tuple[list[Replayed], int]:
-    """What became of the conversations, and how many lineages could not be placed in time."""
+    """The replayed conversations, and how many lineages have no place in time."""
     listed = list(found)
     placed = conversations(listed)
     return replay(placed), len({track.root for track in listed}) - len(placed)
@@ -87,6 +88,24 @@ def answer_of(found: Backtest, replayed: Iterable[Replayed], *, project: str | N
     kept = {one.project for one in found.projects}
     told = [one for one in replayed if one.project in kept and (one.lines["chosen"] or one.hints)]
     return BacktestAnswer(found, tuple(reversed(told[-MOST_RECENT:])), time.time(), project)
+
+
+def backtest(
+    paths: Iterable[Path | str] = (),
+    *,
+    project: str | None = None,
+    fewest: int = FEWEST_CONVERSATIONS,
+    config: Config | None = None,
+) -> BacktestAnswer:
+    """Replay histories: what would their sessions have been shown, and was it right?
+
+    Without paths, the sessions of the user's store. `project` is the key of one project, a unique name or a folder;
+    `fewest` leaves out projects with fewer conversations.
+    """
+    with histories(config or load(), [Path(path) for path in paths]) as read:
+        key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
+        found, replayed = run_backtest(read.store, project=key, fewest=fewest if key is None else 1)
+        return answer_of(found, replayed, project=key)
 
 
 def main(path: str, project: str | None = None) -> None:

@@ -161,7 +161,7 @@ def _check_own(file: Path) -> None:
 def restore_backup(config: Config, backup: Path, *, ask: Ask, clock: Callable[[], float]) -> Path | None:
     """Replace the store by a backup; returns where the present one is kept. CannotDo while a service runs.
 
-    It revives no request: the confirmations of the present store stay, as they go on from those of the backup.
+    Confirmations of the present store stay, so that no request comes back to life.
     """
     # On a new machine the home folder does not exist yet.
     make_private_folder(config.home)
@@ -169,7 +169,7 @@ def restore_backup(config: Config, backup: Path, *, ask: Ask, clock: Callable[[]
 
     def settle(present: Store | None, restored: Store) -> None:
         if config.database_url is not None:
-            # Confirmations are in the shared database, which this does not touch. Its admin proves it all the same.
+            # Confirmations stay in the shared database, but its admin must still agree.
             with shared_database(config, durable=True) as database:
                 _prove(database, backup, ask=ask, now=clock())
             return
@@ -186,7 +186,7 @@ def restore_backup(config: Config, backup: Path, *, ask: Ask, clock: Callable[[]
 
 
 def _is_newer(present: Store, restored: Store, backup: Path) -> bool:
-    """Whether the present confirmations go on from those of the backup; CannotDo if neither goes on from the other."""
+    """Whether the present audit continues that of the backup; CannotDo if neither continues the other."""
     here, there = _head(present), _head(restored)
     if there[0] == 0 or _contains(present, there):
         return here[0] > 0

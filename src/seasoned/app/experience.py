@@ -9,11 +9,9 @@ from typing import Literal
 import msgspec
 
 from seasoned.command.written import purpose_of
-from seasoned.experience.ask import Asking
-from seasoned.experience.lesson import Hint, Line
-from seasoned.experience.lookup import all_of, find_sheet
+from seasoned.experience.ask import ExperienceLookup
+from seasoned.experience.lesson import Hint, Line, all_of, find_sheet, hint_text
 from seasoned.experience.storage import refresh
-from seasoned.experience.tell import hint_text
 from seasoned.insight.report import Tell, answer_in_process
 from seasoned.store import DatabaseRow, Store, open_store
 
@@ -64,18 +62,18 @@ def sheet_view(store: Store, project: str, folder: Path | None, *, refreshed: bo
     if refreshed:
         refresh(store)
     where = None if folder is None else str(folder)
-    asking = Asking(store, project, "", where)
-    text, shown = asking.sheet()
+    lookup = ExperienceLookup(store, project, "", where)
+    text, shown = lookup.sheet()
     stored = find_sheet(store, project, where)
     choices = {row["form"]: row for row in store.rows("experience.choices", {"project": project})}
     kept = {line.form for line in shown}
-    entries = [_entry(line, kept, choices, asking) for line in (stored.lines if stored else ())]
+    entries = [_entry(line, kept, choices, lookup) for line in (stored.lines if stored else ())]
     known = {one.form for one in entries}
-    # What a person decided is listed too, whatever the evidence says.
+    # Lines that a person pinned or dropped are listed too, even without evidence.
     for form, row in choices.items():
         if form not in known:
             line = Line(form, row["text"], purpose_of(form), 1.0, 0, 0.0)
-            entries.append(_entry(line, kept, choices, asking))
+            entries.append(_entry(line, kept, choices, lookup))
     hints = _hints(store, project)
     return SheetView(
         project,
@@ -87,9 +85,9 @@ def sheet_view(store: Store, project: str, folder: Path | None, *, refreshed: bo
     )
 
 
-def _entry(line: Line, kept: set[str], choices: Mapping[str, DatabaseRow], asking: Asking) -> SheetEntry:
+def _entry(line: Line, kept: set[str], choices: Mapping[str, DatabaseRow], lookup: ExperienceLookup) -> SheetEntry:
     choice = choices.get(line.form)
-    why = asking.contradiction(line.text)
+    why = lookup.contradiction(line.text)
     if choice is not None and choice["choice"] == "drop":
         state, reason = "dropped", "you dropped it"
     elif why is not None:

@@ -45,7 +45,7 @@ def build_gateway(
 
 
 def first_moment(days: int | None) -> float:
-    """When the last so many days began: today counts as one, and days are those of UTC, as usage is summed by them."""
+    """The start of the last `days` days, today included, in UTC, because usage is summed by UTC days."""
     if days is None:
         return 0.0
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -1,4 +1,4 @@
-"""Learns from sessions as they end: reads what is new, and brings everything up to date that follows from it."""
+"""Learns from sessions as they end: reads what is new, and updates everything that depends on it."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _rebuild(config: Config, store: Store, *, wanted: bool) -> None:
     if last.seconds > _LONG_SECONDS and 0 <= now - last.at < last.seconds / _SHARE_OF_TIME:
         file.write_bytes(msgspec.json.encode(msgspec.structs.replace(last, is_owed=True)))
         return
-    # What a person built is left to the commands that a person gives.
+    # Templates that a person built change only when a person asks for it.
     refresh_templates(store, now=now, redactor=kept_secrecy(config).redactor(), only_auto=True)
     library = snapshot(store, now=now)
     if library.templates:

@@ -22,6 +22,7 @@ from seasoned.confirm.people.change import (
     ReplacePolicy,
     RevokeCredential,
     change_as,
+    check_allowable,
     first_admin,
     policy_change,
 )
@@ -38,7 +39,6 @@ from seasoned.confirm.people.credential import make as make_credential
 from seasoned.confirm.people.passphrase import authenticate_passphrase, set_passphrase
 from seasoned.confirm.people.passphrase import check_passphrase as check_new_passphrase
 from seasoned.confirm.policy import FILE, policy_bytes, read_policy
-from seasoned.confirm.request.allow_list import check_allowable
 from seasoned.confirm.request.book import Book
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.store import Database
@@ -59,7 +59,7 @@ class MadeCredential(NamedTuple):
 
 
 def user_name() -> str:
-    """The operating system's name of the user who runs this, whatever the environment says."""
+    """The operating system's name for this user; environment variables are ignored."""
     try:
         # Not getpass.getuser, which believes the environment variable USER: an agent could set it to another name.
         import pwd
@@ -172,7 +172,7 @@ def end(book: Book, name: str, *, admin: str | None, ask: Ask) -> Credential:
 def allow(
     book: Book, action: str, *, session: str | None, seconds: float | None, admin: str | None, ask: Ask
 ) -> ChangeResult:
-    """Let an action through without a person, in one session or in all, for a time or for good."""
+    """Allow an action without a person, in one session or in all, for a time or permanently."""
     expires_at = None if seconds is None else book.clock() + seconds
     return change(book, AddAllowed(action=action, session_key=session, expires_at=expires_at), admin, ask=ask)
 
@@ -245,7 +245,7 @@ def deciders(book: Book) -> list[str]:
 
 
 def operator_name() -> str:
-    """A name for the first admin: that of the user, as far as names of credentials allow."""
+    """A name for the first admin: the user's name, without characters that a credential may not have."""
     # What a credential's name may hold, which may not begin with a sign.
     return re.sub(r"[^a-z0-9._@+-]", "", user_name().lower()).lstrip("._@+-")[:64] or "operator"
 

@@ -29,7 +29,7 @@ def recall(
 ) -> Recall:
     """What worked for a tool or an error, in the sessions scanned so far; `project` is the key of one project.
 
-    Sessions of the last scan may not be indexed yet. That is done first, for so many seconds; the next call goes on.
+    Sessions of the last scan are indexed first, for at most `within_seconds`; the next call continues.
     """
     # A server is asked by several agents at once; one of them indexes.
     if is_behind(store) and _filling.acquire(blocking=False):

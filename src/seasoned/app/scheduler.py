@@ -21,10 +21,9 @@ from seasoned.errors import CannotDo, UsageError
 from seasoned.learn_queue import begin, note
 from seasoned.redact.key import Secrecy
 from seasoned.schedule import job_table
-from seasoned.schedule.agent_jobs import AgentJobs, add_checked, check_folder
 from seasoned.schedule.delivery import AnswerSender, claim_own, settle_delivery
 from seasoned.schedule.job import Every, Job, JobRun, new_id
-from seasoned.schedule.job_table import StoredJob
+from seasoned.schedule.job_table import AgentJobs, StoredJob, add_checked, check_folder
 from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts
 from seasoned.schedule.scheduler import POLL_SECONDS, RUNS_AT_ONCE, Scheduler
 from seasoned.schedule.script import FLOOD_BYTES, FOLDER, OUTPUT_CHARACTERS, CommandEnd
@@ -133,8 +132,8 @@ def build_parts(config: Config, secrecy: Secrecy) -> RunParts:
 
 
 def _run_command(command: Sequence[str], *, folder: Path, time_seconds: float, stop: Callable[[], bool]) -> CommandEnd:
-    from seasoned.agent.toolset.process import run
     from seasoned.agent.toolset.scope import ToolLimits
+    from seasoned.agent.toolset.terminal import run
 
     # Scripts run like the agent's own commands: with a time limit, and a flood of output ends them.
     limits = ToolLimits(time_seconds=time_seconds, output_characters=OUTPUT_CHARACTERS, flood_bytes=FLOOD_BYTES)

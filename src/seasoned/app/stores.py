@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from seasoned.atomic_write import make_private_folder
+from seasoned.background import start
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SourceError, StoreError, UsageError
-from seasoned.experience.memory_file import project_folder
+from seasoned.experience.memory import project_folder
 from seasoned.history.discover import GIT_FILE, checkpoints_changed_ns, discover
 from seasoned.project import repository_of
 from seasoned.redact.key import Secrecy, load_key, new_key
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
     import logging
 
     from seasoned.agent.memory.journal import ChangeJournal
+    from seasoned.live import RunningSessions
     from seasoned.redact.redactor import Redactor
 
 # The log rotates: at most 4 MB on disk, however long a server runs.
 _LOG_BYTES = 1_000_000
 _OLD_LOGS = 3
-# What the readers could not learn by themselves takes longest where a large history has to be learned from again: then
-# the newest sessions come first, and the next scan, or the next recall, goes on where this one stopped.
+# Learning again from a large history takes long: the newest sessions come first, and the next scan or recall continues.
 _FILL_SECONDS = 60.0
 
 TellProgress = Callable[[int, int], None]
@@ -166,7 +167,7 @@ def scan_into_store(
 
 
 def learn_rest(store: Store) -> int:
-    """Learn from sessions just written as far as the readers could not; returns how many still wait."""
+    """Learn from new sessions what the readers could not; returns how many sessions still wait."""
     # Imported here: most scans find nothing new.
     from seasoned.experience.storage import refresh
 
@@ -197,7 +198,7 @@ def _retire_outdated(store: Store) -> None:
     from seasoned.template.library.upkeep import retire_stale
 
     now = time.time()
-    # What a person built is left to the commands that a person gives.
+    # Templates that a person built change only when a person asks for it.
     retire_stale(store, snapshot(store, now=now), now=now, only_auto=True)
 
 
@@ -302,7 +303,7 @@ def histories(
 
 
 def _store_note(store: Store) -> str:
-    """From when the answer is: the user may have expected what happened since."""
+    """When the store was last updated: the user may expect newer sessions."""
     row = store.row("source.last_read")
     if row is None or row["scanned_at"] is None:
         return "From the store. `seasoned scan` adds the histories of your agents."
@@ -312,7 +313,7 @@ def _store_note(store: Store) -> str:
 
 @contextmanager
 def sessions_for(text: str, paths: Sequence[Path] = (), *, progress: Progress = no_progress) -> Iterator[Histories]:
-    """The sessions meant, with their row ids: one by its id, or all that the paths hold if the text is one of them."""
+    """The session with this id, or every session of the path that `text` names; with their row ids."""
     if not text.strip():
         raise UsageError("The session is empty. Give a session id or a path.")
     config = load()
@@ -414,18 +415,23 @@ def memory_and_skills(
 
 
 def memory_and_skills_in(
-    config: Config, store: Store, *, memory: Path | None = None, skills: Path | None = None
+    config: Config,
+    store: Store,
+    *,
+    memory: Path | None = None,
+    skills: Path | None = None,
+    redactor: Redactor | None = None,
 ) -> ChangeJournal:
-    """Memory and skills with a store that is open already."""
+    """Memory and skills with a store that is already open. Without a redactor, the redaction key is created."""
     # Imported here: only commands that change memory or skills need it.
     from seasoned.agent.memory.journal import ChangeJournal
 
     return ChangeJournal(
         store=store,
-        redactor=kept_secrecy(config).redactor(),
+        redactor=redactor or kept_secrecy(config).redactor(),
         home=config.home,
-        memory_folder=memory or config.memory_folder,
-        skill_folder=skills or config.skill_folder,
+        memory_folder=memory or config.home / config.memory_folder,
+        skill_folder=skills or config.home / config.skill_folder,
     )
 
 
@@ -442,6 +448,24 @@ def project_folder_at(config: Config, folder: Path) -> Path | None:
     with store_or_empty(config) as store:
         key = project_key(store, str(folder))
     return None if key is None else project_folder(config.home, key)
+
+
+def live_sessions(config: Config, paths: Sequence[Path] = ()) -> RunningSessions:
+    """The sessions that are running under these paths, or those of this user's agents."""
+    from seasoned.live import LiveReader, RunningSessions
+
+    return RunningSessions(tuple(paths) or own_paths(config), LiveReader(make_redactor(config)))
+
+
+def token_file(config: Config) -> Path:
+    """Where this machine keeps its token for the team's server; it exists only in a team."""
+    return config.home / "secrets" / "team_token"
+
+
+def sync_in_background(config: Config) -> None:
+    """Push to the team's server and pull from it in another process, if this machine is in a team."""
+    if token_file(config).exists():
+        start("seasoned.app.team", str(config.home))
 
 
 def open_log(config: Config, secrecy: Secrecy, *, verbose: bool) -> logging.Logger:

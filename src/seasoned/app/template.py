@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,31 +20,35 @@ from seasoned.app.stores import (
     own_store,
     redaction_key,
     scan_into_store,
+    shared_database,
     uses_store,
 )
+from seasoned.begin.settings import begin_settings
+from seasoned.begin.warm_start import NewSession
+from seasoned.begin.warm_start import begin as begin_session
 from seasoned.command.tool import TaskType
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, UsageError
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
-from seasoned.store.project import find_project, refs_in
+from seasoned.store.project import find_project, project_key, refs_in
 from seasoned.store.search import find_session
 from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
+from seasoned.template.choose.offered import Tools
 from seasoned.template.example import MAX_AGE_DAYS, Example, Template, check_name, name_from
 from seasoned.template.library import storage
 from seasoned.template.library.exchange import MOST_BYTES, ImportedTemplate, read_template
 from seasoned.template.library.guard import GuardRuling
 from seasoned.template.library.project import library_for, library_of, template_of
-from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, State
+from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, State, TemplateUse, use_of
 from seasoned.template.library.upkeep import Retirement, prove_imported, too_old
 from seasoned.template.library.upkeep import refresh as update_templates
-from seasoned.template.library.usage import TemplateUse, use_of
-from seasoned.template.mine.build import FROM_ONE_SESSION
-from seasoned.template.mine.build import build as mine_template
-from seasoned.template.mine.build import create as template_of_session
+from seasoned.template.mine.miner import FROM_ONE_SESSION
+from seasoned.template.mine.miner import build as mine_template
+from seasoned.template.mine.miner import create as template_of_session
 from seasoned.template.mine.selection import MiningOptions, why_nothing
-from seasoned.template.provision import Messages, Provisioned
+from seasoned.template.provision import Messages, Provisioned, insert
 from seasoned.template.provision import provision as provision_from
 from seasoned.template.render import Rendered, render
 from seasoned.text import plural
@@ -72,7 +76,7 @@ class Refreshed(msgspec.Struct, frozen=True):
 def library_now(store: Store, *, now: float | None = None) -> tuple[Library, TemplateUse]:
     """The library as of now, and how often its templates and examples were shown."""
     # `current` and not `snapshot`: examples may have become too old since they were stored.
-    return storage.current(store, now=time.time() if now is None else now), use_of(store)
+    return storage.cached_library(store, now=time.time() if now is None else now), use_of(store)
 
 
 def list_templates(
@@ -314,7 +318,7 @@ def provision(
     """
     now = time.time()
     with own_store(config or load()) as store:
-        library = storage.current(store, now=now) if project is None else library_for(store, project, now=now)
+        library = storage.cached_library(store, now=now) if project is None else library_for(store, project, now=now)
         made = provision_from(messages, library=library, tools=tools, task=task, template=template, **options)
         if made.block is not None and made.rendered is not None:
             # The opening line of the block names it, so that a later scan knows what the session was shown.
@@ -323,3 +327,59 @@ def provision(
             if is_used and made.messages != messages:
                 storage.count_use(store, made.block.template, made.rendered.example_ids)
     return made
+
+
+# Sessions of a program that names no agent belong to this one.
+_AGENT = "library"
+
+
+class BegunConversation(msgspec.Struct, frozen=True):
+    """The messages that a conversation begins with, and what was put into them."""
+
+    messages: list[dict[str, Any]]
+    template: str | None  # `name@version`; None if nothing was shown
+    example_ids: tuple[str, ...]
+    arm: str | None  # in the running experiment; None if it takes no part
+    reason: str
+
+
+def begin(
+    conversation: str,
+    messages: Sequence[Mapping[str, Any]],
+    *,
+    tools: Tools | None = None,
+    task: str | None = None,
+    folder: Path | str | None = None,
+    template: str | None = None,
+    format: Format = "openai",
+    config: Config | None = None,
+) -> BegunConversation:
+    """Begin a conversation with what was learned: the same examples, byte for byte, each time it is asked for.
+
+    Call it with the first messages, and again whenever the conversation is sent from its beginning. `conversation` is
+    its id, as `agent:id` or alone; `tools` are in any provider's shape; `folder` is where it works, so that it sees
+    experience of its project. The settings of `[warm]` and a running experiment hold. Where nothing fits, the messages
+    come back unchanged and `reason` says why.
+    """
+    config = config or load()
+    with own_store(config) as store:
+        session = NewSession(
+            id=conversation if ":" in conversation else f"{_AGENT}:{conversation}",
+            format=format,
+            messages=messages,
+            task=task,
+            tools=tools,
+            template=template,
+            project=None if folder is None else project_key(store, str(folder)),
+        )
+        begun = begin_session(
+            store, lambda: shared_database(config), session, begin_settings(config, "library"), now=time.time()
+        )
+    given = [dict(message) for message in messages]
+    return BegunConversation(
+        given if begun.rendered is None else insert(given, begun.rendered),
+        begun.template,
+        begun.example_ids,
+        begun.arm,
+        begun.reason,
+    )

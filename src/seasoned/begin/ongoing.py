@@ -1,19 +1,29 @@
-"""A session that is under way: whether its arm holds help back, and what has to be retracted."""
+"""Sessions that are under way: hints after failed calls, retractions, and whether an arm withholds help.
+
+A conversation repeats its results in every request, and providers cache what was sent. So the hint after a result is
+decided once, when the result is first sent, and stored: every later request and process sends the same bytes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from seasoned.begin.settings import BeginSettings
 from seasoned.config import Config
+from seasoned.experience.ask import ExperienceLookup
+from seasoned.marks import HINT_OPENS
+from seasoned.session import ToolCall
 from seasoned.store import Database, Store, open_database
 
 if TYPE_CHECKING:
     from seasoned.template.library.storage import Library
+
 
 OpenDatabase = Callable[[], AbstractContextManager[Database]]
 
@@ -27,7 +37,7 @@ class Retraction(msgspec.Struct, frozen=True):
 
 @contextmanager
 def experiment_database(config: Config, store: Store) -> Iterator[Database]:
-    """Where assignments are kept: the PostgreSQL database that several machines share, or else the store."""
+    """The database with the assignments: PostgreSQL if several machines share it, else the store."""
     if config.database_url is None:
         yield store
         return
@@ -50,7 +60,7 @@ def is_held_back(database: OpenDatabase, session: str, settings: BeginSettings, 
 
 
 def find_retraction(library: Library, example_ids: Collection[str], told: Collection[str] = ()) -> Retraction | None:
-    """What has to be said to a session that was shown these examples; None if none is suspended that was not `told`."""
+    """The retraction for a session that was shown these examples; None if all suspended ones are in `told`."""
     from seasoned.template.library.guard import retraction
     from seasoned.template.library.storage import find_example
 
@@ -60,3 +70,98 @@ def find_retraction(library: Library, example_ids: Collection[str], told: Collec
         if library.state_of(one) == "suspended"
     ]
     return Retraction(retraction(found), tuple(example.id for example in found)) if found else None
+
+
+_MOST = 2000
+
+
+class CallHints:
+    """The hints of running conversations, by the id of the call whose result they follow."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._lines: OrderedDict[str, dict[str, str]] = OrderedDict()
+
+    def known(self, conversation: str) -> Mapping[str, str] | None:
+        """The hints of a conversation that are in memory; None if it was not looked up yet."""
+        with self._lock:
+            return self._lines.get(conversation)
+
+    def lines(self, store: Store, conversation: str) -> dict[str, str]:
+        """The hints of a conversation, also from before this process; an empty text means that there is none."""
+        with self._lock:
+            found = self._lines.get(conversation)
+        if found is not None:
+            return found
+        rows = store.rows("experience.told_at_calls", {"conversation": conversation})
+        read = {row["call_id"]: HINT_OPENS + row["text"] for row in rows}
+        with self._lock:
+            found = self._lines.setdefault(conversation, read)
+            if len(self._lines) > _MOST:
+                self._lines.popitem(last=False)
+        return found
+
+    def decide(self, lookup: ExperienceLookup, call: ToolCall, *, agent: str) -> str:
+        """The hint after the result of a call: what repaired such a failure in its project, once a conversation."""
+        lines = self.lines(lookup.store, lookup.conversation)
+        if call.id not in lines:
+            text = _hint(lookup, call, agent)
+            told = bool(text) and lookup.tell_once("after", text, call_id=call.id)
+            lines[call.id] = HINT_OPENS + text if told else ""
+        return lines[call.id]
+
+    def pass_over(self, conversation: str, call_id: str) -> None:
+        """Note that a result was sent without a hint because the decision took too long: it stays so."""
+        with self._lock:
+            self._lines.setdefault(conversation, {}).setdefault(call_id, "")
+
+
+def with_lines(messages: Sequence[dict[str, Any]], lines: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Messages of OpenAI or Anthropic with each hint after the result it belongs to, once."""
+    left = {call_id: line for call_id, line in lines.items() if line}
+    return [_with_line(message, left) for message in messages] if left else list(messages)
+
+
+def _with_line(message: dict[str, Any], left: dict[str, str]) -> dict[str, Any]:
+    content = message.get("content")
+    if message.get("role") == "tool":
+        line = left.pop(str(message.get("tool_call_id")), "")
+        return {**message, "content": _followed(content, line)} if line else message
+    if isinstance(content, list) and any(_result_id(part) in left for part in content):
+        parts = [
+            {**part, "content": _followed(part.get("content"), left.pop(key))}
+            if (key := _result_id(part)) in left
+            else part
+            for part in content
+        ]
+        return {**message, "content": parts}
+    return message
+
+
+def _result_id(part: object) -> str:
+    """The call that a part of an Anthropic message answers; empty for another part."""
+    is_result = isinstance(part, dict) and part.get("type") == "tool_result"
+    return str(part.get("tool_use_id")) if is_result and isinstance(part, dict) else ""
+
+
+def _followed(content: object, line: str) -> object:
+    if isinstance(content, list):
+        return [*content, {"type": "text", "text": line}]
+    return f"{content}\n\n{line}" if content else line
+
+
+def _hint(lookup: ExperienceLookup, call: ToolCall, agent: str) -> str:
+    if call.result is None or not call.result.text.strip():
+        return ""
+    # Most results are no known failure. Judging takes longer than the lookup, so it comes second.
+    text = lookup.after(call.tool, call.arguments, call.result.text)
+    if not text:
+        return ""
+    from seasoned.outcome.judge import judge
+
+    return text if judge(call, agent=agent).verdict == "failed" else ""
+
+
+def knows_repairs(store: Store, project: str) -> bool:
+    """Whether any repair is known in this project."""
+    return store.row("experience.knows_repairs", {"project": project}) is not None

@@ -27,9 +27,9 @@ class BeginSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for the sessions of one entry point."""
 
     is_enabled: bool = True
-    # The template to show if no experiment runs; None for the one that fits.
+    # The template to show if no experiment runs; None for the one that fits best.
     template: str | None = None
-    budget: int | None = None  # the most tokens that a block may have; None for the usual number
+    budget: int | None = None  # the most tokens that a block may have; None for the default
     experiment: str | None = None  # the experiment whose arms decide what a session is shown
     silent: tuple[TellingPlace, ...] = ()
     memory_budget: int = 300  # tokens of memory and skills
@@ -50,7 +50,7 @@ class BeginSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def begin_settings(config: Config, entry: EntryPoint, own: FormerSettings | None = None) -> BeginSettings:
-    """The settings for one entry point: `[warm]` first, then `own`, which is what its own file says."""
+    """The settings for one entry point: `[warm]` first, then `own`, those of its file."""
     warm, own = config.warm, own or FormerSettings()
     experiment = own.experiment if warm.experiment is None else warm.experiment
     if experiment is None:
@@ -70,7 +70,7 @@ def begin_settings(config: Config, entry: EntryPoint, own: FormerSettings | None
 
 
 def takes_part(config: Config, entry: EntryPoint) -> bool:
-    """Whether an experiment runs that new sessions of this entry point are assigned by."""
+    """Whether new sessions of this entry point take part in a running experiment."""
     settings = begin_settings(config, entry)
     return settings.is_enabled and settings.experiment is not None
 
@@ -92,7 +92,7 @@ def moved_settings(config: Config) -> list[str]:
 
 
 def _former(path: Path) -> FormerSettings:
-    # Most homes have no such file, and a hook has no time to look for its contents.
+    # Most homes have no such file, and hooks should not spend time on it.
     return read_settings(path, FormerSettings) if path.exists() else FormerSettings()
 
 

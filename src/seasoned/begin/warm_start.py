@@ -1,6 +1,6 @@
-"""The beginning of a session: its arm, its block or none, and what is kept of that. Every entry point calls `begin`.
+"""How a session begins: its arm, its block or none, and what is stored about that. Every entry point calls `begin`.
 
-What a conversation begins with stays: one block for each format, the same bytes for as long as the conversation lives.
+What a conversation begins with stays: one block for each format, the same bytes as long as the conversation lives.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def _log_warning(text: str) -> None:
 
 
 class NewSession(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that begins: its first request, as far as the decision depends on it."""
+    """A session that begins: the parts of its first request that matter for the decision."""
 
     # `agent:native id` of the first session of its lineage: a resumed or forked session keeps its block and arm.
     id: str
     format: Format
-    # In which forms the examples may be shown; the first that has something to show is taken. Without any form only
-    # what the first prompt asks for is shown.
+    # The forms in which examples may be shown; the first with something to show is used. Without a form, only what the
+    # first prompt asks for is shown.
     forms: tuple[Form, ...] = ("messages",)
     messages: Sequence[Mapping[str, Any]] = ()
     task: str | None = None  # what the session is about; by default what the user said last
@@ -63,13 +63,13 @@ class NewSession(msgspec.Struct, frozen=True, kw_only=True):
     # A template that was asked for; None for the one of the settings, or else the one that fits.
     template: str | None = None
     is_small: bool = False  # whether the model is a very small one
-    # The key of its project; None if it has none. Of other projects it is shown only how named tools are called.
+    # The key of its project, if it has one. From other projects, it sees only how named tools are called.
     project: str | None = None
-    # Where it works, for an agent that is shown the sheet of its project instead of examples.
+    # Its folder, for agents that see the sheet of their project instead of examples.
     folder: str | None = None
-    # Where it works, for an agent that is reached by messages: what the tree contradicts is not told.
+    # Its folder, for agents that are reached by messages: commands that cannot work there are not shown.
     workdir: str | None = None
-    # False if the session was begun for a certain template: chance did not choose it, so it is in no experiment.
+    # False if the session was begun for a certain template: it was not chosen at random, so it is in no experiment.
     may_be_assigned: bool = True
 
 
@@ -104,8 +104,8 @@ def begin(
 ) -> Begun:
     """Decide what a session begins with; one that is under way keeps what it began with.
 
-    `database` is only opened if an experiment runs. `is_late` says whether the request could not wait any longer and
-    went without a block. Raises StoreError if the block cannot be kept: a resumed session would begin otherwise.
+    `database` is opened only if an experiment runs. `is_late` tells whether the request could not wait and was sent
+    without a block. Raises StoreError if the block cannot be stored: a resumed session would begin differently.
     """
     if carries_block(session.messages):
         return Begun(None, "The conversation carries a block already.")
@@ -166,7 +166,7 @@ def _ensure(
     template = session.template or settings.template if enrolled is None else enrolled.template
     if session.folder is not None and not template:
         # Imported here: only agents that work in a project have a sheet.
-        from seasoned.begin.sheet import ensure_sheet
+        from seasoned.begin.start_text import ensure_sheet
 
         if not settings.tells("start"):
             return Ensured(None, "Sessions see nothing at their start.")
@@ -203,19 +203,19 @@ def _told(store: Store, session: NewSession, settings: BeginSettings, *, is_kept
     """What the first prompt asks for in the session's project; empty for nothing. Once a conversation."""
     if session.project is None or session.folder is not None or not settings.tells("prompt"):
         return ""
-    # These are commands: who has no shell cannot run them.
+    # These are commands: a session without a shell cannot run them.
     if session.tools is not None and not any(tool_of(name).form == "shell" for name in offered(session.tools)):
         return ""
     # Imported here: a hook tells the first prompt by itself.
-    from seasoned.experience.ask import Asking
+    from seasoned.experience.ask import ExperienceLookup
 
-    asking = Asking(store, session.project, session.id, session.workdir)
-    text = asking.first_prompt(session.task if session.task is not None else last_request(session.messages))
-    return text if text and (not is_kept or asking.once("prompt", "")) else ""
+    lookup = ExperienceLookup(store, session.project, session.id, session.workdir)
+    text = lookup.first_prompt(session.task if session.task is not None else last_request(session.messages))
+    return text if text and (not is_kept or lookup.tell_once("prompt", "")) else ""
 
 
 def _library(store: Store, session: NewSession, settings: BeginSettings, now: float) -> Library:
-    """What the session may be shown: nothing of a project that is not its own."""
+    """The library that the session may be shown: nothing of other projects."""
     # Imported here: a hook shows the sheet, and seldom gets here.
     from seasoned.store.project import project_key
     from seasoned.template.library.project import library_for
@@ -233,7 +233,7 @@ def _note_exposure(
         with database() as opened:
             log_exposure(opened, enrolled.experiment, session.id, arm=enrolled.arm, example_ids=ids, now=now)
     except StoreError as error:
-        # The block is kept and stays. Results are by arm, which is logged; only the share of exposed sessions suffers.
+        # The block stays. Results are by arm, which is logged; only the share of exposed sessions suffers.
         warn(f"What a session was shown could not be logged: {error}")
 
 
@@ -264,7 +264,7 @@ def _would_show(
 ) -> tuple[str, ...] | None:
     """What a session would be shown in an arm; None for nothing."""
     if session.folder is not None and not template:
-        from seasoned.begin.sheet import sheet_ids
+        from seasoned.begin.start_text import sheet_ids
 
         return (sheet_ids(store, session.id, session.folder) if settings.tells("start") else ()) or None
     shown = _make(store, session, settings, template, now).rendered
@@ -272,7 +272,7 @@ def _would_show(
 
 
 def show_once(store: Store, session: NewSession, settings: BeginSettings, *, now: float) -> Begun:
-    """A block for a caller that inserts it itself; only its mark and its use are stored."""
+    """A block for a caller that inserts it itself; only its mark and use are stored."""
     told = _told(store, session, settings, is_kept=False)
     made = _make(store, session, settings, session.template or settings.template, now, told)
     if made.block is None or made.rendered is None:
@@ -287,7 +287,7 @@ def show_once(store: Store, session: NewSession, settings: BeginSettings, *, now
 def _make(
     store: Store, session: NewSession, settings: BeginSettings, template: str | None, now: float, told: str = ""
 ) -> Provisioned:
-    """The block that the session would be shown, in the first form that has something to show; nothing is kept."""
+    """The block that the session would be shown, in the first form with something to show; nothing is stored."""
     made = Provisioned([], None, None, "No form was given.")
     for form in session.forms:
         made = provision(

@@ -1,4 +1,4 @@
-"""`connect`: let an agent begin warm, be reviewed and ask; every change is shown first and can be undone."""
+"""`connect` and `adopt`: use Seasoned with the agents you have, and take over what Hermes kept."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
-from seasoned.cli.options import json_option, yes_option
+from seasoned.adopt.record import AdoptItem
+from seasoned.app import adopt as adoption
+from seasoned.cli.options import agrees, dry_run_option, json_option, yes_option
 from seasoned.cli.output import print_json, printable
 from seasoned.config import Config, load
-from seasoned.connect.agent import AGENTS, KnownAgent, connector
+from seasoned.connect.agent import AGENTS, KnownAgent, advised, connector, review_advice
 from seasoned.connect.apply import apply_plan, chosen_parts, is_connected, own_programs, undo_plan
 from seasoned.connect.apply import undo as undo_changes
 from seasoned.connect.plan import PARTS, REVIEW_STEP, ConnectPlan, Part, made_links, missing_links, preview
-from seasoned.connect.review_advice import advised, review_advice
 from seasoned.errors import UsageError
+from seasoned.text import plural
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -27,7 +31,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.command()
 @click.argument("agent", type=click.Choice(list(AGENTS)), required=False)
 @click.option("--undo", is_flag=True, help="Undo what connecting changed.")
-@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@dry_run_option
 @click.option(
     "--prefill", metavar="TEMPLATE", help="Hermes only: write a prefill file from this template instead of the plugin."
 )
@@ -152,10 +156,10 @@ def _connect(
     config = load()
     module, known = connector(agent), AGENTS[agent]
     # Takes our part out of a file that was edited since; not every connector needs it.
-    left = getattr(module, "left", None)
+    remove_ours = module.remove_ours
     if undo:
         # From the record that connecting kept, not from today's rules: it undoes what was really written.
-        plan = undo_plan(agent, home=config.home, left=left)
+        plan = undo_plan(agent, home=config.home, remove_ours=remove_ours)
     else:
         before = chosen_parts(agent, home=config.home) or tuple(PARTS)
         asks = parts is None and not (yes or as_json or dry_run or agent == "hermes") and sys.stdin.isatty()
@@ -172,16 +176,13 @@ def _connect(
     # Nothing to write, so there is nothing to ask.
     if dry_run or (not undo and plan.is_empty):
         answer["state"] = "previewed" if dry_run else "unchanged"
-    elif not yes and (as_json or not click.confirm("Write these changes?" if not undo else "Undo these changes?")):
-        if as_json:
-            # A program that reads JSON cannot answer a question.
-            raise UsageError("--json asks no questions: add --yes, or --dry-run to look only.")
+    elif not agrees("Undo these changes?" if undo else "Write these changes?", yes=yes, as_json=as_json):
         answer["state"] = "declined"
     elif undo:
-        undo_changes(agent, home=config.home, left=left)
+        undo_changes(agent, home=config.home, remove_ours=remove_ours)
         answer["state"] = "undone"
     else:
-        answer["kept"] = str(apply_plan(plan, home=config.home, clock=time.time, left=left))
+        answer["kept"] = str(apply_plan(plan, home=config.home, clock=time.time, remove_ours=remove_ours))
         answer["state"] = "connected"
         if answer["steps"] and answer["steps"][-1] == advice:
             advised(config, agent)
@@ -261,3 +262,113 @@ def _end(answer: dict[str, Any], *, as_json: bool) -> None:
         for number, step in enumerate(answer["steps"], start=1):
             # Long paths and commands stay whole, to be copied.
             click.echo(f"  {number}. {step}")
+
+
+_TITLES = {
+    "template": "Templates",
+    "script": "Scripts",
+    "skill": "Skills",
+    "job": "Jobs",
+    "memory": "Memory",
+    "audit": "Audit of confirmations",
+}
+_STATE_COLOURS = {"new": "green", "changed": "green", "left out": "yellow"}
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path, readable=False))
+@click.option("--undo", is_flag=True, help="Undo what was taken over.")
+@click.option("--dry-run", is_flag=True, help="Show what would be taken over, and write nothing.")
+@yes_option
+@json_option
+def adopt(folder: Path | None, undo: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Take over what the first version kept.
+
+    FOLDER is that of Hermes, ~/.hermes by default, and is only read. Templates, jobs with their scripts and skills,
+    memory and the audit of confirmations are shown, and taken over once you agree. Calls in templates are judged by
+    their results: failed ones are left out. Jobs come paused.
+
+    \b
+    Example: seasoned adopt
+    Example: seasoned adopt --undo
+    """
+    config = load()
+    if undo:
+        _undo_adoption(config, folder, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
+    items = adoption.preview(config, folder)
+    state = "previewed" if dry_run else "unchanged"
+    count = sum(one.state in ("new", "changed") for one in items)
+    if not as_json:
+        _show_items(items)
+    if count and not dry_run:
+        if agrees(f"Take over {plural(count, 'item')}?", yes=yes, as_json=as_json):
+            before, items, state = items, adoption.adopt(config, folder), "adopted"
+            if not as_json:
+                _show_surprises(before, items)
+        else:
+            state = "declined"
+    _print_adopted(folder or config.hermes_home, state, items, as_json=as_json)
+
+
+def _undo_adoption(config: Config, folder: Path | None, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    if folder is not None:
+        raise UsageError("--undo takes no FOLDER: it undoes everything that was taken over.")
+    record = adoption.adopted(config)
+    items = [msgspec.to_builtins(one) for one in record.items]
+    answer: dict[str, Any] = {"folder": record.folder, "state": "previewed", "items": [], "steps": [], "stays": []}
+    answer["items"] = [
+        {"kind": one["kind"], "name": one["name"], "source": one["source"], "state": "taken", "notes": []}
+        for one in items
+    ]
+    if not as_json:
+        for one in record.items:
+            click.echo(printable(f"  {one.kind} {one.name}"))
+    if not dry_run:
+        if agrees(f"Undo {plural(len(items), 'item')}?", yes=yes, as_json=as_json):
+            stays = adoption.undo(config)
+            answer |= {"state": "undone", "stays": [{"name": one.name, "reason": why} for one, why in stays]}
+        else:
+            answer["state"] = "declined"
+    if as_json:
+        print_json("adopt", answer)
+        return
+    for one in answer["stays"]:
+        click.echo(printable(f"{one['name']}: {one['reason']}"), err=True)
+    click.echo("Everything is as it was before." if answer["state"] == "undone" else "Nothing was changed.")
+
+
+def _show_items(items: Sequence[AdoptItem]) -> None:
+    for kind, title in _TITLES.items():
+        found = [one for one in items if one.kind == kind]
+        if found:
+            click.secho(title, bold=True)
+        for one in found:
+            click.echo("  " + click.style(f"{one.state:<9}", fg=_STATE_COLOURS.get(one.state)) + printable(one.name))
+            for note in one.notes:
+                click.echo(f"           {printable(note)}")
+
+
+def _show_surprises(before: Sequence[AdoptItem], after: Sequence[AdoptItem]) -> None:
+    """Print what the preview could not know: which texts were refused, and why."""
+    said = {(one.kind, one.source): one.notes for one in before}
+    for one in after:
+        for note in [note for note in one.notes if note not in said.get((one.kind, one.source), ())]:
+            click.echo(printable(f"{one.kind} {one.name}: {note}"), err=True)
+
+
+def _print_adopted(folder: Path, state: str, items: Sequence[AdoptItem], *, as_json: bool) -> None:
+    steps = adoption.next_steps(list(items)) if state in ("adopted", "unchanged") else []
+    if as_json:
+        shown = [msgspec.to_builtins(one) for one in items]
+        print_json("adopt", {"folder": str(folder), "state": state, "items": shown, "steps": steps, "stays": []})
+        return
+    if state == "adopted":
+        count = sum(one.state in ("new", "changed") for one in items)
+        click.echo(f"Took over {plural(count, 'item')}. `seasoned adopt --undo` undoes it.")
+    else:
+        click.echo("Nothing new to take over." if state == "unchanged" else "Nothing was changed.")
+    for number, step in enumerate(steps, start=1):
+        if number == 1:
+            click.echo("Left for you to do:")
+        click.echo(f"  {number}. {step}")

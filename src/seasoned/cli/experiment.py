@@ -18,7 +18,7 @@ from seasoned.app import experiment as experiments
 from seasoned.app.experiment import ExperimentPlan, live_experiment, live_experiments, task_experiments
 from seasoned.app.extras import require_numbers
 from seasoned.app.stores import user_store
-from seasoned.cli.options import Commands, json_option, yes_option
+from seasoned.cli.options import Commands, base_url_option, json_option, model_option, yes_option
 from seasoned.cli.output import console, print_json, printable, shows_progress, table, when
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
@@ -90,7 +90,7 @@ def print_live_list(found: Sequence[LiveListing]) -> None:
         for one in found
     ]
     columns = ["running", "arms", "sessions", "shown a block", "since", "last session"]
-    table(columns, rows, right=["sessions", "shown a block"], whole=["running"])
+    table(columns, rows, nowrap=["running"])
 
 
 def print_live(name: str, *, as_json: bool) -> None:
@@ -139,9 +139,8 @@ def _print_arms(report: LiveReport) -> None:
         )
         for one in report.arms
     ]
-    right = ["assigned", "shown a block", "with calls", "failed of calls"]
-    whole = ["arm", "error rate", "first call works", "no failed call"]
-    table(["arm", *right, *whole[1:]], rows, right=right, whole=whole)
+    rates = ["error rate", "first call works", "no failed call"]
+    table(["arm", "assigned", "shown a block", "with calls", "failed of calls", *rates], rows, nowrap=["arm", *rates])
     click.echo("Rates are means over sessions, with intervals that stay valid however often you look.")
     click.echo(_ratio(report.assigned_ratio))
 
@@ -175,7 +174,7 @@ def _print_effects(report: LiveReport) -> None:
         for one in report.effects
     ]
     click.echo()
-    table(["contrast", "measure", "difference", "p (Holm)"], rows, right=["p (Holm)"], whole=["contrast"])
+    table(["contrast", "measure", "difference", "p (Holm)"], rows, nowrap=["contrast"])
 
 
 def _print_examples(examples: Sequence[LiveExample]) -> None:
@@ -194,7 +193,7 @@ def _print_examples(examples: Sequence[LiveExample]) -> None:
     ]
     columns = ["example", "tool", "arm", "with", "without", "calls that work", "", "state"]
     click.echo()
-    table(columns, rows, right=["with", "without"], whole=["example"])
+    table(columns, rows, nowrap=["example"])
     for one in examples:
         if one.state != "active":
             about = f"{one.effect.example_id} is {one.state} since {when(one.changed_at)}"
@@ -231,7 +230,7 @@ def print_list(*, as_json: bool) -> None:
     rows += [(design.name, design.tasks, design.part, "–", 0, 0, 0, "–") for design, _, counted in found if not counted]
     columns = ["experiment", "tasks", "part", "model", "arms", "done", "runs", "last run"]
     if rows:
-        table(columns, rows, right=["arms", "done", "runs"], whole=["experiment"])
+        table(columns, rows, nowrap=["experiment"])
     elif not live:
         click.echo(f"There are no experiments yet. {_MADE_BY}")
     if live:
@@ -292,11 +291,10 @@ def _print_analysis(found: Analysis) -> None:
         for arm in found.arms
     ]
     columns = ["arm", "tasks", "runs", *[KINDS[name].label for name in names]]
-    table(columns, rows, right=columns[1:], title=title)
+    table(columns, rows, title=title)
     table(
         ["contrast", "difference", "p (Holm)", "tasks"],
         [(f"{one.arm} − {one.against}", _change(one), one.adjusted_p, one.estimate.clusters) for one in found.effects],
-        right=["p (Holm)", "tasks"],
     )
 
 
@@ -336,8 +334,8 @@ def experiment() -> None:
 @click.option("--part", type=_PARTS, default="confirmation", show_default=True, help="The part of the tasks to run.")
 @click.option("--name", help="The name of the experiment. Default: task set and part.")
 @click.option("--design", "file", type=click.Path(path_type=Path), help="Read all of this from an experiment file.")
-@click.option("--model", help="The model, as for `chat`: openai:NAME, anthropic:NAME, local or local:/path/model.gguf.")
-@click.option("--base-url", help="The address of an OpenAI-compatible server.")
+@model_option
+@base_url_option
 @click.option("--primary", type=_MEASURES, default="executed", show_default=True, help="The measure that decides.")
 @click.option("--repeats", default=1, show_default=True, help="Run each task under each arm this often.")
 @click.option("--banks", default=2, show_default=True, help="Use this many fixed orders of the examples.")
@@ -396,7 +394,7 @@ def run(
             name=name or f"{subject}-{part}",
             tasks=tasks,
             arms=[one.strip() for one in arms.split(",") if one.strip()],
-            part=part,  # type: ignore[arg-type]
+            part=part,
             primary=primary,  # type: ignore[arg-type]
             repeats=repeats,
             banks=banks,
@@ -471,7 +469,7 @@ def tasks(tasks: str, as_json: bool) -> None:
         print_json("tasks", {"name": found.name, "digest": found.digest, "environments": counted})
         return
     cells = [(name, *[rows[name, part] for part in PARTS]) for name in names]
-    table(["environment", *PARTS], cells, right=PARTS)
+    table(["environment", *PARTS], cells)
 
 
 @experiment.command()

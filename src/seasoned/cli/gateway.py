@@ -149,7 +149,7 @@ def list_(as_json: bool) -> None:
         )
         for one in found
     ]
-    table(["name", "made", "revoked", "a day", "tokens", "beyond"], rows, whole=["name"], right=["a day", "tokens"])
+    table(["name", "made", "revoked", "a day", "tokens", "beyond"], rows, nowrap=["name"])
 
 
 @key.command()
@@ -295,8 +295,7 @@ def _print(by: str, counted: str, every: Sequence[UsageTotal | HistoryTotal], li
     table(
         [by, *columns],
         [(name, *[value(row) for value in columns.values()]) for name, row in zip(names, cells, strict=True)],
-        whole=[by, "last"] if is_wide else ["last"],
-        right=[title for title in columns if title != "last"],
+        nowrap=[by, "last"] if is_wide else ["last"],
         gap=2 if is_wide else 1,
     )
 

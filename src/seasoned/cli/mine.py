@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import asdict
 
-from seasoned.app.mine.run import ask, is_server, mine_into_folder, mined_address, push_into, take_up_into
-from seasoned.cli.histories import print_passed_over
+from seasoned.app.mine import ask, is_server, mine_into_folder, mined_address, push_into, take_up_into
 from seasoned.cli.options import file_type, json_option
 from seasoned.cli.output import ReadingBar, print_json, table
+from seasoned.cli.project import print_passed_over
 from seasoned.config import load
 from seasoned.errors import CannotDo, UsageError
 from seasoned.text import plural
 
 if TYPE_CHECKING:
-    from seasoned.app.mine.push import MinedPush
+    from seasoned.app.mined_push import MinedPush
 
 _out_option = click.option(
     "--out", metavar="FOLDER|URL", help="The mined folder, or an address that fsspec knows. Default: ~/.seasoned/mined."

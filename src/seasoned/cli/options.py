@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from seasoned.errors import UsageError
+
 PATHS_HELP = (
     "PATH: files, folders or databases. Without one, the store is used if it has sessions, "
     "else your own agents' histories are read."
@@ -23,12 +25,32 @@ project_option = click.option(
 all_option = click.option("--all", "everything", is_flag=True, help="All projects, even in the folder of one.")
 verbose_option = click.option("--verbose", "-v", is_flag=True, help="Print the log to the terminal as well.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"])
+FORMS = click.Choice(["messages", "text", "guidance"])
+TASK_TYPES = click.Choice(["code", "file", "research", "mixed"])
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+model_option = click.option(
+    "--model", help="openai:NAME, anthropic:NAME, local, local:/path/model.gguf, or a name at --base-url."
+)
+base_url_option = click.option("--base-url", help="An OpenAI-compatible server, such as http://127.0.0.1:11434/v1.")
 include_option = click.option(
     "--include",
     multiple=True,
     type=click.Choice(["declined", "cancelled", "interrupted", "trivial"]),
     help="Count these calls too; by default they are left out.",
 )
+
+
+def words_in(text: str) -> list[str]:
+    """The words of a list such as "a, b,": spaces and empty words are dropped."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def agrees(question: str, *, yes: bool, as_json: bool) -> bool:
+    """Whether to go on: with --yes without asking. A program that reads JSON cannot answer a question."""
+    if as_json and not yes:
+        raise UsageError("--json asks no questions. Add --yes, or --dry-run to only look.")
+    return yes or click.confirm(question)
 
 
 class Commands(click.Group):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-# A bar that appears and is gone at once looks like an error.
+# A bar that disappears at once looks like an error.
 _PROGRESS_AFTER_SECONDS = 0.7
 
 
@@ -31,7 +32,7 @@ def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> Non
 
 
 def print_json_list(name: str, before: dict[str, Any], field: str, items: Iterable[Any], after: dict[str, Any]) -> None:
-    """Print what `print_json` prints for `{**before, field: [*items], **after}`, item by item: a list of any length."""
+    """Like `print_json` of `{**before, field: [*items], **after}`, but item by item: the list may be of any length."""
     write = sys.stdout.write
 
     def shown(value: Any) -> str:
@@ -58,35 +59,53 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
     return Console(stderr=stderr, highlight=False, width=width)
 
 
+# Figures with their units, alone or as a range: `1 234`, `~$0.52`, `12.5 %`, `3/17`, `1.0 to 2.5`.
+_FIGURES = re.compile(r"~?\$?[\d.,%/()–−+ ]*\d[\d.,%/()–−+ ]*(?:to [\d.,%()−+ ]+)?")
+# On a narrow terminal text is wrapped, but words up to this length are never broken.
+_WORD_CHARS = 30
+
+
 def table(
     columns: Sequence[str],
     rows: Sequence[Sequence[object]],
     *,
-    right: Sequence[str] = (),
-    whole: Sequence[str] = (),
+    nowrap: Sequence[str] = (),
     title: str = "",
     gap: int = 2,
 ) -> None:
-    """Print a table. Columns in `whole` are never wrapped, so that they can be copied; `gap` is the space between."""
+    """Print a table, with columns of figures aligned to the right.
+
+    Columns in `nowrap` are never wrapped, so that they can be copied; `gap` is the space between columns. Only a
+    terminal wraps text at all: a file or a pipe gets one line for each row.
+    """
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
     drawn = Table(title=title or None, title_justify="left", box=None, header_style="bold", pad_edge=False)
     drawn.padding = (0, gap - 1, 0, 1) if gap > 1 else (0, 1, 0, 0)
     texts = [[cell if isinstance(cell, Text) else Text(shown(cell)) for cell in row] for row in rows]
-    least = gap * (len(columns) - 1)
+    least = full = gap * (len(columns) - 1)
     for number, column in enumerate(columns):
-        unbroken = column in right or column in whole
-        longest = max([len(column), *[len(row[number]) for row in texts]])
-        # Text columns may wrap, but not below twelve characters, where words fall apart.
-        least += longest if unbroken else min(longest, 12)
-        drawn.add_column(column, justify="right" if column in right else "left", no_wrap=unbroken, overflow="fold")
+        cells = [row[number].plain for row in texts]
+        lines = [line for cell in (column, *cells) for line in cell.split("\n")]
+        longest = max(map(cell_len, lines))
+        known = [cell for cell in cells if cell != "–"]
+        is_figures = bool(known) and all(map(_FIGURES.fullmatch, known))
+        unbroken = is_figures or column in nowrap
+        full += longest
+        longest_word = max(cell_len(word) for line in lines for word in line.split(" "))
+        least += longest if unbroken else min(longest_word, _WORD_CHARS)
+        drawn.add_column(column, justify="right" if is_figures else "left", no_wrap=unbroken, overflow="fold")
     for row in texts:
         # What comes from sessions is shown as text, never as markup.
         drawn.add_row(*row)
-    # On too narrow a terminal, lines that run on are better than figures and ids that are cut.
     out = console()
-    console(width=max(out.width, least)).print(drawn)
+    # On too narrow a terminal, lines that run on are better than figures and ids that are cut.
+    wide = console(width=max(out.width, least if out.is_terminal else full, len(title)))
+    with wide.capture() as captured:
+        wide.print(drawn)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def shown(value: object) -> str:

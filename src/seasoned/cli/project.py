@@ -1,19 +1,23 @@
-"""`projects`: list them, merge them and split them; and which project a command speaks about."""
+"""`projects`: list, merge and split them; and the sessions and the project that a command works on."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
-from seasoned.app.stores import own_store
+from seasoned.app import stores
+from seasoned.app.stores import Histories, own_store
 from seasoned.cli.options import Commands, json_option
-from seasoned.cli.output import print_json, printable, table, when
+from seasoned.cli.output import ReadingBar, print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import UsageError
+from seasoned.scan.rows import Mode
 from seasoned.store import Store
 from seasoned.store.project import (
     ProjectRow,
@@ -27,6 +31,43 @@ from seasoned.store.project import (
     split_project,
 )
 from seasoned.text import plural
+
+
+@contextmanager
+def histories(
+    paths: Sequence[Path] = (), *, use_store: bool = False, mode: Mode = "full", says_store: bool = False
+) -> Iterator[Histories]:
+    """The sessions of the paths, of the store, or of the user's own histories; `says_store` if it was the store."""
+    with stores.histories(load(), paths, use_store=use_store, mode=mode, progress=ReadingBar) as found:
+        print_source(found, as_json=not says_store)
+        yield found
+
+
+@contextmanager
+def sessions_for(text: str, paths: Sequence[Path]) -> Iterator[Histories]:
+    """The session with an id, or every session of a path."""
+    with stores.sessions_for(text, paths, progress=ReadingBar) as found:
+        print_passed_over(found.passed_over)
+        yield found
+
+
+def print_source(read: Histories, *, as_json: bool) -> None:
+    """Say which files were passed over and, to people, that the answer is from the store."""
+    print_passed_over(read.passed_over)
+    if read.note and not as_json:
+        click.echo(read.note, err=True)
+
+
+def print_passed_over(passed_over: Iterable[tuple[str, str]]) -> None:
+    """Say which files were passed over, and why: one bad file among many is not an error."""
+    for _, reason in passed_over:
+        click.echo(f"Left out: {reason}", err=True)
+
+
+def passed_over_answer(*sides: Histories) -> dict[str, Any]:
+    """The same as a part of a JSON answer."""
+    return {"passed_over": [{"path": path, "reason": reason} for one in sides for path, reason in one.passed_over]}
+
 
 UNKNOWN_FOLDER = (
     "No sessions are known for this folder. Choose a project with --project (`seasoned projects` lists them), or use"
@@ -91,11 +132,11 @@ def projects(ctx: click.Context, as_json: bool) -> None:
         )
         return
     if found:
+        # The key comes last: it is long, and on a narrow terminal only its end runs over.
         table(
-            ["project", "key", "sessions", "agents", "last"],
-            [(one.name, one.key, one.sessions, ", ".join(one.agents), when(one.last)) for one in found],
-            right=["sessions"],
-            whole=["key", "agents", "last"],
+            ["project", "sessions", "last", "agents", "key"],
+            [(one.name, one.sessions, when(one.last), ", ".join(one.agents), one.key) for one in found],
+            nowrap=["project", "last", "agents", "key"],
         )
     else:
         click.echo("No projects yet. Run `seasoned scan` first.")
@@ -131,8 +172,7 @@ def show_project(project: str, as_json: bool) -> None:
         table(
             ["folder", "part", "sessions", "last"],
             [(one.folder, one.part, one.sessions, when(one.last)) for one in folders],
-            right=["sessions"],
-            whole=["folder", "last"],
+            nowrap=["folder", "last"],
         )
 
 

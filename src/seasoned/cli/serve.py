@@ -82,7 +82,7 @@ def serve(options: ListenOptions, name: str | None, link: bool | None, schedule:
     """Serve the pages, gateway and schedule.
 
     Also the confirmation service. Runs until interrupted. A link that may decide asks for your passphrase first: an
-    agent that runs as you could start this too. Without it the link only reads.
+    agent that runs as you could start this too. Without it the link is read-only.
 
     \b
     Example: seasoned serve
@@ -147,7 +147,7 @@ def run_service(
             click.echo(f"Log in as {guest.name}, once, within ten minutes: {link}")
         # The link goes to the terminal of the user who started this, and lets them read only.
         elif has_pages and reads:
-            click.echo(f"Open it: {service.base_url}/login/{app.state.visits.invite_onlooker()}")
+            click.echo(f"Open it: {service.base_url}/login/{app.state.visits.invite_reader()}")
         elif has_pages:
             click.echo(f"Log in with an approver's token: {service.base_url}/login")
         if mounted is not None:
@@ -208,12 +208,12 @@ def _guest(name: str | None, *, must: bool) -> Credential | None:
         try:
             who = pick_name(book.database, name)
         except (NotFound, UsageError) as error:
-            # Who asked for a link that decides gets an error; otherwise one that reads is better than nothing.
+            # An error only if a link that may decide was asked for; otherwise a read-only link is better than nothing.
             if must:
                 raise
-            click.echo(f"The link only reads: {error}", err=True)
+            click.echo(f"The link is read-only. {error}", err=True)
             return None
-        typed = ask_passphrase(f"Passphrase of {who} for a link that may decide, or Enter for one that only reads: ")
+        typed = ask_passphrase(f"Passphrase of {who} for a link that may decide, or Enter for a read-only link: ")
         # A wrong passphrase raises: it must not quietly become a link that only reads.
         return prove(book, who, typed) if typed else None
 

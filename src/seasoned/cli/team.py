@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import click
 import msgspec
 
-from seasoned.app.confirm import require_book
-from seasoned.app.team import machine as app
+from seasoned.app import team as app
 from seasoned.cli.options import Commands, file_type, json_option, yes_option
 from seasoned.cli.output import print_json, table, when
 from seasoned.config import load
@@ -20,14 +18,6 @@ from seasoned.text import plural
 _project_option = click.option(
     "--project", "projects", multiple=True, metavar="PROJECT", help="As host/owner/name; may be repeated."
 )
-
-
-def _server() -> ModuleType:
-    """What an admin does on the server. Imported late, because its libraries come with an extra."""
-    require_book()
-    from seasoned.app.team import server
-
-    return server
 
 
 @click.group(cls=Commands)
@@ -140,7 +130,7 @@ def pull(projects: tuple[str, ...], as_json: bool) -> None:
 @team.command()
 @json_option
 def status(as_json: bool) -> None:
-    """Show how this machine stands with its team.
+    """Show the membership of this machine.
 
     Exits with 1 when the server cannot be reached or no longer accepts this machine.
 
@@ -226,7 +216,7 @@ def invite(person: str, admin: str | None, as_json: bool) -> None:
     """
     from seasoned.cli.confirm.prompt import ask_passphrase
 
-    code, machine = _server().invite(load(), person, admin=admin, ask=ask_passphrase)
+    code, machine = app.invite(load(), person, admin=admin, ask=ask_passphrase)
     if as_json:
         print_json("team-invite", {"code": code, "machine": machine, "person": person})
         return
@@ -239,12 +229,12 @@ def invite(person: str, admin: str | None, as_json: bool) -> None:
 def machines(as_json: bool) -> None:
     """List the machines of the team and their volumes.
 
-    Run this on the server. It shows when and how much, nothing of what.
+    Run this on the server. Shows when each machine pushed and how much, but not what.
 
     \b
     Example: seasoned team machines
     """
-    found = _server().machines(load())
+    found = app.machines(load())
     if as_json:
         print_json("team-machines", {"machines": found})
         return
@@ -268,5 +258,5 @@ def remove(machine: str, yes: bool) -> None:
     """
     if not yes and not click.confirm(f"Remove {machine} and everything that was learned from it?"):
         raise click.exceptions.Exit(1)
-    removed = _server().remove(load(), machine, by="system:terminal")
+    removed = app.remove(load(), machine, by="system:terminal")
     click.echo(f"Removed {machine}, withdrew {plural(removed, 'record')}.")

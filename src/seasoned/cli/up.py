@@ -16,11 +16,11 @@ from seasoned.app.experience import sheet_view
 from seasoned.app.extras import BOOK, SERVER, missing
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
 from seasoned.cli.confirm.prompt import ask_passphrase
-from seasoned.cli.histories import print_passed_over
 from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import ReadingBar, percent, print_json, printable, table, when
+from seasoned.cli.project import print_passed_over
 from seasoned.cli.serve import listen_options, serve_all
-from seasoned.cli.template.show import example_count, print_retired, print_too_old
+from seasoned.cli.template import example_count, print_retired, print_too_old
 from seasoned.config import Config, load
 from seasoned.errors import Unauthorised, UsageError
 from seasoned.history.discover import discover
@@ -132,8 +132,7 @@ def _print_summary(store: Store, report: ScanReport) -> None:
             )
             for row in agents[:_AGENTS_SHOWN]
         ],
-        right=[*counts, "error rate"],
-        whole=["last"],
+        nowrap=["last"],
     )
     more = len(agents) - _AGENTS_SHOWN
     if more > 0:
@@ -148,7 +147,7 @@ def _print_actions(config: Config, store: Store, *, is_sample: bool) -> None:
         return
     # Imported here: it reads much that the rest of this command does not need.
     from seasoned.advise.step import ShownList, save_shown
-    from seasoned.cli.experience.advise import advice_of
+    from seasoned.cli.experience import advice_of
 
     view = advice_of(config, store, None)
     if not is_sample:
@@ -221,7 +220,7 @@ def _operator(config: Config) -> Credential | None:
         known = deciders(book)
         if not known:
             return _first_operator(config, book)
-        # There is no telling who this is; `seasoned serve --as NAME` asks by name.
+        # It is unknown who this is; `seasoned serve --as NAME` says it.
         if len(known) > 1:
             return None
         typed = ask_passphrase(f"Passphrase of {known[0]} to decide in the browser, or Enter to only read: ")
@@ -241,7 +240,7 @@ def _first_operator(config: Config, book: Book) -> Credential | None:
     from seasoned.confirm.policy import FILE
 
     click.echo("Agents can ask you before they do something risky. Only you may answer, so choose a passphrase of four")
-    click.echo("words or more that no file holds. Press Enter to do this later; you can read all the same.")
+    click.echo("words or more, and keep it out of files. Press Enter to do this later; you can still read.")
     name = operator_name()
     typed = ask_passphrase(f"New passphrase for {name}: ")
     if not typed:

@@ -46,14 +46,14 @@ _BY_SHAPE = {_shape(name): name for name in HIGH_RISK}
 
 @lru_cache(maxsize=1024)
 def check_action(name: str) -> str:
-    """The one spelling of a name. What only looks like one of the ten is that one; other names must be plain."""
+    """The normal spelling of a name. A name that looks like one of the ten becomes that one; others must be plain."""
     if len(name) > 4 * MOST_CHARACTERS:
         raise UsageError(
             f"an action's name has at most {MOST_CHARACTERS} characters, this one {len(name)}; shorten it."
         )
     plain = unicodedata.normalize("NFKC", name).strip()
     if not plain.isascii():
-        raise UsageError(f"action {name!r} holds letters that look like others; use a-z, 0-9 and '_' only.")
+        raise UsageError(f"action {name!r} has letters that look like others; use a-z, 0-9 and '_' only.")
     spelled = _BETWEEN.sub("_", _HUMP.sub("_", plain)).lower().strip("_")
     risky = _BY_SHAPE.get(_shape(_BETWEEN.sub("_", plain).lower()))
     if risky is not None:

@@ -1,4 +1,4 @@
-"""Which arguments of a tool call hold commands, code or SQL, however deep they are packed and under which names."""
+"""Finds the commands, code and SQL in the arguments of a tool call, at any depth and under any name."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ _NAMED_PROGRAMS = names(
     "kubectl helm terraform tofu terragrunt pulumi docker podman aws gcloud gsutil az heroku flyctl vercel netlify"
     " wrangler git gh glab npm pnpm cargo psql mysql mongosh redis-cli systemctl ansible nomad vault rm dropdb"
 )
+# Servers whose tools take commands of a program of another name: `redis_execute(command="FLUSHALL")`.
+_CLIENTS = {"redis": "redis-cli", "valkey": "redis-cli", "k8s": "kubectl", "kubernetes": "kubectl"}
 # Tools that type into a running program: their text may be a command or SQL.
 _TYPES = LazyRegex(
     r"(?:^|_)(?:write_stdin|write_bash|send_keys|send_input|process|shell_input|terminal_input|type_text)(?:$|_)|stdin"
@@ -71,7 +73,7 @@ _ANY_CODE_KEYS = _CODE_KEYS | names("script program expression function eval not
 _PLAIN = frozenset((int, float, bool, type(None)))
 _OPENING = frozenset("{[ \n\t\r")
 _CALLED_KEYS = frozenset((*_ARGUMENT_KEYS, *_FROM_KEYS, *_METHOD_KEYS, "subcommand"))
-# What these tools are given is stored, searched or said, and no one runs it.
+# The input of these tools is stored, searched or displayed, never run.
 _RUNS_NOTHING = ("file_read", "file_write", "search", "web", "meta", "agent")
 
 
@@ -108,7 +110,7 @@ def objects(value: Any, *, most: int = MOST_OBJECTS, decodes: bool = True) -> tu
 
 
 def decoded(text: str) -> Any:
-    """What a text of JSON holds if that is an object or a list, else None."""
+    """The object or list in a JSON text; None if it is neither."""
     if text[:1] not in _OPENING or text.lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -131,8 +133,8 @@ def all_texts(value: Any) -> Iterator[str]:
 
 
 def packed(tool: str, arguments: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], bool]:
-    """The arguments and the objects inside them, and whether these are all."""
-    # Most calls hold a few texts and numbers, and nothing else.
+    """The arguments and the objects inside them, and whether that is all of them."""
+    # Most calls contain a few texts and numbers, and nothing else.
     for value in arguments.values():
         if type(value) is str:
             if value[:1] in _OPENING:
@@ -170,6 +172,10 @@ def _texts_in(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[TextKin
             speaks = low.startswith("sql") or _SPEAKS_SQL.compiled.search(snake(tool)) is not None
             yield from (("sql", text) for text in all_texts(value) if speaks or _is_statement(tool, text))
     yield from (("command", text) for text in called(arguments, name))
+    client = next((_CLIENTS[word] for word in snake(tool).split("_") if word in _CLIENTS), "")
+    given = _first(arguments, _PROGRAM_KEYS) if client else ""
+    if given and not given.startswith(client):
+        yield "command", f"{client} {given}"
     if is_shell(tool):
         script = arguments.get("input")
         if tool == "exec" and isinstance(script, str) and _CALLS_TOOLS.compiled.search(script):
@@ -187,7 +193,7 @@ def _is_statement(tool: str, text: str) -> bool:
 
 
 def called(arguments: Mapping[str, Any], tool: str = "") -> Iterator[str]:
-    """Commands whose words stand in several fields: a program and its arguments, a move, a request by HTTP."""
+    """Commands spread over several fields: a program and its arguments, a move, an HTTP request."""
     own = _as_command(tool)
     if not own and _CALLED_KEYS.isdisjoint(arguments):
         return
@@ -246,7 +252,7 @@ def _held(value: object, *, join: bool) -> Iterator[str]:
 
 
 def read_as(name: str) -> list[str]:
-    """As what a value of this name may run: `command(s)`, `code` or `sql`; empty for one that runs nothing."""
+    """How a value of this name may be run: as `command(s)`, `code` or `sql`; empty if it is not run."""
     key = snake(name)
     if key == "commands":
         return [key]  # each of a list, not all of it as words of one
@@ -255,7 +261,7 @@ def read_as(name: str) -> list[str]:
 
 
 def example_texts(arguments: Mapping[str, Any]) -> Iterator[tuple[TextKind, str]]:
-    """Commands, code and SQL under any name that may hold them: for examples, too many is better than too few."""
+    """Commands, code and SQL under any likely name: for examples, too many are better than too few."""
     kinds: tuple[tuple[TextKind, frozenset[str]], ...] = (
         ("command", _ANY_COMMAND_KEYS),
         ("code", _ANY_CODE_KEYS),

@@ -1,11 +1,11 @@
-"""What a piece of code does: calls that delete, send, or reach a database, and the shell commands in it."""
+"""What code and SQL do: calls that delete, send, or reach a database; shell commands in code; SQL statements."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from seasoned.command import guard, sql
+from seasoned.command import guard
 from seasoned.command.parse import is_python, names
 from seasoned.command.path import WorkingFolder, written
 from seasoned.command.rows import Finding, regex, table
@@ -54,7 +54,8 @@ _ON_THIS_MACHINE = LazyRegex(r"sandbox|//(?:localhost|127\.0\.0\.1|\[::1\])")
 # What code deletes, sends, or hands to a shell, in any language: enough to keep it out of examples.
 _CHANGES = LazyRegex(
     r"""rmtree|\bunlink\w*\(|\.rmdir\(|\bos\.(?:remove|rmdir|removedirs|system|popen|exec|spawn|kill|truncate|chmod|chown)
-    |\bsubprocess\b|\bPopen\b|\bpty\.|child_process|\b(?:exec|spawn)(?:Sync|File)?\(|\beval\(|__import__|\bctypes\b
+    |\bgetattr\(\s*(?:os|sys|shutil|subprocess|builtins|__builtins__|importlib)\b|\bimportlib\.import_module\([^'")]
+    |\beval\s+(?:un)?pack\b|\bremove_tree\b|\|\s*["'](?:/bin/)?(?:ba|da|z|k)?sh["']|\bsubprocess\b|\bPopen\b|\bpty\.|child_process|\b(?:exec|spawn)(?:Sync|File)?\(|\beval\(|__import__|\bctypes\b
     |\bfs\.(?:rm|unlink|rmdir|truncate)|\b(?:rm|unlink|rmdir)Sync|rimraf|Deno\.(?:remove|run|Command)|FileUtils\.rm
     |File\.delete|\.(?:post|put|patch|delete|delete_many|deleteMany|drop|drop_all|drop_table|dropDatabase|truncate)\(
     |\bmethod\s*[=:]\s*['"](?:POST|PUT|PATCH|DELETE)|\.request\(\s*['"](?:POST|PUT|PATCH|DELETE)|\bdata=.{0,40}urlopen
@@ -71,23 +72,23 @@ def shell_lines(code: str) -> Iterator[str]:
     yield from (found[1] or found[2] for found in _SHELL_LINE.compiled.finditer(code))
 
 
-def held_texts(code: str) -> list[str]:
+def command_literals(code: str) -> list[str]:
     """String literals of more than one word, which may be commands."""
     return [found[2] for found in _LITERAL.compiled.finditer(code) if " " in found[2]][:_MOST_LITERALS]
 
 
 def findings(code: str, place: WorkingFolder, program: str = "", depth: int = 0) -> Iterator[Finding]:
-    """What the calls in a piece of code do, as far as their arguments are written out; `program` is who reads it."""
+    """What the calls in a piece of code do, if their arguments are literal; `program` is its interpreter."""
     from seasoned.command.python_tree import calls, parse_code
 
     # Python's own parser is not deceived by spacing and line breaks, as an expression would be.
     tree = parse_code(code) if is_python(program) else None
-    # Where no one says which language it is, what merely parses as Python may be another one.
+    # If the language is not stated, code that parses as Python may still be another language.
     if tree is None or (not program and not depth and not _LOOKS_PYTHON.compiled.search(code)):
-        yield from _of_text(code, place)
+        yield from _text_findings(code, place)
     if tree is not None:
         for name, texts in calls(tree):
-            yield from _of_call(name, texts, place)
+            yield from _call_findings(name, texts, place)
             if name in ("exec", "eval", "compile") and depth < _MOST_DEPTH:
                 yield from (found for text in texts for found in findings(text, place, depth=depth + 1))
     yield from guard.in_code(code)
@@ -95,23 +96,23 @@ def findings(code: str, place: WorkingFolder, program: str = "", depth: int = 0)
         yield Finding("delete_data", "deletes something in a cloud", "code: cloud")
     if _EVALUATES.compiled.search(code) and _FETCHES.compiled.search(code) and _REMOTE.compiled.search(code):
         yield _DOWNLOADED
-    if _CHANGES.compiled.search(code) or sql.changes_data(code):
+    if _CHANGES.compiled.search(code) or changes_data(code):
         yield Finding("", "runs code that deletes, sends or runs commands", "code that changes", asks_locally=False)
 
 
-def _of_text(code: str, place: WorkingFolder) -> Iterator[Finding]:
+def _text_findings(code: str, place: WorkingFolder) -> Iterator[Finding]:
     """Findings in code that is not Python, by patterns only."""
     plain = _PATTERN.compiled.sub(" ", code)
     # Neither a path that is called so (`/orders/delete`) nor a route or a map deletes files.
     if _DELETES.compiled.search(_NOT_FILES.compiled.sub(" ", _ELSEWHERE.compiled.sub(" ", plain))):
         for path in _ELSEWHERE.compiled.findall(plain):
-            if not place.holds(path):
+            if not place.contains(path):
                 yield _deletes(path, "delete")
     if re.search(r"\.(?:query|execute|exec|run)\s*\(", code):
-        yield from sql.findings(code)
+        yield from sql_findings(code)
 
 
-def _of_call(name: str, texts: list[str], place: WorkingFolder) -> Iterator[Finding]:
+def _call_findings(name: str, texts: list[str], place: WorkingFolder) -> Iterator[Finding]:
     if name in _DELETING_TREES:
         yield Finding("", "deletes folders and everything in them", f"code: {name}")
     if name in _WIPING_CALLS:
@@ -119,10 +120,10 @@ def _of_call(name: str, texts: list[str], place: WorkingFolder) -> Iterator[Find
     if name in _CLOUD_CALLS:
         yield Finding("delete_data", "deletes something in a cloud", f"code: {name}")
     for text in texts:
-        if name in _DELETING and text.startswith(("/", "~", "..")) and not place.holds(text):
+        if name in _DELETING and text.startswith(("/", "~", "..")) and not place.contains(text):
             yield _deletes(text, name)
         if name in _SQL_CALLS:
-            yield from sql.findings(text)
+            yield from sql_findings(text)
         if name == "delete" and _REMOTE.compiled.match(text):
             yield Finding("delete_data", "makes a service on another machine delete something", "code: DELETE")
         if name in _REQUEST and _is_payment(text):
@@ -138,3 +139,74 @@ def _deletes(path: str, name: str) -> Finding:
 def _is_payment(url: str) -> bool:
     paying = regex(table().patterns["paying_hosts"])
     return paying.search(url) is not None and not _ON_THIS_MACHINE.compiled.search(url)
+
+
+_SQL_COMMENT = LazyRegex(r"/\*.*?(?:\*/|\Z)|--[^\n]*(?=\n|\Z)|^\s*#[^\n]*", re.DOTALL)
+# Text in quotes is data: `LIKE '%DROP TABLE%'` drops nothing.
+_SQL_LITERAL = LazyRegex(r"'(?:[^']|'')*'")
+_SQL_LEAD = LazyRegex(r"\A-{1,2}[A-Za-z][\w-]*=|\A-[A-Za-z](?=[A-Za-z]{4})")
+# A cheap first look: most texts contain none of these words.
+_HOLDS_SQL = LazyRegex(
+    r"(?i)drop|truncate|delete|update|alter|grant|revoke|create|remove|terminate|shutdown|flush|rename"
+)
+_SQL_NAME = r"(?:only\s+)?[\w.\"`\[\]$-]+"
+_SQL_WIPES = LazyRegex(
+    r"(?i)\b(?:drop\s+(?:database|schema|table|keyspace|collection|tablespace|owned|materialized\s+view)\b"
+    r"|truncate\s+(?:table\s+)?(?:only\s+)?[\w\"`\[]|detach\s+delete\b)|\bdropDatabase\b|\.drop\s*\("
+    r"|\bdrop(?:All)?Collections?\s*\("
+)
+_SQL_DELETES = LazyRegex(rf"(?i)\bdelete\s+from\s+{_SQL_NAME}|\bupdate\s+{_SQL_NAME}(?:\s+(?:as\s+)?\w+)?\s+set\b")
+# A condition that is always true is none.
+_SQL_WHERE = LazyRegex(r"(?i)\bwhere\b(?!\s*\(?\s*(?:1\s*=\s*1|true|''\s*=\s*''|1)\s*\)?\s*(?:;|\Z))")
+_MONGO_ALL = LazyRegex(r"\.(?:deleteMany|remove|delete_many|updateMany)\s*\(\s*(?:\{\s*\}\s*[,)]|\))")
+_SQL_RIGHTS = LazyRegex(
+    r"(?i)\b(?:grant\s+[\w, ()*]{1,200}?\s+(?:on|to)\b|revoke\s+[\w, ()*]{1,200}?\s+(?:on|from)\b|(?:create|alter"
+    r"|drop)\s+(?:user|role|login)\b"
+    r"|alter\s+default\s+privileges|set\s+password)|\b(?:createUser|grantRolesToUser|dropUser)\s*\("
+)
+_SQL_SHAPE = LazyRegex(
+    r"(?i)\b(?:alter\s+(?:table|database|schema|type|column)|drop\s+(?:index|view|column|function|trigger|type"
+    r"|sequence|extension|procedure)"
+    r"|rename\s+table)\b|\.dropIndex(?:es)?\s*\("
+)
+_SQL_STOPS = LazyRegex(
+    r"(?i)\bpg_terminate_backend\s*\(|\bdb\.shutdownServer\s*\(|\bkill\s+(?:query|connection)\s+\d|^\s*shutdown\b"
+)
+# Broader than what needs a person: no statement that changes data, or reaches files or machines, is an example.
+_SQL_CHANGES = LazyRegex(
+    r"(?i)\b(?:drop\s+(?:table|database|schema|index|view|user|role|column|owned|type|function|sequence)"
+    r"|truncate\s+\w|delete\s+from\b|update\s+\S+\s+set\b|alter\s+(?:table|role|user|database|schema)\b"
+    r"|(?:grant|revoke)\s+[\w, ]{1,60}\b(?:on|to|from)\b|dropDatabase|deleteMany|\.drop\(|\.remove\("
+    r"|dblink\w*\s*\(|lo_(?:im|ex)port\s*\(|pg_(?:read_(?:binary_)?file|ls_dir)\s*\(|(?:to|from)\s+program\s+'"
+    r"|into\s+(?:out|dump)file\b|(?<![\w.])load_file\s*\(|xp_cmdshell\b|sp_oacreate\b|utl_(?:http|file|smtp|tcp)\b"
+    r"|sys_(?:exec|eval)\s*\(|load_extension\s*\()"
+)
+
+
+def changes_data(text: str) -> bool:
+    """Whether a text contains a statement that changes data, even for single rows."""
+    return _SQL_CHANGES.compiled.search(text) is not None
+
+
+def sql_findings(text: str) -> Iterator[Finding]:
+    """What a text would do to a database if it were run there."""
+    if not _HOLDS_SQL.compiled.search(text):
+        return
+    plain = _SQL_COMMENT.compiled.sub(" ", _SQL_LEAD.compiled.sub("", text))
+    if not re.search(r"(?i)\bexecute\b|\bprepare\b|\$\$", plain):
+        plain = _SQL_LITERAL.compiled.sub("''", plain)
+    if _SQL_WIPES.compiled.search(plain):
+        yield Finding("wipe_database", "drops or empties tables or a whole database", "SQL: DROP, TRUNCATE")
+    for statement in plain.split(";"):
+        deletes = _SQL_DELETES.compiled.search(statement)
+        if deletes is not None and not _SQL_WHERE.compiled.search(statement, deletes.end()):
+            yield Finding("delete_data", "deletes or overwrites every row of a table", "SQL: no WHERE")
+            break
+    if _MONGO_ALL.compiled.search(plain):
+        yield Finding("delete_data", "deletes or overwrites every document", "Mongo: all")
+    if _SQL_RIGHTS.compiled.search(plain):
+        yield Finding("modify_permissions", "changes who may use a database", "SQL: GRANT, REVOKE")
+    if _SQL_SHAPE.compiled.search(plain):
+        yield Finding("migrate_database", "changes the schema of a database", "SQL: ALTER, DROP")
+    if _SQL_STOPS.compiled.search(plain):
+        yield Finding("shutdown_service", "ends connections or the server of a database", "SQL: stop")

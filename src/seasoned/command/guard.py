@@ -1,6 +1,7 @@
-"""Places that decide what agents may do: their settings, our home, our programs. Only known readers name them unasked.
+"""Files that decide what agents may do: their settings, our home, our programs. Only known readers may name them.
 
-A list of ways to change a file is never complete, so this is the other way round: what is not known to read asks.
+No list of ways to change a file is complete, so it works the other way round: anything not known to only read them
+needs a person.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from seasoned.command.inner import FIND_RUNS
+from seasoned.command.layers import FIND_RUNS
 from seasoned.command.parse import Step, names
 from seasoned.command.path import WorkingFolder
 from seasoned.command.rows import Finding, group
@@ -27,7 +28,7 @@ _PLACE = LazyRegex(
     r"|\A\$\{?(?:CLAUDE_CONFIG_DIR|CODEX_HOME|SEASONED_HOME|HERMES_HOME)\}?(?:/.*)?\Z"
 )
 _WHOLE = LazyRegex(r"(?:\A|/)\.(?:claude|codex|hermes|seasoned)/?\Z")
-# With these an agent could say yes in a person's place, so they are not read either.
+# With these an agent could approve in a person's name, so they may not be read either.
 _SECRET = LazyRegex(r"(?:\A|/)\.seasoned/(?:confirm\.key|secrets(?:/.*)?)\Z")
 # The same anywhere in a piece of code, where a path may be put together.
 _IN_CODE = LazyRegex(
@@ -58,8 +59,8 @@ _MOVED = Finding("modify_permissions", "starts an agent or Seasoned with other s
 
 
 def is_place(word: str, place: WorkingFolder) -> bool:
-    """Whether a path is one of these places, also where it is written with `..`, `~` or a pattern."""
-    # What holds these characters is code or a sentence, and read as such elsewhere.
+    """Whether a path is one of these files, even if written with `..`, `~` or a pattern."""
+    # With these characters it is code or a sentence, which other rules read.
     if len(word) > _MOST_CHARACTERS or _NOT_PATH.compiled.search(word):
         return False
     # Most words name nothing of the kind, and need not be resolved.
@@ -70,7 +71,7 @@ def is_place(word: str, place: WorkingFolder) -> bool:
         return True
     if not _GLOB.compiled.search(path):
         return False
-    # Imported here: hooks start often, and few commands hold such a pattern.
+    # Imported here: hooks start often, and few commands contain such a pattern.
     from fnmatch import fnmatchcase
 
     return any(fnmatchcase(one, _at_home(path)) for one in _HOMES)
@@ -82,7 +83,7 @@ def _at_home(path: str) -> str:
 
 
 def changed(target: str, place: WorkingFolder) -> Iterator[Finding]:
-    """A place that is written to."""
+    """Such a file that is written to."""
     if is_place(target, place):
         yield _guarded(target)
 
@@ -92,7 +93,7 @@ def _guarded(target: str) -> Finding:
 
 
 def findings(step: Step, place: WorkingFolder) -> Iterator[Finding]:
-    """A program that names such a place and is not known to read only."""
+    """A program that names such a file and is not known to only read."""
     if step.program in _AGENTS and not _MOVED_SETTINGS.isdisjoint(step.prefix):
         yield _MOVED
     for target in _named(step):
@@ -139,8 +140,8 @@ def _only_reads(step: Step, target: str, place: WorkingFolder) -> bool:
     if program in ("tar", "bsdtar"):
         return bool(words) and re.match(r"-?[a-zA-Z]*[ct]", words[0]) is not None and "-C" not in words
     if program.startswith(("sqlite", "duckdb")):
-        spoken = [word for word in words if word != target and not word.startswith("-")]
-        return bool(spoken) and all(_QUERY.compiled.match(word) and not _changes(word) for word in spoken)
+        statements = [word for word in words if word != target and not word.startswith("-")]
+        return bool(statements) and all(_QUERY.compiled.match(word) and not _changes(word) for word in statements)
     if program.startswith("python") and "-m" in words:
         return words[words.index("-m") + 1 : words.index("-m") + 2] == ("json.tool",)
     if program in group("interpreters") and target == step.sub:
@@ -153,14 +154,14 @@ def _changes(text: str) -> bool:
 
 
 def in_code(code: str) -> Iterator[Finding]:
-    """Code that names such a place and may change something."""
+    """Code that names such a file and may change something."""
     found = _IN_CODE.compiled.search(code)
     if found is not None and _CODE_CHANGES.compiled.search(code):
         yield _guarded(found[0])
 
 
 def in_arguments(arguments: Mapping[str, Any], place: WorkingFolder) -> Iterator[Finding]:
-    """Such a place among the arguments of a tool that does more than read."""
+    """Such a file among the arguments of a tool that does more than read."""
     for value in arguments.values():
         for each in value if isinstance(value, list) else [value]:
             if isinstance(each, str) and is_place(each, place):

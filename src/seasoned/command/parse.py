@@ -34,7 +34,7 @@ class Step(msgspec.Struct, frozen=True):
     behind: tuple[str, ...] = ()
     """The wrappers that run it: `sudo` and `timeout` in `sudo timeout 5 make`."""
     prefix: tuple[str, ...] = ()
-    """All that stands in front of its name: `A=` (a variable), `rtk`, `uv run`, and the folder `.venv/bin/`."""
+    """Everything in front of its name: `A=` (a variable), `rtk`, `uv run`, and the folder `.venv/bin/`."""
 
     @property
     def sub(self) -> str:
@@ -64,7 +64,7 @@ _OPTIONS_WITH_VALUE = {
     **dict.fromkeys(("python", "python3"), frozenset({"-W", "-X"})),
     **dict.fromkeys(("bash", "sh", "zsh"), frozenset({"-o", "-O", "+o", "+O", "--rcfile", "--init-file"})),
 }
-# Words of the shell itself that may stand in front of a program.
+# Shell keywords that may come before a program.
 _KEYWORDS = frozenset(
     {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "}", "done", "fi", "esac", "time"}
 )
@@ -208,7 +208,7 @@ def _unquoted(kind: str, value: str) -> str:
 
 
 def _unescaped(found: re.Match[str]) -> str:
-    """What an escape in quotes stands for."""
+    """The character that an escape in quotes means."""
     plain = found["plain"]
     if plain is not None:
         return {"n": "\n", "t": "\t"}.get(plain, plain)
@@ -222,7 +222,7 @@ def is_assignment(word: str) -> bool:
 
 
 def runs(steps: list[Step], join: Join, words: list[str]) -> None:
-    """Adds to `steps` the program that these words run, behind keywords, assignments and wrappers."""
+    """Add to `steps` the program that these words run, after keywords, assignments and wrappers."""
     rest = words
     behind: list[str] = []
     prefix: list[str] = []
@@ -236,7 +236,7 @@ def runs(steps: list[Step], join: Join, words: list[str]) -> None:
         elif first == "for":
             return
         elif (first == "function" and len(rest) > 1) or (first.endswith("$()") and rest[1:2] == ["{"]):
-            rest = rest[2:]  # the body of a function counts where it stands
+            rest = rest[2:]  # the body of a function counts where it is defined
         elif first.endswith("$(){"):
             rest = rest[1:]
         elif first in _RUNNERS and len(rest) > 2 and rest[1] == _RUNNERS[first]:
@@ -264,7 +264,7 @@ def runs(steps: list[Step], join: Join, words: list[str]) -> None:
 
 
 def _split_string(words: list[str]) -> list[str]:
-    """The words of `env -S'rm -r x'`, where the option holds a whole command."""
+    """The words of `env -S'rm -r x'`, where the option contains a whole command."""
     for at, word in enumerate(words):
         found = _SPLIT_STRING.compiled.match(word)
         if found is not None:
@@ -293,7 +293,7 @@ _PASSED_ON = LazyRegex(
 
 
 def deciding(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The steps whose failure would be the failure of the whole: what the shell's exit status tells about."""
+    """The steps whose failure makes the whole command fail: the ones that its exit status reports."""
     if not steps:
         return ()
     # With `set -e` every step decides, with `pipefail` every part of a pipe.

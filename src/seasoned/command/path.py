@@ -1,4 +1,4 @@
-"""Rules where the path decides: what is deleted, opened up or overwritten outside the working folder."""
+"""Rules about paths: what is deleted, opened to others or overwritten outside the working folder."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from seasoned.command.inner import FIND_RUNS
+from seasoned.command.layers import FIND_RUNS
 from seasoned.command.parse import Step, names
 from seasoned.command.rows import Finding, group
 from seasoned.lazy_regex import LazyRegex
 
-# Stands for a working folder that is not known: nothing with a name is in it or above it.
+# An unknown working folder: no path with a name is in it or above it.
 _UNKNOWN_FOLDER = "/\0"
 _TEMPORARY = (
     "/tmp/",
@@ -26,10 +26,10 @@ _TEMPORARY = (
     "/dev/shm/",
     "/run/user/",
 )
-# What a program keeps there it can fetch again.
+# Programs can download again what they keep there.
 _CACHES = ("~/.cache/", "~/.npm/", "~/Library/Caches/")
 _HOME = LazyRegex(r"(?:\$HOME|\$\{HOME\}|%USERPROFILE%|\$env:HOME|\$env:USERPROFILE)(?=/|\\|\Z)")
-# Whose home a working folder lies in, so that `~/parcel` can be recognised as the folder itself.
+# The home folder that contains a working folder, so that `~/parcel` can be recognised as the folder itself.
 _HOME_OF = LazyRegex(r"(?:/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
 _HERE = LazyRegex(r"(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?=/|\Z)")
 _TEMPORARY_VARIABLE = LazyRegex(r"\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP|tmp\w*|temp\w*)\b", re.IGNORECASE)
@@ -42,7 +42,7 @@ _ALL = names("* ./* . ./ .* .git ./.git .git/ ** ./** ./.* {*,.*} {.,}* .[!.]* .
 _DEVICE = LazyRegex(
     r"/dev/(?!null\b|zero\b|std(?:in|out|err)\b|tty\b|fd/|shm/|random\b|urandom\b|full\b|tcp/|udp/|ptmx\b|pts/)\w"
 )
-# Files that say who may do what. Those about agents are the business of `guard`.
+# Files with permissions of the system. `guard` has those about agents.
 _GUARDED = LazyRegex(
     r"(?:\A|/)authorized_keys2?\Z"
     r"|\A/etc/(?:sudoers|passwd|shadow|group|gshadow|ssh/|pam\.d/|security/|doas\.conf)"
@@ -108,12 +108,12 @@ class WorkingFolder(msgspec.Struct, frozen=True):
             return path if ".." not in path else "~/.."
         return normpath(join(self.here, path)) if path else self.here
 
-    def holds(self, target: str) -> bool:
+    def contains(self, target: str) -> bool:
         """Whether a target is in the working folder or a temporary one, and is not all of it."""
         path = self.resolve(target)
-        return self._holds(path) and not (self.follows_links and self._leads_out(path, target))
+        return self._contains(path) and not (self.follows_links and self._leads_out(path, target))
 
-    def _holds(self, path: str) -> bool:
+    def _contains(self, path: str) -> bool:
         if path.startswith(_CACHES) and "*" not in path[: path.index("/", 3) + 2]:
             return True
         if path.startswith("/private/tmp") or any(path.startswith(each) for each in _TEMPORARY):
@@ -123,13 +123,13 @@ class WorkingFolder(msgspec.Struct, frozen=True):
         return path.startswith(self.folder + "/") and path[len(self.folder) + 1 :] not in _ALL
 
     def _leads_out(self, path: str, target: str) -> bool:
-        """Whether a path lies elsewhere because of a link. The last part of a path is only followed by `link/`."""
+        """Whether a link leads out of the folder. The last part of a path is followed only if written as `link/`."""
         from os.path import realpath
 
         if not path.startswith("/") or "\0" in path:
             return False
         real = realpath(path) if target.endswith("/") else join(realpath(dirname(path)), basename(path))
-        return real != path and not WorkingFolder(realpath(self.folder))._holds(real)
+        return real != path and not WorkingFolder(realpath(self.folder))._contains(real)
 
 
 def working_folder(folder: object, here: object = None, *, follows_links: bool = False) -> WorkingFolder:
@@ -141,12 +141,12 @@ def working_folder(folder: object, here: object = None, *, follows_links: bool =
     is_project = bool(path.strip("/")) and not _NO_PROJECT.compiled.fullmatch(path)
     if is_project:
         return WorkingFolder(path, now or path, follows_links)
-    # What is relative lies in a folder of the system then, or in one that is not known.
+    # Relative paths are then in a folder of the system, or in an unknown one.
     return WorkingFolder(here=now or path) if now or path else WorkingFolder()
 
 
 class _PathRule(NamedTuple):
-    """What the rules of this file are given about one program of a command."""
+    """The input of the rules below: one program of a command."""
 
     step: Step
     targets: list[str]
@@ -155,14 +155,14 @@ class _PathRule(NamedTuple):
 
 
 def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
-    """What a program does to paths that are not the agent's own."""
+    """What a program does to paths outside the working folder."""
     rule = _RULES.get(step.program)
     if rule is not None:
         yield from rule(_PathRule(step, _targets(step.words), before, place))
     writes = step.program != "sed" or any(_IN_PLACE.compiled.match(word) for word in step.words)
     if step.program in group("writers") and writes:
         found = [each for word in step.words for each in guarded(word.removeprefix("of="), place)]
-        # Who may read a start-up file is another question than what it runs.
+        # Changing the permissions of a start-up file does not change what it runs.
         yield from (each for each in found if each.row != "start-up file" or step.program not in ("chmod", "chown"))
     if step.program == "sed" and writes:
         yield from (
@@ -183,8 +183,8 @@ def written(target: str, place: WorkingFolder) -> Iterator[Finding]:
 
 
 def emptied(target: str, place: WorkingFolder) -> Iterator[Finding]:
-    """A file of others that would be empty afterwards."""
-    if _KEPT_BY_SYSTEM.compiled.match(place.resolve(target)) and not place.holds(target):
+    """A file outside the working folder that would be emptied."""
+    if _KEPT_BY_SYSTEM.compiled.match(place.resolve(target)) and not place.contains(target):
         yield Finding("delete_data", f"makes {target!r} empty, which is not inside the working folder", "emptied")
 
 
@@ -200,7 +200,7 @@ def guarded(target: str, place: WorkingFolder) -> Iterator[Finding]:
 
 
 def outside(target: str, place: WorkingFolder) -> Iterator[Finding]:
-    """A path outside the working folder. Without a known folder most paths are, so an example is not spoiled by it."""
+    """A path outside the working folder. If the folder is unknown, most paths are, so examples may have them."""
     if target.startswith(_NOT_FILES) or target.isdigit() or target == "-":
         return
     path = place.resolve(target)
@@ -226,7 +226,7 @@ def _remove(given: _PathRule) -> Iterator[Finding]:
     recursive = step.program in ("rimraf", "del-cli", "trash", "trash-put", "srm", "wipe") or any(
         re.fullmatch(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive", word) for word in step.words
     )
-    if not targets or "{}" in targets:  # `ls /srv | xargs rm`: what is deleted stands in the program before
+    if not targets or "{}" in targets:  # `ls /srv | xargs rm`: the program before names what is deleted
         named = [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
         targets = [*(target for target in targets if target != "{}"), *named]
     for target in targets:
@@ -234,7 +234,7 @@ def _remove(given: _PathRule) -> Iterator[Finding]:
             continue  # an option: `del /q build`
         if "$" in place.resolve(target) and not recursive:
             continue
-        if not place.holds(target):
+        if not place.contains(target):
             why = f"deletes {target!r}, which is not inside the working folder"
             yield Finding("delete_data", why, f"{step.program} outside")
             return
@@ -247,7 +247,7 @@ def _find(given: _PathRule) -> Iterator[Finding]:
     )
     if not removes:
         return
-    # Paths stand before the first condition; without one, find starts here.
+    # Paths come before the first condition; without one, find starts here.
     starts = []
     for word in words:
         if (word.startswith("-") and word not in ("-L", "-H", "-P")) or word in ("(", "!", "\\("):
@@ -255,18 +255,18 @@ def _find(given: _PathRule) -> Iterator[Finding]:
         starts.append(word)
     chosen = any(word in _FIND_CHOOSES for word in words)
     for start in starts or ["."]:
-        if not (place.holds(start) or (place.resolve(start) == place.folder and chosen)):
+        if not (place.contains(start) or (place.resolve(start) == place.folder and chosen)):
             yield Finding("delete_data", f"deletes what it finds in {start!r}", "find -delete")
 
 
 def _move(given: _PathRule) -> Iterator[Finding]:
-    """Moves away what others rely on; a file that is fetched from elsewhere is not missed there."""
+    """Moves files away that others rely on."""
     *sources, target = given.targets or [""]
     place = given.place
     gone = place.resolve(target).startswith(("/tmp", "/var/tmp")) or target == "/dev/null"
     for source in sources:
         path = place.resolve(source)
-        kept = _KEPT_BY_SYSTEM.compiled.match(path) and not place.holds(source)
+        kept = _KEPT_BY_SYSTEM.compiled.match(path) and not place.contains(source)
         if kept or (gone and _is_elsewhere(source, place)):
             yield Finding("delete_data", f"moves {source!r} away, which is not inside the working folder", "mv outside")
             return
@@ -329,12 +329,12 @@ def _owner(given: _PathRule) -> Iterator[Finding]:
 
 def _is_elsewhere(path: str, place: WorkingFolder) -> bool:
     whole = place.resolve(path)
-    return not place.holds(path) and whole != place.folder and not whole.startswith(place.folder + "/")
+    return not place.contains(path) and whole != place.folder and not whole.startswith(place.folder + "/")
 
 
 def _copy(given: _PathRule) -> Iterator[Finding]:
     output = next((word[3:] for word in given.step.words if word.startswith("of=")), "")
-    if output and not output.startswith("/dev/") and not given.place.holds(output):
+    if output and not output.startswith("/dev/") and not given.place.contains(output):
         yield Finding("delete_data", f"writes over {output!r}", "dd outside")
 
 
@@ -358,14 +358,14 @@ def _make_key(given: _PathRule) -> Iterator[Finding]:
     pairs = pairwise(words)
     file = next((value for option, value in pairs if re.fullmatch(r"-\w*f", option)), "")
     file = file or next((word[2:] for word in words if word.startswith("-f") and len(word) > 2), "~/.ssh/id")
-    if not given.place.holds(file):
+    if not given.place.contains(file):
         yield Finding("rotate_keys", f"makes a key at {file!r}, over one that may be there", "ssh-keygen")
 
 
 def _make_secret(given: _PathRule) -> Iterator[Finding]:
     words = given.step.words
     outputs = [value for option, value in pairwise(words) if option in ("-out", "-keyout")]
-    if given.step.sub in _KEY_MAKERS and any(not given.place.holds(each) for each in outputs):
+    if given.step.sub in _KEY_MAKERS and any(not given.place.contains(each) for each in outputs):
         yield Finding("rotate_keys", "writes a key outside the working folder", "openssl")
 
 

@@ -1,6 +1,6 @@
 """Python code as a tree: which functions it calls, with which texts.
 
-Kept apart and imported on use: `ast` would cost every hook more than a millisecond, and few commands hold code.
+Imported on use: `ast` would cost every hook more than a millisecond, and few commands contain code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def parse_code(code: str) -> ast.Module | None:
 def calls(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
     """The last name of each function called (`run` in `subprocess.run(…)`) and the texts it is given.
 
-    Texts are followed through variables, loops, `+` and `Path(…) / …`, as far as they are written out.
+    Literal texts are followed through variables, loops, `+` and `Path(…) / …`.
     """
     known = _KnownTexts(tree)
     for node in ast.walk(tree):
@@ -33,14 +33,14 @@ def calls(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
             if isinstance(node.func, ast.Attribute):
                 texts += known.of(node.func.value)  # `Path("/srv/data").unlink()`
             yield known.name(node), texts
-            # `map(os.remove, …)`: a function that is handed on is called with what stands beside it.
+            # `map(os.remove, …)`: a function passed as an argument is called with the arguments next to it.
             for each in node.args:
                 if isinstance(each, ast.Attribute) or (isinstance(each, ast.Name) and texts):
                     yield each.attr if isinstance(each, ast.Attribute) else each.id, texts
 
 
 def commands(tree: ast.Module, runners: frozenset[str]) -> Iterator[str]:
-    """The shell commands handed to functions that run one, as far as they are written out."""
+    """The literal shell commands passed to functions that run them."""
     known = _KnownTexts(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and known.name(node) in runners:
@@ -50,7 +50,7 @@ def commands(tree: ast.Module, runners: frozenset[str]) -> Iterator[str]:
 
 
 class _KnownTexts:
-    """What variables of a piece of code hold, and which names stand for which."""
+    """The texts in the variables of a piece of code, and the original names of imports."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._values: dict[str, list[str]] = {}
@@ -109,14 +109,14 @@ class _KnownTexts:
             middle = "/" if isinstance(node.op, ast.Div) else ""
             found = [f"{one}{middle}{two}" for one in left for two in right] if left and right else left + right
         elif isinstance(node, ast.Call):
-            found = self._of_call(node)
+            found = self._call_findings(node)
         elif isinstance(node, ast.List | ast.Tuple | ast.Set):
             found = [text for each in node.elts for text in self.of(each)]
         elif isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Await):
             found = self.of(node.value)
         return found[:_MOST_TEXTS]
 
-    def _of_call(self, node: ast.Call) -> list[str]:
+    def _call_findings(self, node: ast.Call) -> list[str]:
         name = self.name(node)
         if name == "home" and not node.args:
             return ["~"]

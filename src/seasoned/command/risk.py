@@ -5,8 +5,8 @@
 - Mining, recall and the project sheet: may it ever be shown as an example? (`may_be_example`)
 - Insight: does it only look? (`only_looks`)
 
-All answers come from one table; see `table/*.toml` and docs/design/command.md. They rest on what is written and are not
-a sandbox: a command can hide what it does in a script, a variable or another program.
+All answers come from one table; see `table/*.toml` and docs/design/command.md. They only read text and are not a
+sandbox: a command can hide what it does in a script, a variable or another program.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.command import call_text, code, guard, inner, path, sql, tool_call
+from seasoned.command import call_text, code, guard, path, tool_call
 from seasoned.command.layers import (
     HEREDOC,
     MOST_CHARACTERS,
     Layer,
     code_in,
+    commands_in_code,
     is_script,
     layers,
     piped_into,
+    printed_in,
     reads_program,
-    spoken_in,
     texts_given,
 )
 from seasoned.command.parse import Step, names, parse, without_bodies
@@ -40,9 +41,9 @@ from seasoned.session import ToolCall
 
 # What the caller wants to know: rows and rules that say nothing about it are left out, which saves half of the time.
 Question = Literal["action", "local", "example"]
-# What was not read is treated as the everyday command that is hardest to undo.
+# Unread text is treated like the common command that is hardest to undo.
 _TOO_LONG = Finding("delete_data", "is too long to be read, so it may do anything", "length")
-_TOO_MANY = Finding("delete_data", "holds more commands than can be read", "length")
+_TOO_MANY = Finding("delete_data", "contains more commands than can be read", "length")
 _DOWNLOADED = Finding("exec_remote", "runs what it downloads from another machine", "curl | sh")
 _DECODED = Finding("delete_data", "runs what it decodes, which cannot be read here", "decoded")
 _UNSEEN = Finding("delete_data", "runs commands that cannot be seen here", "| sh")
@@ -50,11 +51,12 @@ _UNSEEN_FILE = Finding("", "runs commands that cannot be seen here", "file | sh"
 _PIPED = Finding("", "runs what it is piped", "| sh", asks_locally=False)
 _UNSEEN_SQL = Finding("migrate_database", "runs SQL that was not read", "unseen SQL")
 _CHANGING_SQL = Finding("", "changes data in a database", "SQL", asks_locally=False)
+_MADE_UP = Finding("", "runs a program whose name it makes up", "made-up program", asks_locally=False)
 _FORKS = Finding("", "starts processes without end", "fork bomb")
 # Longer arguments are matched by their beginning and end.
 _MOST_ARGUMENTS = 4000
 _REDIRECT = LazyRegex(r"(?<![<>&=\-])(?:\d|&)?>{1,2}[|&]?[ \t]*['\"]?(?P<target>[^\s'\"<>|&;()]+)")
-# Nothing stands before the `>`: it makes a file empty.
+# Nothing comes before the `>`: it empties a file.
 _EMPTIES = LazyRegex(r"(?:\A|[;&|\n(])[ \t]*(?::|true|cat[ \t]+/dev/null)?[ \t]*(?<!>)>?\Z")
 _FORK_BOMB = LazyRegex(r"(?<![\w:.])(?P<name>[\w:.]{1,100})\s*\(\s*\)\s*\{[^}]{0,200}(?P=name)\s*\|\s*(?P=name)")
 _KILLED = r"(?:nginx|httpd|apache2?|postgres|postmaster|mysqld?|redis-server|mongod|dockerd|sshd|seasoned)"
@@ -97,6 +99,8 @@ _RUN_WORDS = names("exec dlx x")
 _SPEAKING = names("echo printf tee")
 _EVALUATES = names("eval source .")
 _DECODERS = names("base64 base32 xxd uudecode")
+# What prints any text; `$(which python3)` and `$(npm bin)/eslint` find a program.
+_PRINTING = _SPEAKING | _DECODERS | names("tr rev sed awk cut cat head tail dd od perl python python3 curl wget")
 _DECODING = LazyRegex(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
 _RUNS_STDIN = LazyRegex(
     r"(?s)\b(?:exec|eval|compile|system|popen|Popen|run|call|execSync|spawn\w*|Function)\b.*"
@@ -105,7 +109,7 @@ _RUNS_STDIN = LazyRegex(
 # How a substitution begins in a word: as the parser leaves it, and within double quotes.
 _SUBSTITUTED = ("$()", "$(", "`", "<(")
 _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
-# A text that is written like a command, under whatever name: `find build -type f -delete`.
+# A text that looks like a command, under any name: `find build -type f -delete`.
 _WITH_OPTION = LazyRegex(r"\s*[a-z0-9_./~-]+(?:\s+[^\s-]\S*){0,3}\s+--?[A-Za-z](?!.*[.!?]\s*\Z)")
 _JOINED_COMMAND = LazyRegex(r"(?s)(?:[;&`]|\$\()\s*(?P<command>\w.*)")
 # A command of these alone prints the text that a rule found; it does not run it.
@@ -113,19 +117,19 @@ _SHOWING = names("echo printf grep rg egrep cat less head tail sed awk git ag ac
 
 
 def assess_command(command: str, place: WorkingFolder, question: Question) -> list[Finding]:
-    """Everything found in a shell command, in the order in which it stands there."""
+    """Everything found in a shell command, in the order of the text."""
     if len(command) > MOST_CHARACTERS:
         return [_TOO_LONG]
-    return [found for layer in layers(command) for found in _of_layer(layer, place, question)]
+    return [found for layer in layers(command) for found in _layer_findings(layer, place, question)]
 
 
 def assess_code(text: str, place: WorkingFolder, question: Question, *, limit: int = MOST_CHARACTERS) -> list[Finding]:
     """Everything found in a piece of code, and in the commands that it hands to a shell."""
     if len(text) > limit:
         return [_TOO_LONG]
-    commands = [*inner.in_code(text), *code.shell_lines(text)]
+    commands = [*commands_in_code(text), *code.shell_lines(text)]
     found = [each for command in commands for each in assess_command(command, place, question)]
-    return [*found, *code.findings(text, place), *_of_held_texts(text, question)]
+    return [*found, *code.findings(text, place), *_literal_findings(text, question)]
 
 
 def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder, question: Question) -> list[Finding]:
@@ -140,24 +144,24 @@ def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder, q
         if kind in ("command", "typed"):
             found += assess_command(text, place, question)
         if kind in ("sql", "typed"):
-            found += sql.findings(text) if len(text) <= MOST_CHARACTERS else [_TOO_LONG]
-        if kind == "sql" and sql.changes_data(text):
+            found += code.sql_findings(text) if len(text) <= MOST_CHARACTERS else [_TOO_LONG]
+        if kind == "sql" and code.changes_data(text):
             found.append(_CHANGING_SQL)
         if kind == "code":
             found += assess_code(text, place, question)
     return found
 
 
-def _of_held_texts(text: str, question: Question) -> Iterator[Finding]:
+def _literal_findings(text: str, question: Question) -> Iterator[Finding]:
     """Dangerous commands in string literals: code may run them, so it is not shown as an example."""
-    for held in code.held_texts(text) if question == "example" else ():
+    for held in code.command_literals(text) if question == "example" else ():
         worst = next((each for each in assess_command(held, WorkingFolder(), question) if each.never_example), None)
         if worst is not None:
-            yield Finding("", f"holds the text of a command that {worst.why}", "text in code", asks_locally=False)
+            yield Finding("", f"contains the text of a command that {worst.why}", "text in code", asks_locally=False)
             return
 
 
-def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterator[Finding]:
+def _layer_findings(layer: Layer, place: WorkingFolder, question: Question) -> Iterator[Finding]:
     if layer.unread:
         yield _TOO_MANY
     if "(" in layer.text and _FORK_BOMB.compiled.search(layer.text):
@@ -167,14 +171,18 @@ def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterato
     )
     for at, step in enumerate(layer.steps):
         before = piped_into(layer.steps, at)
-        # `sudo` and its like have rows too: running as root may need a person whatever is run.
+        if step.program.startswith(_SUBSTITUTED) and any(
+            each.program in _PRINTING for one in layer.substitutions for each in parse(one)
+        ):
+            yield _MADE_UP
+        # `sudo` and similar have rows too: running anything as root may need a person.
         for wrapper in step.behind:
-            yield from _of_rows(Step(step.join, wrapper, (step.program, *step.words)), question)
+            yield from _row_findings(Step(step.join, wrapper, (step.program, *step.words)), question)
         for each in _readings(step):
-            yield from _of_rows(each, question)
+            yield from _row_findings(each, question)
             yield from path.findings(each, before, place)
             yield from guard.findings(each, place)
-        yield from _of_input(step, before, layer, place, question, fetches=fetches)
+        yield from _input_findings(step, before, layer, place, question, fetches=fetches)
         # A `cd` changes where the paths of the following steps lie.
         place = place.after(step)
     for file in layer.files:
@@ -182,10 +190,10 @@ def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterato
             yield _DOWNLOADED
         elif file.program:
             yield from code.findings(file.text, place, file.program)
-    if any(step.program in group("databases") for step in layer.steps) and sql.changes_data(layer.text):
+    if any(step.program in group("databases") for step in layer.steps) and code.changes_data(layer.text):
         yield _CHANGING_SQL
     for word, text_rule, finding in _TEXT_RULES:
-        # What a here-document holds is a text; where a shell reads it, it is a separate layer.
+        # The content of a here-document is text; if a shell reads it, it is a separate layer.
         if word in layer.text and text_rule.compiled.search(without_bodies(layer.text)):
             yield from () if _only_shows(layer.steps) else (finding,)
     if ">" in layer.text:
@@ -196,22 +204,22 @@ def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterato
             yield from guard.changed(found["target"], place)
 
 
-def _of_input(
+def _input_findings(
     step: Step, before: tuple[Step, ...], layer: Layer, place: WorkingFolder, question: Question, *, fetches: bool
 ) -> Iterator[Finding]:
     """What a database, a shell or another interpreter is given to read."""
     given = texts_given(layer, before)
     if step.program in group("databases") and not _is_scratch(step, place):
-        yield from _of_database(step, before, given, layer.text)
+        yield from _database_findings(step, before, given, layer.text)
     if step.program in group("interpreters") or step.program in group("code_programs"):
         inline = code_in(step)
         downloads = any(each.program in group("downloads") for each in before)
         if (downloads and _runs_input(step, inline)) or (fetches and _runs_substitution(step, inline)):
             yield _DOWNLOADED
-        fed = () if "<(" not in layer.text else spoken_in(layer.substitutions)
+        fed = () if "<(" not in layer.text else printed_in(layer.substitutions)
         for text in [inline] if inline is not None else (*given, *fed):
             yield from code.findings(text, place, step.program)
-            yield from _of_held_texts(text, question)
+            yield from _literal_findings(text, question)
     if "xargs" in step.behind and step.program in ("{}", "%", "@"):
         yield _UNSEEN
     if _runs_decoded(step, before, layer):
@@ -298,7 +306,7 @@ def _as_program(step: Step, at: int) -> Step:
     return Step(step.join, step.words[at].rsplit("/", 1)[-1], step.words[at + 1 :])
 
 
-def _of_rows(step: Step, question: Question) -> Iterator[Finding]:
+def _row_findings(step: Step, question: Question) -> Iterator[Finding]:
     known = rows_by_program(question)
     rows = known.get(step.program)
     if "--help" in step.words and _shows_help(step):
@@ -351,12 +359,12 @@ def _is_scratch(step: Step, place: WorkingFolder) -> bool:
     return ":memory:" in step.words or place.resolve(step.sub).startswith(("/tmp/", "/var/tmp/"))
 
 
-def _of_database(step: Step, before: tuple[Step, ...], given: tuple[str, ...], text: str) -> Iterator[Finding]:
-    spoken = [word for word in step.words if " " in word or "(" in word]
-    for each in (*spoken, *given, *(() if spoken else (" ".join(step.words),))):
-        yield from sql.findings(each)
+def _database_findings(step: Step, before: tuple[Step, ...], given: tuple[str, ...], text: str) -> Iterator[Finding]:
+    statements = [word for word in step.words if " " in word or "(" in word]
+    for each in (*statements, *given, *(() if statements else (" ".join(step.words),))):
+        yield from code.sql_findings(each)
     unseen = before and not any(each.program in ("echo", "printf") for each in before)
-    if step.program in _SQL_SERVERS and not given and (_FROM_FILE.compiled.search(text) or (unseen and not spoken)):
+    if step.program in _SQL_SERVERS and not given and (_FROM_FILE.compiled.search(text) or (unseen and not statements)):
         yield _UNSEEN_SQL
 
 
@@ -426,7 +434,7 @@ def need_of_call(
 
 
 def findings_in_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> list[Finding]:
-    """What a tool call needs a person for, in the order in which it stands there."""
+    """What a tool call needs a person for, in the order of the text."""
     return [found for found in assess_call(tool, arguments, place, "action") if found.action]
 
 
@@ -455,7 +463,7 @@ def danger_in(command: str, *, folder: object = None) -> Danger | None:
 
 
 def danger_in_code(code: str, *, folder: object = None) -> Danger | None:
-    """The same for a piece of code, however long: what it holds is read, and it runs in the sandbox."""
+    """The same for a piece of code of any length: all of it is read, and it runs in the sandbox."""
     return _danger(assess_code(code, working_folder(folder), "local", limit=len(code)))
 
 
@@ -480,43 +488,43 @@ def why_not_example(tool: str, arguments: Mapping[str, Any]) -> Finding | None:
     given = dict(arguments)
     command = command_of(ToolCall("", tool, given))
     if command is not None:
-        # What else the call holds (an inner `action`, a second command) must pass as well.
+        # The rest of the call (an inner `action`, a second command) must pass as well.
         others = {name: value for name, value in given.items() if value != command}
-        found = _of_example_command(command) or _first(assess_call(tool, others, WorkingFolder(), "example"))
-        return found or next(filter(None, map(_of_example_command, call_text.called(given))), None)
+        found = _why_not_example_command(command) or _first(assess_call(tool, others, WorkingFolder(), "example"))
+        return found or next(filter(None, map(_why_not_example_command, call_text.called(given))), None)
     found = _first(assess_call(tool, given, WorkingFolder(), "example"))
     form = tool_of(tool).form
     if found is not None or form in ("file_read", "search", "web"):
         return found
     if form == "python":
-        return next(filter(None, map(_of_example_code, call_text.all_texts(given))), None)
+        return next(filter(None, map(_why_not_example_code, call_text.all_texts(given))), None)
     return _first(tool_call.example_findings(tool, given)) or (
-        None if form == "file_write" else _first(_of_example_texts(given))
+        None if form == "file_write" else _first(_example_text_findings(given))
     )
 
 
-def _of_example_texts(given: Mapping[str, Any]) -> Iterable[Finding]:
+def _example_text_findings(given: Mapping[str, Any]) -> Iterable[Finding]:
     for text in call_text.all_texts(given):
-        # A tool that hands a value to a shell would run what stands behind such a sign.
+        # A tool that passes a value to a shell would run what follows such a character.
         joined = _JOINED_COMMAND.compiled.search(text)
         command = joined["command"] if joined is not None else text if _WITH_OPTION.compiled.match(text) else ""
-        found = _of_example_command(command) if command else None
+        found = _why_not_example_command(command) if command else None
         yield from () if found is None else (found,)
     for kind, text in call_text.example_texts(given):
         if kind == "sql":
             yield from assess_call("sql", {"sql": text}, WorkingFolder(), "example")
         else:
-            found = _of_example_command(text) if kind == "command" else _of_example_code(text)
+            found = _why_not_example_command(text) if kind == "command" else _why_not_example_code(text)
             yield from () if found is None else (found,)
 
 
 @lru_cache(maxsize=4096)
-def _of_example_command(command: str) -> Finding | None:
+def _why_not_example_command(command: str) -> Finding | None:
     return _first(assess_command(command, WorkingFolder(), "example"))
 
 
 @lru_cache(maxsize=1024)
-def _of_example_code(code: str) -> Finding | None:
+def _why_not_example_code(code: str) -> Finding | None:
     return _first(assess_code(code, WorkingFolder(), "example"))
 
 
@@ -525,7 +533,7 @@ def _first(found: Iterable[Finding]) -> Finding | None:
 
 
 def needs_person(tool: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether a call needs one of the ten actions, wherever it runs: it is never recalled as a repair."""
+    """Whether a call needs one of the ten actions in any folder: it is never recalled as a repair."""
     return bool(findings_in_call(tool, arguments, WorkingFolder()))
 
 

@@ -1,6 +1,6 @@
 """Loads the table of commands: the rows, program groups and tools that `table/*.toml` describes.
 
-Parsing the TOML takes about a tenth of a second, too long for a hook. `compiled.json` holds the same without the
+Parsing the TOML takes about a tenth of a second, too long for a hook. `compiled.json` has the same without the
 examples and decodes in under a millisecond; `tests/command/test_table.py` rewrites it with
 `tools/compile_commands.py` when it is out of date.
 """

@@ -94,7 +94,7 @@ def command_of(call: ToolCall) -> str | None:
     for key in _COMMAND_KEYS:
         value: Any = call.arguments.get(key)
         if isinstance(value, str) and value:
-            return _command_in_code(value) if call.tool == "exec" and key == "input" else value
+            return next(iter(commands_in_script(value)), None) if call.tool == "exec" and key == "input" else value
         if isinstance(value, (list, tuple)) and value:
             words = [word for word in value if isinstance(word, str)]
             if len(words) >= 3 and words[1] in ("-lc", "-c", "-ic", "-lic"):
@@ -112,11 +112,6 @@ def commands_in_script(code: str) -> list[str]:
         _ESCAPE.compiled.sub(lambda one: _ESCAPED.get(one[1], one[1]), found[2])
         for found in _IN_CODE.compiled.finditer(code)
     ]
-
-
-def _command_in_code(code: str) -> str | None:
-    """The command that JavaScript hands to the shell; None where it calls other tools or none."""
-    return next(iter(commands_in_script(code)), None)
 
 
 _PATH_SCRIPT = LazyRegex(r"\.(?:py|js|ts|mjs|sh|rb|pl|php)\Z")
@@ -181,3 +176,33 @@ def task_type_of(counts: Mapping[str, int]) -> TaskType | None:
 
 
 _TASKS: tuple[TaskType, ...] = ("code", "file", "research")
+
+
+# `[main 1a2b3c4] Subject`, `[main (root-commit) 1a2b3c4] Subject`, `[detached HEAD 1a2b3c4] Subject`.
+_COMMIT_REPORT = LazyRegex(
+    r"^\[(\S{1,200}|detached HEAD)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.{0,300})", re.MULTILINE
+)
+# Where git makes a commit and reports it in these words.
+_COMMITTING = frozenset({"commit", "cherry-pick", "revert", "merge", "am", "rebase"})
+_MOST_COMMITS = 20
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """One commit: its abbreviated id, the branch it is on, and its subject."""
+
+    id: str
+    branch: str
+    subject: str
+
+
+def commits_of(call: ToolCall) -> tuple[Commit, ...]:
+    """The commits that a shell call reported, in order; none if it did not run git to make one."""
+    command = command_of(call) if call.result is not None and not call.synthetic else None
+    # Most commands need not be parsed.
+    if call.result is None or command is None or "git" not in command:
+        return ()
+    # A log or a file may contain such lines too.
+    if not any(step.program == "git" and step.sub in _COMMITTING for step in parse(command)):
+        return ()
+    found = _COMMIT_REPORT.compiled.findall(call.result.text)
+    return tuple(Commit(sha, branch, subject.strip()) for branch, sha, subject in found[:_MOST_COMMITS])

@@ -1,4 +1,4 @@
-"""Rules for tool calls: what a tool's name says that it does, and what a file tool writes to."""
+"""Rules for tool calls: what the name of a tool implies, and what a file tool writes to."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ _LIVE = LazyRegex(r"(?i)(?:--?[\w-]+=)?(?:prod|production|live)\Z")
 
 
 def findings(tool: str, inside: list[Mapping[str, Any]], place: WorkingFolder) -> Iterator[Finding]:
-    """What the name of a tool says that it does, and what a file tool writes to; `inside` are its objects."""
+    """What the name of a tool implies, and what a file tool writes to; `inside` are the objects in its arguments."""
     words = words_of(tool)
     if not words:
         return
-    yield from _of_files(words, inside, place)
+    yield from _file_findings(words, inside, place)
     if words[0] not in group("looking") and tool_of(tool).form not in ("file_read", "search", "web", "meta"):
         yield from (found for one in inside for found in guard.in_arguments(one, place))
     try:
@@ -72,22 +72,22 @@ def findings(tool: str, inside: list[Mapping[str, Any]], place: WorkingFolder) -
         return
     looks = words[0] in group("looking") or words[0] in group("asking")
     if not looks:
-        yield from _of_name(words, remote=bool(REMOTE_NAME.compiled.search(tool)))
-    # A tool of an SSH server runs elsewhere, whatever it is called: `mcp__ssh__exec`.
+        yield from _name_findings(words, remote=bool(REMOTE_NAME.compiled.search(tool)))
+    # Every tool of an SSH server runs elsewhere: `mcp__ssh__exec`.
     server = frozenset(snake(tool).split("_")) - frozenset(words)
     if "ssh" in server and not looks:
         yield Finding("exec_remote", "runs something on another machine", "tool name")
 
 
-def _of_name(words: tuple[str, ...], *, remote: bool) -> Iterator[Finding]:
+def _name_findings(words: tuple[str, ...], *, remote: bool) -> Iterator[Finding]:
     for row in table().tool_names:
-        if row.action and _names_it(row, words, remote=remote):
+        if row.action and _row_fits(row, words, remote=remote):
             yield Finding(row.action, row.why, "tool name")
             if not row.anywhere:
                 return
 
 
-def _names_it(row: ToolNameRow, words: tuple[str, ...], *, remote: bool = True) -> bool:
+def _row_fits(row: ToolNameRow, words: tuple[str, ...], *, remote: bool = True) -> bool:
     word_set = frozenset(words)
     if word_set & row.unless or (not remote and word_set & row.remote_only):
         return False
@@ -98,13 +98,13 @@ def _names_it(row: ToolNameRow, words: tuple[str, ...], *, remote: bool = True) 
     )
 
 
-def _of_files(words: tuple[str, ...], inside: list[Mapping[str, Any]], place: WorkingFolder) -> Iterator[Finding]:
+def _file_findings(words: tuple[str, ...], inside: list[Mapping[str, Any]], place: WorkingFolder) -> Iterator[Finding]:
     if _CHANGING.isdisjoint(words) or inside[0].get("command") == "view":
         return
     for path in _paths(inside):
         yield from guarded(path, place)
         yield from guard.changed(path, place)
-        if words[0] in _DELETING and not place.holds(path) and path.startswith(("/", "~", "..")):
+        if words[0] in _DELETING and not place.contains(path) and path.startswith(("/", "~", "..")):
             why = f"deletes {path!r}, which is not inside the working folder"
             yield Finding("delete_data", why, "delete outside")
 
@@ -115,7 +115,7 @@ def _paths(inside: list[Mapping[str, Any]]) -> Iterator[str]:
         for key, value in arguments.items():
             if key in _PATH_KEYS and isinstance(value, str | list):
                 listed = [value] if isinstance(value, str) else value
-                # `source` may also hold code, not a path.
+                # `source` may also be code, not a path.
                 fitting = (each for each in listed if isinstance(each, str) and len(each) < 400 and "\n" not in each)
                 yield from (each.removeprefix("file://") for each in fitting)
             if key in ("patch", "input", "diff", "command") and isinstance(value, str):
@@ -133,7 +133,7 @@ def example_findings(tool: str, arguments: Mapping[str, Any]) -> Iterator[Findin
     words = words_of(tool)
     looks = bool(words) and words[0] in group("looking") and "and" not in words
     if words and not looks:
-        yield from (_not_example(row.why) for row in table().tool_names if not row.action and _names_it(row, words))
+        yield from (_not_example(row.why) for row in table().tool_names if not row.action and _row_fits(row, words))
         # Money that goes back for one thing is bound to it; without its id nothing bounds it.
         if "refund" in words and not any(_ID.compiled.search(name) for name in arguments):
             yield _not_example("refunds money for nothing that it names")

@@ -1,6 +1,6 @@
-"""A tool call in the words of another agent: the same tool under its name there, with its arguments.
+"""Translates a tool call for another agent: the same tool under its name there, with its arguments.
 
-`table/tools.toml` says how each agent's tools are called. What the other agent's tool cannot be told is not told.
+`table/tools.toml` has the tools of each agent. Arguments that the other agent's tool does not have are left out.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def argument_names(meaning: str) -> tuple[str, ...]:
 
 
 def argument(arguments: Mapping[str, Any], meaning: str) -> Any:
-    """The argument that means this, whatever its agent calls it; None where there is none."""
+    """The argument with this meaning, under any agent's name for it; None if there is none."""
     return next((value for name in argument_names(meaning) if (value := arguments.get(name)) is not None), None)
 
 
@@ -81,7 +81,7 @@ def same_tool(name: str) -> str:
 def translate(
     tool: str, arguments: Mapping[str, Any], names: Iterable[str], *, agent: str = ""
 ) -> tuple[str, dict[str, Any]] | None:
-    """A call as an agent would make it that has tools of these names; None if it cannot make it, or may not be able to.
+    """The call as an agent with tools of these names would make it; None if it cannot, or might not be able to.
 
     Without `agent` it is the one that has most tools of these names.
     """

@@ -1,7 +1,7 @@
 """A command as it was written: each simple command in it with its own text, the form it has, and what it is for.
 
-`parse` tells which programs run and looks through wrappers. This keeps them, because whether `pytest` runs as
-`pytest`, `uv run pytest` or `rtk pytest` is what a project gets right or wrong.
+`parse` finds the programs inside wrappers. Here the wrappers are kept: `pytest`, `uv run pytest` and `rtk pytest` are
+different ways, and a project has one that works.
 """
 
 from __future__ import annotations
@@ -122,12 +122,15 @@ class WrittenCommand(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def written(command: str) -> tuple[WrittenCommand, ...]:
-    """The simple commands of a command line, in order. Loops and conditions are left out: their parts tell little."""
+    """The simple commands of a command line, in order. Loops and conditions are left out."""
     text = without_bodies(command[:MOST_READ])
     found: list[WrittenCommand] = []
     join: Join = ""
     for words, start, end, following in segments(text):
-        given = _written(join if found else "", _NULL.compiled.sub(" ", text[start:end]).strip(" \t\n()"), words)
+        part = text[start:end]
+        # Most commands redirect nothing, and looking for it is slow.
+        part = _NULL.compiled.sub(" ", part) if ">" in part or "<" in part else part
+        given = _written(join if found else "", part.strip(" \t\n()"), words)
         if given is not None:
             found.append(given)
         join = JOINS.get(following, join)
@@ -193,7 +196,7 @@ def _is_time(word: str) -> bool:
 
 
 def _sub(words: list[str]) -> tuple[str, int]:
-    """The first argument that is not an option or its value, and where it stands."""
+    """The first argument that is not an option or its value, and its position."""
     takes_value = _VALUES.get(words[0], frozenset())
     skip = False
     for at, word in enumerate(words[1:], 1):
@@ -207,7 +210,7 @@ def _sub(words: list[str]) -> tuple[str, int]:
 
 
 def _named(program: str, words: list[str]) -> list[str]:
-    """The program with what tells its use: subcommand, script, targets, the part of a monorepo."""
+    """The program with its subcommand, script, targets and part of a monorepo."""
     if _INTERPRETERS.compiled.fullmatch(program):
         return [program, *_script(words[1:])]
     # `./gradlew` is in the checkout, and takes tasks as `gradle` does.

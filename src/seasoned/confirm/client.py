@@ -342,7 +342,7 @@ class ConfirmClient:
         # Not repeated after a lost answer: the approval may be used up, and the action must not run twice.
         grant = _converted(self._send("POST", path, body={"digest": digest}, call=call), Grant)
         if grant.id != request_id or not secrets.compare_digest(grant.digest.encode(), digest.encode()):
-            raise Unreachable("The confirmation service granted something else than what was asked: do nothing.")
+            raise Unreachable("The confirmation service granted something other than what was asked: do nothing.")
         return grant
 
     def decide(self, request_id: str, *, approve: bool, passphrase: str, reason: str = "") -> RequestView:
@@ -395,7 +395,7 @@ class ConfirmClient:
         # Computed from what is about to be done, never taken from what the service says.
         digest = digest_of(asked, requester=decided.requester or "")
         if decided.action != asked.action or {seen.digest, decided.digest} != {digest}:
-            raise Unreachable("The confirmation service recorded something else than what was asked: do nothing.")
+            raise Unreachable("The confirmation service recorded something other than what was asked: do nothing.")
         return self.redeem(seen.id, digest, call=call)
 
     def _send(
@@ -480,9 +480,7 @@ def _converted(found: dict[str, Any], kind: type[_T]) -> _T:
     try:
         return msgspec.convert(found, kind)
     except msgspec.ValidationError as error:
-        raise Unreachable(
-            f"The confirmation service gave an answer that makes no sense ({error}): nothing may be done."
-        ) from error
+        raise Unreachable(f"The confirmation service sent an invalid answer ({error}): nothing may be done.") from error
 
 
 def _message(found: dict[str, Any]) -> str:

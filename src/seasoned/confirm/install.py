@@ -1,4 +1,4 @@
-"""Runs the confirmation service as another user of this machine: planned as commands, shown, run as root, undone."""
+"""Installs the confirmation service as another user of this machine: as commands to show, run as root, and undo."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class RootCommand(msgspec.Struct, frozen=True):
     words: tuple[str, ...]
     why: str
     given: str | None = None
-    # Where it fails the rest goes on: what it takes away may be gone already.
+    # If it fails, the rest continues: what it removes may not exist.
     may_fail: bool = False
 
     def shell(self) -> str:
@@ -167,7 +167,7 @@ class RootCommand(msgspec.Struct, frozen=True):
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks, who decides, and where everything lies."""
+    """Who asks, who decides, and where everything is installed."""
 
     person: str
     uid: int
@@ -195,7 +195,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Present(msgspec.Struct, frozen=True, kw_only=True):
-    """What is on the machine already."""
+    """What is already on the machine."""
 
     user: bool = False
     # Whether an earlier installation made that user.
@@ -248,7 +248,7 @@ def policy_text(setup: Setup) -> str:
 
 
 def install_commands(setup: Setup, program: Program, *, present: Present) -> list[RootCommand]:
-    """Everything that has to be done as root, in order; doing it again renews the program and the unit."""
+    """Everything that has to be done as root, in order; running it again updates the program and the unit."""
     return [
         *_user(setup, present),
         RootCommand(
@@ -276,12 +276,12 @@ def _user(setup: Setup, present: Present) -> Iterator[RootCommand]:
 
 
 def _program(setup: Setup, program: Program, present: Present) -> Iterator[RootCommand]:
-    """A copy of the program that only root can change: what an agent can change would decide as the agent likes."""
+    """A copy of the program that only root can change: an agent that can change the program can approve anything."""
     folder = setup.program_folder
     if any(part.is_relative_to(folder) for part in program.parts):
         raise UsageError(f"This is the copy in {str(folder)!r} itself. Run the `seasoned` that you want to copy.")
     if present.program:
-        yield RootCommand(("rm", "-r", str(folder)), "remove the program of the last time")
+        yield RootCommand(("rm", "-r", str(folder)), "remove the earlier copy of the program")
     yield RootCommand((str(program.python), "-m", "venv", "--without-pip", str(folder)), "a folder for the program")
     packages = folder / "lib" / f"python{program.version}" / "site-packages"
     parts = [str(part) for part in program.parts]
@@ -289,23 +289,18 @@ def _program(setup: Setup, program: Program, present: Present) -> Iterator[RootC
         ("cp", "-R", *parts, f"{packages}/"), f"copy it and its libraries, so that {setup.person} cannot change them"
     )
     start = folder / "bin" / "seasoned"
+    made = {"setup": setup, "made_user": present.made_user or not present.user}
+    record = msgspec.json.encode(made, enc_hook=str).decode() + "\n"
     yield RootCommand(("tee", str(start)), "the command", _START.format(python=folder / "bin" / "python"))
-    yield RootCommand(("tee", str(folder / RECORD)), "what uninstalling has to know", _record(setup, present))
+    yield RootCommand(("tee", str(folder / RECORD)), "a record for uninstalling", record)
     yield RootCommand(("chown", "-R", "root", str(folder)), "only root changes it")
     yield RootCommand(("chmod", "-R", "a+rX,go-w", str(folder)), "everyone may run it")
     yield RootCommand(("chmod", "755", str(start)), "everyone may run it")
 
 
-def _record(setup: Setup, present: Present) -> str:
-    return (
-        msgspec.json.encode({"setup": setup, "made_user": present.made_user or not present.user}, enc_hook=str).decode()
-        + "\n"
-    )
-
-
 def _policy(setup: Setup) -> Iterator[RootCommand]:
     file = str(setup.home / "policy.toml")
-    # One that is there stays: an admin has agreed to it, and no other one would be used.
+    # An existing one stays: an admin has approved it, and the service would use no other.
     words = ("sh", "-c", 'test -e "$1" || tee "$1"', "sh", file)
     yield RootCommand(words, "the policy, if there is none: the socket, and who the agents are", policy_text(setup))
     yield RootCommand(("chown", f"{setup.user}:", file), f"it belongs to {setup.user}")
@@ -322,7 +317,7 @@ def _unit(setup: Setup, present: Present) -> Iterator[RootCommand]:
         yield RootCommand(
             ("install", "-d", *owner, str(setup.socket.parent)), f"the socket's folder, for {setup.group}"
         )
-    yield RootCommand(("tee", str(setup.unit)), "how the system starts it", unit_text(setup))
+    yield RootCommand(("tee", str(setup.unit)), "the file that starts it with the system", unit_text(setup))
     yield RootCommand(("chmod", "644", str(setup.unit)), "only root changes it")
 
 
@@ -360,7 +355,7 @@ def uninstall_commands(setup: Setup, *, made_user: bool, backup: bool, purge: bo
         if backup:
             made.append(RootCommand(("mv", f"{setup.unit}{BACKUP}", str(setup.unit)), "put the former file back"))
         else:
-            made.append(RootCommand(("rm", "-f", str(setup.unit)), "remove how the system starts it"))
+            made.append(RootCommand(("rm", "-f", str(setup.unit)), "remove the file that starts it"))
     if setup.system == "systemd":
         made.append(RootCommand(("systemctl", "daemon-reload"), "forget the unit"))
     made.append(RootCommand(("rm", "-r", str(setup.program_folder)), "remove the program"))
@@ -383,7 +378,7 @@ _SECONDS = 300
 
 
 class Installed(msgspec.Struct, frozen=True):
-    """What an installation left: how it was set up, and whether its user was made for it."""
+    """The record of an installation: its set-up, and whether its user was made for it."""
 
     setup: Setup
     made_user: bool
@@ -398,7 +393,7 @@ def system_here() -> System:
     """What starts services on this machine."""
     if sys.platform == "darwin":
         return "launchd"
-    # systemd makes this folder when it runs the machine; in most containers it does not.
+    # Exists if systemd runs this machine; in most containers it does not.
     return "systemd" if Path("/run/systemd/system").is_dir() else "none"
 
 
@@ -410,11 +405,11 @@ def make_setup(*, user: str, person: str | None, group: str | None, port: int, a
     except ImportError as error:
         raise CannotDo("This needs Linux or macOS. Run the service on another machine instead.") from error
     if person is None and is_root():
-        raise UsageError("Whose agents are to ask? Add --for NAME, the user who runs them.")
+        raise UsageError("Add --for NAME: the user who runs the agents.")
     try:
         found = pwd.getpwnam(person) if person is not None else pwd.getpwuid(os.getuid())
     except KeyError as error:
-        raise UsageError(f"There is no user {person!r} on this machine. Check --for.") from error
+        raise UsageError(f"Unknown user {person!r}. Check --for.") from error
     if found.pw_uid == 0:
         raise UsageError("Agents that run as root can change everything. Give --for a user that is not root.")
     if found.pw_name == user:
@@ -422,7 +417,7 @@ def make_setup(*, user: str, person: str | None, group: str | None, port: int, a
     try:
         named = grp.getgrnam(group) if group is not None else grp.getgrgid(found.pw_gid)
     except KeyError as error:
-        raise UsageError(f"There is no group {group or found.pw_gid!r} on this machine. Check --group.") from error
+        raise UsageError(f"Unknown group {group or found.pw_gid!r}. Check --group.") from error
     groups = {found.pw_gid, *(one.gr_gid for one in grp.getgrall() if found.pw_name in one.gr_mem)}
     if named.gr_gid not in groups:
         raise UsageError(f"{found.pw_name} is not in the group {named.gr_name!r}, and could not reach the socket.")
@@ -440,7 +435,7 @@ def make_setup(*, user: str, person: str | None, group: str | None, port: int, a
 
 
 def look(setup: Setup) -> Present:
-    """What is there already; refuses to write into a folder that belongs to something else."""
+    """What is already installed; refuses to use a folder that belongs to something else."""
     import pwd
 
     folder = setup.program_folder
@@ -469,12 +464,12 @@ def installed(folder: Path) -> Installed:
 
 
 def has_backup(setup: Setup) -> bool:
-    """Whether a file stood where the unit is now."""
+    """Whether there is a backup of an earlier unit file."""
     return Path(f"{setup.unit}{BACKUP}").is_file()
 
 
 def run_commands(commands: Sequence[RootCommand], *, say: Callable[[RootCommand], Any]) -> None:
-    """Run commands as root, each after it was said; stops at the first that fails."""
+    """Run commands as root, calling `say` before each; stops at the first that fails."""
     for one in commands:
         say(one)
         try:
@@ -484,7 +479,7 @@ def run_commands(commands: Sequence[RootCommand], *, say: Callable[[RootCommand]
                 # tee repeats what it writes.
                 capture_output=True,
                 timeout=_SECONDS,
-                # What is made here must be readable by the service.
+                # The service must be able to read what is created.
                 umask=0o022,
                 check=False,
             )

@@ -297,7 +297,7 @@ def read_policy(text: str, *, file: Path) -> Policy:
     return _PolicyReader(file, text).policy(raw)
 
 
-# Rough patterns for tables and keys of TOML: its parser does not say where a value stands.
+# Rough patterns for tables and keys of TOML: its parser does not report line numbers of values.
 _HEADER = re.compile(r"\s*\[\[?\s*(?P<path>[^\[\]#]+?)\s*\]")
 _KEY = re.compile(r"\s*(?P<path>(?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
 _PART = re.compile(r"[\w-]+|\"[^\"]*\"|'[^']*'")

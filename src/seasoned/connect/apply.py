@@ -1,4 +1,4 @@
-"""Plans are applied and undone: each file completely; former contents are kept."""
+"""Applies plans and undoes them. Each file is replaced completely, and its former contents are kept."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from seasoned.file_lock import locked
 
 # Where the records of connected agents are.
 _AREA = "connect"
-_Edit = tuple[int, int, list[bytes]]  # lines from, lines to, and what stands there instead
+_Edit = tuple[int, int, list[bytes]]  # from line, to line, and what replaces them
 
 
 def revert_change(*, before: bytes, after: bytes, present: bytes) -> bytes | None:
-    """Undo the change from `before` to `after` in the present text; None if the same lines were edited since."""
+    """Undo the change from `before` to `after` in the current text; None if the same lines were edited since."""
     # A three-way merge by lines: both the way back and what the user did since are edits of what we wrote.
     base = after.splitlines(keepends=True)
     edits = sorted(
@@ -48,7 +48,7 @@ def revert_change(*, before: bytes, after: bytes, present: bytes) -> bytes | Non
     for edit in edits:
         start, end, lines = edit
         if edit == last:
-            continue  # it was removed by hand
+            continue  # the user has removed our part already
         # Two edits of the same lines: which one the user wants cannot be known.
         if start < place or (last is not None and start == last[0] and end == last[1]):
             return None
@@ -66,11 +66,11 @@ def _edits(old: list[bytes], new: list[bytes]) -> Iterator[_Edit]:
 
 
 # A file without our part, None for nothing; raises CannotDo if our part cannot be recognised.
-Left = Callable[[Path, bytes], bytes | None]
+RemoveOurs = Callable[[Path, bytes], bytes | None]
 
 
 class _ChangedFile(msgspec.Struct, frozen=True):
-    """A file that was changed. Its contents before and after are kept beside the record, named by their digests."""
+    """A file that was changed. Its contents before and after are stored next to the record, named by digest."""
 
     path: str
     before: str | None
@@ -87,15 +87,20 @@ class _ConnectRecord(msgspec.Struct, frozen=True):
     files: tuple[_ChangedFile, ...]
     links: tuple[LinkedFolder, ...] = ()
     parts: tuple[Part, ...] | None = None
-    """What the user chose; None in records of versions that had no choice."""
+    """What the user chose; None in records of older versions, which had no choice."""
     python: str | None = None
-    """The Python of an installation that can review, which an agent's own environment may not be able to."""
+    """The Python of an installation that can review, since an agent's own environment may not."""
     made_folders: tuple[str, ...] = ()
-    """Folders for links that were not there, innermost first."""
+    """Folders that were created for links, innermost first."""
 
 
 def apply_plan(
-    plan: ConnectPlan, *, home: Path, clock: Callable[[], float], left: Left | None = None, area: str = _AREA
+    plan: ConnectPlan,
+    *,
+    home: Path,
+    clock: Callable[[], float],
+    remove_ours: RemoveOurs | None = None,
+    area: str = _AREA,
 ) -> Path:
     """Apply a plan; returns the folder with the former contents. Nothing is written if a file changed since.
 
@@ -111,7 +116,7 @@ def apply_plan(
         old = _load(folder)
         files = {one.path: one for one in (old.files if old else ())}
         for one in plan.changes:
-            files[str(one.path)] = _kept(folder, one, files.get(str(one.path)), left)
+            files[str(one.path)] = _record_change(folder, one, files.get(str(one.path)), remove_ours)
         # Without repeats, since every plan names the same folders.
         links = tuple(dict.fromkeys([*(old.links if old else ()), *plan.links]))
         made = [str(path) for one in plan.links for path in _missing_folders(one.folder / "skill")]
@@ -119,7 +124,7 @@ def apply_plan(
         record = _ConnectRecord(
             plan.agent, _time(clock), tuple(files.values()), links, plan.parts, _python(), made_folders
         )
-        # First what undoing needs, so that a killed process can be undone.
+        # Saved first, so that the work of a killed process can be undone.
         _save(folder, record)
         try:
             _write_all(plan.changes, unfinished=home / area / ".unfinished")
@@ -135,22 +140,22 @@ def apply_plan(
     return folder
 
 
-def undo_plan(agent: str, *, home: Path, left: Left | None = None, area: str = _AREA) -> ConnectPlan:
+def undo_plan(agent: str, *, home: Path, remove_ours: RemoveOurs | None = None, area: str = _AREA) -> ConnectPlan:
     """What undoing would change. A file that was edited since only loses our part; if that is impossible, it raises."""
     record = _load(home / area / agent)
     if record is None:
         done = "connected" if area == _AREA else "applied"
         raise NotFound(f"{agent} is not {done}: there is nothing to undo.")
-    changes = [_undone(home / area / agent, one, left) for one in record.files]
+    changes = [_undo_change(home / area / agent, one, remove_ours) for one in record.files]
     links = tuple(one for one in record.links if made_links(one))
     return ConnectPlan(agent, tuple(change for one in changes for change in one), links=links)
 
 
-def undo(agent: str, *, home: Path, left: Left | None = None, area: str = _AREA) -> ConnectPlan:
+def undo(agent: str, *, home: Path, remove_ours: RemoveOurs | None = None, area: str = _AREA) -> ConnectPlan:
     """Undo what connecting an agent changed; returns what was done."""
     folder = home / area / agent
     with locked(home / area / ".lock"):
-        plan = undo_plan(agent, home=home, left=left, area=area)
+        plan = undo_plan(agent, home=home, remove_ours=remove_ours, area=area)
         record = _load(folder)
         _write_all(plan.changes, unfinished=home / area / ".unfinished")
         for each in plan.links:
@@ -188,36 +193,40 @@ def _drop(folder: Path) -> None:
     folder.rmdir()
 
 
-def _kept(folder: Path, change: FileChange, old: _ChangedFile | None, left: Left | None) -> _ChangedFile:
+def _record_change(
+    folder: Path, change: FileChange, old: _ChangedFile | None, remove_ours: RemoveOurs | None
+) -> _ChangedFile:
     before: bytes | None = change.before
     if old is not None:
         # Unchanged since we wrote it: the state before the first change stays the one to restore.
         if change.before is not None and digest(change.before) == old.after:
             before = _state(folder, old.before)
         # Edited since: what undoing restores is that text without our part, so the edits survive.
-        elif change.before is not None and left is not None:
-            before = left(change.path, change.before)
+        elif change.before is not None and remove_ours is not None:
+            before = remove_ours(change.path, change.before)
     made = old.made_folders if old else tuple(str(one) for one in _missing_folders(change.path))
     return _ChangedFile(str(change.path), _keep(folder, before), _keep(folder, change.after), change.why, made)
 
 
-def _undone(folder: Path, one: _ChangedFile, left: Left | None) -> tuple[FileChange, ...]:
+def _undo_change(folder: Path, one: _ChangedFile, remove_ours: RemoveOurs | None) -> tuple[FileChange, ...]:
     path = Path(one.path)
     present, before, after = read_present(path), _state(folder, one.before), _state(folder, one.after)
     why = "as it was before" if present == after else "without our part, because it was edited since"
-    # Undone by hand, or deleted by the user: both are respected.
+    # The user has undone the change or deleted the file: both are respected.
     if present in (before, None):
         return ()
     if present == after:
         return change_of(path, present, before, why)
     try:
         found = (
-            left(path, present) if left else revert_change(before=before or b"", after=after or b"", present=present)
+            remove_ours(path, present)
+            if remove_ours
+            else revert_change(before=before or b"", after=after or b"", present=present)
         )
-        if found is None and left is None:
+        if found is None and remove_ours is None:
             raise CannotDo("the same lines were changed")
         if before is not None:
-            found = _with_own(path, before, present, found)
+            found = _keep_own(path, before, present, found)
     except CannotDo as error:
         since = diff_of(after, present, path)
         ours = diff_of(before, after, path)
@@ -228,8 +237,8 @@ def _undone(folder: Path, one: _ChangedFile, left: Left | None) -> tuple[FileCha
     return change_of(path, present, found, why)
 
 
-def _with_own(path: Path, before: bytes, present: bytes, found: bytes | None) -> bytes:
-    """What is left of a file that was there before: it stays, with what was empty in it."""
+def _keep_own(path: Path, before: bytes, present: bytes, found: bytes | None) -> bytes:
+    """What is left of a file that existed before: it stays, with the empty objects and lists it had."""
     if path.suffix != ".json":
         return found or b""
     was, now, left = (decode_text(data, path) for data in (before or b"{}", present, found or b"{}\n"))

@@ -12,16 +12,16 @@ from typing import Any
 import msgspec
 
 from seasoned.config import Config
-from seasoned.connect.hook_file import (
+from seasoned.connect.agent_settings import (
     HookForm,
     HookLayout,
+    can_serve,
     command_words,
     hooks_of,
     hooks_part,
     learns,
     without_hooks,
 )
-from seasoned.connect.mcp_file import can_serve
 from seasoned.connect.plan import (
     PARTS,
     ConnectPlan,
@@ -30,6 +30,7 @@ from seasoned.connect.plan import (
     change_of,
     common_steps,
     decode_text,
+    has_own_home,
     newline_of,
     read_present,
     skill_links,
@@ -38,7 +39,7 @@ from seasoned.errors import CannotDo
 
 
 class MarkedSection(msgspec.Struct, frozen=True):
-    """The lines before and after our part, in the comments of the file's language."""
+    """The comment lines before and after our part of a file."""
 
     begin: str
     end: str
@@ -65,7 +66,7 @@ class MarkedSection(msgspec.Struct, frozen=True):
         if found is None:
             return text
         before, after = text[: found.start()], text[found.end() :]
-        # Half of it is the line end of the user's last line, which stays.
+        # The first half ends the user's last line, and stays.
         for blank in ("\r\n\r\n", "\n\n"):
             if before.endswith(blank):
                 return before[: -len(blank) // 2] + after
@@ -73,7 +74,7 @@ class MarkedSection(msgspec.Struct, frozen=True):
 
 
 def put_at_end(text: str, fence: MarkedSection, body: str) -> str:
-    """The text with our part at its end, or updated where it already is."""
+    """The text with our part at its end, or updated in place."""
     newline = newline_of(text)
     part = fence.part(body, newline)
     found = fence.find(text)
@@ -85,7 +86,7 @@ def put_at_end(text: str, fence: MarkedSection, body: str) -> str:
 
 
 def put_at_start(text: str, fence: MarkedSection, body: str) -> str:
-    """The text with our part at its start, or updated where it already is."""
+    """The text with our part at its start, or updated in place."""
     part = fence.part(body, newline_of(text))
     found = fence.find(text)
     if found is not None:
@@ -97,7 +98,7 @@ def put_at_start(text: str, fence: MarkedSection, body: str) -> str:
 
 AGENT = "codex"
 _SERVER = MarkedSection("# seasoned: begin (`seasoned connect codex --undo` takes it out)", "# seasoned: end")
-# At the start of the file: behind the first [table] header, `notify` would belong to that table.
+# At the start of the file: after the first [table] header, `notify` would belong to that table.
 _NOTIFY = MarkedSection("# seasoned notify: begin", "# seasoned notify: end")
 _WORDS = MarkedSection(
     "<!-- seasoned: begin (`seasoned connect codex --undo` takes it out) -->", "<!-- seasoned: end -->"
@@ -107,7 +108,7 @@ _TELL = """\
 
 When a command or tool fails and the cause is not plain, ask the tool `recall` of the MCP server `seasoned`, with the
 tool and the error, before you try variations: it answers which repair worked in earlier sessions, or that none did.
-Commands of high risk wait until a person agrees. A refusal says why: tell the user, and look for no way around it.
+High-risk commands wait until a person agrees. A refusal says why: tell the user, and do not look for a way around it.
 """
 _TRUST = (
     "Start `codex`, type `/hooks`, and trust the commands of seasoned-hook. Until then Codex silently runs none of "
@@ -115,8 +116,8 @@ _TRUST = (
 )
 _STARTUP_SECONDS = 20
 _FORM = HookForm(has_status=True)
-# It runs no hook for tools that only read: it reads with its shell. It ends the last hook after 3 seconds, and warns at
-# every start about one that asks for more.
+# Codex has no tools that only read: it reads with its shell. It stops the last hook after 3 seconds, and warns at every
+# start about one that asks for more.
 LAYOUT = HookLayout(
     AGENT,
     _FORM,
@@ -132,7 +133,7 @@ LAYOUT = HookLayout(
 
 
 def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None) -> ConnectPlan:
-    """What must change in the files of Codex."""
+    """What must change in Codex' files."""
     home = config.codex_home
     # Without the MCP library the server would fail at every start of Codex.
     has_server = "mcp" in parts and can_serve()
@@ -148,7 +149,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, pre
     )
 
 
-def left(path: Path, data: bytes) -> bytes | None:
+def remove_ours(path: Path, data: bytes) -> bytes | None:
     """A file of Codex without our part."""
     if path.suffix == ".json":
         return without_hooks(data, path, _FORM)
@@ -156,7 +157,7 @@ def left(path: Path, data: bytes) -> bytes | None:
     if path.suffix == ".toml":
         text = _SERVER.take_out(_NOTIFY.take_out(text))
         # Without marks it may be a server that the user wrote, which is not ours to remove.
-        if "seasoned" in _servers(_parsed(text, path), path):
+        if "seasoned" in _servers(_parse(text, path), path):
             raise CannotDo("its marks are gone, but there is an MCP server 'seasoned'")
     else:
         text = _WORDS.take_out(text)
@@ -173,13 +174,13 @@ def _hooks_change(config: Config, programs: Path, parts: Collection[Part]) -> tu
 def _settings_change(
     config: Config, programs: Path, parts: Collection[Part], *, has_server: bool
 ) -> tuple[tuple[FileChange, ...], bool]:
-    """The change of config.toml, and whether the user has a notify program of their own."""
+    """The change of config.toml, and whether the user already has a notify program."""
     path = config.codex_home / "config.toml"
     before = read_present(path)
     after = decode_text(before or b"", path)
-    _parsed(after, path)
-    # Judged without our own part: otherwise the second run would take our `notify` for the user's.
-    theirs = _parsed(_bare(after, path), path)
+    _parse(after, path)
+    # Checked without our own part: otherwise the second run would mistake our `notify` for the user's.
+    theirs = _parse(_without_ours(after, path), path)
     has_own_notify = "notify" in theirs
     if "mcp" not in parts:
         after = _SERVER.take_out(after)
@@ -190,13 +191,13 @@ def _settings_change(
         after = _NOTIFY.take_out(after)
     elif not has_own_notify:
         words = ["notify"] if "reviews" in parts else ["notify", "--no-reviews"]
-        after = put_at_start(after, _NOTIFY, f"notify = {_list(command_words(config, programs, AGENT, *words))}")
+        after = put_at_start(after, _NOTIFY, f"notify = {_toml_list(command_words(config, programs, AGENT, *words))}")
     _check(after, theirs, path)
     why = "the MCP server, and learning also where hooks are not trusted"
     return change_of(path, before, after.encode() if after or before else None, why), has_own_notify
 
 
-def _bare(text: str, path: Path) -> str:
+def _without_ours(text: str, path: Path) -> str:
     try:
         return _SERVER.take_out(_NOTIFY.take_out(text))
     except CannotDo as error:
@@ -204,7 +205,7 @@ def _bare(text: str, path: Path) -> str:
 
 
 def _check(after: str, theirs: dict[str, Any], path: Path) -> None:
-    """Check that the file still means the same apart from our part; some ways of writing tables prevent that."""
+    """Check that the file still means the same apart from our part; some ways to write tables prevent that."""
     try:
         made = tomllib.loads(after.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
@@ -225,13 +226,13 @@ def _server(config: Config, programs: Path) -> str:
         'args = ["mcp"]',
         f"startup_timeout_sec = {_STARTUP_SECONDS}",
     ]
-    if config.origins.get("home", "default") != "default":
+    if has_own_home(config):
         # Codex starts servers with few of the user's variables.
         lines.append(f"env = {{ SEASONED_HOME = {json.dumps(str(config.home.absolute()))} }}")
     return "\n".join(lines)
 
 
-def _list(words: list[str]) -> str:
+def _toml_list(words: list[str]) -> str:
     return "[" + ", ".join(json.dumps(word) for word in words) + "]"
 
 
@@ -247,7 +248,7 @@ def _words_change(path: Path, *, has_server: bool) -> tuple[FileChange, ...]:
     )
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def _parse(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:

@@ -1,6 +1,6 @@
-"""Hermes: our plugin among those that its `config.yaml` enables, or a prefill file where the plugin is not wanted.
+"""Hermes: enables our plugin in its `config.yaml`, or sets up a prefill file if the plugin is not wanted.
 
-YAML is edited by splicing: values are found by their place, and every other byte stays as the user wrote it.
+YAML is edited by splicing: values are found by their position, and every other byte stays as the user wrote it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from seasoned.connect.plan import (
     change_of,
     common_steps,
     decode_text,
+    has_own_home,
     newline_of,
     read_present,
     skill_links,
 )
 from seasoned.errors import CannotDo, NotFound
 
-# How the parser marks a name without a value (`plugins:`), which is common in settings by hand.
+# The parser's tag for a name without a value (`plugins:`), which is common in hand-written settings.
 _NULL = "tag:yaml.org,2002:null"
 
 
@@ -65,13 +66,13 @@ def add_item(text: str, section: str, name: str, item: str, where: str) -> str:
     if holder.flow_style:
         return _put(text, holder.start_mark.index + 1, f"{name}: [{item}]" + (", " if holder.value else ""))
     column = holder.start_mark.column
-    # As the first name of the section: its end is hard to tell from comments that belong to the next one.
+    # As the first name of the section, since its end is hard to tell from comments that belong to the next one.
     start = holder.start_mark.index - column
     return _put(text, start, f"{' ' * column}{name}:{newline}{' ' * column}  - {item}{newline}")
 
 
 def remove_item(text: str, section: str, name: str, item: str, where: str) -> str:
-    """The text without an item of the list `section.name`; unchanged where it is not there."""
+    """The text without an item of the list `section.name`; unchanged if it is not there."""
     holder = _value(_root(text, where), section)
     items = _value(holder, name)
     if type(items).__name__ != "SequenceNode":
@@ -89,11 +90,11 @@ def remove_item(text: str, section: str, name: str, item: str, where: str) -> st
         return text[: items.start_mark.index] + "[]" + text[one.end_mark.index :]
     start = text.rfind("\n", 0, one.start_mark.index) + 1
     end = _end_of_line(text, one.end_mark.index)
-    # Something else stands before the item on its line, and cutting the line would take that along.
+    # Something else precedes the item on its line, and would be cut with it.
     if text[start : one.start_mark.index].strip() != "-":
         raise CannotDo(f"{where}: '{section}.{name}' cannot be changed as it is written. Remove {item!r} by hand.")
     if end == len(text):
-        # The last line has no end: the one before it gives its own.
+        # The last line has no line end, so the one before it is cut too.
         start = max(0, start - len(newline_of(text)))
         return text[:start]
     return text[:start] + text[end + (2 if text[end] == "\r" else 1) :]
@@ -224,9 +225,9 @@ _FINDS = (
 
 
 def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, prefill: str | None = None) -> ConnectPlan:
-    """What must change in the files of Hermes. Its plugin brings all parts."""
+    """What must change in Hermes' files. The plugin includes all parts."""
     path = config.hermes_home / "config.yaml"
-    # Hermes makes this folder itself: where it is missing, Hermes never ran, or its home is elsewhere.
+    # Hermes creates this folder itself. If it is missing, Hermes never ran, or its home is elsewhere.
     if not config.hermes_home.is_dir():
         raise CannotDo(f"Hermes was not found at {str(config.hermes_home)!r}. Run `hermes` once, or set HERMES_HOME.")
     before = read_present(path)
@@ -241,7 +242,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, pre
     )
 
 
-def left(path: Path, data: bytes) -> bytes | None:
+def remove_ours(path: Path, data: bytes) -> bytes | None:
     """The settings without our part. A prefill file is ours as a whole."""
     if path.name == PREFILL_FILE:
         return None
@@ -249,7 +250,7 @@ def left(path: Path, data: bytes) -> bytes | None:
     present = read_yaml(text, repr(str(path)))
     without = remove_item(text, "plugins", "enabled", PLUGIN, repr(str(path)))
     without = remove_text(without, PREFILL_KEY, PREFILL_FILE, repr(str(path)))
-    # The same change made to the parsed settings: the spliced text must parse to exactly this.
+    # The same change to the parsed settings: the spliced text must parse to exactly this.
     wanted = copy.deepcopy(present)
     plugins = wanted.get("plugins")
     if isinstance(plugins, dict) and isinstance(plugins.get("enabled"), list):
@@ -299,14 +300,14 @@ def _prefill_plan(config: Config, path: Path, before: bytes | None, template: st
 def prefill_of(config: Config, template: str) -> bytes:
     """The prefill file of a template, for the tools that every Hermes has."""
     from seasoned.store import open_store
-    from seasoned.template.library.storage import current
+    from seasoned.template.library.storage import cached_library
     from seasoned.template.provision import provision
     from seasoned.template.render.rendering import prefill_file
 
     if not config.store_path.exists():
         raise NotFound("There are no templates yet. Run `seasoned up` first.")
     with open_store(config.store_path) as store:
-        library = current(store, now=time.time())
+        library = cached_library(store, now=time.time())
     made = provision([], library=library, template=template, tools=PREFILL_TOOLS, task="", format="hermes")
     if made.rendered is None:
         raise CannotDo(f"The template {template!r} has nothing to show for Hermes: {made.reason}")
@@ -320,7 +321,7 @@ def _own_steps(config: Config, programs: Path) -> tuple[str, ...]:
         steps.append("Install Seasoned into the environment of Hermes: run `pip install seasoned` with its Python.")
     elif not _has_plugin(python):
         steps.append(f"Install Seasoned into the environment of Hermes: `{python} -m pip install seasoned`.")
-    if config.origins.get("home", "default") != "default":
+    if has_own_home(config):
         steps.append(f"Start Hermes with SEASONED_HOME={config.home}: without it the plugin uses ~/.seasoned.")
     steps.append("Restart Hermes (`hermes gateway restart` for its gateway). Running sessions stay as they are.")
     return tuple(steps)

@@ -1,4 +1,4 @@
-"""JSON that a person wrote, changed by splicing: every byte of theirs stays."""
+"""Edits hand-written JSON by splicing, so that every other byte stays."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ def add_element(text: str, parent: JsonNode, value: object) -> str:
 def replace_value(text: str, node: JsonNode, value: object) -> str:
     """The text with the value of a node replaced."""
     is_wide = "\n" in text[node.start : node.end]
-    written = _written(text, value, _indent_at(text, node.start), is_wide=is_wide)
+    written = _render(text, value, _indent_at(text, node.start), is_wide=is_wide)
     return text[: node.start] + written + text[node.end :]
 
 
 def keep_empty(before: str, present: str, left: str, path: Path) -> str:
-    """What is left of a file, with the empty objects and lists that a person had there before we filled them."""
+    """What is left of a file, with the empty objects and lists that the user had before we filled them."""
     own, now = (read_object(text, path, comments=True) for text in (before, present))
     for key, child in zip(own.keys, own.children, strict=True):
         # At the top, and one level below it: an event without hooks.
@@ -107,7 +107,7 @@ def remove_child(text: str, parent: JsonNode, at: int) -> str:
     start = parent.key_starts[at] if parent.kind == "object" else parent.children[at].start
     end = parent.children[at].end
     if at + 1 < len(parent.children):
-        end = _JsonReader(text, comments=True).skip(end) + 1  # behind the comma
+        end = _JsonReader(text, comments=True).skip(end) + 1  # after the comma
         end, start = _whole_lines(text, start, end)
         return text[:start] + text[end:]
     if at > 0:
@@ -122,16 +122,16 @@ def _add(text: str, parent: JsonNode, value: object, label: str) -> str:
     own = _indent_at(text, parent.start)
     if not parent.children:
         inner, line = own + _unit(text), newline_of(text)
-        written = f"{line}{inner}{label}{_written(text, value, inner, is_wide=True)}"
+        written = f"{line}{inner}{label}{_render(text, value, inner, is_wide=True)}"
         rest = text[parent.start + 1 :]
         return text[: parent.start + 1] + written + (rest if _begins_line(rest) else line + own + rest)
     first = parent.key_starts[0] if parent.kind == "object" else parent.children[0].start
     last = parent.children[-1].end
     if "\n" in text[parent.start : first]:
         inner = _indent_at(text, first)
-        written = f",{newline_of(text)}{inner}{label}{_written(text, value, inner, is_wide=True)}"
+        written = f",{newline_of(text)}{inner}{label}{_render(text, value, inner, is_wide=True)}"
     else:
-        written = f", {label}{_written(text, value, '', is_wide=False)}"
+        written = f", {label}{_render(text, value, '', is_wide=False)}"
     return text[:last] + written + text[last:]
 
 
@@ -139,7 +139,7 @@ def _begins_line(rest: str) -> bool:
     return rest.lstrip(" \t")[:1] in ("\n", "\r")
 
 
-def _written(text: str, value: object, indent: str, *, is_wide: bool) -> str:
+def _render(text: str, value: object, indent: str, *, is_wide: bool) -> str:
     if not is_wide:
         return json.dumps(value, ensure_ascii=False)
     lines = json.dumps(value, ensure_ascii=False, indent=_unit(text)).split("\n")
@@ -153,13 +153,13 @@ def _unit(text: str) -> str:
 
 
 def _indent_at(text: str, place: int) -> str:
-    """The space at the beginning of the line in which a place lies."""
+    """The indentation of the line at a position."""
     line = text[text.rfind("\n", 0, place) + 1 : place]
     return line[: len(line) - len(line.lstrip(" \t\ufeff"))].replace("\ufeff", "")
 
 
 def _whole_lines(text: str, start: int, end: int) -> tuple[int, int]:
-    """End and start, widened to the line break before where nothing else stands on the lines."""
+    """End and start, widened to the preceding line break if nothing else is on these lines."""
     before = text[:start].rstrip(" \t")
     if before.endswith("\n") and _begins_line(text[end:] or "\n"):
         begin = len(before) - 1
@@ -200,9 +200,9 @@ class _JsonReader:
         found = _STRING.match(self._text, place) or _PLAIN.match(self._text, place)
         if found is None:
             raise self.wrong(place, f"a value is expected, not {self._text[place : place + 10]!r}")
-        return JsonNode("plain", place, found.end(), self._decoded(found))
+        return JsonNode("plain", place, found.end(), self._decode(found))
 
-    def _decoded(self, found: re.Match[str]) -> Any:
+    def _decode(self, found: re.Match[str]) -> Any:
         try:
             return json.loads(found[0])
         except ValueError as error:
@@ -234,10 +234,10 @@ class _JsonReader:
         found = _STRING.match(self._text, place)
         if found is None:
             raise self.wrong(place, f"a name in double quotes is expected, not {self._text[place : place + 10]!r}")
-        key = self._decoded(found)
+        key = self._decode(found)
         # Programs disagree about which of the two counts, so no edit would be safe.
         if key in keys:
-            raise self.wrong(place, f"{key!r} stands there twice")
+            raise self.wrong(place, f"{key!r} occurs twice")
         keys.append(key)
         key_starts.append(place)
         colon = self.skip(found.end())

@@ -7,14 +7,13 @@ from collections.abc import Collection
 from pathlib import Path
 
 from seasoned.config import Config
-from seasoned.connect.hook_file import WAIT_SECONDS, command_words, learns
-from seasoned.connect.mcp_file import can_serve, server_of, server_steps
+from seasoned.connect.agent_settings import WAIT_SECONDS, can_serve, command_words, learns, server_of, server_steps
 from seasoned.connect.plan import PARTS, ConnectPlan, Part, change_of, common_steps, read_present, skill_links
 from seasoned.errors import CannotDo
 
 AGENT = "opencode"
-# Tools that only look or plan. If our program is missing, these still run; all others are refused.
-_READING = (
+# Tools that only read or plan. If our program is missing, these still run; all others are refused.
+_READING = [
     "read",
     "glob",
     "grep",
@@ -26,7 +25,7 @@ _READING = (
     "todoread",
     "skill",
     "lsp",
-)
+]
 _OPENS = "// Lets OpenCode begin warm, get hints and ask a person."
 
 
@@ -45,7 +44,7 @@ def plan(config: Config, *, programs: Path, parts: Collection[Part] = PARTS, pre
     )
 
 
-def left(path: Path, data: bytes) -> bytes | None:
+def remove_ours(path: Path, data: bytes) -> bytes | None:
     """Nothing: the whole file is ours, also when it was edited."""
     if not data.startswith(_OPENS.encode()):
         raise CannotDo("it does not begin as our plugin does")

@@ -9,15 +9,16 @@ from typing import Literal
 
 import msgspec
 
+from seasoned.agent.review.due import has_model
 from seasoned.config import Config
 from seasoned.errors import CannotDo
 
-# What connecting an agent brings; the user may leave parts out.
+# The parts of a connection; the user may leave some out.
 Part = Literal["warm", "hints", "confirmations", "reviews", "mcp"]
 PARTS: dict[Part, str] = {
     "warm": "guidance at the start and at the first prompt",
     "hints": "what works here, before or after a call that fails here",
-    "confirmations": "calls of high risk wait for a person",
+    "confirmations": "high-risk calls wait for a person",
     "reviews": "a model you choose reviews sessions, and keeps notes and skills",
     "mcp": "the tools of the MCP server `seasoned`",
 }
@@ -25,12 +26,12 @@ REVIEW_STEP = (
     "Choose a model for reviews (`review_model` in config.toml): until then no session is reviewed, and nothing is "
     "sent to a model."
 )
-# Settings are small. Anything larger is not the file that we take it for.
+# Settings are small. A larger file is not what we expect.
 _MOST_BYTES = 20_000_000
 
 
 class FileChange(msgspec.Struct, frozen=True):
-    """One file: what it holds now and what it will hold; None where there is none."""
+    """One file: what it holds now and what it will hold; None if it does not exist."""
 
     path: Path
     before: bytes | None
@@ -62,7 +63,7 @@ class ConnectPlan(msgspec.Struct, frozen=True):
 
 
 def change_of(path: Path, before: bytes | None, after: bytes | None, why: str) -> tuple[FileChange, ...]:
-    """The change of a file, or none where nothing would be different."""
+    """The change of a file, or none if nothing would change."""
     return () if before == after else (FileChange(path, before, after, why),)
 
 
@@ -87,6 +88,11 @@ def decode_text(data: bytes, path: Path) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise CannotDo(f"{str(path)!r} is not valid UTF-8 ({error}), so it was not touched.") from error
+
+
+def has_own_home(config: Config) -> bool:
+    """Whether Seasoned's home is not the default one, so that other programs need to know where it is."""
+    return config.origins.get("home", "default") != "default"
 
 
 def newline_of(text: str) -> str:
@@ -156,14 +162,14 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 def common_steps(config: Config, parts: Collection[Part] = PARTS, *, asks_itself: bool = False) -> tuple[str, ...]:
-    """What this configuration still lacks; `asks_itself`: the agent has its own question, and needs no service."""
+    """What this configuration still lacks; `asks_itself`: the agent asks by itself and needs no service."""
     found = []
     if not config.store_path.exists() and not {"warm", "hints"}.isdisjoint(parts):
         found.append("Run `seasoned scan` and `seasoned template build --auto`: until then there are no examples.")
     if not config.confirm_url and "confirmations" in parts and not asks_itself:
         found.append(
-            "Set up confirmations (docs/how-to/confirm.md): until `confirm_url` is set, calls of high risk are denied."
+            "Set up confirmations (docs/how-to/confirm.md): until `confirm_url` is set, high-risk calls are denied."
         )
-    if not (config.review_model or config.model or config.base_url) and "reviews" in parts:
+    if not has_model(config) and "reviews" in parts:
         found.append(REVIEW_STEP)
     return tuple(found)

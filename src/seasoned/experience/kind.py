@@ -1,4 +1,4 @@
-"""What kind of call or failure something is: the same for what sessions did and for what a hook is asked about."""
+"""The kinds of calls and failures, the same for what sessions did and for what hooks ask about."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from seasoned.command.parse import names
 from seasoned.command.risk import only_looks
 from seasoned.command.translate import same_tool
 from seasoned.command.written import WrittenCommand, written
-from seasoned.insight.mistake.signature import said
+from seasoned.insight.mistake.signature import signature_of_text
 from seasoned.lazy_regex import LazyRegex
 from seasoned.project import normal_path, without_worktree
 
-# Commands that prepare or show something. A project is not known by them.
+# Commands that prepare or show something, and are not typical of a project.
 _SCENERY = names(
     "cd pushd popd echo printf export set unset sleep true false : pwd source . test [ [[ wait mkdir which type command"
     " read return exit local declare trap date cp mv rm rmdir touch ln chmod chown kill pkill ps lsof tee xargs curl"
@@ -37,7 +37,7 @@ _EDIT_ERRORS = {
 
 
 def is_working(one: WrittenCommand) -> bool:
-    """Whether a simple command does work of the project, rather than look, prepare or filter."""
+    """Whether a command does work in the project, rather than look, prepare or filter."""
     if not one.form or one.join == "|" or one.program in _SCENERY:
         return False
     if one.form.endswith((" -", " -c", " -e")) or "$" in one.form or "*" in one.form:
@@ -49,9 +49,9 @@ def is_working(one: WrittenCommand) -> bool:
 def with_places(
     command: str, folder: str | None, workdir: str | None = None
 ) -> Iterator[tuple[WrittenCommand, str | None]]:
-    """The simple commands of a command line, each with where it runs: a path inside the project, empty for its top.
+    """The commands of a command line, each with the folder it runs in: a path in the project, empty for its top.
 
-    None is another place, or one that is not known.
+    None means another place, or an unknown one.
     """
     place: str | None = "" if not workdir else _place("", workdir, folder)
     for one in written(command):
@@ -73,7 +73,7 @@ def _place(place: str | None, to: str, folder: str | None) -> str | None:
 
 
 def placed_form(one: WrittenCommand, place: str) -> str:
-    """The form of a command with where it runs: `cd web && npm test`."""
+    """The form of a command with the folder it runs in: `cd web && npm test`."""
     return f"cd {place} && {one.form}" if place else one.form
 
 
@@ -83,22 +83,22 @@ def explains_itself(error: str) -> bool:
 
 
 def kind_of_failure(tool: str, command: str | None, error: str) -> tuple[str, str, str]:
-    """The kind of a failure, from what a hook is given: the same words of the same program are the same mistake."""
+    """The kind of a failure: the same error of the same program is the same mistake."""
     if command is None:
         name = same_tool(tool)
-        return name, "", (_edit_error(error) if name == "edit" else "") or said(error)
+        return name, "", (_edit_error(error) if name == "edit" else "") or signature_of_text(error)
     blamed = blamed_command(command, error)
-    return "shell", "" if blamed is None else blamed.form, said(error)
+    return "shell", "" if blamed is None else blamed.form, signature_of_text(error)
 
 
 def _edit_error(error: str) -> str:
-    """What was wrong with an edit, in the same words for all agents; empty for anything else."""
+    """What was wrong with an edit, in the same words for all agents; empty if unknown."""
     head = error[:600]
     return next((name for name, pattern in _EDIT_ERRORS.items() if pattern.compiled.search(head)), "")
 
 
 def blamed_command(command: str, error: str) -> WrittenCommand | None:
-    """The simple command that failed: the one that the error names, else the last that does work."""
+    """The command that failed: the one that the error names, else the last that does work."""
     parts = [one for one in written(command) if one.join != "|"]
     if len(parts) <= 1:
         return parts[0] if parts else None

@@ -1,6 +1,6 @@
-"""What the sessions of one project have shown so far, and what follows from it for the next one.
+"""What the sessions of a project have shown so far, and what the next one should see.
 
-Sessions are added one by one, in the order in which they ended, so that a replay knows at each point exactly what was
+Sessions are added one by one in the order in which they ended, so that a replay knows at each point exactly what was
 known then. Nothing here reads a clock, a store or a disk: the same sessions give the same answers.
 """
 
@@ -13,33 +13,32 @@ from random import Random
 import msgspec
 
 from seasoned.command.written import Purpose
-from seasoned.experience.evidence import FormUse, SessionEvidence
-from seasoned.experience.failure import FailedCall
-from seasoned.experience.lesson import EVERYWHERE, MOST_COMMANDS, MOST_CORRECTIONS, Hint, Line, Way, kind_mark
+from seasoned.experience.evidence import FailedCall, FormUse, SessionEvidence
+from seasoned.experience.lesson import MOST_COMMANDS, MOST_CORRECTIONS, REPLACE_ALL, Hint, Line, Way, kind_mark
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.admission.call import admit_path, admit_written
-from seasoned.template.witness import BlockShare, Vouched, Witnesses
+from seasoned.template.source_share import SessionSources, SourcedItem, SourceShare
 
 # Chosen by backtest on two thirds of the projects, see docs/measurements/backtest.md.
 FLOOR = 0.7  # a line is shown if it is estimated that at least this share of sessions uses it
-HALF_LIFE = 8.0  # after so many newer lineages one counts half
+HALF_LIFE = 8.0  # a lineage counts half after this many newer ones
 SAME_FOLDER = 5.0  # how much more a lineage of the same checkout counts
 ITEM_FLOOR = 0.4  # the same for a command that the first prompt asks for
-# A form that failed in so many lineages since it last worked no longer holds.
+# A form is retired once it failed in this many lineages since it last worked.
 RETIRED_BY = 2
 FEWEST_LINEAGES = 2
 # Of the repairs of one mistake, the share that must have gone the same way.
 AGREEMENT = 0.6
 _MOST_TEXTS = 40
 _FEW_PEOPLE = 2
-# Lines that rest on few of the newest lineages get no larger part of the sheet than these have.
+# Lines of few lineages get no larger share of the sheet than these lineages have among the newest.
 _HEARD = 100
 _FIGURES = LazyRegex(r"\d+")
 # An operand that names one file or one test, rather than `./...` or a folder.
 _FILE = LazyRegex(r"[\w-]\.[A-Za-z]\w{0,5}(?=$|[\s\"':])|::|\s-(?:k|run|t|-grep|-filter)[ =]")
 # These ways can be shown without a call that worked.
-_WITHOUT_TEXT = frozenset({Way("read"), Way("exact"), EVERYWHERE})
-# Programs that every engineer uses in every project the same way: a line about them tells nothing.
+_WITHOUT_TEXT = frozenset({Way("read"), Way("exact"), REPLACE_ALL})
+# Programs that are used the same way in every project: a line about them says nothing.
 _COMMON = frozenset({"git", "gh", "glab", "docker", "kubectl", "brew", "apt", "apt-get", "ssh", "scp", "aws", "gcloud"})
 
 
@@ -75,9 +74,9 @@ class ProjectKnowledge:
 
     def __init__(self, project: str = "") -> None:
         self._project = project  # its key: only its own hosts are shown
-        self._witnesses = Witnesses()
+        self._witnesses = SessionSources()
         self._sources: dict[str, str] = {}  # by lineage
-        # By lineage of another person: who that is. All that one person did together has one voice.
+        # By lineage of another person: who that is. All lineages of one person have one vote.
         self._people: dict[str, str] = {}
         self._lineages: dict[str, _Lineage] = {}
         self._forms: dict[str, dict[str, _Outcome]] = {}
@@ -91,8 +90,8 @@ class ProjectKnowledge:
         return sum(one.is_active for one in self._lineages.values())
 
     def add(self, evidence: SessionEvidence) -> None:
-        """Take in a session that has ended."""
-        # Copies of a session are one source, whatever their ids. What fails in them is still seen to fail twice.
+        """Add a session that has ended."""
+        # Copies of a session are one source, even if their ids differ. What fails in both still failed twice.
         self._sources[evidence.root] = self._witnesses.name(evidence.root, evidence.task, _told_by(evidence))
         if evidence.person:
             self._people[evidence.root] = f"person {evidence.person}"
@@ -149,29 +148,29 @@ class ProjectKnowledge:
             and (line := self._line(form, share, is_correction=form in corrected)) is not None
         ]
         lines.sort(key=lambda line: (-line.share, line.form))
-        vouched = self._vouched(line.form for line in lines)
+        vouched = self._sourced(line.form for line in lines)
         total = len({self._people.get(one.root, one.root) for one in self._heard()})
-        share = BlockShare(vouched.values(), MOST_COMMANDS + MOST_CORRECTIONS, total=total)
+        share = SourceShare(vouched.values(), MOST_COMMANDS + MOST_CORRECTIONS, total=total)
         commands: list[Line] = []
         more: list[Line] = []
         # Sure ones first, so that a correction never takes their place.
         for line in sorted(lines, key=lambda line: line.share < floor):
             is_sure = line.share >= floor and len(commands) < MOST_COMMANDS
             has_room = is_sure or (line.is_correction and len(more) < MOST_CORRECTIONS)
-            # What only sessions of long ago did is not told.
+            # What only old sessions did is not shown.
             if has_room and vouched[line.form].sources and share.allows(vouched[line.form]):
                 share.take(vouched[line.form])
                 (commands if is_sure else more).append(line)
         return (*commands, *more)
 
-    def _vouched(self, forms: Iterable[str]) -> dict[str, Vouched]:
-        """The lineages behind each form, among the newest; those of a form that it replaced count for it as well."""
+    def _sourced(self, forms: Iterable[str]) -> dict[str, SourcedItem]:
+        """The newest lineages behind each form; those of a form that it replaced count too."""
         known: dict[str, set[str]] = {form: set() for form in forms}
         by_root = self._worked_by_root()
         for lineage in self._heard():
             for form in by_root.get(lineage.root, set()) & known.keys():
                 known[form].add(self._voice(lineage.root))
-        return {form: Vouched(form, frozenset(roots)) for form, roots in known.items()}
+        return {form: SourcedItem(form, frozenset(roots)) for form, roots in known.items()}
 
     def command_for(self, purpose: Purpose, folder: str | None = None) -> Line | None:
         """The command that most sessions use for a purpose, if enough of them do."""
@@ -232,14 +231,14 @@ class ProjectKnowledge:
             for person, weight in totals.items()
             if person and len(totals) > _FEW_PEOPLE
         }
-        # One more session that used nothing: two of two are not certainty.
+        # As if one more session had used nothing: two of two are not certain.
         together = 1.0 + sum(weight * parts.get(person, 1.0) for person, weight in totals.items())
         alone = 1.0 + totals.get("", 0.0)
         found: dict[str, float] = {}
         for person, forms in used.items():
             for form, weight in forms.items():
                 found[form] = found.get(form, 0.0) + weight * parts.get(person, 1.0) / together
-        # What the user's own sessions show is never less sure because others do it differently.
+        # Other people's habits never make the user's own less certain.
         own = used.get("", Counter())
         return {form: max(share, own[form] / alone) for form, share in found.items()}
 
@@ -249,7 +248,7 @@ class ProjectKnowledge:
         return sorted(active, key=lambda one: (-one.end, one.root))
 
     def _heard(self) -> list[_Lineage]:
-        """The newest lineages of each person: those of one must not take the place of the others'."""
+        """The newest lineages of each person, so that one person does not crowd out the others."""
         counts = Counter[str]()
         found = []
         for one in self._newest():
@@ -260,7 +259,7 @@ class ProjectKnowledge:
         return found
 
     def _worked_by_root(self) -> dict[str, set[str]]:
-        """The forms that worked in each lineage; one that no longer holds counts for the one that took its place."""
+        """The forms that worked in each lineage; a retired form counts for the one that replaced it."""
         found: dict[str, set[str]] = {}
         for form, outcomes in self._forms.items():
             now = self._successor(form) if self.is_retired(form) else form
@@ -308,7 +307,7 @@ class ProjectKnowledge:
         return self._no_longer_works(self._forms.get(form, {}))
 
     def failed_since(self, form: str) -> dict[str, float]:
-        """The lineages in which a form failed since it last worked, each with when, if they are enough to retire it."""
+        """When a form failed in each lineage since it last worked; empty if that is not enough to retire it."""
         outcomes = self._forms.get(form, {})
         if not self._no_longer_works(outcomes):
             return {}
@@ -330,19 +329,19 @@ class ProjectKnowledge:
         return len({self._people.get(root, root) for root in failed}) >= RETIRED_BY
 
     def _count(self, roots: Iterable[str]) -> int:
-        """How many sources these lineages are."""
+        """How many different sources these lineages have."""
         return len({self._sources[root] for root in roots})
 
     def _voice(self, root: str) -> str:
-        """Who speaks for a lineage: its source, or the other person whose lineage it is."""
+        """Whose vote a lineage is: its source's, or that of the other person it belongs to."""
         return self._people.get(root) or self._sources[root]
 
     def _voices(self, roots: Iterable[str]) -> int:
-        """How many voices these lineages have: many repairs of one other person outvote no one."""
+        """How many votes these lineages have: many repairs of one other person count once."""
         return len({self._voice(root) for root in roots})
 
     def _is_enough(self, cases: _Cases) -> bool:
-        """Whether a repair was made by the user's own sessions, or by two of others."""
+        """Whether a repair was made by one of the user's own sessions, or by two of others."""
         return any(root not in self._people for root in cases) or self._count(cases) >= FEWEST_LINEAGES
 
     def simple_choices(self, random: Random) -> dict[str, list[str]]:
@@ -410,7 +409,7 @@ class ProjectKnowledge:
         return self._hint("shell", way, cases)
 
     def _current(self, form: str, ways: dict[Way, _Cases]) -> dict[Way, _Cases]:
-        """The ways that still hold: where a convention changed, the newer repairs speak alone."""
+        """The ways that still work: if a convention changed, only the newer repairs count."""
         return {way: cases for way, cases in ways.items() if not self._is_outdated(form, way, cases)}
 
     def _is_outdated(self, form: str, way: Way, cases: _Cases) -> bool:
@@ -420,7 +419,7 @@ class ProjectKnowledge:
             return False
         given = _manners(max(cases.values())[1])
         names = [name.removeprefix("+") for name in way.value.split() if not (way.kind == "option" and name[0] == "-")]
-        # Of a changed value only calls with that value speak, of an added option those with any value.
+        # For a changed value only calls with that value count; for an added option, those with any value.
         added = [one for one in given if one.partition("=")[0] in names and ("=" in one) == (way.kind == "value")]
         return any(self._no_longer_works(self._manners.get((_bare(form), one), {})) for one in added)
 
@@ -457,7 +456,7 @@ def _bare(form: str) -> str:
 
 
 def _manners(text: str) -> set[str]:
-    """How a command was called: each option and variable by its name, and with its value; figures count as one."""
+    """How a command was called: each option and variable by name, and with its value; all numbers are alike."""
     found = set()
     words = text.split()
     # A text that was too long to be kept has no words.
@@ -472,7 +471,7 @@ def _manners(text: str) -> set[str]:
 
 
 def _text(form: str, outcomes: Iterable[_Outcome], project: str) -> str | None:
-    """How most lineages write the form; where they differ, the form itself. None if it may not be shown."""
+    """How most lineages write the form; the form itself if they differ. None if it may not be shown."""
     texts = Counter(
         one.text for one in list(outcomes)[:_MOST_TEXTS] if one.text and admit_written("shell", one.text, project)
     )
@@ -480,7 +479,7 @@ def _text(form: str, outcomes: Iterable[_Outcome], project: str) -> str | None:
         return None
     text, times = texts.most_common(1)[0]
     is_one_file = _FILE.compiled.search(text[len(form) :]) is not None
-    # Two sessions that worked on the same test do not make it the way to test.
+    # Two sessions on the same test do not make it the project's test command.
     if text == form or (
         times > FEWEST_LINEAGES and 2 * times > texts.total() if is_one_file else times >= FEWEST_LINEAGES
     ):

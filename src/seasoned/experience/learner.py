@@ -1,6 +1,6 @@
-"""Learns from sessions where they are read, so that a large scan does it in all its workers at once.
+"""Learns from sessions while they are read, so that a large scan does it in all its workers.
 
-What it finds is what `refresh` finds in the store. Where the store may say something else, it leaves that to `refresh`.
+It finds what `refresh` finds in the store. If the store may decide otherwise, it leaves the session to `refresh`.
 """
 
 from __future__ import annotations

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 
-from seasoned.experience.memory_text import Remembered
+from seasoned.experience.memory import Remembered
 from seasoned.store import Store
 from seasoned.text import plural
 
 _MOST_CHARS = 160
-# What was kept longer ago has been seen elsewhere.
+# What was kept longer ago is no longer news.
 _NEWS_SECONDS = 7 * 24 * 3600.0
-# How the line of a review begins that kept nothing yet; it names the command that shows what waits.
+# How the line of a review begins that waits for a decision; it names the command that shows it.
 _WAITS = "Waiting for you"
 # Ids of Codex begin with the time, so their beginnings are alike.
 _ID_CHARS = {"claude-code": 8, "codex": 13}

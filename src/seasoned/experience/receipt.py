@@ -1,7 +1,7 @@
-"""The receipt of a session: what it was shown, what of it was used, what was kept, and what that may have saved.
+"""The receipt of a session: what it was shown, what it used, what was kept, and what that may have saved.
 
-Only what calls show is said. A note that is read leaves no trace, so whether it was used is not known. A saving is an
-estimate, and comes with what it rests on: how many calls earlier sessions of the project needed without the hint.
+Only calls count as proof. Reading a note leaves no trace, so whether it was used is unknown. A saving is an estimate,
+and comes with its basis: how many calls earlier sessions of the project needed without the hint.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def find_conversation(store: Store, text: str | None) -> str | None:
     if len(exact) == 1 or len(found) == 1:
         return (exact or found)[0]
     if found:
-        raise UsageError(f"{text!r} matches several sessions ({', '.join(found[:5])}): give more of the id.")
+        raise UsageError(f"{text!r} matches several sessions ({', '.join(found[:5])}). Give more of the id.")
     return None
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from seasoned.experience.evidence import SessionEvidence, evidence_of
 from seasoned.experience.knowledge import ProjectKnowledge
-from seasoned.experience.lookup import StoredPath, StoredSheet, kind_key
+from seasoned.experience.lesson import StoredPath, StoredSheet, kind_key
 from seasoned.experience.rules import follow_rules, has_rules
 from seasoned.store import Store
 from seasoned.store.packed import pack, unpack

@@ -1,6 +1,6 @@
-"""Whether the tree still bears out a command: its script, target or file is there, and its program can be found.
+"""Whether a command can still work in a checkout: its script, target or file exists, and its program is found.
 
-Only what the tree contradicts is held back. Where nothing can be looked up, the evidence of the sessions stands.
+Only what the checkout contradicts is held back. If nothing can be looked up, the evidence of the sessions counts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from seasoned.command.written import WrittenCommand, written
 from seasoned.lazy_regex import LazyRegex
 
 _MOST_BYTES = 1_000_000
-# Where programs are that a login shell finds and a hook may not.
+# Folders with programs that a login shell finds and a hook may not.
 _MORE_PATHS = (
     *("~/.local/bin", "~/.cargo/bin", "~/.bun/bin", "~/go/bin", "~/.local/share/mise/shims", "~/.asdf/shims"),
     *("~/.volta/bin", "~/.pyenv/shims", "~/.rbenv/shims", "~/.deno/bin", "/opt/homebrew/bin", "/usr/local/bin"),

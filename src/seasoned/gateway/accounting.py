@@ -29,16 +29,16 @@ from seasoned.store import Database, DatabaseRow
 
 try:
     import fcntl
-except ImportError:  # a system without it: two gateways on one home may read each other's lines, which counts once
+except ImportError:  # without it two gateways with one home may read each other's lines; each still counts once
     fcntl = None  # type: ignore[assignment]
 
-# The answer came to its end; the upstream broke off; the client went away.
+# The answer is complete; the upstream broke off; the client disconnected.
 Ended = Literal["complete", "broken", "cancelled"]
 FOLDER = "gateway-journal"
 _SUFFIX = ".jsonl"
-# While lines are added. A file with this suffix that no process has locked was left by one that died.
+# The suffix while lines are added. Such a file that no process has locked was left by one that died.
 _OPEN = ".open"
-# Until it is locked: an unlocked `.open` file would be taken over at once.
+# The suffix until the file is locked: an unlocked `.open` file would be taken over at once.
 _NEW = ".new"
 
 
@@ -49,7 +49,7 @@ class UsageEntry(msgspec.Struct, frozen=True, kw_only=True):
     at: float
     session: str
     purpose: str
-    # Empty where the client brought the provider's own key.
+    # Empty if the client used the provider's own key.
     key_name: str
     upstream: str
     api: str
@@ -67,7 +67,7 @@ _decode = msgspec.json.Decoder(UsageEntry).decode
 
 
 class UsageJournal:
-    """One file for each process; files that dead processes left behind are taken over."""
+    """One file for each process. Files left by dead processes are taken over."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -79,7 +79,7 @@ class UsageJournal:
         self.unreadable = 0
 
     def open(self) -> None:
-        """Start, and find the files that killed processes left behind."""
+        """Start, and find the files that killed processes left."""
         make_private_folder(self._folder.parent)
         make_private_folder(self._folder)
         self._left = [path for path in sorted(self._folder.glob(f"*{_OPEN}")) if not _is_in_use(path)]
@@ -217,7 +217,7 @@ class UsageTotal(msgspec.Struct, frozen=True, kw_only=True):
     # Turns whose words and calls may be missing from their sessions.
     unrecorded: int
     last_at: float
-    # Where the prices come from; `several` if not all from one place.
+    # Where the prices come from; `several` if there is more than one source.
     cost_source: str | None = None
     # The size of the last prompt, with what came from a cache; only for a session.
     last_prompt: int | None = None
@@ -297,7 +297,7 @@ def _totals_of(database: Database, by: GroupBy, since: float, only: Collection[s
         if row["session"] in only:
             one = _total(row, row["key_name" if by == "key" else by])
             known = found.get(one.name)
-            one = one if known is None else _added(known, one)
+            one = one if known is None else _add_totals(known, one)
             found[one.name] = msgspec.structs.replace(one, last_prompt=prompts.get(one.name or ""))
     if by in ("model", "key"):
         return sorted(found.values(), key=lambda one: (-one.requests, one.name or ""))
@@ -306,7 +306,7 @@ def _totals_of(database: Database, by: GroupBy, since: float, only: Collection[s
     return sorted(found.values(), key=lambda one: (-one.last_at, one.name or ""))
 
 
-def _added(one: UsageTotal, other: UsageTotal) -> UsageTotal:
+def _add_totals(one: UsageTotal, other: UsageTotal) -> UsageTotal:
     return UsageTotal(
         name=one.name,
         requests=one.requests + other.requests,
@@ -320,7 +320,7 @@ def _added(one: UsageTotal, other: UsageTotal) -> UsageTotal:
 
 
 def one_source(one: str | None, other: str | None) -> str | None:
-    """Where two costs come from together."""
+    """The source of two costs together."""
     return one or other if one == other or None in (one, other) else "several"
 
 
@@ -426,7 +426,7 @@ class KeyCache:
 
     def find(self, token: str) -> GatewayKey | None:
         """The key of a token."""
-        # By the hash: how long it takes says nothing about a token of 256 bits.
+        # Looked up by its hash: the time this takes reveals nothing about the token.
         return self._known.get(hash_of(token))
 
     @property

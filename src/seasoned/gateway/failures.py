@@ -26,7 +26,7 @@ class Failures:
         """Catch and count every failure inside: the request goes on without this part."""
         try:
             yield
-        except Exception as error:  # noqa: BLE001 - one request: no part of ours may stop it
+        except Exception as error:  # noqa: BLE001 - one request, which our own parts must not stop
             self.add(part, error)
 
     def add(self, part: str, error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""What histories say was used and what it cost: by session, model, day, agent, project or five-hour block."""
+"""Usage and cost as histories report them: by session, model, day, agent, project or five-hour block."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class HistoryTotal(msgspec.Struct, frozen=True, kw_only=True):
     # Sessions with a part that has neither; that part is not in the cost.
     unpriced: int
     last_at: float | None
-    # Nothing that is read from a history is missing.
+    # Always 0: nothing read from a history is missing.
     unrecorded: int = 0
     # The size of the last prompt, with what came from a cache; only for a session.
     last_prompt: int | None = None
@@ -78,13 +78,13 @@ def history_totals(
 
 
 def unpriced_models(store: Store, *, since: float = 0.0, project: str | None = None) -> list[str]:
-    """The models of which no price is known, each with its agent; a session that names none has only the agent."""
+    """Models without a known price, each with its agent; a session that names no model has only the agent."""
     given = {"first_hour": int(since // 3600) if since else -1, "project": project}
     return [f"{row['model'] or 'an unnamed model'} ({row['agent']})" for row in store.rows("usage.unpriced", given)]
 
 
 def price_source(store: Store) -> str | None:
-    """The list of prices of the estimates, with the day of its newest price; None if there is no estimate."""
+    """The price list behind the estimates, with the day of its newest price; None if there is no estimate."""
     row = store.row("usage.price_source")
     return None if row is None else str(row["source"])
 
@@ -98,7 +98,7 @@ def fill_prices(store: Store) -> None:
     if installed is None:
         return
     known = price_source(store)
-    # The day of the prices stands behind the version; it takes the whole list to know it.
+    # The day of the prices follows the version; finding it takes loading the whole list.
     is_outdated = known is not None and not known.startswith(f"{installed} (")
     # With another list everything is priced again: it may correct what the old one said.
     if is_outdated:

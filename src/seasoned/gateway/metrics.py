@@ -1,4 +1,4 @@
-"""Counters of one gateway for Prometheus, without names of people or parts of conversations."""
+"""Prometheus metrics of one gateway, without names of people or parts of conversations."""
 
 from __future__ import annotations
 
@@ -41,9 +41,7 @@ class GatewayMetrics:
             "seasoned_gateway_turned_away", "Requests that were refused.", ["status"], registry=self._registry
         )
         self._broken = Counter(
-            "seasoned_gateway_broken_off",
-            "Answers that an upstream broke off.",
-            registry=self._registry,
+            "seasoned_gateway_broken_off", "Answers that an upstream broke off.", registry=self._registry
         )
         self._ended = Counter(
             "seasoned_gateway_ended", "How accounted answers ended.", ["how"], registry=self._registry
@@ -52,9 +50,7 @@ class GatewayMetrics:
             "seasoned_gateway_seconds", "Time until the end of an answer.", registry=self._registry, buckets=_BUCKETS
         )
         self._unknown = Counter(
-            "seasoned_gateway_usage_unknown",
-            "Accounted answers without token counts.",
-            registry=self._registry,
+            "seasoned_gateway_usage_unknown", "Accounted answers without token counts.", registry=self._registry
         )
         self.open = Gauge("seasoned_gateway_open", "Requests under way.", registry=self._registry)
         unwritten = Gauge("seasoned_gateway_unwritten", "Exchanges not recorded yet.", registry=self._registry)

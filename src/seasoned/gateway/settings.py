@@ -26,9 +26,9 @@ class Upstream(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # With or without `/v1` at its end.
     base_url: str
     api: Api = "openai"
-    # Names of models, or how they begin: `gpt-*`. Without any it takes what no other one takes.
+    # Names or prefixes of models (`gpt-*`). Without any, it gets what no other upstream takes.
     models: tuple[str, ...] = ()
-    # The environment variable with its key; else it lies in `secrets/<name>_key` of the home folder, if anywhere.
+    # The environment variable with its key; otherwise the key is read from `secrets/<name>_key` in the home folder.
     key_variable: str | None = None
 
     @property
@@ -40,22 +40,22 @@ class Upstream(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Settings of the gateway, with their defaults."""
 
-    # `keys`: only with a key of the gateway. `pass-through`: clients may also bring the provider's own.
+    # `keys`: accept gateway keys only. `pass-through`: clients may also use the provider's own key.
     mode: Mode = "pass-through"
     upstream: tuple[Upstream, ...] = ()
-    # Further host names by which clients may reach it; loopback, addresses and the machine's own name always work.
+    # More host names that clients may use; loopback, addresses and the machine's own name always work.
     names: tuple[str, ...] = ()
     record: bool = True
     # Whether new conversations get a block of examples.
     warm: bool = True
     # The experiment whose arms decide which conversations start warm.
     experiment: str | None = None
-    # Tokens of a block at most.
+    # The most tokens of a block.
     budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
     # A larger request is refused.
     body_bytes: Annotated[int, msgspec.Meta(ge=1024)] = 64 * 1024 * 1024
     connect_seconds: _Seconds = 10
-    # How long an upstream may say nothing. Models that think say nothing for long.
+    # How long an upstream may be silent. Models that think are silent for long.
     silence_seconds: _Seconds = 600
     # How long a client may take for the next piece of its request.
     client_seconds: _Seconds = 60
@@ -69,7 +69,7 @@ DEFAULT_UPSTREAMS = (
 
 
 def load_settings(path: Path, *, upstream_url: str | None = None) -> GatewaySettings:
-    """The settings of a file, checked; the defaults where there is none. A URL replaces every upstream."""
+    """The settings in a file, checked; the defaults if it does not exist. A URL replaces every upstream."""
     found = read_settings(path, GatewaySettings)
     if upstream_url is not None:
         both: tuple[Api, ...] = ("openai", "anthropic")

@@ -31,7 +31,7 @@ _AT_ONCE = 512
 _CLIENT, _ERROR = 3, 2
 # W3C Trace Context, version 00: trace id, span id, flags.
 _TRACE_PARENT = re.compile(rb"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})\Z")
-# Counting tokens does not ask a model.
+# Purposes that call no model: counting tokens.
 _NOT_ASKED = ("count",)
 _PROVIDERS = (
     ("api.openai.com", "openai"),
@@ -211,7 +211,7 @@ def _value(value: Value) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):
-        # As a text: JSON's numbers are not exact beyond 2^53.
+        # As a string: JSON numbers are not exact beyond 2^53.
         return {"intValue": str(value)}
     if isinstance(value, float):
         return {"doubleValue": value}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.hermes_plugin.confirmation import CallGate
-from seasoned.hermes_plugin.settings import HermesSettings
+from seasoned.hermes_plugin.host import HermesSettings
 
 __all__ = ["CallGate", "HermesSettings", "register"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from seasoned.config import Config
-from seasoned.hermes_plugin.background import BackgroundThread, log
+from seasoned.hermes_plugin.host import BackgroundThread, log
 from seasoned.history.reader.hermes_db import AGENT, NAME
 from seasoned.marks import is_synthetic_id
 from seasoned.redact.key import Secrecy, load_key
@@ -22,7 +22,7 @@ from seasoned.scan.file_reader import FileReader
 from seasoned.scan.store_writer import StoreWriter
 from seasoned.session import Marks, Message, Relation, Result, Session, SessionRef, ToolCall
 from seasoned.store import Store, open_store
-from seasoned.template.library.storage import current
+from seasoned.template.library.storage import cached_library
 from seasoned.template.library.upkeep import watch
 
 _MOST = 2000
@@ -126,7 +126,7 @@ class CallRecorder:
         if not self._has_failures or now - self._guarded_at < _GUARD_SECONDS:
             return
         self._has_failures, self._guarded_at = False, now
-        library = current(store, now=now)
+        library = cached_library(store, now=now)
         rulings = watch(store, library, now=now) if library.templates else ()
         for one in rulings:
             log.warning("example %s: %s, %s", one.example_id, one.decision, one.reason)

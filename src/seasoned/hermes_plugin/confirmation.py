@@ -1,6 +1,6 @@
-"""Calls of high risk wait for a person, in the hook before a call, which Hermes' yolo mode does not skip.
+"""High-risk calls wait for a person, in the hook before a call, which Hermes' yolo mode does not skip.
 
-Hermes runs a call if a hook raises. So whatever goes wrong here ends in a refusal with its reason.
+Hermes runs a call if a hook raises, so every failure here ends in a refusal with its reason.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from seasoned.history.reader.hermes_db import AGENT
 
 # How often the wait checks for an interrupt by the user.
 _LOOK_SECONDS = 0.2
-# The service gives its own, better reason when the time is over: this much longer is waited for it.
+# Wait this much longer, because the service gives a better reason when the time is over.
 _LAST_WORD_SECONDS = 3.0
 _NO = "BLOCKED by Seasoned:"  # what the model reads begins with Hermes' own word for it
 Refusal = dict[str, str]
 
 
 class CallGate:
-    """Asks a person about calls of high risk."""
+    """Asks a person about high-risk calls."""
 
     def __init__(self, *, wait_seconds: float, tell: Callable[[str], None] | None = None) -> None:
         self._wait_seconds = wait_seconds

@@ -1,4 +1,4 @@
-"""What Hermes calls, behind error boundaries: hooks, middleware, `/warm`, `hermes seasoned …`, tool `warm_session`."""
+"""What Hermes calls, inside error boundaries: hooks, middleware, `/warm`, `hermes seasoned …`, tool `warm_session`."""
 
 from __future__ import annotations
 
@@ -20,19 +20,24 @@ from seasoned.begin.warm_session import DESCRIPTION as TOOL_DESCRIPTION
 from seasoned.config import Config, load
 from seasoned.errors import SeasonedError
 from seasoned.hermes_plugin import host
-from seasoned.hermes_plugin.background import BackgroundThread, ErrorBoundary, log
 from seasoned.hermes_plugin.call_recorder import CallRecorder, turn_of
 from seasoned.hermes_plugin.confirmation import CallGate
-from seasoned.hermes_plugin.hint import SUBAGENT, HermesHints, root_of
-from seasoned.hermes_plugin.memory import MemoryInRequests
-from seasoned.hermes_plugin.settings import FILE, HermesSettings, load_settings
-from seasoned.hermes_plugin.warm import Warmer, project_of_session, request_of
+from seasoned.hermes_plugin.host import FILE, BackgroundThread, ErrorBoundary, HermesSettings, load_settings, log
+from seasoned.hermes_plugin.request import (
+    SUBAGENT,
+    HermesHints,
+    MemoryInRequests,
+    Warmer,
+    project_of_session,
+    request_of,
+    root_of,
+)
 from seasoned.history.reader.hermes_db import AGENT
 from seasoned.learn_queue import begin as begin_learning
 from seasoned.learn_queue import note, wait_until_learned
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_store
-from seasoned.template.library.storage import current, listed
+from seasoned.template.library.storage import cached_library, listed
 from seasoned.text import plural
 
 if TYPE_CHECKING:
@@ -116,7 +121,7 @@ def set_warm(config: Config, warmer: Warmer, words: str) -> str:
             elif wanted == "off":
                 warmer.settings = replace(warmer.settings, is_enabled=False)
             elif wanted:
-                found = current(store, now=time.time()).find(wanted)
+                found = cached_library(store, now=time.time()).find(wanted)
                 if found is None:
                     return f"There is no template {wanted!r}. /warm lists them."
                 warmer.settings = replace(warmer.settings, is_enabled=True, template=found.name)
@@ -157,12 +162,12 @@ _READ_SECONDS = 30.0
 
 
 def open_plugin() -> Plugin:
-    """The plugin as it is configured. If the configuration is wrong, it only guards calls of high risk."""
+    """The plugin as configured. If the configuration is wrong, it only guards high-risk calls."""
     try:
         config = load()
         return Plugin(config, load_settings(config.home / FILE))
     except (SeasonedError, OSError) as error:
-        log.warning("Seasoned only guards calls of high risk until this is fixed: %s", error)
+        log.warning("Seasoned only guards high-risk calls until this is fixed: %s", error)
         return Plugin(None, HermesSettings())
 
 

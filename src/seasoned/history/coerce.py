@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from seasoned.history.json_file import decode
+from seasoned.lazy_regex import LazyRegex
 from seasoned.session import Usage
 
 _PART_KINDS = {
@@ -28,9 +29,9 @@ _WITHIN = ("source", "image_url", "input_audio", "file", "inlineData", "inline_d
 _MEDIA_NAMES = ("media_type", "mediaType", "mime_type", "mimeType")
 _DATA_NAMES = ("data", "file_data", "image_url", "url", "blob")
 # Bounded repetitions: the fields may hold anything an agent wrote.
-_MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9][a-z0-9.+-]{0,70}", re.ASCII)
-_DATA_URL = re.compile(r"data:([a-z0-9.+/-]{0,90})(?:;[a-z0-9=.-]{1,40}){0,3}?;base64,", re.ASCII | re.IGNORECASE)
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}", re.ASCII)
+_MEDIA_TYPE = LazyRegex(r"[a-z]{1,20}/[a-z0-9][a-z0-9.+-]{0,70}", re.ASCII)
+_DATA_URL = LazyRegex(r"data:([a-z0-9.+/-]{0,90})(?:;[a-z0-9=.-]{1,40}){0,3}?;base64,", re.ASCII | re.IGNORECASE)
+_BASE64 = LazyRegex(r"[A-Za-z0-9+/_-]*={0,2}", re.ASCII)
 # Only both ends are checked: the data may be megabytes long.
 _LOOKED_AT = 64
 # A type is copied into the text, so a long one is cut.
@@ -70,11 +71,11 @@ def _within(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _media_type(fields: dict[str, Any]) -> str | None:
     for name in _MEDIA_NAMES:
-        if isinstance(found := fields.get(name), str) and _MEDIA_TYPE.fullmatch(found.lower()):
+        if isinstance(found := fields.get(name), str) and _MEDIA_TYPE.compiled.fullmatch(found.lower()):
             return found.lower()
     for name in _DATA_NAMES:
-        url = _DATA_URL.match(found) if isinstance(found := fields.get(name), str) else None
-        if url is not None and _MEDIA_TYPE.fullmatch(url[1].lower()):
+        url = _DATA_URL.compiled.match(found) if isinstance(found := fields.get(name), str) else None
+        if url is not None and _MEDIA_TYPE.compiled.fullmatch(url[1].lower()):
             return url[1].lower()
     return None
 
@@ -89,7 +90,7 @@ def _size(fields: dict[str, Any]) -> int | None:
             continue
         if name == "data" and fields.get("type") == "text":
             return len(found.encode("utf-8", "replace"))
-        url = _DATA_URL.match(found)
+        url = _DATA_URL.compiled.match(found)
         if url is not None or name in ("data", "file_data", "blob"):
             return _decoded(found, 0 if url is None else url.end())
     return None
@@ -99,7 +100,7 @@ def _decoded(text: str, start: int) -> int | None:
     """How many bytes base64 encodes; None for other text, such as a note that the data was removed."""
     length = len(text) - start
     ends = text[start : start + _LOOKED_AT], text[max(start, len(text) - _LOOKED_AT) :]
-    if not length or not all(_BASE64.fullmatch(end) for end in ends):
+    if not length or not all(_BASE64.compiled.fullmatch(end) for end in ends):
         return None
     padding = len(ends[1]) - len(ends[1].rstrip("="))
     # Four characters are three bytes; where padding was left out, two are one and three are two.

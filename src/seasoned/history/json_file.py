@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from seasoned.errors import SourceError
 from seasoned.history.builder import SessionBuilder
-from seasoned.session import Session, SessionRef, Unreadable
+from seasoned.session import Unreadable
 
 T = TypeVar("T")
 
@@ -280,35 +280,6 @@ def stored(builder: SessionBuilder, where: str, data: object) -> Any:
         return None
 
 
-class EntryReader(Protocol):
-    """Reads the entries of a file that holds one session."""
-
-    def add(self, part: JsonValue[Any]) -> None:
-        """Add one entry, an object that has a `type`."""
-
-    def finish(self) -> SessionBuilder:
-        """The session, after its last entry."""
-
-
-def entries(
-    path: Path, start: Callable[[dict[str, Any]], EntryReader], *, kind: str = "type"
-) -> Iterator[SessionBuilder | Unreadable]:
-    """The session of a file of entries. `start` is given the first one; each has a text under `kind`."""
-    reader: EntryReader | None = None
-    lost: list[Unreadable] = []
-    for part in values(path):
-        if isinstance(part, Unreadable):
-            lost.append(part)
-        elif not isinstance(part.value, dict) or not isinstance(part.value.get(kind), str):
-            lost.append(Unreadable(part.where, "a record that is not an entry of a session"))
-        else:
-            reader = reader or start(part.value)
-            reader.add(part)
-    if reader is not None:
-        yield reader.finish()
-    yield from lost
-
-
 @contextmanager
 def noting_unreadable(builder: SessionBuilder, where: str) -> Iterator[None]:
     """Turn errors from absurdly nested records or huge numbers into an Unreadable of the session."""
@@ -316,36 +287,6 @@ def noting_unreadable(builder: SessionBuilder, where: str) -> Iterator[None]:
         yield
     except (RecursionError, OverflowError) as error:
         builder.unreadable(where, "nested too deeply" if isinstance(error, RecursionError) else "a number out of range")
-
-
-def finish_sessions(
-    parts: Iterable[SessionBuilder | Unreadable], ref: SessionRef, *, format: str, path: Path
-) -> Iterator[Session]:
-    """The sessions in order. Unreadable records go to the session before them, or else to the first."""
-    held: SessionBuilder | None = None
-    waiting: list[Unreadable] = []
-    for part in parts:
-        if isinstance(part, SessionBuilder):
-            if held is not None:
-                yield held.take()
-            held = part
-            _hand_over(waiting, held)
-        elif held is not None:
-            held.unreadable(part.place, part.reason)
-        else:
-            waiting.append(part)
-    if held is None:
-        if not waiting:
-            return
-        held = SessionBuilder(ref, format=format, path=str(path))
-        _hand_over(waiting, held)
-    yield held.take()
-
-
-def _hand_over(lost: list[Unreadable], builder: SessionBuilder) -> None:
-    for one in lost:
-        builder.unreadable(one.place, one.reason)
-    lost.clear()
 
 
 def _begins_as_lines(path: Path, text: bytes) -> bool:

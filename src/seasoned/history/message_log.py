@@ -11,7 +11,8 @@ import msgspec
 
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.coerce import first_of, identity, integer, kind_of, number, string, time_of
-from seasoned.history.json_file import JsonValue, finish_sessions, noting_unreadable, values
+from seasoned.history.json_file import JsonValue, noting_unreadable, values
+from seasoned.history.session_reader import SessionFormat
 from seasoned.session import Session, SessionRef, Unreadable, Usage
 
 _OPEN = 256  # conversations that are kept open, so that memory does not grow with the log
@@ -72,8 +73,7 @@ class MessageLog:
 
     def sessions(self) -> Iterator[Session]:
         """Every session of the file."""
-        ref = SessionRef(self._style.agent, self._path.stem)
-        yield from finish_sessions(self._parts(), ref, format=self._style.name, path=self._path)
+        return SessionFormat(self._style.name, self._style.agent).sessions(self._path, self._parts())
 
     def _parts(self) -> Iterator[SessionBuilder | Unreadable]:
         for index, part in enumerate(values(self._path)):

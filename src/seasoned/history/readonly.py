@@ -5,13 +5,19 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from seasoned.database_file import connecting, disconnected, read_head
 from seasoned.errors import SourceError
+
+if TYPE_CHECKING:
+    from seasoned.history.builder import SessionBuilder
+    from seasoned.history.formats import Sample
+    from seasoned.session import Session
 
 # Agents write briefly; a longer wait would only delay the report that it is locked.
 _BUSY_SECONDS = 2.0
@@ -57,6 +63,35 @@ def require_tables(connection: sqlite3.Connection, path: Path, agent: str, neede
     known = tables_of(connection)
     if not all(columns <= known.get(table, set()) for table, columns in needed.items()):
         raise SourceError(f"{str(path)!r} is not a database of {agent}: its tables are missing.")
+
+
+class SessionDatabase(NamedTuple):
+    """A database in which an agent keeps many sessions: how it is recognised and read."""
+
+    agent: str  # its name in messages
+    tables: Mapping[str, Set[str]]  # the tables and columns that it must have
+    stamp_query: str  # the id of each session and the values that change with it
+    session_query: str  # a row for each session, with its `id`, oldest first
+    build: Callable[[sqlite3.Connection, Path, dict[str, Any]], SessionBuilder | None]  # None: leave the session out
+
+    def recognises(self, sample: Sample) -> bool:
+        """Whether a file is such a database."""
+        return sample.has_tables(self.tables)
+
+    def stamps(self, path: Path) -> dict[str, str]:
+        """A stamp for each session that changes with it, so that a rescan reads only what is new."""
+        with open_readonly(path) as connection:
+            return {str(row[0]): ".".join(map(str, row[1:])) for row in connection.execute(self.stamp_query)}
+
+    def read(self, path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
+        """Every session of the database, oldest first; `only` selects sessions by id."""
+        with open_readonly(path) as connection:
+            require_tables(connection, path, self.agent, self.tables)
+            for row in connection.execute(self.session_query):
+                if only is None or str(row["id"]) in only:
+                    builder = self.build(connection, path, dict(row))
+                    if builder is not None:
+                        yield builder.take()
 
 
 def _connect(path: Path, options: str) -> sqlite3.Connection:

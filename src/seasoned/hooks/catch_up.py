@@ -1,6 +1,6 @@
-"""SessionStart: a session that begins sees what the ones before it taught, also those that were killed.
+"""SessionStart: a new session knows what earlier ones taught, even those that were killed.
 
-Reading is left to the background process. The agent waits for it a moment, and begins without it if that takes longer.
+The background process does the reading. The agent waits for it a moment, and starts without it if that takes longer.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-# How long a start may wait for what is new.
+# How long a start may wait for new sessions to be learned from.
 LIMIT_SECONDS = 1.0
-# A file that was written just now belongs to a session that is still going on: it is read, but not waited for.
+# A file that was written just now belongs to a running session: it is read, but not waited for.
 _ACTIVE_SECONDS = 10.0
-# After so long all histories of this user are looked through, also those of agents that are not connected.
+# How often all histories of this user are checked, including those of agents that are not connected.
 _LOOK_AGAIN_SECONDS = 3600.0
 _EVERYTHING = "everything"
 _BEGINS = ("startup", "clear")
-# Folders above a session's file up to the one that is read as a whole: Codex has one for each year, month and day.
+# How many levels above a session's file the histories begin: Codex has folders for year, month and day.
 _LEVELS = {"claude-code": 1, "codex": 4, "gemini": 1, "qwen": 1}
 
 
 def catch_up(home: str, agent: str, event: bytes) -> None:
-    """Have what is new learned from before a session begins, and wait a moment for that."""
+    """Start learning from new sessions before this one begins, and wait a moment for that."""
     begun: Any = json.loads(event)
     if begun.get("source") not in _BEGINS or begun.get("agent_id"):
         return
@@ -97,7 +97,7 @@ def _changed_at(agent: str, transcript: str, read_at: float) -> float:
 
 
 def _near(agent: str, transcript: str) -> list[str]:
-    """The folders that are looked into: that of the session; for Codex also the day before it."""
+    """The folders to check: that of the session; for Codex also the day before."""
     here = os.path.dirname(transcript)
     if agent != "codex":
         return [here]

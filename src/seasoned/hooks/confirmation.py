@@ -1,9 +1,9 @@
-"""PreToolUse: calls of high risk wait for a person; all others pass without output.
+"""PreToolUse: high-risk calls wait for a person; all others pass without output.
 
-Where no service is set, agents that can ask do so with their own question; without anyone at the terminal they refuse.
+Without a confirmation service, agents that can ask show their own question, and refuse if no one is at the terminal.
 
-If a hook fails or takes too long, the agent runs the call. So whatever goes wrong with a call of high risk must end in
-a denial that is printed in time; and whatever goes wrong with any other call must not stop it.
+If a hook fails or takes too long, the agent runs the call. So any problem with a high-risk call must end in a denial
+that is printed in time, and no problem may stop any other call.
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ import msgspec
 
 from seasoned.command.risk import Need, need_of_call, need_of_command
 from seasoned.errors import SeasonedError
-from seasoned.hooks.event import Agent
-from seasoned.hooks.exchange import MOST_BYTES, received, say
-from seasoned.hooks.time_limit import end_after
+from seasoned.hooks.exchange import MOST_BYTES, end_after, received, say
 
 if TYPE_CHECKING:
     from threading import Lock
 
+    from seasoned.hooks.event import Agent
     from seasoned.resident import PendingAnswer
 
 # Less than the time that an agent gives a hook, which is 60 seconds by default: then it runs the call.
 WAIT_SECONDS = 50.0
 _LAST_WORD_SECONDS = 3.0
 _HINT_SECONDS = 1.5
-# Agents with a question of their own, which refuse the call where no person can answer it (measured). That of Gemini
-# CLI waits forever there, and the others have none.
+# Agents with their own question that refuse the call if no one can answer (measured). Gemini CLI would wait forever,
+# and the others have no question.
 _ASK_THEMSELVES = ("claude-code", "qwen", "copilot")
 
 
@@ -43,9 +42,9 @@ class _ProposedCall(msgspec.Struct):
 
 
 def pre_tool_use(agent: Agent, arguments: list[str], pending: PendingAnswer | None = None) -> int:
-    """Read the call from stdin; print a decision if it is of high risk, else a hint where one is known.
+    """Read the call from stdin; print a decision if it is high-risk, otherwise a hint if there is one.
 
-    `pending`: the hint, which another process looks up meanwhile. Nothing that it says decides about the call.
+    `pending` is the hint, which another process looks up at the same time. It never decides about the call.
     """
     wait_seconds = _wait_seconds(arguments)
     data = received()
@@ -60,7 +59,7 @@ def pre_tool_use(agent: Agent, arguments: list[str], pending: PendingAnswer | No
             _say("deny", f"the call looks like {need.action} but cannot be read ({error}), so no person can be asked.")
         return 0
     folder = project_folder(agent, call.cwd)
-    given = _meant(call)
+    given = _named_arguments(call)
     need = need_of_call(call.tool_name, given, agent=agent, folder=folder, here=call.cwd, follows_links=True)
     if need is not None:
         if pending is not None:
@@ -73,10 +72,10 @@ def pre_tool_use(agent: Agent, arguments: list[str], pending: PendingAnswer | No
 
 
 def project_folder(agent: Agent, cwd: str) -> str:
-    """The folder that a session may change freely: its project's, not wherever its shell happens to be.
+    """The folder that a session may change freely: its project's, not where its shell happens to be.
 
-    Empty where that is not known. The shell of Claude Code moves with `cd`, so its event alone decides nothing; that
-    of Codex says where the user started it.
+    Empty if that is unknown. Claude Code's shell moves with `cd`, so its event alone is not enough; Codex' event says
+    where the user started it.
     """
     from seasoned.environment import agent_project_folder
     from seasoned.project import checkout_root
@@ -86,12 +85,12 @@ def project_folder(agent: Agent, cwd: str) -> str:
 
 
 def _hint(agent: Agent, pending: PendingAnswer | None) -> None:
-    """Tell what works here instead of the call. Whatever goes wrong with that, the call must not wait for it."""
+    """Print what works here instead of the call. If that fails, the call must not wait for it."""
     call_off = end_after(_HINT_SECONDS)
     try:
         known = None if pending is None else pending.take()
         if known is None:
-            # Imported here: a call of high risk never gets this far.
+            # Imported here: a high-risk call never gets this far.
             from seasoned.hooks.guidance import hint
 
             hint(agent, [])
@@ -105,8 +104,8 @@ def _hint(agent: Agent, pending: PendingAnswer | None) -> None:
         note(f"{agent} hint failed: {error!r}")
 
 
-def _meant(call: _ProposedCall) -> dict[str, Any]:
-    """The arguments by names that say what they are: Codex passes a patch as `command`, although it is not run."""
+def _named_arguments(call: _ProposedCall) -> dict[str, Any]:
+    """The arguments with names that fit: Codex passes a patch as `command`, although it is not run."""
     text = call.tool_input.get("command")
     if call.tool_name == "apply_patch" and isinstance(text, str):
         rest = {name: value for name, value in call.tool_input.items() if name != "command"}
@@ -117,7 +116,7 @@ def _meant(call: _ProposedCall) -> dict[str, Any]:
 def _ask(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> None:
     from threading import Lock, Timer
 
-    # Acquired once and never released: the agent ignores two answers, and then runs the call.
+    # Acquired once and never released: given two answers, the agent ignores both and runs the call.
     word = Lock()
     # Even if a name lookup or the disk hangs, an answer must come before the agent stops waiting.
     last_word = Timer(wait_seconds + _LAST_WORD_SECONDS, _deny_and_end, [need.action, word])
@@ -128,7 +127,7 @@ def _ask(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> 
         if agent in _ASK_THEMSELVES and not _has_service():
             decision, reason = "ask", _question(need)
         else:
-            reason = _confirmed(agent, call, need, wait_seconds)
+            reason = _ask_service(agent, call, need, wait_seconds)
             decision = "allow"
     except SeasonedError as error:
         reason = f"{need.action} needs a person's approval: {error}"
@@ -153,7 +152,7 @@ def _question(need: Need) -> str:
     return f"{need.action}: {'; '.join(need.details['why'])}"
 
 
-def _confirmed(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> str:
+def _ask_service(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> str:
     """The sentence that says which request was approved; raises if none was."""
     from seasoned.confirm.client import configured_client
 
@@ -169,7 +168,7 @@ def _confirmed(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: floa
 
 
 def _need_of_text(data: bytes) -> Need | None:
-    """What a call that cannot be read seems to do: every line of its text is checked as if it were a command."""
+    """What an unreadable call seems to do: every line of its text is checked as if it were a command."""
     text = data.decode("utf-8", "ignore").replace("\\n", "\n").replace('\\"', " ")
     for line in (one for part in text.splitlines() for one in part.split('"')):
         found = need_of_command(line) if line.strip() else None
@@ -179,7 +178,7 @@ def _need_of_text(data: bytes) -> Need | None:
 
 
 def _wait_seconds(arguments: list[str]) -> float:
-    """How long a person may take; the default for anything but a sensible number, so that a typo changes nothing."""
+    """How long a person may take; a typo or an absurd number gives the default."""
     if len(arguments) >= 2 and arguments[0] == "--wait-seconds":
         try:
             seconds = float(arguments[1])

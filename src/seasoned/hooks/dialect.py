@@ -1,6 +1,6 @@
-"""The forms in which some agents send events and read answers. All else knows one form, that of Claude Code.
+"""Translates the events and answers of some agents. All other modules use one format, that of Claude Code.
 
-Codex, Qwen Code and our plugin for OpenCode use that form themselves.
+Codex, Qwen Code and our plugin for OpenCode use that format themselves.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from seasoned.hooks.exchange import MOST_BYTES, received, replace, write
 
 _Event = dict[str, Any]
-# What Gemini CLI calls the events of which an answer must give the name.
+# What Gemini CLI calls events whose name must be in the answer.
 _GEMINI_NAMES = {
     "UserPromptSubmit": "BeforeAgent",
     "PreToolUse": "BeforeTool",
@@ -30,13 +30,13 @@ _COPILOT_NAMES = {
 
 
 def speak_as(agent: str) -> None:
-    """Take the event from the form of this agent, and answer in it from now on."""
+    """Translate the event from the format of this agent, and answer in that format from now on."""
     data = received()
     replace(translated(agent, data), partial(_say, agent))
 
 
 def translated(agent: str, data: bytes) -> bytes:
-    """An event in the form that all else knows; unchanged if it cannot be read, which the hook then says."""
+    """An event in Claude Code's format; unchanged if it cannot be read, which the hook then reports."""
     if len(data) >= MOST_BYTES:
         return data
     try:
@@ -47,7 +47,7 @@ def translated(agent: str, data: bytes) -> bytes:
 
 
 def answer(agent: str, name: str, fields: dict[str, str]) -> _Event:
-    """An answer in the form of this agent."""
+    """An answer in the format of this agent."""
     return _TO[agent](name, fields)
 
 
@@ -60,12 +60,12 @@ def _say(agent: str, name: str, fields: dict[str, str]) -> None:
 def _from_gemini(event: _Event) -> _Event:
     response = event.get("tool_response")
     if isinstance(response, dict):
-        # Beside an error of the tool itself nothing is shown to the model, so nothing is looked for.
+        # The model sees nothing besides an error of the tool itself, so nothing is looked up.
         event["tool_response"] = "" if response.get("error") else _text(response.get("llmContent"))
     prompt = event.get("prompt")
     opens, ends = _GEMINI_CONTEXT
     if isinstance(prompt, str) and prompt.startswith(opens) and ends in prompt:
-        # What hooks said at the start stands before the first prompt, and is not what the user asked for.
+        # What hooks said at the start precedes the first prompt, and is not from the user.
         event["prompt"] = prompt.partition(ends)[2].lstrip()
     return event
 
@@ -77,7 +77,7 @@ def _to_gemini(name: str, fields: dict[str, str]) -> _Event:
     if "additionalContext" in fields:
         told = fields["additionalContext"]
         if name == "SessionStart":
-            # It stands before the first prompt, where `@name` makes Gemini CLI add the file that this resembles.
+            # It precedes the first prompt, where `@name` makes Gemini CLI add a file of a similar name.
             told = told.replace("@", "\\@")
         said["hookSpecificOutput"] = {"hookEventName": _GEMINI_NAMES.get(name, name), "additionalContext": told}
     if "systemMessage" in fields:
@@ -97,7 +97,7 @@ def _from_copilot(event: _Event) -> _Event:
 
 
 def _to_copilot(name: str, fields: dict[str, str]) -> _Event:
-    # It has no line for the user.
+    # It cannot show a line to the user.
     return {key: text for key, text in fields.items() if key != "systemMessage"}
 
 
@@ -111,7 +111,7 @@ def _from_cursor(event: _Event) -> _Event:
         "cwd": event.get("cwd") or root,
         "tool_input": _object(event.get("tool_input")),
         "error": event.get("error_message"),
-        # A text for people. What is read is in its database.
+        # A text for people. Sessions are read from its database.
         "transcript_path": None,
     }
     if event.get("hook_event_name") == "sessionStart":
@@ -143,7 +143,7 @@ def _text(value: object) -> str:
 
 
 def _object(value: object) -> _Event:
-    """Arguments or a result, which some versions give as JSON in a text."""
+    """Arguments or a result, which some versions send as JSON in a string."""
     if isinstance(value, str):
         try:
             value = json.loads(value)

@@ -1,6 +1,6 @@
-"""Stop, SessionEnd and Codex' notify: a turn or a session has ended, and a background process learns from it.
+"""Stop, SessionEnd and Codex' notify: a turn or session has ended, and a background process learns from it.
 
-The agent waits for these hooks at the end of every turn, so they only write down what ended.
+The agent waits for these hooks at the end of every turn, so they only note what ended.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def notify(agent: Agent, arguments: list[str]) -> int:
 
 
 def _reviews(arguments: list[str]) -> str:
-    """`no` where the user connected the agent without reviews; it is still learned from."""
+    """`no` if the user connected the agent without reviews; sessions are still learned from."""
     return "no" if "--no-reviews" in arguments else ""
 
 

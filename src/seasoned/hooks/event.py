@@ -1,12 +1,15 @@
-"""The events that agents send to hooks, in the form of Claude Code; `dialect` translates those of others."""
+"""The event that a hook answers, in the form of Claude Code (`dialect` translates others), and its open store."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from seasoned.hooks.exchange import received
+from seasoned.store import Store, open_store
 
 Agent = Literal["claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cursor"]
 
@@ -24,7 +27,7 @@ class HookEvent(msgspec.Struct, frozen=True):
     tool_input: Any = None
     tool_response: Any = None
     error: Any = None
-    exit_code: int | None = None  # where the agent says it
+    exit_code: int | None = None  # if the agent reports it
     is_interrupt: bool = False
     turn_id: str | None = None  # Codex' name for a turn; Claude Code calls it `prompt_id`
     prompt_id: str | None = None
@@ -41,3 +44,54 @@ class HookEvent(msgspec.Struct, frozen=True):
 def read_event() -> HookEvent:
     """The event that the agent sent."""
     return msgspec.json.decode(received(), type=HookEvent)
+
+
+# About 0.8 MB. The next program that opens the store reads its log, so hooks keep it short.
+_MOST_PAGES = 200
+_OPENED: list[Store] = []
+# Open transactions of a process that holds its changes back.
+_HELD: list[ExitStack] = []
+
+
+def open_until_exit(path: Path) -> Store:
+    """Open the store and leave it open.
+
+    Closing the last connection copies the log into the file and waits for the disk; the agent would wait too, 10 to 25
+    ms. What is committed is safe in the log, and the next program that closes the store copies it.
+    """
+    # An answer has several parts, and each of them asks for the store.
+    known = next((one for one in _OPENED if one.path == str(path)), None)
+    if known is not None:
+        return known
+    store = open_store(path)
+    store.connection.execute(f"PRAGMA wal_autocheckpoint = {_MOST_PAGES}")
+    _OPENED.append(store)  # a store without a reference is closed
+    for held in _HELD:
+        held.enter_context(store.held())
+    return store
+
+
+def hold_back() -> None:
+    """From now on nothing is written before `settle`."""
+    _HELD.append(ExitStack())
+
+
+def settle(*, keep: bool) -> None:
+    """Write what was held back, or forget it, and close the store."""
+    if keep:
+        for held in _HELD:
+            held.close()
+    for store in _OPENED:
+        store.close()  # what is not committed by now is forgotten
+    _OPENED.clear()
+
+
+def close_unwritten() -> None:
+    """Close stores whose log is empty: that takes 0.3 ms and leaves no log files behind."""
+    for store in _OPENED:
+        try:
+            is_empty = Path(f"{store.path}-wal").stat().st_size == 0
+        except OSError:
+            is_empty = False  # another program is just closing it
+        if is_empty:
+            store.close()

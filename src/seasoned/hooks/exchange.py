@@ -1,7 +1,9 @@
-"""What an agent sends to a hook, and what the hook says: over stdin and stdout, with next to no imports."""
+"""What an agent sends to a hook, what the hook answers, and how long it may take; with next to no imports."""
 
 from __future__ import annotations
 
+import _thread  # not threading, which takes a millisecond to import
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -9,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_BYTES = 20_000_000
-# Fields that agents read beside those of the event.
+# Fields that agents read next to those of the event.
 _FOR_THE_USER = ("systemMessage",)
 _received: bytes | None = None
 
@@ -58,3 +60,16 @@ def _print(name: str, fields: dict[str, str]) -> None:
 
 
 _speak = _print
+
+
+def end_after(seconds: float) -> Callable[[], None]:
+    """End this process silently after some time, since the agent waits for it; returns how to cancel that."""
+    called_off = _thread.allocate_lock()
+    called_off.acquire()
+
+    def end() -> None:
+        if not called_off.acquire(timeout=seconds):
+            os._exit(0)
+
+    _thread.start_new_thread(end, ())
+    return called_off.release

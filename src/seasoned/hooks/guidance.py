@@ -1,6 +1,6 @@
-"""What a session sees at its first prompt and at its calls. Silence is the rule; one line is the most.
+"""What a session sees at its first prompt and at its calls: usually nothing, at most one line.
 
-Claude Code runs no hook for calls that its own checks refuse (`<tool_use_error>`): those are found in the transcript
+Claude Code runs no hook for calls that its own checks refuse (`<tool_use_error>`). Those are found in the transcript
 and answered at the next event.
 """
 
@@ -16,32 +16,31 @@ import msgspec
 
 from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, TellingPlace, load
-from seasoned.experience.ask import Asking, asking_for
-from seasoned.hooks.event import Agent, HookEvent, read_event
+from seasoned.experience.ask import ExperienceLookup, lookup_for
+from seasoned.hooks.event import Agent, HookEvent, open_until_exit, read_event
 from seasoned.hooks.exchange import say
-from seasoned.hooks.store import open_until_exit
 from seasoned.marks import HINT_OPENS as _OPENS
 from seasoned.store import Store
 
-# What Codex calls its tools in events, by the names they have in its histories.
+# Codex' tool names in events, and what its histories call them.
 _CODEX_TOOLS = {"Bash": "exec_command"}
-# Agents that show the model nothing before a call: it sees the hint after the call, if that fails.
+# Agents that show the model nothing before a call. It sees the hint after the call, if that fails.
 _TOLD_AFTER = ("gemini", "qwen", "opencode", "cursor")
 _TAIL_BYTES = 60_000
 _REFUSED = b"<tool_use_error>"
 
 
 def user_prompt_submit(agent: Agent, arguments: list[str]) -> int:
-    """The first prompt of a conversation: print the commands that it asks for, or nothing."""
+    """At the first prompt of a conversation, print the commands that it asks for, or nothing."""
     event = read_event()
-    asking = _asking(agent, event, "prompt")
+    lookup = _lookup(agent, event, "prompt")
     answer = ""
-    if asking is not None:
-        answer = _missed(agent, event, asking)
-        # Only the first prompt is looked at: later ones follow from what the session does.
-        found = asking.first_prompt(event.prompt) if asking.once("prompt", "") and event.prompt else ""
+    if lookup is not None:
+        answer = _hint_for_refused_call(agent, event, lookup)
+        # Only the first prompt counts: later ones follow from what the session does.
+        found = lookup.first_prompt(event.prompt) if lookup.tell_once("prompt", "") and event.prompt else ""
         if found:
-            asking.once("prompt", found)
+            lookup.tell_once("prompt", found)
         answer = "\n".join(filter(None, (answer, found)))
     notice = " ".join(filter(None, (_notice(agent, event, answer), _news(agent))))
     _say("UserPromptSubmit", answer, notice)
@@ -49,14 +48,14 @@ def user_prompt_submit(agent: Agent, arguments: list[str]) -> int:
 
 
 def _say(name: str, told: str, notice: str) -> None:
-    """Tell the agent something, and its user about it; say nothing if both are empty."""
+    """Tell the agent something and notify its user; print nothing if both are empty."""
     fields = {"additionalContext": _OPENS + told if told else "", "systemMessage": notice}
     if told or notice:
         say(name, **{key: text for key, text in fields.items() if text})
 
 
 def _notice(agent: Agent, event: HookEvent, told: str) -> str:
-    """The line for the user about what the agent sees; empty for nothing, or where the user wants none."""
+    """The line for the user about what the agent sees; empty if there is nothing, or the user wants none."""
     if not told or not begin_settings(load(), agent).is_visible:
         return ""
     from seasoned.experience.notice import hint_notice
@@ -75,7 +74,7 @@ def _news(agent: Agent) -> str:
 
 
 def post_tool_use_failure(agent: Agent, arguments: list[str]) -> int:
-    """Claude Code says that a call failed: print what repaired such a failure here, or nothing."""
+    """A call failed in Claude Code: print what fixed such a failure here, or nothing."""
     event = read_event()
     error = event.error if isinstance(event.error, str) else ""
     if not event.is_interrupt and error.strip():
@@ -84,48 +83,48 @@ def post_tool_use_failure(agent: Agent, arguments: list[str]) -> int:
 
 
 def post_tool_use(agent: Agent, arguments: list[str]) -> int:
-    """Some agents say only that a call ended, so its text is judged first."""
+    """A call ended. Some agents do not say whether it failed, so its text is judged first."""
     event = read_event()
-    text = event.tool_response if isinstance(event.tool_response, str) else _encoded(event.tool_response)
+    text = event.tool_response if isinstance(event.tool_response, str) else _as_text(event.tool_response)
     tool = _tool(agent, event)
     if text.strip():
-        # Most output is not that of a known failure. Judging it takes longer than looking that up, so it comes second.
+        # Most output is not a known failure. Judging takes longer than looking that up, so it comes second.
         _answer("PostToolUse", agent, event, tool, text, if_true=lambda: _has_failed(agent, tool, event, text))
     return 0
 
 
 def hint(agent: Agent, arguments: list[str]) -> int:
-    """A call that needs no person: print what works here instead, or what repairs a call that was refused before it."""
+    """Before a call: print what works here instead, or what fixes an earlier call that the agent refused."""
     event = read_event()
-    asking = _asking(agent, event, "calls")
-    if asking is None:
+    lookup = _lookup(agent, event, "calls")
+    if lookup is None:
         return 0
-    text = _missed(agent, event, asking)
+    text = _hint_for_refused_call(agent, event, lookup)
     if not text:
-        text = asking.before(_tool(agent, event), event.arguments)
-        text = text if text and asking.once("before", text) else ""
+        text = lookup.before(_tool(agent, event), event.arguments)
+        text = text if text and lookup.tell_once("before", text) else ""
     _say("PreToolUse", text, _notice(agent, event, text))
     return 0
 
 
 def _tool(agent: Agent, event: HookEvent) -> str:
-    """The tool by the name that it has in histories."""
+    """The name of the tool in histories."""
     return _CODEX_TOOLS.get(event.tool_name, event.tool_name) if agent == "codex" else event.tool_name
 
 
 def _answer(
     name: str, agent: Agent, event: HookEvent, tool: str, error: str, *, if_true: Callable[[], bool] = lambda: True
 ) -> None:
-    asking = _asking(agent, event, "calls")
-    text = "" if asking is None else asking.after(tool, event.arguments, error)
-    if asking is not None and not text and agent in _TOLD_AFTER:
-        text = asking.before(tool, event.arguments)
-    if asking is not None and text and if_true() and asking.once("after", text):
+    lookup = _lookup(agent, event, "calls")
+    text = "" if lookup is None else lookup.after(tool, event.arguments, error)
+    if lookup is not None and not text and agent in _TOLD_AFTER:
+        text = lookup.before(tool, event.arguments)
+    if lookup is not None and text and if_true() and lookup.tell_once("after", text):
         _say(name, text, _notice(agent, event, text))
 
 
-def _missed(agent: Agent, event: HookEvent, asking: Asking) -> str:
-    """The answer to the last call that the agent refused by itself, if it was not answered yet."""
+def _hint_for_refused_call(agent: Agent, event: HookEvent, lookup: ExperienceLookup) -> str:
+    """The hint for the last call that the agent itself refused, if it was not given yet."""
     if agent != "claude-code" or not event.transcript_path:
         return ""
     tail = _tail(event.transcript_path)
@@ -135,8 +134,8 @@ def _missed(agent: Agent, event: HookEvent, asking: Asking) -> str:
     if call is None:
         return ""
     tool, given = call
-    text = asking.after(tool, given, error)
-    return text if text and asking.once("after", text) else ""
+    text = lookup.after(tool, given, error)
+    return text if text and lookup.tell_once("after", text) else ""
 
 
 def _tail(path: str) -> bytes:
@@ -162,7 +161,7 @@ def _refused_call(tail: bytes) -> tuple[tuple[str, dict[str, Any]] | None, str]:
         for block in blocks:
             if block.get("type") == "tool_result" and not wanted:
                 error = _text(block.get("content"))
-                # Only the newest result counts: older ones had their chance.
+                # Only the newest result counts: older ones were handled by earlier events.
                 if not error.startswith(_REFUSED.decode()):
                     return None, ""
                 wanted = str(block.get("tool_use_id"))
@@ -194,8 +193,8 @@ def _text(content: Any) -> str:
     return "".join(str(part.get("text", "")) for part in content or () if isinstance(part, dict))
 
 
-def _asking(agent: Agent, event: HookEvent, place: TellingPlace) -> Asking | None:
-    """The conversation, ready to ask; None if this place is switched off or nothing is known."""
+def _lookup(agent: Agent, event: HookEvent, place: TellingPlace) -> ExperienceLookup | None:
+    """What answers questions about this conversation; None if hints are off here or nothing is known."""
     config = load()
     settings = begin_settings(config, agent)
     if not event.session_id or not config.store_path.exists() or not settings.tells(place):
@@ -203,7 +202,7 @@ def _asking(agent: Agent, event: HookEvent, place: TellingPlace) -> Asking | Non
     store = open_until_exit(config.store_path)
     if _is_held_back(config, store, agent, event.session_id, settings):
         return None
-    return asking_for(store, f"{agent}:{event.session_id}", event.cwd or None)
+    return lookup_for(store, f"{agent}:{event.session_id}", event.cwd or None)
 
 
 def _is_held_back(config: Config, store: Store, agent: Agent, session: str, settings: BeginSettings) -> bool:
@@ -215,7 +214,7 @@ def _is_held_back(config: Config, store: Store, agent: Agent, session: str, sett
     return is_held_back(opened, f"{agent}:{session}", settings, now=time.time())
 
 
-def _encoded(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return "" if value is None else msgspec.json.encode(value).decode()
 
 

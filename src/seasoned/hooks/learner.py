@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from seasoned.app.learn import EndedSession, learn
-from seasoned.app.team.background import sync_in_background
+from seasoned.app.stores import sync_in_background
 from seasoned.background import lower_priority
 from seasoned.config import Config, command_environment, load
 from seasoned.connect.agent import AGENTS
@@ -21,7 +21,7 @@ from seasoned.file_lock import locked
 from seasoned.history.discover import homes as known_homes
 from seasoned.hooks.catch_up import root_of, set_read
 from seasoned.hooks.log import log
-from seasoned.hooks.review_trigger import count_turn, find_codex_file, is_told
+from seasoned.hooks.reviewer import count_turn, find_codex_file, is_told
 from seasoned.learn_queue import lock_path, take, waiting
 
 _LOCK_SECONDS = 0.5
@@ -87,12 +87,12 @@ def _read(config: Config, path: str) -> EndNote | None:
 
 
 def _learn(config: Config, notes: Sequence[EndNote]) -> None:
-    placed = [_placed(config, one) for one in notes]
+    placed = [_with_path(config, one) for one in notes]
     _count(config, [one for one in placed if is_told(one.agent) and one.path])
     everything = any(one.kind == "everything" for one in placed)
-    # Neighbours are read too: a session that was killed has no end.
+    # Neighbours are read too: a session that was killed reports no end.
     roots = {_root(config, one) for one in placed if one.path}
-    # Some agents do not say where the session is kept: then all of theirs is looked through.
+    # Some agents do not say where the session is stored: then all of their sessions are checked.
     unplaced = {one.agent for one in placed if not one.path and one.agent}
     roots |= {str(path) for agent, path in known_homes(config) if agent in unplaced and path.exists()}
     begun = time.time()
@@ -114,8 +114,8 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
     _count(config, {one.session: one for one in placed if one.agent in AGENTS and not is_told(one.agent)}.values())
 
 
-def _placed(config: Config, one: EndNote) -> EndNote:
-    """The note with the path of its file: Codex' notify does not tell it."""
+def _with_path(config: Config, one: EndNote) -> EndNote:
+    """The note with the path of its file, which Codex' notify does not include."""
     if one.path or one.agent != "codex":
         return one
     found = find_codex_file(config, one.session)
@@ -130,7 +130,7 @@ def _root(config: Config, one: EndNote) -> str:
 
 
 def _count(config: Config, notes: Iterable[EndNote]) -> None:
-    """Count turns and calls for reviews, and have a session reviewed when it is due."""
+    """Count turns and calls, and start a review of each session that is due."""
     for one in notes:
         if one.kind in ("turn", "session") and one.reviews != "no":
             path = Path(one.path) if is_told(one.agent) else None

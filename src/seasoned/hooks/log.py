@@ -1,4 +1,4 @@
-"""The log file of the hooks: failures go there, because the agent must not be disturbed by them."""
+"""The log file of the hooks: failures go there, because they must not disturb the agent."""
 
 from __future__ import annotations
 

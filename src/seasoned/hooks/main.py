@@ -7,15 +7,14 @@ import os
 import sys
 
 from seasoned.environment import home_folder, use_home
-from seasoned.hooks.exchange import received, say
-from seasoned.hooks.time_limit import end_after
+from seasoned.hooks.exchange import end_after, received, say
 from seasoned.resident import ask, is_possible, start
 
 AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cursor")
-# The agents whose events and answers have a form of their own.
+# Agents whose events and answers have a different format.
 _OWN_FORM = ("gemini", "copilot", "cursor")
-# The function that answers each event. These names stand in the settings of connected agents.
-_EVENTS = {
+# The function that answers each event. These names are in the settings of connected agents.
+EVENTS = {
     "session-start": "session_start:session_start",
     "pre-tool-use": "confirmation:pre_tool_use",
     "hint": "guidance:hint",
@@ -30,15 +29,15 @@ _EVENTS = {
 _DECIDES = "pre-tool-use"
 # The module that imports no library, because an agent waits for it at the end of every turn.
 _WITHOUT_LIBRARIES = "ended"
-# What agents call the events that only guide. The process that stays in memory may answer these.
-_GUIDES = {
+# What agents call the events that only guide. The resident process may answer these.
+GUIDES = {
     "session-start": "SessionStart",
     "user-prompt-submit": "UserPromptSubmit",
     "hint": "PreToolUse",
     "post-tool-use": "PostToolUse",
     "post-tool-use-failure": "PostToolUseFailure",
 }
-# Before this one is answered, what is new is learned from.
+# Before this one is answered, new sessions are learned from.
 _BEGINS = "session-start"
 _PATIENCE_SECONDS = 5.0
 _USAGE = f"usage: seasoned-hook [--home FOLDER] {'|'.join(AGENTS)} EVENT [--wait-seconds N]; events are"
@@ -46,15 +45,15 @@ _USAGE = f"usage: seasoned-hook [--home FOLDER] {'|'.join(AGENTS)} EVENT [--wait
 
 def main() -> None:
     """Answer one event. The exit code is 0 if there is an answer, and 2 with a message for wrong arguments."""
-    # The agent waits for this process: no garbage is collected, and nothing that takes time is cleaned up at the end.
+    # The agent waits for this process, so it collects no garbage and skips slow cleanup at exit.
     gc.disable()
     code = run(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
-    # The next event need not compile again what this one did, if it did.
+    # The next event reuses the expressions that this one compiled.
     if (expressions := sys.modules.get("seasoned.lazy_regex")) is not None:
         expressions.save_compiled()
-    opened = sys.modules.get("seasoned.hooks.store")
+    opened = sys.modules.get("seasoned.hooks.event")
     if opened is not None:
         opened.close_unwritten()
     os._exit(code)
@@ -65,10 +64,10 @@ def run(arguments: list[str]) -> int:
     home = arguments[1] if arguments[:1] == ["--home"] and len(arguments) >= 2 else None
     arguments = arguments if home is None else arguments[2:]
     agent, event = (*arguments[:2], "", "")[:2]
-    place = _EVENTS.get(event)
+    place = EVENTS.get(event)
     if place is None or agent not in AGENTS:
-        sys.stderr.write(f"seasoned-hook: {_USAGE} {', '.join(sorted(_EVENTS))}\n")
-        # Agents take 2 for a refusal and ignore 1 as a broken hook: wrong settings must be noticed.
+        sys.stderr.write(f"seasoned-hook: {_USAGE} {', '.join(sorted(EVENTS))}\n")
+        # Agents treat 2 as a refusal and ignore 1 as a broken hook: wrong settings must be noticed.
         return 2
     if event != _DECIDES:
         end_after(_PATIENCE_SECONDS)
@@ -87,7 +86,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _answer(place: str, agent: str, event: str, options: list[str]) -> int:
-    """Ask the process that stays in memory; where it does not answer, import what the event needs."""
+    """Ask the resident process; if it does not answer, import what the event needs and answer here."""
     home = home_folder()
     pending = None
     if agent in _OWN_FORM:
@@ -96,13 +95,13 @@ def _answer(place: str, agent: str, event: str, options: list[str]) -> int:
         speak_as(agent)
     if event == _BEGINS:
         _catch_up(home, agent)
-    if (event == _DECIDES and "--no-hints" not in options) or event in _GUIDES:
+    if (event == _DECIDES and "--no-hints" not in options) or event in GUIDES:
         pending = ask(home, agent, event, received())
     if pending is not None and event != _DECIDES:
         said = pending.take()
         if said is not None:
             if said:
-                say(_GUIDES[event], **said)
+                say(GUIDES[event], **said)
             return 0
     from importlib import import_module
 
@@ -112,13 +111,13 @@ def _answer(place: str, agent: str, event: str, options: list[str]) -> int:
     answer = getattr(import_module(f"seasoned.hooks.{module}"), name)
     # Whether a call may run is decided here, while the other process looks for a hint.
     code: int = answer(agent, options, pending) if event == _DECIDES else answer(agent, options)
-    if pending is None and event in (_DECIDES, *_GUIDES):
+    if pending is None and event in (_DECIDES, *GUIDES):
         _keep_ready(home)
     return code
 
 
 def _catch_up(home: str, agent: str) -> None:
-    """Wait a moment for what is new. In this process: the one that stays in memory answers at once or not at all."""
+    """Wait a moment until new sessions are learned from; the resident process answers at once or not at all."""
     from seasoned.hooks.catch_up import catch_up
 
     try:
@@ -128,14 +127,14 @@ def _catch_up(home: str, agent: str) -> None:
 
 
 def _import_lightly() -> None:
-    """Import msgspec without what it imports for functions that no hook uses, which takes half of the time."""
+    """Import msgspec without modules that no hook uses, which take half of its import time."""
     if "msgspec" in sys.modules:
         return
     from types import ModuleType
 
     schemas = ModuleType("msgspec._json_schema")
     schemas.__dict__.update(schema=None, schema_components=None)
-    # Python takes None for "not installed".
+    # None in sys.modules means "not installed".
     left_out = {schemas.__name__: schemas, "msgspec.inspect": ModuleType("inspect"), "typing_extensions": None}
     left_out = {name: module for name, module in left_out.items() if name not in sys.modules}
     sys.modules.update(left_out)  # type: ignore[arg-type]
@@ -158,7 +157,7 @@ def _keep_ready(home: str) -> None:
 
     with suppress(SeasonedError, OSError):
         config = load()
-        # Without a store there is nothing to tell yet.
+        # Without a store there is nothing to show yet.
         if config.hook_resident and is_possible(home) and config.store_path.exists():
             start(home)
 

@@ -1,7 +1,7 @@
-"""The process that keeps the hooks in memory. It answers what only guides, and decides nothing.
+"""The resident process that keeps the hooks in memory. It answers events that only guide, and decides nothing.
 
-Every request is answered by a fork, which is what a hook is once it has imported everything: with the environment and
-the folder of the agent, its own view of the store, and nothing left over from other requests. It ends after some
+Every request is answered by a fork, which is like a hook that has imported everything: it has the environment and the
+folder of the agent, its own view of the store, and nothing left over from other requests. The process exits after some
 minutes without a request, when its files or its socket were replaced, and when the settings switch it off.
 """
 
@@ -23,7 +23,8 @@ from seasoned.environment import replace as replace_environment
 from seasoned.errors import SeasonedError
 from seasoned.file_lock import locked
 from seasoned.hooks import exchange
-from seasoned.hooks import store as hook_store
+from seasoned.hooks.event import hold_back, settle
+from seasoned.hooks.main import EVENTS, GUIDES
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.judge import judge
 from seasoned.resident import (
@@ -43,26 +44,18 @@ from seasoned.resident import (
 from seasoned.session import Marks, Result, ToolCall
 
 IDLE_SECONDS = 300.0
-# How often it looks whether it should end.
+# How often it checks whether it should exit.
 _LOOK_SECONDS = 5.0
 # A fork that takes longer is of no use: the hook has long answered by itself.
 _MOST_SECONDS = 10
 _MOST_FORKS = 16
 _WAITING = 32
 _SWITCHED_OFF = 3
-_SOURCES = {
-    "session-start": "session_start:session_start",
-    "user-prompt-submit": "guidance:user_prompt_submit",
-    "post-tool-use": "guidance:post_tool_use",
-    "post-tool-use-failure": "guidance:post_tool_use_failure",
-    "pre-tool-use": "guidance:hint",
-    "hint": "guidance:hint",
-}
-# What those import only when they need it.
+# Of a call that may need a person, only the hint is answered here.
+_SOURCES = {**{event: EVENTS[event] for event in GUIDES}, "pre-tool-use": EVENTS["hint"]}
+# Modules that those import only when needed.
 _MORE = (
-    "begin.memory",
-    "begin.sheet",
-    "experience.first_prompt",
+    "begin.start_text",
     "experience.notice",
     "experience.tree",
     "template.library.storage",
@@ -78,7 +71,7 @@ def main() -> None:
 
 
 def serve(home: str, *, idle_seconds: float = IDLE_SECONDS) -> None:
-    """Answer requests until it is time to end. If another process serves this folder already, do nothing."""
+    """Answer requests until it is time to exit. If another process serves this folder already, do nothing."""
     if not is_private(folder(home)):
         return
     path = Path(address(home))
@@ -95,7 +88,7 @@ def serve(home: str, *, idle_seconds: float = IDLE_SECONDS) -> None:
             try:
                 _answer_all(listener, origin, idle_seconds)
             finally:
-                # The next hook starts another process at once, if this one has gone as it should.
+                # After a clean exit, the next hook may start another process at once.
                 Path(started(home)).unlink(missing_ok=True)
                 if origin.has(str(path)):
                     path.unlink(missing_ok=True)
@@ -108,7 +101,7 @@ def import_all() -> None:
     for name in _MORE:
         import_module(f"seasoned.{name}")
     table()
-    # Nearly every pattern by which a failure is recognised is tried on such an output.
+    # Such an output tries nearly every pattern that recognises a failure.
     judge(ToolCall("", "exec_command", {"cmd": "x"}, Result("error: x\n", Marks())), agent="codex")
     for one in gc.get_objects():
         if isinstance(one, LazyRegex):
@@ -205,7 +198,7 @@ def _answer(connection: socket.socket) -> int:
         return _SWITCHED_OFF
     said: list[dict[str, str]] = []
     exchange.replace(data, lambda _, fields: said.append(fields))
-    hook_store.hold_back()
+    hold_back()
     module, _, name = _SOURCES[event.decode()].partition(":")
     getattr(import_module(f"seasoned.hooks.{module}"), name)(agent.decode(), [])
     if len(said) > 1 or any(key not in MAY_SAY for fields in said for key in fields):
@@ -213,8 +206,8 @@ def _answer(connection: socket.socket) -> int:
         return 0
     texts = [text.encode() for fields in said for pair in fields.items() for text in pair]
     send(connection, [ANSWERED, *texts])
-    # What the hook did not receive was not told. It then answers by itself, and keeps that.
-    hook_store.settle(keep=connection.recv(1) == RECEIVED)
+    # What the hook did not receive was not shown. It then answers by itself, and records that.
+    settle(keep=connection.recv(1) == RECEIVED)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""SessionStart: a new session is shown the sheet of its project, the same text for as long as it lives."""
+"""SessionStart: shows a new session the sheet of its project, the same text as long as it lives."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from urllib.parse import urlsplit
 
 from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, command_environment, load
-from seasoned.hooks.event import Agent, HookEvent, read_event
+from seasoned.hooks.event import Agent, HookEvent, open_until_exit, read_event
 from seasoned.hooks.exchange import say
-from seasoned.hooks.store import open_until_exit
 from seasoned.marks import BLOCK_OPENS
 
 if TYPE_CHECKING:
-    from seasoned.begin.memory import BegunMemory
+    from seasoned.begin.start_text import BegunMemory
 
 _BEGINS = ("startup", "clear")
-# What every session of the agent has. A hook is not told more, and an example of an absent tool would mislead.
+# Tools that every session of the agent has. A hook knows no others, and examples for missing tools would mislead.
 _TOOLS: dict[Agent, tuple[str, ...]] = {
     "claude-code": ("Bash", "Read", "Edit", "Write", "Agent", "WebFetch", "WebSearch"),
     "codex": ("exec_command", "write_stdin", "apply_patch", "view_image", "web_search"),
@@ -29,12 +28,8 @@ _TOOLS: dict[Agent, tuple[str, ...]] = {
     "opencode": ("bash", "read", "edit", "write", "glob", "grep", "webfetch"),
     "cursor": ("Shell", "Read", "StrReplace", "Write", "Grep"),
 }
-# The variable with the address that an agent sends its requests to. Codex has it in its settings.
-_ADDRESSES = {
-    "claude-code": "ANTHROPIC_BASE_URL",
-    "qwen": "OPENAI_BASE_URL",
-    "copilot": "COPILOT_PROVIDER_BASE_URL",
-}
+# The variable with the address for an agent's requests. Codex has it in its settings.
+_ADDRESSES = {"claude-code": "ANTHROPIC_BASE_URL", "qwen": "OPENAI_BASE_URL", "copilot": "COPILOT_PROVIDER_BASE_URL"}
 _HEALTH_SECONDS = 0.3
 _GATEWAY_HEALTH = b'"seasoned/gateway-health/'
 
@@ -57,11 +52,11 @@ def session_start(agent: Agent, arguments: list[str]) -> int:
 
 
 def _memory(agent: Agent, event: HookEvent, config: Config, settings: BeginSettings) -> BegunMemory | None:
-    """Memory and skills: shown when a session begins, and again where a compaction or another process lost them."""
+    """Memory and skills: shown when a session begins, and again if a compaction or resume lost them."""
     # A fork has the history of its origin, and with it what that was shown.
     if event.source not in (*_BEGINS, "resume", "compact"):
         return None
-    from seasoned.begin.memory import MEMORY_OPENS, begin_with_memory, find_memory
+    from seasoned.begin.start_text import MEMORY_OPENS, begin_with_memory, find_memory
 
     store, id = open_until_exit(config.store_path), f"{agent}:{event.session_id}"
     if event.source not in _BEGINS:
@@ -94,9 +89,9 @@ def _begin(agent: Agent, event: HookEvent, config: Config, settings: BeginSettin
         return None
     id = f"{agent}:{event.session_id}"
     if settings.experiment is None and not settings.template:
-        from seasoned.begin.sheet import begin_with_sheet
+        from seasoned.begin.start_text import begin_with_sheet
 
-        # Without a folder it belongs to no project, and sees nothing.
+        # Without a folder it belongs to no project and sees nothing.
         return begin_with_sheet(open_until_exit(config.store_path), id, event.cwd, settings, now=time.time())
     # Examples are chosen only where a template or an experiment asks for them: importing that takes time.
     from seasoned.begin.ongoing import experiment_database
@@ -105,7 +100,7 @@ def _begin(agent: Agent, event: HookEvent, config: Config, settings: BeginSettin
     session = NewSession(
         id=id,
         format="text",
-        # Calls before notes about them: of the two forms that a hook can give, calls helped more when measured.
+        # Calls first: of the two forms that a hook can show, calls helped more when measured.
         forms=("text", "guidance"),
         tools=list(_TOOLS[agent]),
         folder=event.cwd,
@@ -138,7 +133,7 @@ def _warn(config: Config) -> Any:
 
 
 def _holds(path: str | None, mark: str) -> bool:
-    """Whether the agent's own file has what begins with this mark: then it is part of the resumed history."""
+    """Whether the agent's own file contains this mark: then the text is part of the resumed history."""
     try:
         with Path(path or "").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return data.find(mark.encode()) >= 0

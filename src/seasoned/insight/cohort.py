@@ -22,7 +22,7 @@ LENGTHS = (50, 100)  # upper ends of the length buckets, in messages: 0–50, 51
 BLOCK = 10
 # Positions are shown in blocks of ten calls; all calls beyond the tenth block form one more.
 BLOCKS = 10
-# Level of the intervals behind a verdict: strict, because people read a report every week.
+# Level of the intervals behind a verdict: strict, because people read reports repeatedly.
 LEVEL = 0.99
 # The last counted call of a session is left out of trends: where failures end sessions, they come last.
 ENDING = 1
@@ -113,7 +113,7 @@ def cohort(trials: Trials, *, lengths: Sequence[int] = LENGTHS) -> Cohort:
 def bucket_names(lengths: Sequence[int] = LENGTHS) -> tuple[str, ...]:
     """`0–50`, `51–100`, `100+`."""
     if not lengths or list(lengths) != sorted(set(lengths)) or lengths[0] < 1:
-        raise UsageError(f"length buckets are rising numbers of messages such as 50,100, not {list(lengths)!r}")
+        raise UsageError(f"Length buckets must be increasing message counts such as 50,100, not {list(lengths)!r}.")
     starts = [0, *[end + 1 for end in lengths]]
     return (*[f"{start}–{end}" for start, end in zip(starts, lengths, strict=False)], f"{lengths[-1]}+")
 
@@ -244,7 +244,7 @@ def verdict(found: Cohort) -> CohortVerdict:
         why = within.reason or f"{sessions} sessions with {calls} counted calls are too few for a trend"
         needed = _needed(smallest, worth, sessions)
         return CohortVerdict("not enough data", _not_enough(why, needed), reasons, needed, smallest)
-    # A trend is claimed before selection is looked for: within a session, the session is its own control.
+    # A trend takes precedence over selection: each session is its own control.
     if _is_claimed(found):
         answer: CohortAnswer = "improves with experience" if within.value < 0 else "degrades"
         return CohortVerdict(answer, _claim(found), reasons, smallest_detectable=smallest)

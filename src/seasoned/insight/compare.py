@@ -1,4 +1,4 @@
-"""Compares two sessions or two sets: which fails less, by how much, and how certain that is. The first is "warm"."""
+"""Compares two sessions or two sets: which fails less, by how much, and how certainly. The first is "warm"."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.insight.rate_text import points, share
 from seasoned.insight.track import Track
 from seasoned.session import SessionRef
-from seasoned.stats.cluster import pool
 from seasoned.stats.difference import Standardised, Strata, difference, standardised_difference
 from seasoned.stats.interval import Interval
 from seasoned.stats.permutation import permute_clusters
-from seasoned.stats.proportion import Detectable, detectable, fisher, proportion_difference
+from seasoned.stats.proportion import Detectable, detectable, fisher, pool, proportion_difference
 
 TestName = Literal["Fisher's exact test", "permutation of lineages", "Welch's t over lineages"]
 MOST_PERMUTED = 2000  # lineages; with more, a permutation test is slow and agrees with Welch's t
@@ -128,7 +127,7 @@ def compare_sets(warm: Iterable[Track], cold: Iterable[Track]) -> Comparison:
 
 
 class _ComparedSession(msgspec.Struct, frozen=True):
-    """What a comparison needs of one session, so that calls of large sets are not all in memory."""
+    """What a comparison needs of one session, so that large sets need not be in memory."""
 
     ref: SessionRef
     parent: SessionRef | None

@@ -1,20 +1,31 @@
-"""The JSON answers of insight, the same for every interface. Unknown values are null, with a reason beside them."""
+"""The JSON answers of insight, the same for every interface. Unknown values are null, with a reason."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from seasoned.insight.compare import Comparison
-from seasoned.insight.compression import CompressionCheck, Judgement, PooledCheck, around, check, sentence
-from seasoned.insight.prior_knowledge import Knowledge, LostKnowledge, Topic, lost_knowledge
+from seasoned.insight.compression import (
+    CompressionCheck,
+    Judgement,
+    Knowledge,
+    PooledCheck,
+    Topic,
+    around,
+    check,
+    lost_knowledge,
+    sentence,
+)
 from seasoned.insight.profile import Profile, profile_calls
 from seasoned.insight.track import Track
 from seasoned.outcome.error_rate import Counts
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Interval
 
-# The answer goes to a model as well, so long lists are cut; the counts stay complete.
+# Answers also go to models, so long lists are truncated; the counts stay complete.
 MOST_SHOWN = 20  # of each list of lost things
 _LEFT_OUT = ("declined", "cancelled", "interrupted", "trivial", "synthetic")
 
@@ -43,7 +54,7 @@ def profile_answer(found: Profile) -> dict[str, Any]:
         "dominant_tool_type": found.dominant_tool_type,
         "task_type": found.task_type,
         "compaction_count": found.compactions,
-        "usage": {name: getattr(found.usage, name) for name in found.usage.__struct_fields__},
+        "usage": msgspec.structs.asdict(found.usage),
         "cost_usd": found.cost_usd,
     }
 
@@ -203,19 +214,9 @@ def _lost(lost: Knowledge) -> dict[str, Any]:
         name: {
             "known": topic.known,
             "lost": len(topic.lost),
-            "items": [_item(one) for one in topic.lost[:MOST_SHOWN]],
+            "items": [msgspec.structs.asdict(one) for one in topic.lost[:MOST_SHOWN]],
         }
         for name, topic, _ in topics(lost)
-    }
-
-
-def _item(one: LostKnowledge) -> dict[str, Any]:
-    return {
-        "what": one.what,
-        "state": one.state,
-        "before": one.before,
-        "after": one.after,
-        "failed_after": one.failed_after,
     }
 
 

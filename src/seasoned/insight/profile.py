@@ -114,7 +114,7 @@ def _by_tool(calls: Sequence[JudgedCall]) -> dict[str, ToolUse]:
 
 
 def _dominant(calls: Sequence[JudgedCall]) -> Kind | None:
-    """The tool type with the most calls; a shell counts as terminal, whatever it ran."""
+    """The tool type with the most calls; every shell call counts as terminal."""
     counts = dict.fromkeys(_KINDS, 0)
     for call in calls:
         if not is_trivial(call.tool):

@@ -1,4 +1,4 @@
-"""The report: everything that is known about a set of sessions as one value; also of a store, by several processes."""
+"""The report on a set of sessions as one value; for a large store, computed by several processes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class ReportPart:
-    """What a report keeps of the sessions that were added: of all of them, or of a part that others are merged with."""
+    """What a report keeps of its sessions; parts made by several processes are merged in order."""
 
     def __init__(self, *, is_part: bool = False) -> None:
         self.agents: list[str] = []
@@ -114,7 +114,7 @@ class ReportPart:
         self._see(later.first, later.last)
         self.usage = sum_usage([later.usage], self.usage)
         self.with_usage += later.with_usage
-        # All of them, since a sum of sums may differ in its last digit.
+        # Kept one by one, since a sum of sums may differ in its last digit.
         self.costs += later.costs
         self.recurrences.merge(later.recurrences)
         self.columns.merge(later.columns)
@@ -145,12 +145,12 @@ def report(
     lengths: Sequence[int] = LENGTHS,
 ) -> Report:
     """The report from parts in the order of their sessions; `compressed` are the sessions for the compression check."""
-    bucket_names(lengths)  # refuses wrong ones before the work begins
+    bucket_names(lengths)  # raises before the work begins
     facts = ReportPart()
     for part in parts:
         facts.merge(part)
     recurrences = facts.recurrences.recurring()
-    # The figures need the most memory; what was counted of mistakes is not needed any more.
+    # Free this before computing the figures, which need the most memory.
     del facts.recurrences
     trials = facts.columns.trials()
     figures = cohort(trials, lengths=lengths)
@@ -210,7 +210,7 @@ def _by_name(trials: Trials, names: Sequence[str]) -> tuple[Figure, ...]:
         return ()
     numbers = {name: number for number, name in enumerate(known)}
     codes = np.array([numbers[name] for name in names], dtype=np.int32)[trials.session]
-    # Sorted once: to look for the calls of each of a hundred weeks among millions takes longer.
+    # Sorted once: searching millions of calls for each of a hundred weeks would be slower.
     by_code = np.argsort(codes, kind="stable").astype(np.int32)
     ends = np.cumsum(np.bincount(codes, minlength=len(known)))[:-1]
     return tuple(trials.figure(name, some) for name, some in zip(known, np.split(by_code, ends), strict=True))
@@ -232,7 +232,7 @@ def _period(days: int, *, by_week: bool) -> str:
     return (day - timedelta(days=day.weekday() if by_week else 0)).isoformat()
 
 
-# Parts for which another process pays off: it takes as long to start as one part takes.
+# Parts per process: starting a process takes about as long as one part.
 _PARTS_EACH = 3
 _MOST_PROCESSES = 8
 _SIZE_BYTES = 8
@@ -247,7 +247,7 @@ class Revision(msgspec.Struct, frozen=True):
     forgotten: int
 
     def takes_back(self, earlier: Revision) -> bool:
-        """Whether something was removed since an earlier state: a report on that must not be shown any more."""
+        """Whether something was removed since an earlier state, so that a report on it must not be shown."""
         return self.forgotten > earlier.forgotten or self.sessions < earlier.sessions or self.calls < earlier.calls
 
 
@@ -282,7 +282,7 @@ def report_on(
     ranges = [(ids[at], ids[at : at + PART_SESSIONS][-1]) for at in range(0, len(ids), PART_SESSIONS)]
     job = PartsJob(store.path, tuple(ranges), include, agent, project)
     most = min(os.cpu_count() or 1, _MOST_PROCESSES, len(ranges) // _PARTS_EACH) if processes is None else processes
-    # A temporary store is visible to this process alone.
+    # A temporary store is visible only to this process.
     parts = _parts_of(store, job) if most <= 1 or not store.path else _parts_of_processes(job, most)
     whose = ", ".join([agent] if agent else agents)
     return report(
@@ -297,7 +297,7 @@ def report_on(
 
 
 class PartsJob(msgspec.Struct, frozen=True):
-    """Which parts of a report to make: ranges of row ids of sessions, the first and the last of each."""
+    """The parts of a report to make: ranges of row ids of sessions, first and last."""
 
     path: str
     ranges: tuple[tuple[int, int], ...]
@@ -312,7 +312,7 @@ def _parts_of(store: Store, job: PartsJob) -> Iterator[ReportPart]:
 
 
 def _parts_of_processes(job: PartsJob, count: int) -> Iterator[ReportPart]:
-    """The parts in their order. Each process makes every n-th, so that none is far ahead of what is merged."""
+    """The parts in order. Each process makes every n-th part, so that none gets far ahead of the merging."""
     code = f"from {__name__} import write_parts; write_parts()"
     with ExitStack() as ended:
         answers = []
@@ -322,7 +322,7 @@ def _parts_of_processes(job: PartsJob, count: int) -> Iterator[ReportPart]:
                 [sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
             ended.enter_context(process)
-            # Leaving the block waits for it, so after an error it must not go on.
+            # Leaving the block waits for the process, so kill it after an error.
             ended.callback(process.kill)
             assert process.stdin is not None and process.stdout is not None
             with suppress(BrokenPipeError), process.stdin as given:
@@ -332,15 +332,15 @@ def _parts_of_processes(job: PartsJob, count: int) -> Iterator[ReportPart]:
             size = int.from_bytes(answer.read(_SIZE_BYTES), "big")
             data = answer.read(size)
             if not size or len(data) < size:
-                raise CannotDo("A process that made a part of the report ended early. Make the report again.")
+                raise CannotDo("A process that computed part of the report ended early. Run the report again.")
             yield pickle.loads(data)
 
 
 def write_parts(out: IO[bytes] | None = None) -> None:
-    """Write the parts of the job on standard input, each behind its length; what `_parts_of_processes` starts."""
+    """Write the parts of the job on standard input, each preceded by its length. Run by `_parts_of_processes`."""
     out = sys.stdout.buffer if out is None else out
     job = msgspec.json.decode(sys.stdin.buffer.read(), type=PartsJob)
-    # Whoever asked for the report stopped it.
+    # The report was cancelled.
     with suppress(BrokenPipeError, KeyboardInterrupt), open_store(Path(job.path), create=False) as store:
         for part in _parts_of(store, job):
             data = pickle.dumps(part, protocol=pickle.HIGHEST_PROTOCOL)
@@ -369,7 +369,7 @@ def main(path: str, project: str | None = None) -> None:
 
 def answer_in_process(answer: Callable[[Tell], bytes]) -> None:
     """Print progress lines of two numbers, then a line with the length of the answer, then the answer."""
-    # The web pages run this in another process: what takes minutes must not block the server.
+    # The web server runs this in another process, so that a report of minutes does not block it.
     out = sys.stdout.buffer
 
     def tell(done: int, every: int) -> None:

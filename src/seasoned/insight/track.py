@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command.tool import TaskType, command_of, kind_of, task_type_of
+from seasoned.lazy_regex import lazy_property
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include, count_name, counts_as
 from seasoned.project import project_of
 from seasoned.session import Relation, Session, SessionRef, ToolCall, Usage
@@ -53,12 +54,12 @@ class JudgedCall(msgspec.Struct, frozen=True, dict=True):
     def has_failed(self) -> bool:
         return self.counts_as == "failed"
 
-    @cached_property
+    @lazy_property
     def arguments(self) -> dict[str, Any]:
-        """Decoded at the first use, and kept: most calls are never asked for them. Do not change the dict."""
+        """Decoded on first use and cached, since most calls never need them. Do not change the dict."""
         return decode_arguments(self.raw_arguments)
 
-    @cached_property
+    @lazy_property
     def command(self) -> str | None:
         """The shell command that it ran; None if it is not a shell call."""
         return command_of(ToolCall("", self.tool, self.arguments))
@@ -101,15 +102,12 @@ class Track(msgspec.Struct, frozen=True):
 
 def counts_of(calls: Iterable[JudgedCall]) -> Counts:
     """Count calls by outcome."""
-    counts = dict.fromkeys(Counts.__struct_fields__, 0)
-    for call in calls:
-        counts[call.counts_as] += 1
-    return Counts(**counts)
+    return Counts(**Counter(call.counts_as for call in calls))
 
 
 def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
     """Judge a session that was read. Nothing is truncated or redacted: keep it in memory only."""
-    # Imported here: tracks mostly come from the store, judged already, and the judge is a tenth of a lookup's start.
+    # Imported here: most tracks come from the store, already judged, and the judge is slow to import.
     from seasoned.outcome.judge import judge_session
 
     calls = []
@@ -228,10 +226,10 @@ def make_track(row: sqlite3.Row | dict[str, Any], calls: Iterable[Sequence[Any]]
 
 
 def _call(position: int, row: Sequence[Any], include: Include, agent: str) -> JudgedCall:
-    # By position: a report reads millions of calls, and to look up columns by name would take longer than all else.
+    # By position: a report reads millions of calls, and looking up columns by name would dominate its time.
     message, tool, kind, counted, verdict, fault, at, arguments, result, reason, intent, corrected, foreign, *last = row
     if include != NOTHING_MORE:
-        # What was stored is the count by default; only with switches on is it computed again.
+        # The store holds the default count; only other settings need computing.
         counted = counts_as(tool, verdict, fault, include, agent=agent)
     said = (arguments, result, reason, intent, bool(corrected), bool(foreign), *last)
     return JudgedCall(position, message, tool, kind, counted, verdict, fault, at, *said)

@@ -12,9 +12,9 @@ import msgspec
 
 from seasoned.command.tool import is_trivial, task_type_of, tool_of
 from seasoned.insight.track import JudgedCall, Track
-from seasoned.stats.cluster import Pooled, rate, wilson_interval
 from seasoned.stats.difference import standardise_tables
 from seasoned.stats.interval import NO_TRIALS, ONE_CLUSTER, Estimate
+from seasoned.stats.proportion import Pooled, rate, wilson_interval
 from seasoned.stats.trend import distinct
 from seasoned.store import DatabaseRow
 
@@ -62,7 +62,7 @@ class Trials:
     ) -> None:
         import numpy as np
 
-        # 32 bits: the columns of millions of calls are most of what a report holds in memory.
+        # 32 bits: these columns take most of the memory of a report.
         self.session: Codes = np.asarray(session, dtype=np.int32)
         self.position: Codes = np.asarray(position, dtype=np.int32)
         self.failed: Flags = np.asarray(failed, dtype=bool)
@@ -158,7 +158,7 @@ class TrialColumns:
             self.session.append(number)
             self.position.append(call.position)
             self.failed.append(call.has_failed)
-            # A name is put together once for each tool and kind, not for each of millions of calls.
+            # Names are built once for each tool and kind, not for each of millions of calls.
             code = self._codes.get((call.tool, call.kind))
             if code is None:
                 code = self.tools.setdefault(tool_name(call), len(self.tools))
@@ -247,7 +247,7 @@ class DaySums:
         # The variance of a ratio of totals over clusters (Woodruff 1971), written out in sums of squares.
         spread = sums["failed_squared"] - 2 * value * sums["failed_by_total"] + value**2 * sums["total_squared"]
         error = math.sqrt(max(0.0, spread) * clusters / (clusters - 1)) / total
-        # As in stats.cluster: a few long sessions count as few, and Student's t needs at least one degree of freedom.
+        # As in effective_clusters: few long sessions count as few; Student's t needs at least one degree of freedom.
         freedom = max(2.0, total**2 / sums["total_squared"]) - 1
         interval = wilson_interval(Pooled(value, total, clusters, error, freedom), LEVEL)
         return Estimate(value, interval, total, clusters)

@@ -1,4 +1,4 @@
-"""The MCP server over streamable HTTP: on this machine, for clients with the token, and not for web pages."""
+"""The MCP server over streamable HTTP: for clients on this machine that have the token, not for web pages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from seasoned.config import secret
 from seasoned.errors import CannotDo, UsageError
-from seasoned.mcp_server.client_folder import FolderInAddress
 from seasoned.mcp_server.server import build_server
+from seasoned.mcp_server.tools import FolderInAddress
 
 PATH = "/mcp"
 TOKEN = "mcp_token"
@@ -34,7 +34,7 @@ _MOST_BODY_BYTES = 1_000_000
 
 
 class TokenGuard:
-    """Lets only requests pass that have the token, name this server as host, and come from no other site."""
+    """Accepts only requests that have the token, name this server as host, and come from no other site."""
 
     def __init__(self, app: ASGIApp, *, token: str, hosts: frozenset[str]) -> None:
         self._app = app

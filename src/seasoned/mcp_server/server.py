@@ -31,9 +31,8 @@ from seasoned.begin.settings import begin_settings
 from seasoned.begin.warm_start import NewSession, show_once
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SeasonedError, UsageError
-from seasoned.mcp_server.client_folder import ClientFolder
 from seasoned.mcp_server.resource import Resources
-from seasoned.mcp_server.tools import FOLDER, ConfirmationTools, ExperienceTools
+from seasoned.mcp_server.tools import FOLDER, ClientFolder, ConfirmationTools, ExperienceTools
 from seasoned.store.project import project_key
 
 WARM_START = "warm_start"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Annotated, Any, TypeVar
+from urllib.parse import parse_qs
 
 import msgspec
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from seasoned.app.recall import recall
 from seasoned.app.stores import kept_secrecy, user_store
@@ -28,15 +31,47 @@ from seasoned.confirm.client import (
 )
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import SeasonedError, UsageError
-from seasoned.mcp_server.client_folder import ClientFolder
 from seasoned.store.project import project_key
 from seasoned.template.block import Format
 from seasoned.template.provision import BUDGET
 from seasoned.template.recall.lookup import LIMIT, MOST, for_any_agent, recall_text
 
+_asked: ContextVar[str | None] = ContextVar("seasoned_mcp_folder", default=None)
+
+
+class ClientFolder:
+    """The folder of a client, which decides the project: from the call, the server's address, or where it started."""
+
+    def __init__(self, started_in: str | None = None) -> None:
+        self._started_in = started_in
+
+    def get(self, given: str | None = None) -> str | None:
+        """The folder; None if it is not known."""
+        return given or _asked.get() or self._started_in
+
+
+class FolderInAddress:
+    """Reads the folder from the address (`/mcp?folder=/home/mira/app`), as an HTTP server has clients everywhere."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = parse_qs(scope.get("query_string", b"").decode("utf-8", "replace")).get("folder", [])
+        # Tasks and threads that answer the request have a copy of this.
+        token = _asked.set(given[-1] if given else None)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            _asked.reset(token)
+
+
 Tags = Annotated[list[str], Field(description="build: words to find it by; list: templates with any of these.")]
 Tools = Annotated[list[str | dict[str, Any]], Field(description="load: the tools you have, as names or schemas.")]
-# A model waits for the answer meanwhile. What is left is indexed by the next call or scan.
+# A model is waiting for the answer. What is left is indexed by the next call or scan.
 _FILL_SECONDS = 2.0
 _SESSION = "An id, or its beginning."
 FOLDER = "The full path of the folder that you work in, if it is not the one that you were started in."
@@ -107,7 +142,7 @@ class ExperienceTools:
                     store,
                     given,
                     redactor=kept_secrecy(config).redactor(),
-                    # Only a full name is known to be that of one session; without it the load is in no experiment.
+                    # Only a full name identifies one session; without it the load is not part of an experiment.
                     session=session_id if action == "load" and session_id and ":" in session_id else None,
                     begins=True,
                     settings=begin_settings(config, "mcp"),
@@ -194,11 +229,7 @@ class ConfirmationTools:
     ) -> dict[str, Any]:
         """Ask a person to agree to exactly this action. Returns an id at once; then call wait_confirmation."""
         asked = NewRequest(
-            action=action,
-            description=description,
-            details=details or {},
-            label="mcp",
-            timeout_seconds=timeout_seconds,
+            action=action, description=description, details=details or {}, label="mcp", timeout_seconds=timeout_seconds
         )
         seen = await self._with_service(lambda client, call: client.submit(asked, call=call))
         self._asked[seen.id] = asked

@@ -1,7 +1,7 @@
 """Runs a function over many tasks: in this process, in a pool of processes, or on a Dask cluster.
 
-A task that fails, whose worker dies, or that takes too long is tried again; after the last try it is reported. A task
-may run twice, so what it does must have the same effect each time.
+A task that fails, loses its worker or takes too long is tried again, and reported after the last try. A task may run
+twice, so it must have the same effect each time.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ SLOW_SECONDS = 900.0
 _POLL_SECONDS = 0.5
 _CONNECT_SECONDS = 30
 _BUNDLES_EACH = 8  # for each worker of a cluster
-# A cluster of our own looks after itself less often. By default the profiler takes a seventh of the workers' time, and
-# looking at clocks and memory many times a second some more, also while others wait for the processor.
+# Our own cluster monitors itself less often. By default the profiler takes a seventh of the workers' time, and checking
+# clocks and memory many times a second takes more, even while others wait for the processor.
 _QUIET = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.worker.memory.monitor-interval": "1s",
-    # Dask has workers give each freed block back to the system at once, to fetch it again for the next file: five times
-    # the page faults. With one arena and these limits memory is reused, as it is in a process of the pool.
+    # By default workers return each freed block to the system at once and fetch it again for the next file, with five
+    # times the page faults. With one arena and these limits memory is reused, as in a process of the pool.
     "distributed.nanny.pre-spawn-environ.MALLOC_ARENA_MAX": 1,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 32 << 20,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 64 << 20,
@@ -129,7 +129,7 @@ class PoolEngine:
     def __init__(self, workers: int, *, slow_seconds: float = SLOW_SECONDS) -> None:
         from multiprocessing import get_context
 
-        # A fork of this process would copy the threads of Arrow in whatever state they are.
+        # A fork of this process would copy the threads of Arrow in an undefined state.
         self._context: Any = get_context("spawn" if sys.platform == "win32" else "forkserver")
         if sys.platform != "win32":
             self._context.set_forkserver_preload(["seasoned.mine.run"])
@@ -191,7 +191,7 @@ class PoolEngine:
 
 
 class DaskEngine:
-    """A Dask cluster: the one at an address, else one on this machine with so many processes."""
+    """A Dask cluster: the one at an address, or one on this machine with `workers` processes."""
 
     def __init__(self, workers: int, *, address: str | None = None, slow_seconds: float = SLOW_SECONDS) -> None:
         import dask
@@ -214,13 +214,13 @@ class DaskEngine:
     def run(self, function: Callable[[T], Any], tasks: Sequence[T]) -> Iterator[TaskOutcome]:
         from distributed import wait
 
-        # Several small tasks at once: each future costs the scheduler, the client and a worker some milliseconds.
+        # Small tasks are bundled: each future costs the scheduler, the client and a worker some milliseconds.
         size = max(1, len(tasks) // (self.workers * _BUNDLES_EACH))
         bundles = [(tuple(tasks[at : at + size]), 1) for at in range(0, len(tasks), size)]
         waiting: deque[tuple[tuple[Any, ...], int]] = deque(bundles)
         running: dict[Any, tuple[tuple[Any, ...], int, float]] = {}
         while waiting or running:
-            # Few in advance, so that the time since then says how long a task takes.
+            # Only few are submitted ahead, so that the time since then tells how long a task takes.
             while waiting and len(running) < 2 * self.workers:
                 bundle, tries = waiting.popleft()
                 future = self.client.submit(_attempt_each, function, bundle, pure=False)
@@ -233,7 +233,7 @@ class DaskEngine:
                 del running[future]
                 for task, (value, error) in zip(bundle, self._answers(future, len(bundle)), strict=True):
                     if error is not None and tries < TRIES:
-                        # Alone, so that it is blamed for nothing but itself.
+                        # Alone, so that it is not blamed for others.
                         waiting.append(((task,), tries + 1))
                     else:
                         yield TaskOutcome(task, value, error, tries)
@@ -243,7 +243,7 @@ class DaskEngine:
             future.cancel()
             return [(None, f"it took longer than {self._slow_seconds:g} s")] * size
         if future.status != "finished":
-            # Dask itself tried workers that died several times over.
+            # Dask has already retried workers that died.
             return [(None, str(future.exception() or future.status))] * size
         answers: list[tuple[Any, str | None]] = future.result()
         return answers

@@ -1,6 +1,6 @@
-"""The folder that is mined into: Parquet by project and day, on this machine or behind an address of fsspec.
+"""The folder that is mined into: Parquet by project and day, on this machine or at an fsspec address.
 
-Equal rows give equal bytes: rows are sorted, the settings of the writer are fixed, and names come from what is inside.
+Equal rows give equal bytes: rows are sorted, the writer's settings are fixed, and names come from the content.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from seasoned.atomic_write import make_private_folder
 from seasoned.digest import short_digest
 from seasoned.errors import CannotDo
 from seasoned.mine.merge import ProjectTables
-from seasoned.mine.source import file_system
+from seasoned.mine.read import file_system
 from seasoned.mine.table import CALLS, FILES, SESSIONS, nested_table
 
-PARTS = "_parts"  # what was read and not merged yet; readers of Parquet leave out names that begin with a line
+PARTS = "_parts"  # what was read and not merged yet; Parquet readers ignore names that begin with an underscore
 _SOURCES = "sources/sources.parquet"
 _FORGOTTEN = "_forgotten.json"
-# As Hive, Spark, DuckDB and Arrow write and read a missing value of a partition.
+# How Hive, Spark, DuckDB and Arrow write a missing value of a partition.
 _NONE = "__HIVE_DEFAULT_PARTITION__"
 _MOST_NAME = 200  # file systems end at 255 bytes
 _ROW_GROUP = 65_536
@@ -39,7 +39,7 @@ def partition(name: str, value: str | None) -> str:
     """The folder of a value, as Hive names it."""
     quoted = _NONE if value is None else quote(value, safe="")
     if len(quoted) > _MOST_NAME:
-        # Cut between characters, and told apart by a digest.
+        # Cut between characters, and made unique by a digest.
         quoted = quote(unquote(quoted[:_MOST_NAME], errors="ignore"), safe="") + "~" + short_digest(value or "")
     return f"{name}={quoted}"
 
@@ -62,18 +62,18 @@ class MinedFolder:
         return content
 
     def clear(self) -> None:
-        """Remove everything that was mined. What was pushed to a team stays noted, so that it can be withdrawn."""
+        """Remove everything that was mined. What was pushed to a team stays on record, so that it can be withdrawn."""
         for name in ("sources", *ProjectTables._fields, PARTS, _FORGOTTEN):
             self.remove(name)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file at once: others see the old content or the new one."""
+        """Write a file atomically: others see the old content or the new one."""
         path = f"{self.root}/{name}"
         if not self._is_local:
             self.system.pipe_file(path, content)
             return
         make_private_folder(Path(path).parent)
-        # Two workers may write the same file where one of them was slow; what they write is equal.
+        # Two workers may write the same file if one of them was slow; they write the same bytes.
         folder, _, last = path.rpartition("/")
         # Hidden, so that no reader of the folder meets it.
         unfinished = Path(folder) / f".{last}.{os.urandom(6).hex()}{_UNFINISHED}"
@@ -81,7 +81,7 @@ class MinedFolder:
         unfinished.replace(path)
 
     def names(self, folder: str, *, unfinished: bool = False) -> list[str]:
-        """The files in a folder and below, by their names inside the root, in order; also what was left unfinished."""
+        """The files below a folder, by their names inside the root, in order; `unfinished` ones if asked for."""
         # Other machines write here too, and fsspec would remember what it saw.
         self.system.invalidate_cache()
         try:

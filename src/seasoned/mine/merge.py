@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from seasoned.experience.learner import read_learned
 from seasoned.mine.table import CALLS, SESSIONS, flat_calls, sorted_rows
 from seasoned.template.admission.call import admit_call
-from seasoned.template.admission.hostile import speaks_to_reader
+from seasoned.template.admission.injection import is_injection
 from seasoned.template.recall.index import SessionIndex
 
 MISTAKES = pa.schema(
@@ -194,7 +194,7 @@ def _examples(
             "tool": tool,
             "arguments": arguments,
             # The words of a session are data: those that give orders to a reader are left out.
-            "intent": None if intent is None or speaks_to_reader(intent) else intent,
+            "intent": None if intent is None or is_injection(intent) else intent,
             "sessions": len({case[1][:2] for case in cases}),
             "last": last,
             **dict(zip(("agent", "native_id", "call_id"), ref, strict=True)),

@@ -1,7 +1,7 @@
-"""Mines files into a folder: reads what is new in parts, then merges the projects that have new rows.
+"""Mines files into a folder: reads new files in parts, then merges the projects with new rows; and imports the result.
 
-Whatever stops it, nothing is lost: parts that were read stay until they are merged, a file counts as mined only when
-all its projects are written, and the next run does what is left.
+Nothing is lost if it stops: parts that were read stay until they are merged, a file counts as mined only when all its
+projects are written, and the next run continues.
 """
 
 from __future__ import annotations
@@ -9,26 +9,29 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from seasoned.digest import short_digest
+from seasoned.experience.learner import SessionLearner
 from seasoned.mine.engine import Engine, TaskOutcome
 from seasoned.mine.folder import PARTS, MinedFolder, decode_part, encode_part
 from seasoned.mine.merge import merge_project
-from seasoned.mine.read import mine_files, read_rules
-from seasoned.mine.source import SourceFile
-from seasoned.mine.table import FILES, MINED
+from seasoned.mine.read import SourceFile, mine_files, read_rules
+from seasoned.mine.table import FILES, MINED, session_rows
 from seasoned.redact.key import Secrecy
-from seasoned.scan.rows import NOT_A_HISTORY
+from seasoned.scan.rows import NOT_A_HISTORY, Batch, SessionRows
+from seasoned.scan.scan import write_batches
+from seasoned.store import Store
 
-# Large enough that a task costs little beside its work, small enough that a retry, and memory, cost little too.
+# Large enough that a task has little overhead, small enough that a retry and its memory cost little.
 _PART_BYTES = 32 << 20
 _FEWEST_BYTES = 1 << 20
-_FILE_BYTES = 40_000  # a file costs as much as so many bytes, even if it is empty
-_PARTS_EACH = 8  # parts for each worker, so that none of them ends much later than the others
+_FILE_BYTES = 40_000  # even an empty file costs as much as this many bytes
+_PARTS_EACH = 8  # parts for each worker, so that none finishes much later than the others
 Progress = Callable[[int, int], None]
 
 
@@ -65,7 +68,7 @@ class PartDone(msgspec.Struct, frozen=True):
 
 
 class MergeTask(msgspec.Struct, frozen=True):
-    """A project that has new rows: the parts that have rows of it, and the files whose earlier rows they replace."""
+    """A project with new rows: the parts that contain them, and the files whose earlier rows they replace."""
 
     out: str
     project: str | None
@@ -398,3 +401,50 @@ class _MineTally:
             bytes=self._total,
             seconds=time.perf_counter() - begun,
         )
+
+
+class TakenUp(msgspec.Struct, frozen=True):
+    """What was taken up."""
+
+    files: int
+    unchanged: int
+    outdated: int  # files that another version of Seasoned mined
+    sessions: int
+
+
+def take_up(folder: MinedFolder, store: Store, *, only: str | None = None) -> TakenUp:
+    """Write the sessions of files that the store does not have in this version yet; `only`: those of one project."""
+    known = {row["path"]: (row["size"], row["mtime_ns"], row["judge"]) for row in store.each("source.all")}
+    sources = [row for row in folder.sources().to_pylist() if only is None or only in row["projects"]]
+    new = {
+        row["address"]: row
+        for row in sources
+        # What another version judged and learned would be mixed with what this one does.
+        if row["rules"] == read_rules() and known.get(row["address"]) != (row["size"], row["mtime_ns"], row["judge"])
+    }
+    projects = {project for row in new.values() for project in row["projects"] if only in (None, project)}
+    writer = write_batches(lambda: store, _batches(folder, new, projects), SessionLearner()) if new else None
+    outdated = sum(row["rules"] != read_rules() for row in sources)
+    sessions = 0 if writer is None else len(writer.settled)
+    return TakenUp(len(new), len(sources) - len(new) - outdated, outdated, sessions)
+
+
+def _batches(folder: MinedFolder, sources: dict[str, dict[str, Any]], projects: set[str | None]) -> Iterator[Batch]:
+    """The rows of the sources, project by project; each source is complete only with its last batch."""
+    for project in sorted(projects, key=lambda key: (key is not None, key or "")):
+        for source, session in session_rows(folder.project(project)):
+            if source in sources:
+                yield _batch(sources[source], sessions=[session], done=False, is_first=False)
+    for row in sources.values():
+        yield _batch(
+            row,
+            unreadable=[tuple(one.values()) for one in row["unreadable"]],
+            resume=row["resume"],
+            check_digest=row["check_digest"],
+            stamps=row["stamps"],
+        )
+
+
+def _batch(row: dict[str, Any], *, sessions: list[SessionRows] | None = None, **fields: Any) -> Batch:
+    filled = {"unreadable": [], **fields}
+    return Batch(row["address"], row["format"], row["size"], row["mtime_ns"], sessions=sessions or [], **filled)

@@ -1,4 +1,4 @@
-"""Arrow tables of mined sessions. Their columns are the fields of the rows that a scan writes, by the same names."""
+"""Arrow tables of mined sessions. The columns have the names of the fields that a scan writes."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _places(rows: Sequence[SessionRows]) -> Iterator[tuple[str | None, date | No
     for row in rows:
         ref = row.agent, row.native_id
         if ref not in known:
-            # By what the history recorded, never by what this machine has in that folder: every worker must agree.
+            # By what the history recorded, not by what this machine has in that folder: all workers must agree.
             project = project_from(row.cwd, None, remote=row.remote, application=row.application)
             known[ref] = None if project is None else project.key, _day(row.started or row.ended)
         yield known[ref]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.hit import Hit
+from seasoned.redact.hit import Hit, line_start
 from seasoned.redact.literal import (
-    REFERENCE,
+    LABELS,
     UUID,
     is_hex_key,
+    is_made,
     is_placeholder,
+    is_plain_password,
     is_random,
+    is_reference,
     is_secret,
     is_strong,
     is_typed,
 )
-from seasoned.redact.name import WORDS, Promise, kind_of, promise, vocabulary
+from seasoned.redact.name import FOREIGN, WORDS, Promise, kind_of, promise, vocabulary
 
 LONGEST = 8192
 TRIES = 8  # names tried inside one rejected value; more would be an attempt to slow it down
@@ -37,14 +41,15 @@ SEPARATOR = LazyRegex(
     r"(?:[:|?+!]{0,2}={1,3}>?|:-(?=[\w!@#%^*+.~\-]{4,128}\})|:(?![:/])\*{0,2}|%3d|%3a)[ \t]{0,16}"
     # An anchor of YAML, or a call around the value.
     rf"(?:&[a-z][\w\-]{{0,31}}[ \t]{{1,4}}|{_MAKES}{_LITERAL}|\[\s{{0,4}}{_LITERAL}"
-    rf"|\((?:\s|\\n){{0,16}}{_LITERAL}|\{{\{{\s{{0,2}}{_LITERAL})?"
+    rf"|\((?:\s|\\n){{0,16}}{_LITERAL}|\{{\{{\s{{0,2}}{_LITERAL}|(?:\s|\\n){{0,12}}string\(\d{{1,4}}\)[ ]{_LITERAL})?"
     # The content of an element that the name, or the cell beside the name, belongs to.
     rf"|{QUOTE}?(?:\s[a-z:]{{1,20}}={QUOTE}[\w:.\-]{{0,40}}{QUOTE}){{0,3}}[ ]?>"
+    r"(?:(?:\s|\\n){0,12}<(?:value|string)>)?"
     r"|</[a-z]{1,10}>(?:\s|\\n){0,12}(?:<[a-z][^<>]{0,60}>){1,2}"
     # A cell of a table, a dotted pair, a dash; a declaration with the type behind the name.
     r"|,[ ]?<<(?=[\"'])"
     # What stands in for a variable that is not set: `process.env.DB_PASS || "..."`.
-    rf"|{QUOTE}?[\])]{{0,2}}[ ]?(?:\|\||\?\?|\?:|[ ]or)[ ]?{_LITERAL}"
+    rf"|{QUOTE}?[\])]{{0,2}}[ ]?(?:\|\||\?\?|\?:|(?<=[\])])[ ]or)[ ]?{_LITERAL}"
     rf"|[`*]{{0,3}}[ ]{{0,30}}\|[ ]{{0,4}}[`*]{{0,2}}|[ ]\.[ ]{_LITERAL}"
     rf"|\*{{0,2}}[ ][–—][ ]|[ ](?:secure)?(?:string|str|text)[ ]=[ ]{_LITERAL}"
     r"|(?:[ \t]{1,2}|[ ](?:is|was|set)[ ])(?=[a-z0-9/+_\-]{16})"
@@ -55,7 +60,7 @@ SEPARATOR = LazyRegex(
     rf"|\]?{QUOTE}[\])]{{0,2}}[ ]?(?:,\s{{0,4}}(?:default[ ]?=[ ]?)?|[ ]"
     rf"|\.(?:fill|type|sendkeys|send_keys|setvalue|set_value|presssequentially)\([ ]?){_LITERAL}"
     # `#define WIFI_PASS "..."`, and `requirepass ...` on a separate line.
-    r"""|[ \t]{1,16}(?=\\{0,8}["'])|[ \t]{1,8}(?=[^\s"'`\\\d]{0,64}\d[^\s"'`\\]{0,64}(?:[\r\n]|\\[nr]|"|$)))"""
+    r"""|[ \t]{1,16}(?=\\{0,8}["'])|[ \t]{1,16}(?:reg_sz[ \t]{1,8})?(?=[^\s"'`\\]{4,128}(?:[\r\n]|\\[nr]|"|$)))"""
 )
 # What mostly follows a name in code, so that the expression above need not be tried.
 NO_SEPARATOR = LazyRegex(
@@ -69,7 +74,7 @@ NAMES = (
     (LazyRegex("k(?:ey|en|ie)"), ("key", "ken", "kie")),  # key, token and cookie
     (LazyRegex("pass"), ("pass",)),
     (LazyRegex("pw(?:d|(?![a-z]))"), ("pw",)),
-    (LazyRegex("cre[td]"), ("cre",)),
+    (LazyRegex("cre[td]"), ("cret", "cred")),
     (LazyRegex("auth"), ("auth",)),
     (LazyRegex("_pat(?![a-z])"), ("_pat",)),
     (LazyRegex("salt"), ("salt",)),
@@ -77,20 +82,25 @@ NAMES = (
     (LazyRegex("seed"), ("seed",)),
     (LazyRegex("session"), SESSION_MARKS),
     (LazyRegex("appid"), ("appid",)),
+    (LazyRegex("|".join(sorted(FOREIGN))), tuple(sorted(FOREIGN))),
 )
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 OPEN = LazyRegex(r"""[*&]?[bfruBFRUN@]{0,2}(\\{0,8})(["'`])""")
 CODED = LazyRegex(r"\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27")
 BARE = LazyRegex(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,64}){0,8}""")
 # A YAML block: `|` or `>`, the end of the line, and the first line below, whatever numbers a listing puts before it.
-BLOCK = LazyRegex(r"[|>][+\-]?\d?[ \t]*(?:\r?\n|\\n)(?:[ \t\d→|+\-]|\\t)*([^\s\"'\\]{4,512})[ \t]*(?:\r?\n|\\n|\"|$)")
+BLOCK = LazyRegex(
+    r"[|>][+\-]?\d?[ \t]*(?:\r?\n|\\n)(?:[ \t\d→|+\-]"
+    r"|\\t)*([^\s\"'\\]{4,512}(?:[ ][^\s\"'\\]{1,20}){0,6})[ \t]*(?:\r?\n|\\n|\"|$)"
+)
 STOP = LazyRegex(r"[,;&)}\]|]")
 CODED_STOP = LazyRegex(r"(?i)%(?:26|22|27|0a|0d|20|2c|7d|3b)|[,;&)}\]|]")
 LINE_START = LazyRegex(
     r"(?:[\s+\-*>|:#→0-9.]|\\[nrt]|export |set |env |ENV |ARG |setenv |Environment=|declare -x |readonly )*"
 )
 SCHEME = LazyRegex(
-    r"(?i)(?:basic|bearer|token|apikey|api-key|digest|negotiate|aws4-hmac-sha256|bot|key|splunk|sso-key|oauth|genericapikey)"
+    r"(?i)(?:basic|bearer|token|apikey|api-key|digest|negotiate|aws4-hmac-sha256|bot|key|splunk|sso-key"
+    r"|oauth|genericapikey)"
     r"(?:\s|%20|\+)+"
 )
 OWN_SCHEME = LazyRegex(r"[A-Z][A-Za-z]{2,20} ([A-Za-z0-9+/=_.\-]{20,512})")  # `GenieKey ...`
@@ -104,6 +114,8 @@ ASKING = vocabulary(
     "invalid assert require input prompt ask read"
 )
 MORE_WORDS = LazyRegex(r"(?: [a-z]{3,12}){2,23}(?=[\r\n\"'\\]|$)")
+# What mail services hand out for programs.
+APP_PASSWORD = LazyRegex(r"[a-z]{4}(?: [a-z]{4}){3}(?![ \w])")
 # What is typed into a field for a password is one.
 TYPING = LazyRegex(r"(?i)\.(?:fill|type|send_?keys|set_?value|pressSequentially)\(")
 COMMAND_NAME = LazyRegex(r"(?:Read|Get|New|ConvertTo|Import|Invoke)-[A-Z][A-Za-z]+\s")  # of PowerShell
@@ -121,21 +133,22 @@ class AssignedValue(NamedTuple):
     quoted: bool
 
 
-def find_assignments(text: str, low: str, marks: set[str]) -> list[Hit]:
+def find_assignments(text: str, low: str, marks: Mapping[str, list[int]]) -> list[Hit]:
     """Find values that are secret because of their name."""
     hits: list[Hit] = []
     for pattern, needed in NAMES:
-        if not marks.isdisjoint(needed):
-            _named_by(pattern, text, low, hits)
+        places = [place for mark in needed if mark in marks for place in marks[mark]]
+        if places:
+            _named_by(pattern, text, low, sorted(places) if len(needed) > 1 else places, hits)
     return hits
 
 
-def _named_by(names: LazyRegex, text: str, low: str, hits: list[Hit]) -> None:
+def _named_by(names: LazyRegex, text: str, low: str, places: list[int], hits: list[Hit]) -> None:
     # A separate expression for the separator: five copies of it would be slow to compile.
     reached = done = tries = 0
-    for keyword in names.compiled.finditer(low):
-        start = keyword.start()
-        if start < reached or NO_SEPARATOR.compiled.match(low, keyword.end()) is not None:
+    for start in places:
+        keyword = names.compiled.match(low, start) if start >= reached else None
+        if keyword is None or NO_SEPARATOR.compiled.match(low, keyword.end()) is not None:
             continue
         match = SEPARATOR.compiled.match(low, keyword.end())
         if match is None:
@@ -190,7 +203,9 @@ def _name(text: str, low: str, keyword: int, end: int) -> NamedValue | None:
 def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -> Hit | None:
     start, name, promised = named
     if "==" in separator and not (value.quoted and promised > Promise.WEAK):
-        return None
+        word = text[value.start : value.end]
+        compared = value.quoted and name == "pass" and "]" in separator and (is_made(word) or is_plain_password(word))
+        return Hit("password", value.start, value.end) if compared else None
     if name[-4:].lower() == "auth" and (text[value.start] == "(" or separator.endswith("(")):
         pair = TUPLE.compiled.match(
             text, value.start if text[value.start] == "(" else text.rfind("(", start, value.start)
@@ -203,7 +218,9 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
         # An element of this name, or one whose attribute or neighbour has it.
         if not text.startswith("</", value.end) or (separator == ">" and text[start - 1 : start] not in ("<", ":")):
             return None
-        if len(separator) > 1 and not _is_password(text[value.start : value.end]):
+        word = text[value.start : value.end]
+        plain = promised is Promise.PASSWORD and not separator.endswith(("<td>", "<th>")) and is_plain_password(word)
+        if len(separator) > 1 and not _is_password(word) and not plain:
             return None
     if name[-6:].lower() == "cookie":
         return _cookie(text, value, separator)
@@ -219,6 +236,8 @@ def _unseparated(text: str, named: NamedValue, separator: str, value: AssignedVa
     if is_placeholder(word) or " " in word:
         return None
     bare = separator.strip()
+    if bare[:1] in ("–", "—") and not any(c.isdigit() for c in word):
+        return None
     if bare.endswith("|") and (promised < Promise.SECRET or "{{" in text[max(0, start - 60) : start]):
         return None
     if bare.startswith("("):
@@ -228,17 +247,34 @@ def _unseparated(text: str, named: NamedValue, separator: str, value: AssignedVa
     elif not bare:
         if not value.quoted:
             return _next_word(text, named, value)
+        if name == "key" and "option encryption" in text and (is_made(word) or is_plain_password(word)):
+            return Hit("password", value.start, value.end)
         if not (name.isupper() or text[max(0, start - 8) : start].lower().endswith(DEFINES)):
             return Hit(kind_of(name), value.start, value.end) if _is_setting(text, start, name, word) else None
     if TYPING.compiled.search(bare) is not None and promised >= Promise.SECRET:
         fits = is_secret(word, promised, True, True)
     else:
         fits = (
-            _is_password(word)
+            _is_password(word) or (is_plain_password(word) and _is_argument(text, name, bare, value))
             if promised >= Promise.SECRET
             else is_secret(word, min(promised, Promise.WEAK), True, True)
         )
     return Hit(kind_of(name), value.start, value.end) if fits else None
+
+
+def _is_argument(text: str, name: str, bare: str, value: AssignedValue) -> bool:
+    """Whether a plain word in quotes can be nothing but the value: `ssh.Password("X")`, `#define WIFI_PASS "X"`."""
+    if not value.quoted:
+        return False
+    if bare.startswith("("):
+        return name[-8:].lower() == "password"
+    if not bare:
+        return name.isupper() and "_" in name
+    return (
+        bare.lstrip("\"'] ").startswith(",")
+        and ("_" in name or "." in name)
+        and text[value.end + 1 : value.end + 2] == ")"
+    )
 
 
 def _is_setting(text: str, start: int, name: str, word: str) -> bool:
@@ -253,7 +289,7 @@ def _next_word(text: str, named: NamedValue, value: AssignedValue) -> Hit | None
     if promised is Promise.WEAK and len(word) >= 48 and is_hex_key(word):
         return Hit(kind_of(name), value.start, value.end)
     # `aws configure set aws_secret_access_key ...`: only the look of the value decides.
-    if NAMED_OBJECT.compiled.fullmatch(word):
+    if NAMED_OBJECT.compiled.fullmatch(word) or word[0] == "-":
         return None
     drawn = promised >= Promise.TOKEN and DRAWN.compiled.match(word) is not None and is_random(word)
     line = text[value.end : value.end + 2]
@@ -261,11 +297,36 @@ def _next_word(text: str, named: NamedValue, value: AssignedValue) -> Hit | None
     if not drawn and alone and promised >= Promise.SECRET and _is_password(word):
         compound = name.islower() and ("-" in name or "_" in name) and word[0].isalnum()
         drawn = compound or _at_line_start(text, start)
+    if not drawn and alone and promised >= Promise.SECRET and (is_made(word) or is_plain_password(word)):
+        drawn = _is_directive(text, start, name, value.start)
     return Hit(kind_of(name), value.start, value.end) if drawn else None
 
 
+DIRECTIVE = LazyRegex(
+    r"(?:^|\n|\\n)[\s\d→+]{0,12}(?:setenv|SetEnv|set|user|neighbor|machine|enable|ppp|line|snmp\S*|d-i)?"
+    r"(?:[ \t]+[\w.:@/\-]{1,40}){0,5}[ \t]*$"
+)
+NEIGHBOUR = LazyRegex(
+    r"(?:^|\n|\\n)[ \t]*(?:user(?:name)?|login|account|host|machine|line|setenv|SetEnv|bind|smtp\w*|server)\b"
+)
+
+
+def _is_directive(text: str, start: int, name: str, at: int) -> bool:
+    """Whether the line is a setting without a sign between name and value: `SetEnv DB_PASS X`, `password X`."""
+    if name.isupper() and "_" in name:
+        return text[max(0, start - 7) : start].lower().endswith(("setenv ", "set "))
+    if not name.islower() and "\t" not in text[start:at] and "  " not in text[start:at]:
+        return False
+    line = text[max(0, start - 120) : start]
+    if DIRECTIVE.compiled.search(line) is None:
+        return False
+    if "  " in text[start:at] or "\t" in text[start:at]:
+        return True
+    return NEIGHBOUR.compiled.search(text, max(0, start - 300), at + 200) is not None
+
+
 def _is_password(word: str) -> bool:
-    return is_strong(word) or (is_typed(word) and sum(c.isdigit() for c in word) > 1 and "/" not in word)
+    return is_strong(word) or (is_made(word) and "/" not in word)
 
 
 def read_value(text: str, at: int) -> AssignedValue | None:
@@ -351,7 +412,9 @@ def _authorization(text: str, value: AssignedValue) -> Hit | None:
 def _plain(text: str, start: int, name: str, promised: Promise, separator: str, value: AssignedValue) -> Hit | None:
     first, end = value.start, value.end
     if value.quoted:
-        short = separator.strip(" \t\"'") == "=" and name.lower() in ("pass", "pw") and is_typed(text[first:end])
+        short = separator.strip(" \t\"'") == "=" and name.lower() in ("pass", "pw")
+        ends = text[end : end + 3].strip("\"';")[:1] in ("", "\n", "\r", "\\", " ") and text[end : end + 1] != "`"
+        short = short and (is_typed(text[first:end]) or (ends and is_plain_password(text[first:end])))
         secret = short or is_secret(text[first:end], promised, True, True)
         return Hit(kind_of(name), first, end) if secret else None
     if separator[:1].isspace() and separator.strip() in ("is", "was", "set"):
@@ -376,6 +439,9 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
     else:
         stop = STOP.compiled.search(text, first, end) if not anchored else None
         end = stop.start() if stop else end
+    groups = APP_PASSWORD.compiled.match(text, first) if promised >= Promise.SECRET else None
+    if groups is not None:
+        return Hit("password", first, groups.end())
     word = text[first:end]
     if name[-6:].lower() == "phrase" and (words := MORE_WORDS.compiled.match(text, end)) is not None:
         return Hit("password", first, words.end())
@@ -383,13 +449,65 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
         return Hit("password", first, end)
     if env and name.endswith("_KEY") and UUID.compiled.fullmatch(word):
         return Hit(kind_of(name), first, end)
+    paired = word.isalpha() and separator == "=" and text[end : end + 1] in ("&", ";") and not is_placeholder(word)
+    certain = _is_for_password(name, promised) and (paired or is_plain_password(word))
+    if certain and (_is_pair(text, start, separator, end) or _is_setting_line(text, anchored, separator, value.end)):
+        return Hit(kind_of(name), first, end)
     exact = env or text.startswith("--", start) or _is_data(text, word, promised, separator, anchored, value.end)
     return Hit(kind_of(name), first, end) if is_secret(word, promised, False, exact) else None
 
 
+def _is_for_password(name: str, promised: Promise) -> bool:
+    """Whether people make up what the name stands for; keys are drawn, or name something."""
+    return promised is Promise.PASSWORD or (
+        promised is Promise.SECRET and (kind_of(name) == "password" or name.lower() in ("secret", "psk"))
+    )
+
+
+# `host=db user=app password=X sslmode=on`, `?user=a&pwd=X`, `Uid=a;Pwd=X;`: settings in one line.
+SIBLING_BEFORE = LazyRegex(r"[\w.]+=[^\s=;&,()]{1,80}[;& ,]{1,2}$|[?&;]$|[;& ,][\w.]+=[^\s=;&,()]{1,80}$|://\S*[?&;:]$")
+SIBLING_AFTER = LazyRegex(r"[;&]|[ ,][\w.]+=[^\s=,()]")
+CODE_LINE = LazyRegex(
+    r"\b(?:def|import|function|const|let|var|return|class|public|private|func|fn|await|if|new)\b|[;{}]\s*$|=>|\("
+)
+
+
+def _is_pair(text: str, start: int, separator: str, end: int) -> bool:
+    """Whether name and value are one of several pairs on a line, as in addresses of databases."""
+    if separator.strip("%3dD") not in ("=", "") or " " in separator:
+        return False
+    if text[start - 1 : start] in ("'", '"') and text[end : end + 1] == text[start - 1 : start]:
+        return True
+    line = text[line_start(text, start, 200) : start]
+    if "(" in line.rpartition('"')[2].rpartition("'")[2]:
+        return False  # arguments of a call
+    return SIBLING_BEFORE.compiled.search(line) is not None or SIBLING_AFTER.compiled.match(text, end) is not None
+
+
+def _is_setting_line(text: str, anchored: bool, separator: str, end: int) -> bool:
+    """Whether the line holds nothing but the name and the value, in a file of settings rather than of code."""
+    if not anchored or text[end - 1 : end] in (",", ";", "{", "("):
+        return False
+    rest = text[end : end + 2]
+    if (
+        rest[:1] not in ("", "\n", "\r", '"', "'")
+        and rest not in ("\\n", "\\r")
+        and text[end : end + 3].strip()[:1] != "#"
+    ):
+        return False
+    if separator.strip() == ":" or separator == "=":
+        return True
+    near = text[max(0, end - 400) : end + 200]
+    return separator.strip() == "=" and CODE_LINE.compiled.search(near) is None
+
+
 def _is_short_name(text: str, start: int, name: str, word: str, separator: str) -> bool:
     """`pass=X1` and `pw: X1`: programs also say that a test passes, so the value must be typed."""
-    if name.lower() not in ("pass", "pw") or name == "PASS" or separator.strip() not in (":", "="):
+    if name.lower() not in ("pass", "pw") or separator.strip() not in (":", "="):
+        return False
+    if name.isupper() and separator == "=" and _at_line_start(text, start):
+        return is_plain_password(word) or is_made(word)
+    if name == "PASS":
         return False
     mixed = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
     return len(word) > 5 and mixed and not any(c in word for c in "/.:_([{#") and not is_placeholder(word)
@@ -413,5 +531,8 @@ def _is_data(text: str, word: str, promised: Promise, separator: str, anchored: 
         return False
     section = separator.strip() == "=" and ("\n[" in text or text.startswith("["))
     if ":" in separator or separator == "=" or section:
-        return word.islower() and "_" not in word and not REFERENCE.compiled.fullmatch(word)
+        names = {part.lower() for part in WORDS.compiled.findall(word)}
+        if is_reference(word) or not LABELS.isdisjoint(names):
+            return False
+        return (word.islower() and word.count("_") != 1) or is_made(word)
     return False

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import read_value
-from seasoned.redact.hit import Hit
-from seasoned.redact.literal import is_made_up, is_placeholder, is_random, is_secret, is_strong, is_typed
+from seasoned.redact.hit import Hit, line_start
+from seasoned.redact.literal import (
+    is_made,
+    is_made_up,
+    is_placeholder,
+    is_plain_password,
+    is_random,
+    is_secret,
+    is_strong,
+    is_typed,
+)
 from seasoned.redact.name import Promise, kind_of, promise
 from seasoned.redact.program import programs
 
@@ -47,8 +56,6 @@ _USER_AND_PASSWORD = r"""(?:-\S{1,20}\s)?[\w.@\-]{1,64}\s["']?([^\s"'\-()][^\s"'
 USER_ADDED = {mark: LazyRegex(mark + _USER_AND_PASSWORD) for mark in ("add_user ", "_password ")}
 SPACED = LazyRegex(r"pass(?:(?:word|phrase|code|wd)(?:'s)?\s|\s(?:is|was|for)[\s:]|'s\s)")
 NETRC = LazyRegex(r"pass(?:word|wd|phrase)[ \t]{1,4}(?=\S)")
-SAID = LazyRegex(r"pass(?:word|phrase|code|wd)(?:\s+(?:for|of)\s+\S{1,40})?\s+(?:is|was|=|to)[: ]\s{0,3}(?=\S)")
-PASS_SAID = LazyRegex(r"pass\s(?:is|was)[: ]\s{0,2}(?=\S)|pass(?:word|phrase|code)?'s\s(?=\S)")
 SQL = LazyRegex(r"""password\s{1,4}(?:as\s)?(\\{0,8})(?=["'])""")
 IDENTIFIED = LazyRegex(r"""identified (?:with [\w"'`]{1,40} )?by\s{1,4}(?:as\s)?(?=\\{0,8}["'])""")
 PASS_WORD = LazyRegex(r""" pass:([^\s"'\\,;]{4,256})""")
@@ -65,13 +72,9 @@ LISTED = LazyRegex(
     r"""-{1,2}(?:p|w|a|u|pw|user)\\{0,4}["'],\s{0,4}\\{0,4}["'](?:[\w.@\-]{1,60}:)?([^"'\s\\:]{5,128})\\{0,4}["']"""
 )
 LISTED_MARKS = tuple(f"{option}{quote}," for option in ("-p", "-w", "-a", "-u", "-pw", "-user") for quote in "\"'")
-# "use the password X", "password for the staging box: X": the value must look typed, not written.
-USED = ("use the ", "use ", "with ", "enter ", "type ", "try ", "with the ", "with this ", "use this ")
-LABELLED = LazyRegex(r"pass(?:word|phrase|code)?\s(?:[\w.@\-]{1,30}\s){0,6}[\w.@\-]{1,40}(?::|\sis)\s{1,2}(?=\S)")
-PW_SAID = LazyRegex(r"pw(?:\s(?:is|was)[: ]|'s )\s{0,2}(?=\S)")
 # `login with admin / X`, `creds: deploy / X`. Two expressions, since one that begins with a choice is slow.
 _SLASHED = r"(?:\s(?:with|as|are|is)|:)\s{1,2}[\w.@\-]{2,40} ?/ ?([^\s/\"'`,;)]{5,64})(?![\w/])"
-SLASHED = {"login": LazyRegex(rf"login{_SLASHED}"), "cre": LazyRegex(rf"cred(?:s|entials)?{_SLASHED}")}
+SLASHED = {"login": LazyRegex(rf"login{_SLASHED}"), "cred": LazyRegex(rf"cred(?:s|entials)?{_SLASHED}")}
 LOGGED_IN = LazyRegex(r"log in (?:with|as) [^\s\"']{2,64} (?:and|with|using|/) \\{0,4}[\"'`]?([^\s\"'`\\]{5,64})")
 # By their marks.
 GROUPED: dict[str, tuple[LazyRegex, ...]] = {
@@ -84,6 +87,8 @@ GROUPED: dict[str, tuple[LazyRegex, ...]] = {
     "/pass ": (WINDOWS,),
     "/password": (WINDOWS,),
 }
+# Programs that read a password, rather than a text, from what the shell hands in.
+ASKING = LazyRegex(r" -u |user|passw|vpn|login|(?:^|\W)(?:su|sudo|cryptsetup|kinit|gpg|openssl|ssh-add)\b")
 MADE_BESIDE = {**dict.fromkeys(LISTED_MARKS, LISTED), "<<<": HANDED_IN}
 TYPED_BESIDE = {**SLASHED, **USER_ADDED, "log in": LOGGED_IN}
 PGPASS = LazyRegex(
@@ -91,15 +96,18 @@ PGPASS = LazyRegex(
 )
 
 
+OPTION_BEGINS = LazyRegex(r"-(?:-[a-z]|(?<=[\s\"'\\n]-)[a-z])")
 # Options with a name need one of these; those of one letter need a program, or are these two.
 SHORT_OPTIONS = ("-p", "-u")
-OPTION_MARKS = frozenset((*SHORT_OPTIONS, "pass", "ken", "key", "cre", "pw", "auth", "kie", "asplaintext", *programs()))
+OPTION_MARKS = frozenset(
+    (*SHORT_OPTIONS, "pass", "ken", "key", "cret", "cred", "pw", "auth", "kie", "asplaintext", *programs())
+)
 
 
-def find_in_commands(text: str, low: str, marks: set[str]) -> list[Hit]:
+def find_in_commands(text: str, low: str, marks: Set[str]) -> list[Hit]:
     """Values of flags, of clients with short flags, and of files such as .netrc."""
     hits: list[Hit] = []
-    if not marks.isdisjoint(OPTION_MARKS):
+    if not marks.isdisjoint(OPTION_MARKS) and OPTION_BEGINS.compiled.search(low) is not None:
         for match in DASH.compiled.finditer(low):
             if match.lastgroup == "flag":
                 hit = _flag(text, match)
@@ -125,16 +133,18 @@ def find_in_commands(text: str, low: str, marks: set[str]) -> list[Hit]:
                     hits.append(Hit("password", match.start(1), match.end(1)))
         if mark in MADE_BESIDE:
             for match in MADE_BESIDE[mark].compiled.finditer(low):
-                if is_made_up(text[match.start(1) : match.end(1)]):
+                word = text[match.start(1) : match.end(1)]
+                line = low[line_start(low, match.start(), 120) : match.start()]
+                name = text[match.end() : match.end() + 4].lstrip("\\\"'").startswith(":")
+                if (not name and is_made(word)) or (
+                    not name and ASKING.compiled.search(line) is not None and is_plain_password(word)
+                ):
                     hits.append(Hit("password", match.start(1), match.end(1)))
-    if "pw" in marks:
-        for match in PW_SAID.compiled.finditer(low):
-            hits += _told(text, match.end(), typed=True)
     if not marks.isdisjoint(PIPE_MARKS) and ("echo " in low or "printf " in low):
         hits += _grouped(text, low, PIPED)
     if "identified " in marks:
         for match in IDENTIFIED.compiled.finditer(low):
-            hits += _told(text, match.end(), exact=True)
+            hits += _told(text, match.end())
     if ":5432:" in marks:
         for match in PGPASS.compiled.finditer(text):
             if not is_placeholder(match[1]):
@@ -151,6 +161,7 @@ def _flag(text: str, match: re.Match[str]) -> Hit | None:
     word = text[value.start : value.end]
     # A call of PowerShell, a word of a manual.
     helps = word[0] == "(" or word.isupper() or (word.isalpha() and text[value.end : value.end + 2] == "  ")
+    helps = helps or (word.isalpha() and not is_plain_password(word))
     helps = (helps and not value.quoted) or word.startswith("id=")
     # `"... --ask-vault-pass", "stderr": ""`: what follows is the next name.
     helps = helps or (value.quoted and text[value.end : value.end + 4].lstrip("\\\"'").startswith(":"))
@@ -183,7 +194,7 @@ def _short(text: str, low: str, match: re.Match[str]) -> Hit | None:
     word = text[value.start : value.end]
     if account and not is_made_up(word):
         return None
-    if not is_typed(word) or any(c in word for c in "/:.,") or "python" in line:
+    if not is_made(word) or any(c in word for c in "/:,") or "python" in line:
         return None
     if word.startswith("-") or is_placeholder(word) or len(word) < 3:
         return None
@@ -234,32 +245,20 @@ def _user(text: str, line: str, flag: str, at: int) -> Hit | None:
 
 
 def _spaced(text: str, low: str, at: int) -> Iterator[Hit]:
-    """`PASSWORD 'x'` in SQL, `password is x` in a sentence, `login a password x` in .netrc."""
+    """`PASSWORD 'x'` in SQL, `login a password x` in .netrc."""
     sql = SQL.compiled.match(low, at)
     if sql is not None:
         value = read_value(text, sql.end(1) - len(sql[1]))
         if value is not None and is_secret(text[value.start : value.end], Promise.PASSWORD, True, True):
             yield Hit("password", value.start, value.end)
-    said = SAID.compiled.match(low, at)
-    if said is not None:
-        yield from _told(text, said.end())
-    said = PASS_SAID.compiled.match(low, at)
-    if said is not None:
-        yield from _told(text, said.end(), typed=True)
-    labelled = LABELLED.compiled.match(low, at)
-    if labelled is not None:
-        sure = low[labelled.end() - 2] == ":" or " for " in labelled[0]
-        yield from _told(text, labelled.end(), typed=True, strong=not sure)
     netrc = NETRC.compiled.match(low, at)
-    if netrc is not None and low.endswith(USED, max(0, at - 12), at):
-        yield from _told(text, netrc.end(), typed=True)
     if netrc is not None:
         value = read_value(text, netrc.end())
         word = text[value.start : value.end].rstrip(".,;:)") if value is not None else ""
         if value is not None and is_strong(word):
             yield Hit("password", value.start, value.start + len(word))
     if netrc is not None and any(word in low[max(0, at - 200) : at] for word in ("login", "nmcli", "machine ")):
-        yield from _told(text, netrc.end(), exact=True)
+        yield from _told(text, netrc.end())
 
 
 def _grouped(text: str, low: str, pattern: LazyRegex) -> Iterator[Hit]:
@@ -270,15 +269,13 @@ def _grouped(text: str, low: str, pattern: LazyRegex) -> Iterator[Hit]:
                 yield Hit("password", start, end)
 
 
-def _told(text: str, at: int, exact: bool = False, typed: bool = False, strong: bool = False) -> Iterator[Hit]:
+def _told(text: str, at: int) -> Iterator[Hit]:
     value = read_value(text, at)
     if value is None:
         return
     word = text[value.start : value.end]
     if not value.quoted:
         word = word.rstrip(".,;:)")
-    if (typed and not is_typed(word)) or (strong and not is_strong(word)):
-        return
-    looks = any(c.isdigit() for c in word) or not word.replace("_", "").isalpha()
-    if (exact or looks) and is_secret(word, Promise.PASSWORD, value.quoted, exact) and len(word) >= 5:
+    plain = word.isalpha() and not is_plain_password(word)
+    if is_secret(word, Promise.PASSWORD, value.quoted, True) and len(word) >= 5 and not plain:
         yield Hit("password", value.start, value.start + len(word))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import find_assignments
+from seasoned.redact.below import find_codes, find_printed
 from seasoned.redact.command import find_in_commands
 from seasoned.redact.hit import Hit
-from seasoned.redact.literal import is_placeholder, is_random
-from seasoned.redact.look import find_drawn
+from seasoned.redact.literal import find_drawn, is_placeholder, is_random
 from seasoned.redact.mark import COMMON_MARKS, PHONE_WORDS, find_marks
-from seasoned.redact.nearby import find_codes, find_nearby, find_printed
 from seasoned.redact.pair import PAIR_MARKS, find_pairs
 from seasoned.redact.personal import (
     FIGURES,
@@ -26,7 +25,8 @@ from seasoned.redact.personal import (
 from seasoned.redact.place import find_hashes, find_in_places
 from seasoned.redact.program import find_in_programs
 from seasoned.redact.rules import RULES, Rule
-from seasoned.redact.sentence import PASSWORD_WORDS, find_said
+from seasoned.redact.scorer import find_scored
+from seasoned.redact.sentence import find_said
 from seasoned.redact.table import find_in_tables
 
 BASE64 = LazyRegex(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
@@ -115,8 +115,8 @@ def _read(data: bytes) -> str:
 
 # No key is longer, and without a limit a text full of begin lines would take quadratic time.
 FURTHEST = 65536
-BEGIN = LazyRegex(r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
-END = LazyRegex(r"-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
+BEGIN = LazyRegex(r"-----BEGIN (?:[A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----")
+END = LazyRegex(r"-----END (?:[A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----")
 BODY = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n\\-:,→|>.()"
 LINES = LazyRegex(r"Private-Lines: \d{1,4}")
 MAC = LazyRegex(r"Private-(?:MAC|Hash): [0-9a-f]{40,64}")
@@ -124,7 +124,7 @@ MAC = LazyRegex(r"Private-(?:MAC|Hash): [0-9a-f]{40,64}")
 
 def find_blocks(text: str) -> Iterator[Hit]:
     """Private keys, from first to last line; without an end line, as far as base64 continues."""
-    if "PRIVATE KEY" in text:
+    if "PRIVATE KEY" in text or "Static key" in text:
         yield from _pem(text)
     if "Private-Lines" in text:
         done = 0
@@ -260,30 +260,31 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     if len(text) < 8:
         return []
     data = text.encode("ascii", "replace")
-    low = text.lower() if text.isascii() else data.lower().decode("ascii")
+    low = text.lower()
+    if len(low) != len(text):
+        low = data.lower().decode("ascii")  # rare letters change their length, and places would no longer be equal
     # One byte per character, so that offsets are equal in all three.
     classes = data.translate(CLASSES)
-    marks = find_marks(low)
+    places = find_marks(low)
+    marks = places.keys()
     figures = b"0" in classes
     hits: list[Hit] = []
     if marks:
-        hits += find_assignments(text, low, marks)
-        rare = marks.difference(COMMON_MARKS)
+        hits += find_assignments(text, low, places)
+        rare = marks - COMMON_MARKS
         if rare:
-            hits += find_in_places(text, low, marks)
+            hits += find_in_places(text, low, places)
             hits += find_in_programs(text, low, rare)
-            hits += find_printed(text, low, rare)
+            hits += find_printed(text, low, places)
         if figures:
-            hits += find_in_tables(text, low, marks)
-            hits += find_nearby(text, low, marks)
-            hits += find_codes(text, low, marks)
+            hits += find_in_tables(text, low, places)
+            hits += find_codes(text, low, places)
             if not marks.isdisjoint(PAIR_MARKS):
-                hits += find_pairs(text, low, marks)
+                hits += find_pairs(text, low, places)
         hits += find_in_commands(text, low, marks)
+        hits += find_said(text, low, places)
     if "$" in low:
         hits += find_hashes(text, low)
-    if not text.isascii() or not marks.isdisjoint(PASSWORD_WORDS):
-        hits += find_said(text, low, marks)
     if "@" in low:
         hits += find_emails(text, low)
         hits += find_in_urls(text)
@@ -299,11 +300,13 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
         hits += _apply(WEBHOOK, unescape(text))  # signs of base64 may cut it into short words
     if figures and b"000" in classes:
         _numbers(text, low, data, marks, hits)
-    if "private" in marks:
+    if "private" in marks or "static key" in marks:
         hits += find_blocks(text)
     _words(text, classes, depth, hits)
     if figures:
         hits += find_drawn(text, data)
+    if depth == 0 and (marks or not text.isascii()):
+        hits += find_scored(text, low)
     return hits
 
 
@@ -312,7 +315,7 @@ def unescape(text: str) -> str:
     return ESCAPE.compiled.sub(lambda match: " " * len(match[0]), text) if "\\" in text else text
 
 
-def _numbers(text: str, low: str, data: bytes, marks: set[str], hits: list[Hit]) -> None:
+def _numbers(text: str, low: str, data: bytes, marks: Set[str], hits: list[Hit]) -> None:
     """Card, account and telephone numbers, in texts with at least three digits in a row."""
     may_be_phone = not marks.isdisjoint(PHONE_WORDS)
     figures = data.translate(FIGURES)

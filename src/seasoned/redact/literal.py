@@ -1,12 +1,19 @@
-"""Values that are not secret despite their name: placeholders, references, types, counts, code."""
+"""How values look: what is not secret despite its name, and what is secret by its look alone.
+
+The first are placeholders, references, types and code; the second words drawn at random from both cases and digits.
+"""
 
 from __future__ import annotations
 
 import math
+import re
+from binascii import Error, a2b_base64
+from collections.abc import Iterator
 from itertools import pairwise
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.name import Promise, vocabulary
+from seasoned.redact.hit import Hit
+from seasoned.redact.name import NOUNS, WORDS, Noun, Promise, vocabulary
 
 LABELS = vocabulary(
     "api key keys token tokens access refresh id user client secret secrets password passwd pass pwd passphrase "
@@ -32,11 +39,13 @@ PLACEHOLDER = LazyRegex(
     | %\(?[a-z_]*\)?[sd%]? | %[a-z_]+% | @[a-z_]+@ | \#\{.*
     | __\w+__ | (?:(?:sk|pk|ghp|hf|key|token|pat|xoxb)[-_])?(?:x{3,}|\.{3,}|\*{3,}|…)[\W_x]*\w{0,6}
     | (?:change|replace)[-_ ]?me\b.* | \((?:sensitive|known|hidden|masked|redacted|none|empty|not)\b.*
+    | (?:votre|dein|deine|ihr|tu|seu|sua|twoje|uw)[-_ .].*
     | (?:your|insert|enter|replace|put|paste|change|use|add|set|provide|example|sample|dummy|fake)[-_ .].* | your\w+
     | (?:my|the|some|a|test|fake|dummy|mock|example|sample|new|old|secret|valid|invalid|wrong|bad|super)?
       [-_ ]?(?:super[-_ ]?)?
       (?:secret|db|api|auth|access|user|client|admin|app|service)?
       [-_ ]?(?:secret|password|passwd|pass|pwd|token|api[-_]?key|key)
+    | \[.* | \#[0-9a-f]{3,8} | (?:\w{1,8}[-_]){1,3}x{3,} | 1password
     | generate[-_ ].* | some[-_ ]?random\w* | enc\[.* | ref\+.*
     | .*[-_ ]here\W? | .*(?:placeholder|redacted|example|\.\.\.|…|\*{4,}|x{8,}).*
     | (?:os\.|process\.|env\.|environ|secrets\.|var\.|local\.|data\.|module\.|config\.|self\.|this\.|settings\.
@@ -54,11 +63,11 @@ SENTENCE = LazyRegex(
     r"(?i)\b(?:the|your|is|must|a|to|please|enter|invalid|required|incorrect|wrong|and|or|not|for|at|reset|forgot|with"
     r"|of|should|this|that|be|in|use|used|set|if|when|from|has|cannot|expired|missing|failed|password|token|on|by)\b"
 )
+FOREIGN_WORDS = tuple(word for word, noun in NOUNS.items() if noun is Noun.PASSWORD and not word.isascii())
 LABEL_WORD = LazyRegex(
     r"\b(?:mot de passe|senha|contraseña|passwort|kennwort|wachtwoord|hasło|heslo|parola|lösenord|adgangskode)\b"
 )
 SHOWN = 200  # enough of a value to recognise a placeholder
-WORDS = LazyRegex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 TIDY = LazyRegex(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z%]{0,3}")
 
 
@@ -88,7 +97,8 @@ UUID = LazyRegex(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 CACHE_KEY = LazyRegex(r"[A-Za-z][A-Za-z0-9_.]*(?:-[A-Za-z0-9_.]+)*-(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})")
 # `sha256`, `pbkdf2`, `argon2id`, `utf-8`: letters and figures that stand where passwords do.
 ALGORITHM = LazyRegex(
-    r"(?i)(?:sha|md|aes|rsa|des|ed|ec|es|hs|rs|ps|pbkdf|argon|oauth|utf|base|iso|http|tls|ssl|ipv|v|utf8mb|md5crypt)"
+    r"(?i)(?:ssh-)?(?:sha|md|aes|rsa|des|ed|ec|es|hs|rs|ps|pbkdf|argon|oauth|utf|base|iso|http|tls|ssl"
+    r"|ipv|v|utf8mb|md5crypt)"
     r"[-_]?\d{1,5}(?:[a-z]{0,6}|[-_/.][\w.\-/]{0,20})"
 )
 TYPED_SIGNS = "!@#$%^&*?~+"
@@ -114,6 +124,126 @@ def is_strong(word: str) -> bool:
     return signs or (mixed and figures > 1) or (figures > 3 and word[0].isalpha())
 
 
+SIGNED = LazyRegex(r"[^\W_][\w.\-]*[!#$%^&*?~+@][\w!#$%^&*?~+@.\-]*")
+
+
+def is_signed(word: str) -> bool:
+    """Words with a sign among or behind them that neither names nor sentences have: `Lemonade*Stand`."""
+    if len(word) < 6 or SIGNED.compiled.fullmatch(word) is None or not any(c.isalpha() for c in word):
+        return False
+    if "@" in word and "." in word.partition("@")[2]:
+        return False  # an address
+    return any(c in TYPED_SIGNS for c in word.rstrip("!?*~+"))
+
+
+# Words joined by a sign, of which some begin with a capital and others may not: `Fischers_Fritz`, `kee-Pass-Out`.
+JOINED = LazyRegex(r"[^\W\d_]{2,}(?:[\-_.&'+][^\W\d_]+)+")
+NAMED = vocabulary(
+    "content type user agent two factor wi fi api key http https auth oauth json web open read only self re non pre"
+)
+
+
+def is_joined(word: str) -> bool:
+    """Words that a person joined to a password, without a figure. Names of code and headers look otherwise."""
+    if len(word) < 8 or JOINED.compiled.fullmatch(word) is None or word.upper() == word:
+        return False
+    parts = re.split(r"[-_.&'+]", word)
+    if "." in word and (word.islower() or "(" in word):
+        return False
+    if word.islower():
+        return not word.isascii()
+    return not (NAMED | LABELS).intersection(part.lower() for part in parts)
+
+
+def is_made(word: str) -> bool:
+    """Whether a word looks made up by a person, where a password is likely: figures, signs or joined words."""
+    if is_placeholder(word) or any(c in word for c in "()[]{}<>;|"):
+        return False
+    return is_typed(word) or is_signed(word) or is_joined(word)
+
+
+# What code reads a value from, so that a dotted name is not a password.
+ROOTS = vocabulary(
+    "os process env environ config configuration settings self this options opts args req request props params ctx "
+    "context state module data local var system credentials session builder app user form input body event response "
+    "result conf node item obj object ref value vault spec values global globals cfg window document model payload"
+)
+DOTTED = LazyRegex(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+")
+
+
+def is_reference(word: str) -> bool:
+    """Whether a bare word is code that yields the value, rather than the value."""
+    if not REFERENCE.compiled.fullmatch(word):
+        return False
+    if DOTTED.compiled.fullmatch(word) is None:
+        return True
+    parts = word.split(".")
+    words = {w.lower() for part in parts for w in WORDS.compiled.findall(part)}
+    camel = any(part[1:].lower() != part[1:] for part in parts)
+    return camel or bool(words & (ROOTS | LABELS))
+
+
+# What is said of passwords in a sentence or a label: they are required, wrong, hashed. No word of these is one.
+SAID_OF = LazyRegex(
+    r"(?:[a-z]+(?:ed|ing|able|ible|ly|less|ful|ous|ive|ent|ment|tion|ory|ary)|phrase|word|code"
+    r"|incorrect\w*|invalid\w*|unknown|require\w*"
+    r"|insecure|(?:in)?sensitive|pogre[sš]\w+|obrigat\w+|obavezn\w+|neispravn\w+|inkorrekt\w*|incorrect[aeo]s?"
+    r"|obligat\w+|obbligat\w+|ung[uü]ltig\w*|abgelaufen|erforderlich|zur[uü]ckge\w+"
+    r"|ge[aä]ndert|gesetzt|vergessen|gespeichert|verschl[uü]sselt|n[oö]tig|expir\w+|caduc\w+|verlopen"
+    r"|vereist|onjuist\w*"
+    r"|verplicht|vergeten|gewijzigd|nieprawid\w+|b[lł][eę]dn\w+|wymagan\w+|wygas\w+|zmienion\w+|nesprávn\w+|povinn\w+"
+    r"|chybn\w+|neplatn\w+|hib[aá]s\w*|helytelen\w*|k[oö]telez\w+|lejárt|gre[sș]it\w*|incorect\w*"
+    r"|obligatori\w+|hatal[iı]"
+    r"|yanl[iı][sş]\w*|gerekli|zorunlu|ge[cç]ersiz|felaktig\w*|fel|ogiltig\w*|forkert\w*|ugyldig\w*|feil"
+    r"|p[aå]krevd|utg[aå]tt"
+    r"|udl[oø]bet|kr[aä]vs|virheellinen|v[aä]är[aä]|vanhentunut|pakollinen|salah|wajib|kedaluwarsa"
+    r"|errad[ao]|inv[aá]lid\w*"
+    r"|sbagliat[ao]|errat[ao]|scadut[ao]|vuot[ao]|vac[ií][ao]|faux|fausse|vide|requis\w*|oubli\w+"
+    r"|manquant\w*|expirad[ao]"
+    r"|неверн\w+|неправильн\w+|обязател\w+|истек\w*|устарел\w*|слаб\w+|пуст\w*|невірн\w+|хибн\w+|обов\S+|грешн\w+|λάθος"
+    r"|λανθασμέν\w+|falsch|richtig|leer|g[uü]ltig|nicht|korrekt\w*|sicher|unsicher|zu|schwach|kurz|lang|alt|neu|hier"
+    r"|correct\w*|wrong|valid\w*|empty|stored|weak|strong|short|blank|hidden|shown|known|sent|okay|fine"
+    r"|safe|unsafe|good"
+    r"|same|different|here|below|above|there|gone|lost|none|plain\w*|clear\w*|default|secret\w*|public|private|secure"
+    r"|never|always|also|only|kept|read|written|given|taken|part|just|still|what|your|this|that|these"
+    r"|those|from|with|when"
+    r"|then|than|more|most|must|should|will|would|could|have|does|like|long|plus|text|user|users|null"
+    r"|undefined|true|false"
+    r"|reset|field|manager|hash|hashes|policy|strength|input|prompt|change|changes|recovery|file|files|generator|rules"
+    r"|login|logins|page|form|value|string|length|check|checks|based|only|auth|flow|grant|store|stores|vault|type|types"
+    r"|protected|protection|reuse|rotation|sync|expiry|age|salt|encoder|column|label|box|again|twice"
+    r"|first|later|once|soon"
+    r"|clean|green|continue|break|pass|else|raise|yield|finally|fails|works|matches|exists|expires"
+    r"|remains|stays|comes|goes|gets|needs|uses|means|says)"
+)
+
+
+def is_plain_password(word: str) -> bool:
+    """Whether a plain word may be a password where the place leaves no doubt: no label, type or predicate."""
+    word = word.removeprefix("{noop}").rstrip("!?*#")
+    if len(word) < 4 or not word.translate(JOINTS).isalnum() or word.isdigit() or ALGORITHM.compiled.fullmatch(word):
+        return False
+    if HEXADECIMAL.compiled.fullmatch(word) and any(c.isdigit() for c in word):
+        return False
+    parts = {part.lower() for part in WORDS.compiled.findall(word)}
+    if not (LABELS | TYPE_NAMES).isdisjoint(parts) or is_placeholder(word) or word.isupper():
+        return False
+    if CAMEL.compiled.match(word):
+        return False  # a name in code
+    return not any(SAID_OF.compiled.fullmatch(part) for part in (word.lower(), word.lower().rpartition("-")[2]))
+
+
+JOINTS = str.maketrans("", "", "-._'")
+CAMEL = LazyRegex(r"[a-zA-Z]*[a-z][A-Z][a-zA-Z]*$")
+TYPE_NAMES = vocabulary(
+    "string str text varchar char bool boolean int integer number float object any optional bytes buffer field column "
+    "param parameter arg argument option variable const var let function func def class return null none "
+    "true false self "
+    "this input output prompt get set new env config random generate generated hash hashed encrypted schema type props"
+)
+BASE32 = LazyRegex(
+    r"(?=\D*\d\D*\d)(?:[A-Z2-7]{16}|[A-Z2-7]{24}|[A-Z2-7]{26}|[A-Z2-7]{32})"
+)  # shared for one-time codes
 MODEL = LazyRegex(
     r"(?i)\d.*Z\b.*|.*(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d.*|[a-z]{1,12}[-_ ]?\d{1,4}|[a-z]+(?:[-_][a-z]+)*[-_]\d{1,9}"
 )
@@ -193,7 +323,7 @@ def is_placeholder(value: str) -> bool:
     """Whether it is a placeholder for a secret."""
     value = value[:SHOWN]
     low = value.lower()
-    if low in EMPTY or PLACEHOLDER.compiled.fullmatch(low):
+    if low.rstrip("!?") in EMPTY or low in NOUNS or PLACEHOLDER.compiled.fullmatch(low):
         return True
     words = WORDS.compiled.findall(value)
     return (bool(words) and all(w.lower() in LABELS for w in words)) or _is_translated(low)
@@ -203,16 +333,19 @@ def _is_translated(low: str) -> bool:
     """A label of a form: letters beyond ASCII, or a word for passwords, and no figure."""
     if any(c.isdigit() for c in low) or not low.replace(" ", "").replace("-", "").isprintable():
         return False
-    return LABEL_WORD.compiled.search(low) is not None or (
-        not low.isascii() and all(c.isalpha() or not c.isascii() or c in " '’-.?!:…" for c in low)
-    )
+    if LABEL_WORD.compiled.search(low) is not None:
+        return True
+    if low.isascii() or not all(c.isalpha() or not c.isascii() or c in " '’-.?!:…" for c in low):
+        return False
+    # One word in an alphabet of Europe may be a password; sentences and other scripts are labels.
+    return " " in low or max(low) >= "\u0530" or any(word in low for word in FOREIGN_WORDS)
 
 
 def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
     """Whether a value with a suspicious name is secret. `exact`: the place holds data, not code."""
     if len(value) < 4 or is_placeholder(value):
         return False
-    if not quoted and not exact and (value[0] in "([{" or REFERENCE.compiled.fullmatch(value)):
+    if not quoted and not exact and (value[0] in "([{" or is_reference(value)):
         return False
     if promise is Promise.FAINT:
         return is_hex_key(value) or (DRAWN_WORD.compiled.fullmatch(value) is not None and is_drawn(value))
@@ -229,3 +362,126 @@ def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
     if quoted or exact:
         return len(value) >= 6 or promise is Promise.PASSWORD
     return any(c.isdigit() for c in value) or not value.replace("_", "").isalpha() or is_random(value)
+
+
+# Words that are secret by their look alone. In 117 MB of real histories and 222 MB of source and documentation hardly
+# any other word looks like that: names are made of syllables, digests and ids have one case or a prefix, and what
+# encodes a text can be decoded.
+JOINED_CLASSES = bytes(97 if 48 <= c <= 57 or (chr(c).isalpha() and c < 128) else 32 for c in range(256))
+WORD = b"a" * SHORTEST_DRAWN
+LONGEST_WORD = 200  # longer ones are data
+BLOCK = 8192  # a key or a certificate
+CONTROL = bytes(c for c in range(32) if c not in (9, 10, 13)) + b"\x7f"
+ENCODED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-="
+# What a drawing's path is written with, and an address of a cryptocurrency.
+DRAWING = LazyRegex(r"(?:[mhvlzcsqtaMHVLZCSQTA]?[0-9]+|[zZ][a-zA-Z]?)+")
+ADDRESS = LazyRegex(r"[13][1-9A-HJ-NP-Za-km-z]{25,34}|(?:bc1|0x|Qm)\w+|AAAA.*")
+# `toolu_01...`, `sha512-...`, `cus_...`: an id or a token that `rules.py` knows.
+PREFIXED = LazyRegex(r"[A-Za-z0-9]{2,12}[_\-][A-Za-z0-9+/_=\-]+")
+# The name before a word that says what it is: `"node_id": "`, `integrity: sha512-`, `h1:`, `ETag: W/"`, `--accessor `.
+LABEL = LazyRegex(
+    r"(?:(?:\\[nrt])?([\w.\-]{1,40})\\{0,8}[\"']{0,2}\s{0,4}[:=]>?\s{0,2}(?:W/)?"
+    r"|([\w\-]{2,40})[ ]{1,30})\\{0,8}[\"'`]{0,2}$"
+)
+LINE_START = LazyRegex(r"(?:^|\n|\\n)(?:[\w./\-]{1,80}:\d{1,6}:|[ \t]*\d{1,6}→|[+\-])?[ \t]*[\"'`]?$")
+# An address that grants access to those who know it.
+GRANTING = LazyRegex(r"(?i)hook|login|sign-?in|reset|invit|magic|token|verif|confirm|activat|secret|auth|private|join")
+ADDRESSED = LazyRegex(r"://[^\s\"'<>?#]*/$")
+REACH = 200
+LONG_ENOUGH = 20
+PUBLIC_LABELS = vocabulary(
+    "id ids uid uuid guid kid sub hash hashes digest integrity sum checksum etag nonce fingerprint thumbprint cursor "
+    "commit rev revision ref address addr pubkey public instance node video sheet doc document file filename path url "
+    "uri href src image img data base64 b64 d content body blob challenge h sha md crc "
+    "signature identifier voice secure enc encrypted ciphertext sealed x thread message trace span "
+    "request version build name class page next prev "
+    "continuation offset boundary accessor peer iv tag rowid stdout output text result"
+)
+
+
+def find_drawn(text: str, data: bytes) -> Iterator[Hit]:
+    """Words that look drawn, outside of paths, addresses and what names an id. `data` has one byte a character."""
+    joined = data.translate(JOINED_CLASSES)
+    at = joined.find(WORD)
+    while at >= 0:
+        end = joined.find(b" ", at + SHORTEST_DRAWN)
+        if end < 0:
+            end = len(joined)
+        # Most long words have no figure.
+        if not data[at:end].isalpha() and end - at <= LONGEST_WORD and is_drawn(text[at:end]):
+            yield from _around(text, at, end)
+        at = joined.find(WORD, end)
+
+
+def _around(text: str, start: int, end: int) -> Iterator[Hit]:
+    """The whole word around a part that looks drawn, unless what is around it names an id or data."""
+    near = text[max(0, start - LONGEST_WORD) : start]
+    first = start - (len(near) - len(near.rstrip(ENCODED)))
+    near = text[end : end + LONGEST_WORD]
+    last = end + len(near) - len(near.lstrip(ENCODED))
+    if first and text[first - 1] == "\\" and text[first] in "nrt":
+        first += 1
+    if text[first] in "+-" and (first == 0 or text[first - 1] == "\n"):
+        first += 1  # the sign of a diff
+    # `name=` belongs to the word only as padding.
+    cut = text.rfind("=", first, start)
+    first = cut + 1 if cut >= 0 else first
+    slash = text.rfind("/", first, start)
+    address = ADDRESSED.compiled.search(text, max(0, slash - REACH), slash + 1) if slash >= 0 else None
+    first = slash + 1 if address is not None else first
+    word = text[first:last].rstrip("=")
+    if PREFIXED.compiled.fullmatch(word) or DRAWING.compiled.fullmatch(word) or ADDRESS.compiled.fullmatch(word):
+        return
+    before, after = text[max(0, first - 60) : first], text[last : last + 2]
+    if address is not None:
+        if len(word) >= LONG_ENOUGH and GRANTING.compiled.search(address[0]) is not None and "/" not in word:
+            yield Hit("url-key", first, last)
+        return
+    if (
+        not word
+        or is_placeholder(word)
+        or before[-1:] in ("/", ".", "%", "@", "#", ",", "?", "&", "~", "]")
+        or "/" in word[:2]
+    ):
+        return
+    if after[:1] in ("/", ".", "(", "[") and after[1:].isalnum():
+        return
+    if before.lower().endswith(("enc(", "x25519 ")) or "encryptedData" in text[max(0, first - 400) : first]:
+        return
+    if len(word) > LONGEST_WORD or is_public(before) or decodes_to_text(word):
+        return
+    # A word that fills its line is an id or a line of encoded data; `nearby.py` knows what is printed below a name.
+    alone = LINE_START.compiled.search(before) is not None and after[:1] in ("", "\n", "\r", "\\")
+    if alone or "-----BEGIN " in text[max(0, first - BLOCK) : first]:
+        return
+    yield Hit("random", first, last)
+
+
+def is_public(before: str) -> bool:
+    """Whether the name before a word says that it may be seen by all."""
+    label = LABEL.compiled.search(before)
+    if label is None:
+        return False
+    words = [word.lower() for word in WORDS.compiled.findall(label[1] or label[2]) if not word.isdigit()]
+    if before[: label.start()].endswith(("?", "&")):
+        return True  # a parameter of an address: its name is known, or it is none
+    if before[: label.start()].lower().endswith("public "):
+        return True
+    if not words or "public" in words or "sha" in words:
+        return bool(words)
+    # Parts of public keys and the variables of packed code have names of one letter.
+    return words[-1] in PUBLIC_LABELS or (len(words[-1]) == 1 and label[1] is not None)
+
+
+def decodes_to_text(word: str) -> bool:
+    """Whether the word is a text in base64: what is secret in it is found there."""
+    packed = word.replace("-", "+").replace("_", "/")
+    # The n of an escaped newline may stand before it.
+    for skip in (0, 1):
+        try:
+            data = a2b_base64(packed[skip : skip + (len(packed) - skip) // 4 * 4])
+        except (Error, ValueError):
+            continue
+        if data.isascii() and data.translate(None, CONTROL) == data:
+            return True
+    return False

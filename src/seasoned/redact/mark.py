@@ -6,22 +6,38 @@ wheels of it are published, the look is several times as fast; what it finds is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from seasoned.redact.assignment import SESSION_MARKS
+from seasoned.redact.below import CODE_MARKS, OWNED_MARKS, PRINTS
 from seasoned.redact.command import LISTED_MARKS, SHORT_OPTIONS
-from seasoned.redact.nearby import CODE_MARKS, OWNED_MARKS, PRINTS
+from seasoned.redact.name import FOREIGN, NOUNS
 from seasoned.redact.pair import PAIR_MARKS
-from seasoned.redact.place import CALL_MARKS
+from seasoned.redact.place import CALL_MARKS, TAKING_MARKS
 from seasoned.redact.program import programs
 from seasoned.redact.table import HOLDER_MARKS
 
 # Lower-case.
 # Words of names stand in every other text, the other marks in few.
-NAME_MARKS = ("pass", "pw", "cre", "auth", "key", "ken", "kie", "_pat", "salt", "pepper", "appid", *SESSION_MARKS)
+NAME_MARKS = (
+    "pass",
+    "pw",
+    "cret",
+    "cred",
+    "auth",
+    "key",
+    "ken",
+    "kie",
+    "_pat",
+    "salt",
+    "pepper",
+    "appid",
+    *SESSION_MARKS,
+)
 # Heads of columns, words for a key, and words before a code.
 WORD_MARKS = (
-    "pwd", "api_key", "api key", "access key", "access_key", "_token", "secret_key", "token", "cred", "api-key",
+    "pwd", "_pass", *FOREIGN, "api_key", "api key", "access key", "access_key", "_token", "secret_key", "token", "cred",
+    "api-key",
     "apikey", "ess key", "ess_key", "ate key", "ret key", "ing key", "new key", "ense key",
     "secret_key", "master.key", "setup key", "master key", "private_key", "private.key", "accesskey", *OWNED_MARKS,
 )  # fmt: skip
@@ -44,49 +60,70 @@ _RARE_MARKS = (
     # Calls.
     "login", "connect", "wifi.begin", "sequelize", "database(", ".auth(", "authenticate", "sign_in", "signin", "logon",
     "userpwd", "credential", "basicauth", "basic_auth", "plainauth", "pdo", "define(",
-    "totp", "totp(", "hotp(", "jwt.", "hmac(", "hmac.new(", "fernet(", "authenticator.",
-    *CALL_MARKS, *HOLDER_MARKS, "insert into",
+    "totp", "totp(", "hotp(", "hmac256(", "hmac512(", "jwt.", "hmac(", "hmac.new(", "fernet(", "authenticator.",
+    *CALL_MARKS, *TAKING_MARKS, *HOLDER_MARKS, "insert into",
     # What people say.
     *PRINTS, *CODE_MARKS,
-    "log in", "passwort", "wifi:", "accounts",
-    "de passe", "passord", "kennwort", "senha", "woord", "sandi", "contrasena", "parola",
-    "parole", "heslo", "haslo", "sifre", "lozinka", "jelszo", "salasana", "adgangskode", "losenord", "mdp", "clave",
-    "contrasenya", "pasahitza", "laluan", "geslo", "nenosiri", "parool", "pasvorto", "fjalekalim", "zaporka", "chiave",
+    "log in", "wifi:", "accounts", "12. ", "12) ", "static key",
 )  # fmt: skip
 
 PHONE_WORDS = ("tel", "phone", "mobile")
 COMMON_MARKS = frozenset(
-    (*PHONE_WORDS, *SHORT_OPTIONS, *NAME_MARKS, *WORD_MARKS, *set(PAIR_MARKS).difference(_RARE_MARKS))
+    (*PHONE_WORDS, *SHORT_OPTIONS, *NAME_MARKS, *WORD_MARKS, *{*PAIR_MARKS, *NOUNS}.difference(_RARE_MARKS))
 )
-MARKS = tuple(dict.fromkeys((*PHONE_WORDS, *SHORT_OPTIONS, *NAME_MARKS, *WORD_MARKS, *PAIR_MARKS, *_RARE_MARKS)))
+MARKS = tuple(
+    dict.fromkeys((*PHONE_WORDS, *SHORT_OPTIONS, *NAME_MARKS, *WORD_MARKS, *NOUNS, *PAIR_MARKS, *_RARE_MARKS))
+)
 
 # The programs whose arguments are read; their own tuple, since without the library they are looked for by their words.
 PROGRAM_MARKS = tuple(programs())
-_finder: Callable[[str], Iterable[str]] | None = None
+# Where each mark of a text begins.
+Marks = dict[str, list[int]]
+_finder: Callable[[str], Marks] | None = None
 
 
-def find_marks(low: str) -> set[str]:
-    """The marks that stand in a lower-cased text."""
+def find_marks(low: str) -> Marks:
+    """The marks that stand in a lower-cased text, and where."""
     global _finder
     if _finder is None:
         _finder = _fast_finder() or find_marks_plainly
-    return set(_finder(low))
+    return _finder(low)
 
 
-def find_marks_plainly(low: str) -> list[str]:
+def find_marks_plainly(low: str) -> Marks:
     """The same without the library. One expression for all would be slower: most letters begin one of them."""
     found = [mark for mark in MARKS if mark in low]
     for end in {mark[-3:] for mark in PROGRAM_MARKS}:
         if end in low:
             found += [mark for mark in PROGRAM_MARKS if mark.endswith(end) and mark in low]
-    return found
+    return {mark: _starts(low, mark) for mark in found}
 
 
-def _fast_finder() -> Callable[[str], Iterable[str]] | None:
+def _starts(low: str, mark: str) -> list[int]:
+    starts, at = [], low.find(mark)
+    while at >= 0:
+        starts.append(at)
+        at = low.find(mark, at + 1)
+    return starts
+
+
+def _fast_finder() -> Callable[[str], Marks] | None:
     try:
         from ahocorasick_rs import AhoCorasick, Implementation
     except ImportError:
         return None
+    every = tuple(dict.fromkeys((*MARKS, *PROGRAM_MARKS)))
     # Of its own accord it takes a form a third as fast for more than a hundred marks.
-    automaton = AhoCorasick((*MARKS, *PROGRAM_MARKS), implementation=Implementation.DFA)
-    return lambda low: automaton.find_matches_as_strings(low, overlapping=True)
+    automaton = AhoCorasick(every, implementation=Implementation.DFA)
+
+    def find(low: str) -> Marks:
+        found: Marks = {}
+        for number, start, _ in automaton.find_matches_as_indexes(low, overlapping=True):
+            mark = every[number]
+            if mark in found:
+                found[mark].append(start)
+            else:
+                found[mark] = [start]
+        return found
+
+    return find

@@ -7,30 +7,35 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from seasoned.lazy_regex import LazyRegex
+from seasoned.redact.assignment import APP_PASSWORD
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import (
     SHORTEST_DRAWN,
     is_drawn,
     is_hex_key,
+    is_made,
     is_made_up,
     is_placeholder,
+    is_plain_password,
     is_random,
     is_secret,
     is_typed,
 )
-from seasoned.redact.name import kind_of, promise, vocabulary
+from seasoned.redact.name import Promise, kind_of, promise, vocabulary
 
 # What crypt(3) and its relatives write: `$6$salt$...`, `$2b$12$...`, `$argon2id$...`.
 HASH = LazyRegex(
     # Docker Compose doubles the dollar.
-    r"\$(?:2[abxy]?\${1,2}\d\d\${1,2}[./A-Za-z0-9]{53}|(?:[156y]|7|gy|apr1|sha1|md5)\$(?:rounds=\d{1,9}\$|j[./A-Za-z0-9]{1,8}\$)?"
+    r"\$(?:2[abxy]?\${1,2}\d\d\${1,2}[./A-Za-z0-9]{53}|(?:[156y]|7|gy|apr1|sha1|md5)\$(?:rounds=\d{1,9}\$"
+    r"|j[./A-Za-z0-9]{1,8}\$)?"
     r"[./A-Za-z0-9]{1,64}\$[./A-Za-z0-9]{20,128}|argon2(?:id|i|d)\$[a-z0-9=,$]{1,64}\$[A-Za-z0-9+/]{8,128}\$"
     r"[A-Za-z0-9+/]{16,256}"
     # phpass and Drupal; salt and digest of Werkzeug; SCRAM of PostgreSQL.
     r"|[PH]\$[./A-Za-z0-9]{31}(?![./A-Za-z0-9])|S\$[./A-Za-z0-9]{52}|[A-Za-z0-9]{6,32}\$[0-9a-f]{40,128}(?![0-9a-f])"
+    r"|krb5(?:tgs|asrep|pa)\$[^\s\"']{40,4000}"
     r"|\d{4,6}:[A-Za-z0-9+/]{16,64}={0,2}\$[A-Za-z0-9+/]{27,88}={0,2}:[A-Za-z0-9+/]{27,88}={0,2})"
 )
 LDAP_HASH = LazyRegex(r"\{(?:s?sha(?:256|384|512)?|s?md5|crypt|pbkdf2[\w\-]{0,12})\}([a-z0-9+/$.=]{20,256})")
@@ -117,6 +122,21 @@ _ARGUMENTS = (
     r"""(?:\s?\(|[ ](?=["']))(?:\s{0,2}[^()"'\n,]{1,80},|\s{0,2}\\{0,4}["'][^"'\n]{0,200}\\{0,4}["'],){1,3}"""
     r"""\s{0,2}\\{0,4}["']([^"'\s\\]{5,128})\\{0,4}["']"""
 )
+_BEFORE_IT = r"""(?:\s{0,2}[^()"'\n,]{1,80},|\s{0,2}\\{0,4}["'][^"'\n]{0,200}\\{0,4}["'],)"""
+# Calls that take a password at a known place, whatever it looks like.
+TAKING = {
+    mark: LazyRegex(
+        rf"""{mark}\s?\(\s{{0,4}}{_BEFORE_IT}{{{number}}}\s{{0,4}}\\{{0,4}}["']([^"'\n\\]{{4,80}})\\{{0,4}}["']"""
+    )
+    for mark, number in {
+        "pdo": 2, "getconnection": 2, "networkcredential": 1, "mysqli_connect": 2, "sequelize": 2, "basicauth": 1,
+        "basic_auth": 1, "basicauthcredentials": 1, "wifi.begin": 1, "plainauth": 2, "mysqli": 2,
+        "usernamepasswordtoken": 1,
+        "usernamepasswordcredentials": 1, "usernamepasswordauthenticationtoken": 1, "pscredential": 1, "credentials": 1,
+        "imap_open": 2, "ftp_login": 2, "oci_connect": 1, "pg8000.connect": 1, "withbasicauth": 1, "setbasicauth": 1,
+    }.items()
+}  # fmt: skip
+TAKING_MARKS = tuple(TAKING)
 CALLS = {
     **{name: LazyRegex(rf"{name}{_ARGUMENTS}") for name in ("basicauth", "basic_auth", "plainauth")},
     "credential": LazyRegex(rf"credentials?{_ARGUMENTS}"),
@@ -145,12 +165,15 @@ CALL_REACH = 240
 _KEY = r"""\(?(?:[^()"'\n]{1,80},\s?|["'][^"'\n]{1,40}["'],\s?)?b?\\{0,4}["']([\w+/=\-]{16,256})\\{0,4}["']"""
 SIGNING = {
     **{mark: LazyRegex(re.escape(mark) + r"\w{3,12}" + _KEY) for mark in ("jwt.", "authenticator.")},
-    **{mark: LazyRegex(re.escape(mark) + _KEY) for mark in ("totp(", "hotp(", "hmac(", "hmac.new(", "fernet(")},
+    **{
+        mark: LazyRegex(re.escape(mark) + _KEY)
+        for mark in ("hmac256(", "hmac512(", "totp(", "hotp(", "hmac(", "hmac.new(", "fernet(")
+    },
 }
 NET_USE = LazyRegex(
     r"net user? (?:[^\n]{0,120}?/user:\S{1,80}|(?:[a-z]:\s)?[\w.\-\\$]{1,80})\s([^\s/*\"'\\][^\s\"']{3,127})"
 )
-PSK = LazyRegex(r"""psk(?:\s{0,2}=\s{0,2}|\s)\\{0,4}["']?([^\s"'\\]{8,64})""")
+PSK = LazyRegex(r"""psk(?:["']?\s{0,2}[:=]\s{0,2}|\s)\\{0,4}["']?([^\s"'\\]{8,64})""")
 WIFI_CODE = LazyRegex(r"wifi:[^\n]{0,120}?;p:([^;\n]{4,64});")
 WALLET_KEY = LazyRegex(r"(?:accounts|wallet)\W{1,8}0x([0-9a-f]{64})(?![0-9a-f])")
 # Twelve words or more and no joining word among them.
@@ -163,6 +186,7 @@ JOINING = vocabulary(
 )
 PHRASE_MARKS = ("phrase", "words", "seed", "mnemo", "wallet")
 PHRASE_REACH = 300
+NUMBERED = LazyRegex(r"1[.):][ ]?[a-z]{3,8}(?:(?:\s|,|\\n|[\d→+]){1,14}?\d{1,2}[.):][ ]?[a-z]{3,8}){11,23}(?![a-z])")
 WORD_COUNTS = (12, 15, 18, 21, 24)
 
 
@@ -171,7 +195,13 @@ CIPHERS = ("crypt", "cipher", "wallet", "aes.", "hmac", "signer", "key(", "secre
 BYTE_KEY_MARKS = ("secret", "wallet", "seed", "solana", "keypair", "private")
 KEYED = {**SIGNING, "login": LOGIN_TOKEN}
 # By the mark: the kind of the secret, and where it stands beside the mark.
+# What an agent types into a field: `{"element": "Password field", "text": "X"}`.
+TYPED_IN = LazyRegex(
+    r"""password[^"\\]{0,20}\\{0,4}"(?:,\s?\\{0,4}"\w{1,12}\\{0,4}":\s?\\{0,4}"?[\w\-]{0,20}\\{0,4}"?){0,3}"""
+    r""",\s?\\{0,4}"(?:text|value)\\{0,4}":\s?\\{0,4}"([^"\\]{4,80})"""
+)
 BESIDE: dict[str, tuple[tuple[str, LazyRegex], ...]] = {
+    "password": (("password", TYPED_IN),),
     "secret": (("secret", SECRET_SET), ("secret", ENABLE_SECRET)),
     **{mark: (("secret", pattern),) for mark, pattern in LEVEL_SECRETS.items()},
     "vault ": (("secret", VAULT_PUT),),
@@ -200,14 +230,16 @@ BESIDE: dict[str, tuple[tuple[str, LazyRegex], ...]] = {
 }
 
 
-READ = frozenset((*BESIDE, *CALLS, *KEYED))
+READ = frozenset((*BESIDE, *CALLS, *KEYED, *TAKING))
 
 
-def find_in_places(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
+def find_in_places(text: str, low: str, marks: Mapping[str, list[int]]) -> Iterator[Hit]:
     """Secrets that their surroundings give away. `low` is the lower-cased ASCII view with the same places."""
-    for mark in marks.intersection(READ):
+    for mark in READ & marks.keys():
         for kind, pattern in BESIDE.get(mark, ()):
             yield from _group(kind, pattern, text, low)
+        if mark in TAKING:
+            yield from _taken(TAKING[mark], text, low)
         if mark in CALLS:
             yield from _group("password", CALLS[mark], text, low, needs_mix=True)
         if mark in KEYED:
@@ -219,7 +251,7 @@ def find_in_places(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
         yield from _literals(SECRET_ASSIGNED, text, low)
     if " priv " in marks:
         yield from _literals(ALGORITHM_KEY, text, low)
-    if not marks.isdisjoint(BYTE_KEY_MARKS):
+    if not marks.keys().isdisjoint(BYTE_KEY_MARKS):
         for match in BYTE_KEY.compiled.finditer(low):
             if match[0].count(",") in (31, 63):
                 yield Hit("private-key", match.start(), match.end())
@@ -227,9 +259,9 @@ def find_in_places(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
         yield from _named(DEFINE, text, low)
     if "::set-" in marks:
         yield from _named(WORKFLOW_OUTPUT, text, low)
-    if not marks.isdisjoint(JAR_MARKS):
+    if not marks.keys().isdisjoint(JAR_MARKS):
         yield from _random_group(COOKIE_JAR, text, low)
-    if not marks.isdisjoint(BACKUP_MARKS):
+    if not marks.keys().isdisjoint(BACKUP_MARKS):
         yield from _backup_codes(low)
     if "kty" in marks:
         for match in JWK_PART.compiled.finditer(text):
@@ -241,7 +273,12 @@ def find_in_places(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
         yield from _state(text, low)
     if "variable " in marks:
         yield from _named(VARIABLE, text, low)
-    if not marks.isdisjoint(PHRASE_MARKS):
+    if "12. " in marks or "12) " in marks:
+        for match in NUMBERED.compiled.finditer(low):
+            words = re.findall(r"[a-z]{3,8}", match[0])
+            if len(words) in WORD_COUNTS and not JOINING.intersection(words):
+                yield Hit("seed-phrase", match.start(), match.end())
+    if not marks.keys().isdisjoint(PHRASE_MARKS):
         yield from _phrases(low)
 
 
@@ -257,7 +294,9 @@ def _literals(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
     """What a command that stores secrets is given: hosts and names of users stay."""
     for match in pattern.compiled.finditer(low):
         word = text[match.start(1) : match.end(1)]
-        if not is_placeholder(word) and (is_made_up(word) or is_random(word)):
+        named = promise(low[match.start() : match.start(1)].rstrip("=\"'").rpartition("=")[2]) >= Promise.WEAK
+        plain = named and (is_made(word) or is_plain_password(word))
+        if not is_placeholder(word) and (plain or is_made_up(word) or is_random(word)):
             yield Hit("secret", match.start(1), match.end(1))
 
 
@@ -268,12 +307,10 @@ def _group(kind: str, pattern: LazyRegex, text: str, low: str, needs_mix: bool =
             yield Hit(kind, match.start(1), match.end(1))
 
 
-def _arguments(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
-    for mark in marks.intersection(CALL_MARKS):
-        at = low.find(mark)
-        while at >= 0:
+def _arguments(text: str, low: str, marks: Mapping[str, list[int]]) -> Iterator[Hit]:
+    for mark in marks.keys() & CALL_MARKS:
+        for at in marks[mark]:
             call = CALL_NAME.compiled.match(low, at)
-            end = at + len(mark)
             if call is not None:
                 end = call.end()
                 line = low.find("\n", end, end + CALL_REACH)
@@ -282,16 +319,23 @@ def _arguments(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
                     typed = is_made_up(word) and sum(c.isdigit() for c in word) > 1
                     if typed or (len(word) >= SHORTEST_DRAWN and is_drawn(word)) or (mark in CIPHERS and _is_key(word)):
                         yield Hit("password", match.end(1) - len(word), match.end(1))
-            at = low.find(mark, end)
 
 
 def _is_key(word: str) -> bool:
     return is_hex_key(word) or (len(word) > 15 and word.isalnum() and is_typed(word))
 
 
+def _taken(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
+    for match in pattern.compiled.finditer(low):
+        word = text[match.start(1) : match.end(1)]
+        if is_made(word) or is_plain_password(word) or APP_PASSWORD.compiled.fullmatch(word) is not None:
+            yield Hit("password", match.start(1), match.end(1))
+
+
 def _random_group(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
     for match in pattern.compiled.finditer(low):
-        if is_random(text[match.start(1) : match.end(1)]):
+        word = text[match.start(1) : match.end(1)]
+        if is_random(word) or (pattern is not LOGIN_TOKEN and pattern is not COOKIE_JAR and is_plain_password(word)):
             yield Hit("secret", match.start(1), match.end(1))
 
 
@@ -319,7 +363,7 @@ def _named(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
 
 def _is_mix(word: str) -> bool:
     """Whether a password was typed here rather than a word: a figure or a sign among letters."""
-    return any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+    return (any(c.isdigit() for c in word) and any(c.isalpha() for c in word)) or is_made(word)
 
 
 def _manifest(text: str, low: str) -> Iterator[Hit]:

@@ -8,13 +8,14 @@ sign) in the next argument. `@2`: the second argument that is not an option. `@2
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cache
 from typing import NamedTuple
 
+from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import AssignedValue, read_value
 from seasoned.redact.hit import Hit
-from seasoned.redact.literal import TIDY, is_placeholder, is_random, is_secret, is_typed
+from seasoned.redact.literal import TIDY, is_made, is_placeholder, is_plain_password, is_random, is_secret
 from seasoned.redact.name import Promise
 
 TABLE = """
@@ -108,6 +109,12 @@ pg_md5: @1
 ldapsearch, ldapadd, ldapmodify, ldapdelete, ldapwhoami, ldapmodrdn, ldapcompare, ldapvi: -w
 ldappasswd: -w -s -a
 net user: @2
+isql: @3
+requirepass, masterauth, key-string, insecure-password: @1
+neighbor: password
+radius-server, tacacs-server: key
+winrs: -p:*
+htpasswd -b -c, htpasswd -bc, htpasswd -b, htpasswd -cb: @3
 samba-tool user create, samba-tool user add: @2
 # messages and mail
 rabbitmqctl add_user, rabbitmqctl change_password, rabbitmqctl authenticate_user: @2
@@ -155,6 +162,7 @@ walletpassphrasechange: @1 @2
 rootpw: --plaintext --iscrypted @1
 """
 LONGEST = 1200
+COMMAND = LazyRegex(r"(?:^|[$#>%;&|(`\"'+]|→|sudo)[ \t]{0,4}(?:sudo )?[\w./\-]{2,30}(?: [\w\-:./]{1,40}){0,5}$")
 MOST_WORDS = 60
 ENDS = "|;&)\n\r`"
 
@@ -208,7 +216,7 @@ def programs() -> dict[str, Arguments]:
     return table
 
 
-def find_in_programs(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
+def find_in_programs(text: str, low: str, marks: Set[str]) -> Iterator[Hit]:
     """Secrets among the arguments of programs that the table knows."""
     table = programs()
     for mark in marks:
@@ -231,6 +239,10 @@ class _CommandLine:
     def __init__(self, text: str, at: int, arguments: Arguments) -> None:
         self.text, self.at, self.known = text, at, arguments
         self.limit = min(len(text), at + LONGEST)
+        line = text[max(0, at - 80) : at]
+        line = line[max(line.rfind("\n"), line.rfind("\\n") + 1) + 1 :]
+        # Not a sentence that names the program.
+        self.is_command = COMMAND.compiled.search(line) is not None
 
     def _next(self) -> AssignedValue | None:
         text, at = self.text, self.at
@@ -243,6 +255,10 @@ class _CommandLine:
             self.at = at + 3
             return AssignedValue(at, at + 3, False)
         value = read_value(text, at)
+        if value is None and text[at] == "\\":
+            # A share of Windows.
+            end = at + len(text[at : at + 200].split(None, 1)[0])
+            value = AssignedValue(at, end, False)
         if value is None:
             self.at = at
             return None
@@ -272,6 +288,8 @@ class _CommandLine:
                 if word[0] in "-/":
                     yield from self._given(following)
                 elif following is not None:
+                    if text[following.start : following.end] in ("0", "7", "5"):
+                        following = self._next() or following  # how it is encrypted
                     yield from self._placed(following)
             elif word in known.paired:
                 yield from self._after_sign(self._next(), known.paired[word])
@@ -293,7 +311,7 @@ class _CommandLine:
 
     def _given(self, value: AssignedValue | None) -> Iterator[Hit]:
         """The value of an option: anything but a placeholder, a path and another option."""
-        if value is None or value.end <= value.start:
+        if value is None or value.end <= value.start or self._is_name(value):
             return
         word = self.text[value.start : value.end]
         if word[0] in "-$/~(<" or (word.isdigit() and len(word) < 6):
@@ -315,13 +333,18 @@ class _CommandLine:
         ):
             yield Hit("password", value.start + len(name) + 1, value.end)
 
+    def _is_name(self, value: AssignedValue) -> bool:
+        """Whether what follows in quotes is the next name of an object, rather than an argument."""
+        return value.quoted and self.text[value.end : value.end + 4].lstrip("\\\"'").startswith(":")
+
     def _placed(self, value: AssignedValue) -> Iterator[Hit]:
         """An argument known by its place alone: it must look like a password."""
         word = self.text[value.start : value.end]
-        if len(word) < 5:
+        if len(word) < 5 or self._is_name(value):
             return
         path = "/" in word and not is_random(word)
         if path or word[0] in "-$<" or TIDY.compiled.fullmatch(word) or is_placeholder(word):
             return
-        if is_typed(word) or is_random(word) or (value.quoted and not word.isalpha() and " " not in word):
+        plain = self.is_command and is_plain_password(word)
+        if plain or is_made(word) or is_random(word) or (value.quoted and not word.isalpha() and " " not in word):
             yield Hit("password", value.start, value.end)

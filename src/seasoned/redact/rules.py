@@ -28,7 +28,7 @@ def _rule(kind: str, anchors: str, source: str, group: int = 0, check: str = "")
 
 
 RULES: tuple[Rule, ...] = (
-    _rule("aws-key-id", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}(?![A-Za-z0-9])", check="mixed"),
+    _rule("aws-key-id", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])", check="mixed"),
     _rule("github", "ghp_ gho_ ghs_ ghu_ ghr_", r"gh[pousr]_[A-Za-z0-9]{30,255}", check="mixed"),
     _rule("github", "github_pat_", r"github_pat_[A-Za-z0-9_]{36,255}", check="mixed"),
     _rule("gitlab", "gl", r"gl(?:pat|dt|rt|ptt|ft|oas|cbt|imt|agent|soat|ffct|rtr|wt)-[A-Za-z0-9_\-]{20,300}(?:\.[a-z0-9.]{9,20})?", check="mixed"),
@@ -176,6 +176,10 @@ RULES: tuple[Rule, ...] = (
     _rule("paseto", ".local.", r"(?<![A-Za-z0-9])v[1-4]\.local\.[A-Za-z0-9_\-]{40,2048}"),
     _rule("launchdarkly", "sdk-", r"(?<![A-Za-z0-9\-])sdk-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])"),
     _rule("buildkite", "bkct_ bkpt_", r"bk[cp]t_[A-Za-z0-9_\-]{30,80}"),
+    _rule("licence", "-", r"(?<![A-Za-z0-9\-])(?=[A-Z0-9\-]*\d)(?=[A-Z0-9\-]*[A-Z])[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![A-Za-z0-9\-])"),
+    _rule("recovery-key", "-", r"(?<![\d\-])\d{6}(?:-\d{6}){7}(?![\d\-])"),
+    _rule("grub-hash", "grub.pbkdf2", r"grub\.pbkdf2\.sha512\.\d{3,7}\.[0-9A-F]{32,256}\.[0-9A-F]{32,256}"),
+    _rule("postgres-hash", "md5", r"(?<![A-Za-z0-9])md5[0-9a-f]{32}(?![A-Za-z0-9])"),
     _rule("bearer", "earer earer%20 EARER earer+", r"(?i:bearer)(?:\s|%20|\+)+([A-Za-z0-9_\-.~+/]{16,4096}=*)", 1, "random"),
     _rule("basic", "asic ASIC", r"(?i:basic)(?:\s|%20|\+)+([A-Za-z0-9+/]{8,400}={0,2})", 1, "pair"),
     _rule("signature", "sig= ature=", r"(?i)(?:[?&;]|%26|%3f|amp;)(?:sig|signature|x-amz-signature|x-goog-signature)=([A-Za-z0-9%+/_\-]{20,1024}=*)", 1),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit, line_start
-from seasoned.redact.literal import is_made_up, is_placeholder, is_secret, is_typed
-from seasoned.redact.name import Promise, promise
+from seasoned.redact.literal import is_made, is_placeholder, is_plain_password, is_secret
+from seasoned.redact.name import FOREIGN, Promise, promise
 
 # By their marks: the head of a column, between two delimiters or the ends of its line. One expression for each, since
 # one that begins with a choice is slow.
@@ -16,7 +16,10 @@ HEADS = {name: LazyRegex(name + _END) for name in ("password", "secret", "passwd
 HEADS |= {
     name: LazyRegex(name + _END) for name in ("api_key", "api key", "access key", "access_key", "_token", "secret_key")
 }
-HEADS |= {name: LazyRegex(name + r"[ *]{0,20}[|\t]") for name in ("pass", "pin")}
+SHORT_HEADS = ("pass", "pin", "clave", "mdp", "pw")
+HEADS |= {name: LazyRegex(name + _END) for name in FOREIGN if name != "authtok"}
+HEADS |= {name: LazyRegex(r"(?<![a-z])" + name + r"[\" *]{0,20}(?=[|\t\r\n]|\\[trn])") for name in SHORT_HEADS}
+HEADS["_pass"] = LazyRegex("_pass" + _END)
 HEADS["token"] = LazyRegex(r"token[*]{0,2}[ ]{0,20}(?=[|\t\r\n]|\\t)")  # code writes `token,`
 CELL = LazyRegex(r"[\w .\-*]{0,40}")
 RULE = LazyRegex(r"[\-+|:= →\d]*")
@@ -43,19 +46,20 @@ LONGEST_ROW = 4096
 MOST_ROWS = 2000
 
 
-def find_in_tables(text: str, low: str, marks: set[str]) -> Iterator[Hit]:
+def find_in_tables(text: str, low: str, marks: Mapping[str, list[int]]) -> Iterator[Hit]:
     """The cells below a head that names a secret."""
-    for mark, pattern in HEADS.items():
-        if mark in marks:
-            yield from _below(pattern, text, low)
+    for mark in HEADS.keys() & marks.keys():
+        yield from _below(HEADS[mark], text, low, marks[mark])
     if "insert into" in marks:
         yield from _inserted(text, low)
-    for mark in marks.intersection(SPACED_MARKS):
-        for head in SPACED_HEADS[mark].compiled.finditer(low):
-            yield from _spaced_column(text, low, head.start(), head[0])
+    for mark in SPACED_MARKS & marks.keys():
+        for at in marks[mark]:
+            head = SPACED_HEADS[mark].compiled.match(low, at) if not text[at].islower() else None
+            if head is not None:
+                yield from _spaced_column(text, low, at, head[0])
     for mark in HOLDER_MARKS:
         if mark in marks:
-            yield from _held(text, low, mark)
+            yield from _held(text, low, mark, marks[mark])
 
 
 def _inserted(text: str, low: str) -> Iterator[Hit]:
@@ -87,17 +91,16 @@ def _spaced_column(text: str, low: str, at: int, head: str) -> Iterator[Hit]:
         cell = SPACED_CELL.compiled.match(row, column)
         if cell is None or (column and not row[column - 1 : column].isspace()):
             break
-        if is_typed(cell[0]) and is_secret(cell[0], promise(head.strip()), True, True):
+        if is_cell(cell[0], promise(head.strip())) and is_secret(cell[0], promise(head.strip()), True, True):
             yield Hit("secret", at + column, at + cell.end())
         if last < 0:
             break
         at = last + len(end)
 
 
-def _held(text: str, low: str, name: str) -> Iterator[Hit]:
+def _held(text: str, low: str, name: str, places: list[int]) -> Iterator[Hit]:
     """Secrets in a list or an object with a name: `tokens: [...]`, `passwords:` and the indented lines below."""
-    found = -1
-    while (found := low.find(name, found + 1)) >= 0:
+    for found in places:
         holder = HELD.compiled.match(low, found + len(name))
         if holder is None:
             continue
@@ -109,20 +112,25 @@ def _held(text: str, low: str, name: str) -> Iterator[Hit]:
             lines = INDENTED.compiled.match(low, at)
             stretch = lines.span() if lines is not None else (at, at)
         promised = promise(name)
+        if "kty" in low[stretch[0] : stretch[0] + 80]:
+            continue  # public keys
         for item in ITEM.compiled.finditer(text, *stretch):
             start, end = item.span(item.lastindex or 0)
             word = text[start:end]
-            made = is_made_up(word) if promised is Promise.PASSWORD else is_secret(word, Promise.FAINT, True, True)
-            if made and len(word) > 7 and not is_placeholder(word) and "/" not in word[:1]:
+            made = (
+                is_cell(word, promised) if promised is Promise.PASSWORD else is_secret(word, Promise.FAINT, True, True)
+            )
+            if made and len(word) > 5 and not is_placeholder(word) and "/" not in word[:1]:
                 yield Hit("secret", start, end)
 
 
-def _below(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
+def _below(pattern: LazyRegex, text: str, low: str, places: list[int]) -> Iterator[Hit]:
     # In a text inside JSON the lines end with an escape.
     end = "\n" if "\n" in text else "\\n"
     done = 0
-    for head in pattern.compiled.finditer(low):
-        if head.start() < done:
+    for at in places:
+        head = pattern.compiled.match(low, at) if at >= done else None
+        if head is None:
             continue
         before = low.rfind(end, max(0, head.start() - WIDEST), head.start())
         first = before + len(end) if before >= 0 else max(0, head.start() - WIDEST)
@@ -135,11 +143,21 @@ def _below(pattern: LazyRegex, text: str, low: str) -> Iterator[Hit]:
             if sum(map(bool, cells)) > 1 and all(CELL.compiled.fullmatch(cell) for cell in cells[1:]):
                 column = text.count(delimiter, first, head.start())
                 promised = promise(cells[column])
+                if cells[column].lower() in SHORT_HEADS:
+                    promised = Promise.PASSWORD
                 if promised < Promise.TOKEN:
                     break
                 hits, done = _column(text, last + len(end), (end, delimiter), (column, len(cells)), promised)
                 yield from hits
                 break
+
+
+def is_cell(word: str, promised: Promise) -> bool:
+    """Whether a cell below a head that names a secret looks like one, rather than like a word about it."""
+    if len(word.split()) != 1:
+        return False
+    # Passwords stand beside users and hosts; a word about passwords does not.
+    return is_made(word) or (promised >= Promise.SECRET and (is_plain_password(word) or word.isdigit()))
 
 
 def _column(
@@ -152,14 +170,14 @@ def _column(
         last = text.find(end, at, at + LONGEST_ROW)
         row = text[at : last if last >= 0 else at + LONGEST_ROW]
         if end == "\\n":
-            row = row[: QUOTE.compiled.search(row + '"').start()]  # type: ignore[union-attr]
+            row = row[: QUOTE.compiled.search(row + ' "').start()]  # type: ignore[union-attr]
         if not RULE.compiled.fullmatch(row):
             cells = row.split(delimiter)
             if len(cells) != width:
                 break
             word = cells[column].strip('" \r`\\*}')
             start = at + sum(len(cell) + len(delimiter) for cell in cells[:column]) + cells[column].find(word)
-            if is_typed(word) and len(word.split()) == 1 and is_secret(word, promised, True, True):
+            if is_cell(word, promised) and is_secret(word, promised, True, True):
                 hits.append(Hit("password" if promised is Promise.PASSWORD else "secret", start, start + len(word)))
         if last < 0:
             break

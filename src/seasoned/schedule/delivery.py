@@ -121,7 +121,7 @@ def append_message(message: DeliveryMessage, address: str, *, home: Path) -> Non
 
 
 _GIVEN_UP = " (given up)"
-# Answers of the four hundreds that may be others later.
+# Client errors that may be gone at the next try.
 _WAITS_FOR = (408, 409, 425, 429)
 
 
@@ -146,7 +146,7 @@ class AnswerSender:
         message = message_of(job, record)
         lines = record.delivery_error.splitlines()
         waiting = [one for one in job.delivery if one != "none"]
-        # After a first try, a line for each destination that has not got it says so.
+        # After a first try, there is a line for each destination that has not received it.
         known = [one for one in waiting if any(line.startswith((f"{one}: ", f"{one}{_GIVEN_UP}: ")) for line in lines)]
         errors: list[str] = [line for line in lines if known and _GIVEN_UP in line]
         todo = [one for one in known if any(line.startswith(f"{one}: ") for line in lines)] if known else waiting

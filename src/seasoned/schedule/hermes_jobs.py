@@ -188,7 +188,7 @@ def _toolsets(entry: Mapping[str, Any], notes: list[str]) -> tuple[str, ...] | N
         return None
     gone = [one for one in given if not isinstance(one, str) or one not in _TOOLSETS]
     if gone:
-        notes.append(f"toolsets that are not here: {', '.join(map(repr, gone))}")
+        notes.append(f"toolsets that do not exist here: {', '.join(map(repr, gone))}")
     return tuple(dict.fromkeys(_TOOLSETS[one] for one in given if one not in gone))
 
 

@@ -20,7 +20,7 @@ Outcome = Literal["waiting", "running", "ok", "silent", "empty", "failed", "unkn
 RunFault = Literal["", "script", "agent", "context", "timeout"]
 DeliveryState = Literal["none", "pending", "delivered", "failed"]
 ENDED: tuple[Outcome, ...] = ("ok", "silent", "empty", "failed", "unknown", "skipped")
-# What a delivery may begin with; what stands after the colon is the address: `file:/srv/report.md`.
+# What a delivery may begin with; an address follows after a colon: `file:/srv/report.md`.
 DESTINATIONS = ("stdout", "file", "webhook", "telegram", "discord", "email", "none")
 DAY_SECONDS = 86_400.0
 MAX_RETRIES = 10
@@ -66,7 +66,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     script: str | None = None
     model: str | None = None
     provider: str | None = None
-    # None: those that a scheduled run has anyway.
+    # None: the default ones.
     toolsets: tuple[str, ...] | None = None
     # Where the agent works.
     folder: str | None = None
@@ -75,7 +75,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     # How often it runs before it is done; None: without end.
     repeat: int | None = None
     missed: Missed = "once"
-    # A slot that is older than this never runs any more.
+    # Older slots do not run.
     max_age_seconds: float = DAY_SECONDS
     overlap: Overlap = "skip"
     timeout_seconds: float = 1800.0
@@ -83,11 +83,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     retries: int = 0
     # Whether running it twice would do something twice: send, pay, write elsewhere.
     has_side_effects: bool = True
-    # The smallest window in tokens that will do, where it is not the usual 64,000.
+    # The smallest acceptable window in tokens, if it is not the usual 64,000.
     min_context: int | None = None
     # The model's window in tokens, in place of what is detected.
     context_length: int | None = None
-    # A slot starts up to so much later, by a hash of job and slot, so that not all start at once.
+    # A slot starts up to this much later, by a hash of job and slot, so that not all start at once.
     jitter_seconds: float = 0.0
     # The template of a warm start, or `auto`.
     warm: str | None = None

@@ -1,18 +1,22 @@
-"""Jobs in the store: add, change, pause, resume and remove them, and read their history."""
+"""Jobs in the store: add, change, pause and remove them, also as an agent may; their history; live schedulers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from seasoned.errors import NotFound, RuleBroken, UsageError
-from seasoned.schedule.job import At, Job, JobRun, Slot, check_job
-from seasoned.schedule.times import check_times, next_times
+from seasoned.errors import CannotDo, NotFound, RuleBroken, UsageError
+from seasoned.schedule.job import At, Job, JobRun, Slot, check_job, new_id
+from seasoned.schedule.script import command_of, find_script
+from seasoned.schedule.times import check_times, in_words, local, next_times, parse_schedule
 from seasoned.store import Database
 from seasoned.store.interface import DatabaseRow
+from seasoned.text import plural
 
 HISTORY_LINES = 50
 _FIELDS = JobRun.__struct_fields__
@@ -30,7 +34,7 @@ class StoredJob(msgspec.Struct, frozen=True):
 
     @property
     def is_done(self) -> bool:
-        """Nothing is left to do: its date has passed, or it ran as often as it should."""
+        """Nothing is left to do: its date has passed, or it has run as often as wanted."""
         return self.next_at is None and not self.job.is_paused and not self.is_removed
 
 
@@ -221,3 +225,254 @@ def _skip_waiting(database: Database, job_id: str, reason: str, now: float) -> N
 
 def _name_taken(job: Job) -> UsageError:
     return UsageError(f"a job named {job.name!r} already exists. Choose another name, or remove that job first.")
+
+
+# Where an agent may send answers: only to destinations that a person has configured.
+AGENT_DELIVERIES = ("none", "telegram", "discord", "webhook")
+# Personal data, but a prompt may need to name whom to write to.
+_FOR_PEOPLE = ("email", "phone")
+_SHOWN_RUNS = 10
+_SHOWN_CHARACTERS = 2_000
+
+
+def add_checked(
+    database: Database,
+    job: Job,
+    *,
+    now: float,
+    scripts: Path,
+    kinds_in: Callable[[str], list[str]],
+    toolsets: Sequence[str] = (),
+) -> StoredJob:
+    """Add a job, checked as far as this machine can: its script, its folder, its toolsets, and secrets in its words.
+
+    `kinds_in` names the kinds of secrets in a text.
+    """
+    found = [kind for kind in kinds_in(job.prompt) if kind not in _FOR_PEOPLE]
+    if found:
+        raise UsageError(
+            f"the prompt of {job.name!r} contains what looks like a secret ({found[0]}), but prompts are stored and "
+            "sent. Let a script read it from a file instead."
+        )
+    if job.script is not None:
+        command_of(find_script(scripts, job.script))
+    if job.folder is not None and not Path(job.folder).is_dir():
+        raise NotFound(f"folder {job.folder!r} not found. Create it first, or leave it out.")
+    unknown = [one for one in job.toolsets or () if one not in toolsets]
+    if unknown and toolsets:
+        raise UsageError(f"unknown toolset {unknown[0]!r}. Choose from {', '.join(toolsets)}.")
+    return add(database, job, now=now)
+
+
+def describe(stored: StoredJob, *, now: float) -> dict[str, Any]:
+    """A job as plain values, with its next times in its own zone."""
+    job = stored.job
+    following = [] if stored.next_at is None else next_times(job, now)
+    left = None if job.repeat is None else max(0, job.repeat - stored.runs)
+    return {
+        **msgspec.to_builtins(job),
+        "when": in_words(job.schedule, job.zone),
+        "next_times": [local(time, job.zone).isoformat() for time in following[:left]],
+        "runs": stored.runs,
+        "state": "removed" if stored.is_removed else _state_of(stored),
+    }
+
+
+def _state_of(stored: StoredJob) -> str:
+    return "paused" if stored.job.is_paused else "done" if stored.is_done else "active"
+
+
+class AgentJobs:
+    """Jobs as an agent sees them: it may choose a time, a prompt, skills and a configured destination, nothing else."""
+
+    def __init__(
+        self,
+        open_database: Callable[[], Database],
+        *,
+        clock: Callable[[], float],
+        scripts: Path,
+        kinds_in: Callable[[str], list[str]],
+    ) -> None:
+        self._open = open_database
+        self._clock = clock
+        self._scripts = scripts
+        self._kinds_in = kinds_in
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """Every job, with its next time."""
+        with self._database() as database:
+            return [self._short(one) for one in jobs(database)]
+
+    def add(
+        self, *, name: str, schedule: str, prompt: str, zone: str, delivery: str | None, skills: Sequence[str]
+    ) -> dict[str, Any]:
+        """Add a job. The agent cannot choose its script, model, folder or toolsets."""
+        if delivery is not None and delivery not in AGENT_DELIVERIES:
+            raise UsageError(f"an agent may not deliver to {delivery!r}. Choose from {', '.join(AGENT_DELIVERIES)}.")
+        now = self._clock()
+        job = Job(
+            id=new_id(),
+            name=name,
+            schedule=parse_schedule(schedule, zone=zone, now=now),
+            zone=zone,
+            created_at=now,
+            prompt=prompt,
+            skills=tuple(skills),
+            delivery=(delivery or "none",),
+        )
+        with self._database() as database:
+            return self._short(add_checked(database, job, now=now, scripts=self._scripts, kinds_in=self._kinds_in))
+
+    def set_paused(self, name: str, *, is_paused: bool) -> dict[str, Any]:
+        """Pause or resume a job."""
+        with self._database() as database:
+            change = pause if is_paused else resume
+            return self._short(change(database, name, now=self._clock()))
+
+    def remove(self, name: str) -> dict[str, Any]:
+        """Remove a job."""
+        with self._database() as database:
+            return self._short(remove(database, name, now=self._clock()))
+
+    def history(self, name: str) -> list[dict[str, Any]]:
+        """The last runs of a job."""
+        with self._database() as database:
+            job = find(database, name).job
+            return [_short_run(one, job) for one in history(database, job.id, limit=_SHOWN_RUNS)]
+
+    def _short(self, stored: StoredJob) -> dict[str, Any]:
+        whole = describe(stored, now=self._clock())
+        fields = ("id", "name", "when", "zone", "next_times", "state", "prompt", "delivery")
+        return {field: whole[field] for field in fields}
+
+    @contextmanager
+    def _database(self) -> Iterator[Database]:
+        database = self._open()
+        try:
+            yield database
+        finally:
+            database.close()
+
+
+def _short_run(record: JobRun, job: Job) -> dict[str, Any]:
+    return {
+        "time": local(record.scheduled_at, job.zone).isoformat(),
+        "outcome": record.outcome,
+        "reason": record.reason,
+        "output": record.output[:_SHOWN_CHARACTERS],
+        "delivery": record.delivery,
+    }
+
+
+def check_folder(folder: Path) -> Path:
+    """The folder, created for its owner only if it does not exist."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise CannotDo(f"cannot create the folder {str(folder)!r}: {error.strerror or error}.") from error
+    return folder
+
+
+# How often a scheduler reports that it is alive.
+BEAT_SECONDS = 15.0
+# A scheduler without a heartbeat for this long is dead.
+DEAD_SECONDS = 4 * BEAT_SECONDS
+# A busy scheduler starts a slot sooner than this.
+OVERDUE_SECONDS = 120.0
+# How long schedulers that have stopped stay listed.
+KEPT_SECONDS = 7 * 86_400.0
+
+
+class SchedulerState(msgspec.Struct, frozen=True, kw_only=True):
+    """One scheduler, as the others see it."""
+
+    owner: str
+    host: str
+    pid: int
+    started_at: float
+    heartbeat_at: float
+    # When it stopped in an orderly way; None: it runs, or it died.
+    stopped_at: float | None = None
+    note: str = ""
+    is_alive: bool = False
+
+    @property
+    def is_dead(self) -> bool:
+        """It neither runs nor stopped in an orderly way."""
+        return not self.is_alive and self.stopped_at is None
+
+
+class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether jobs start in time, and which schedulers are alive."""
+
+    schedulers: tuple[SchedulerState, ...]
+    jobs: int
+    # Jobs that have a next slot.
+    active_jobs: int
+    # How long the most overdue slot has been waiting for a scheduler.
+    overdue_seconds: float = 0.0
+    outcomes: dict[str, int] = {}
+
+    @property
+    def alive(self) -> int:
+        return sum(one.is_alive for one in self.schedulers)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether jobs start in time: no slot is overdue, and a scheduler is alive if there are jobs."""
+        return self.overdue_seconds <= OVERDUE_SECONDS and (self.alive > 0 or self.active_jobs == 0)
+
+    @property
+    def sentence(self) -> str:
+        """The state of the schedule in one sentence, for people."""
+        if not self.active_jobs:
+            return "No jobs are scheduled."
+        if not self.alive:
+            seen = max((one.heartbeat_at for one in self.schedulers), default=None)
+            since = "none has run yet" if seen is None else "the last one has stopped"
+            jobs = plural(self.active_jobs, "job")
+            return f"{jobs} scheduled, but no scheduler is running ({since}). Run `seasoned cron serve`."
+        if not self.is_kept:
+            return f"A slot is {self.overdue_seconds:,.0f} s overdue although a scheduler is running. Check its log."
+        return f"{plural(self.alive, 'scheduler')} alive, {plural(self.active_jobs, 'job')}."
+
+
+def beat(database: Database, *, owner: str, host: str, pid: int, now: float, note: str = "") -> None:
+    """Report that a scheduler is alive; its first report removes those that stopped long ago."""
+    values = {"owner": owner, "host": host, "pid": pid, "now": now, "note": note}
+    with database.write():
+        if not database.run("schedule.beat", values):
+            database.run("schedule.drop_schedulers", {"before": now - KEPT_SECONDS})
+            database.run("schedule.appear", values)
+
+
+def leave(database: Database, *, owner: str, now: float) -> None:
+    """Report that a scheduler stops in an orderly way."""
+    with database.write():
+        database.run("schedule.leave", {"owner": owner, "now": now})
+
+
+def schedulers(database: Database, now: float) -> list[SchedulerState]:
+    """Every scheduler of the last days with its last heartbeat, the oldest first."""
+    names = [name for name in SchedulerState.__struct_fields__ if name != "is_alive"]
+    return [
+        SchedulerState(
+            **{name: row[name] for name in names},
+            is_alive=row["stopped_at"] is None and now - row["heartbeat_at"] <= DEAD_SECONDS,
+        )
+        for row in database.rows("schedule.schedulers")
+    ]
+
+
+def health(database: Database, now: float) -> ScheduleHealth:
+    """The health of the schedule, for doctor, metrics and pages."""
+    counts = database.row("schedule.count_jobs")
+    due = database.row("schedule.next_due")
+    next_at = None if due is None else due["next_at"]
+    return ScheduleHealth(
+        schedulers=tuple(schedulers(database, now)),
+        jobs=0 if counts is None else int(counts["n"]),
+        active_jobs=0 if counts is None else int(counts["n_active"]),
+        overdue_seconds=0.0 if next_at is None else max(0.0, now - next_at),
+        outcomes={row["outcome"]: int(row["n"]) for row in database.rows("schedule.count_outcomes")},
+    )

@@ -152,7 +152,7 @@ FAILURES: tuple[FailureWording, ...] = (
 
 _PAST = "yesterday|last (?:night|week|month|time|year)|earlier|previously|formerly|in the past|used to|before the fix"
 _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d+ (?:hours?|days?|weeks?) ago"
-# What makes such a sentence speak of something else: a condition, another time, a second try, a question.
+# Words that change the meaning of such a sentence: a condition, another time, a second try, a question.
 HEDGES: tuple[str, ...] = (
     r"(?:^|[,;(] ?)(?:if|when|whenever|unless|should|once|in case|as soon as|until) ",
     r"\b(?:if|whenever|unless|in case|whether|the case (?:that|where|when)|that) (?:the|your|this|a) script\b",
@@ -169,7 +169,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 # Quoted lines, tables and code are what the answer reports, not what it says about its script.
 _QUOTED = re.compile(r"^\s*(?:>|\|)")
 _BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-# Sentences at each end of an answer; what stands in its middle is its content.
+# Sentences at each end of an answer; the middle is its content.
 _END_SENTENCES = 3
 # Bounds the work of the patterns on text without sentence ends.
 _LONGEST = 1000
@@ -229,7 +229,7 @@ def without_markers(text: str) -> str:
 
 
 def judge_answer(answer: str, *, script_problem: str | None = None) -> RunResult:
-    """What an agent's answer means. A script that failed is a failed run, whatever the agent says."""
+    """What an agent's answer means. If the script failed, the run failed, no matter what the agent says."""
     text = without_markers(answer)
     if script_problem is not None:
         return RunResult(outcome="failed", fault="script", reason=script_problem, text=text)

@@ -119,7 +119,7 @@ def find_window(job: Job, *, configured: int | None, detect: Callable[[], int | 
     try:
         found = detect()
     except (SeasonedError, OSError, ValueError, LookupError, RuntimeError, ImportError):
-        # Whatever keeps a window from being known, the job runs.
+        # The job runs even if the window cannot be found out.
         found = None
     return ContextWindow(found, "detection" if found is not None else "nothing")
 
@@ -137,7 +137,7 @@ def objection(job: Job, window: ContextWindow, *, model: str, least: int = MIN_C
 
 
 def find_route(routes: Sequence[Route], *, words: str, toolsets: Sequence[str] = ()) -> Route | None:
-    """The first route whose conditions all hold. It is given the job's own words, never the prompt around them."""
+    """The first route whose conditions are all met. It sees the job's own words, never the prompt around them."""
     return next((route for route in routes if _route_fits(route, words, toolsets)), None)
 
 
@@ -172,7 +172,7 @@ def _has_word(text: str, word: str) -> bool:
 
 # A scheduled run creates no further jobs, sends nothing but its answer, and asks no questions.
 NEVER = ("schedule", "confirm", "messaging")
-# What acts on this machine is not for a model elsewhere to use, unless the job says so.
+# A cloud model may not act on this machine unless the job allows it.
 NOT_IN_THE_CLOUD = ("terminal", "code")
 
 
@@ -225,7 +225,7 @@ class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent returned, and how it ended."""
 
     text: str
-    # The one that was effective at the end, where the context was compressed.
+    # The last one, if the context was compressed.
     session: str | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
@@ -236,7 +236,7 @@ class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-# Runs an agent to its end; it is also given what to ask now and then: False means that it should stop.
+# Runs an agent to its end. The second argument is called now and then: False means stop.
 RunAgent = Callable[[AgentTask, Callable[[], bool]], AgentAnswer]
 # The model of a job, of a route, or the usual one; SeasonedError says what is missing.
 ChooseModel = Callable[[Job, Route | None], ChosenModel]
@@ -320,7 +320,7 @@ class _SlotRun:
             return self._failed("agent", f"The agent could not be started: {error}")
         if isinstance(task, RunResult):
             return task
-        # Asked last, so that nothing is sent for a run that is not wanted any more.
+        # Checked last, so that nothing is sent for a run that was cancelled.
         if not self.heartbeat():
             return self._called_off()
         return self._judge(self._ask(task))
@@ -418,7 +418,7 @@ class _SlotRun:
         return judge_answer(answer.text, script_problem=problem)
 
     def _failed(self, fault: Literal["agent", "context", "timeout"], reason: str, text: str = "") -> RunResult:
-        """A failed script stays the fault, whatever went wrong after it."""
+        """A failed script stays the fault, even if something else went wrong after it."""
         problem = self.script.problem if self.script is not None else None
         if problem is not None:
             return RunResult(outcome="failed", fault="script", reason=f"{problem} {reason}", text=text.strip())

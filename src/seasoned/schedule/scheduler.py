@@ -12,9 +12,18 @@ from collections.abc import Callable
 
 from seasoned.errors import CannotDo, StoreError
 from seasoned.schedule.delivery import PendingDelivery, claim_deliveries, next_delivery, settle_delivery
-from seasoned.schedule.health import BEAT_SECONDS, beat, leave
-from seasoned.schedule.job import DeliveryResult, HeartbeatCall, Job, JobRun, Slot, SlotClaim, is_delivered
-from seasoned.schedule.job_table import revision
+from seasoned.schedule.job import (
+    DeliveryResult,
+    HeartbeatCall,
+    Job,
+    JobRun,
+    Outcome,
+    RunFault,
+    Slot,
+    SlotClaim,
+    is_delivered,
+)
+from seasoned.schedule.job_table import BEAT_SECONDS, beat, leave, revision
 from seasoned.schedule.slots import (
     LEASE_SECONDS,
     claim_by_hand,
@@ -30,6 +39,8 @@ from seasoned.store import Database
 
 # Does the work of one slot, inside the job's time-out; what it returns is redacted.
 RunSlot = Callable[[Job, Slot, HeartbeatCall], JobRun]
+# Delivers an answer; pending: it did not work, and should be tried again.
+Deliver = Callable[[Job, JobRun], DeliveryResult]
 
 
 class RunHeartbeat:
@@ -52,16 +63,24 @@ class RunHeartbeat:
 
 
 class RunThread:
-    """A thread of a scheduler: a run, or the delivery of an answer."""
+    """A thread of a scheduler: a run, or the delivery of an answer (without a claim)."""
 
     def __init__(
-        self, job: Job, claim: SlotClaim | None, *, monotonic: Callable[[], float], stopping: threading.Event
+        self,
+        job: Job,
+        claim: SlotClaim | None,
+        *,
+        monotonic: Callable[[], float],
+        stopping: threading.Event,
+        wake: Callable[[], None],
+        redact: Callable[[str], str],
     ) -> None:
         self.job = job
         self._claim = claim
         self.began_at = monotonic()
         self.pulse = RunHeartbeat(claim.attempt if claim else 1, monotonic=monotonic, stopping=stopping)
         self.finished: JobRun | None = None
+        self._wake, self._redact = wake, redact
         self._returned: JobRun | DeliveryResult | None = None
         self._error = "it ended without a result"
         self._ended = threading.Event()
@@ -76,46 +95,46 @@ class RunThread:
     def is_ended(self) -> bool:
         return self._ended.is_set()
 
-    def start(self, run_slot: RunSlot, wake: Callable[[], None], redact: Callable[[str], str]) -> None:
+    def start(self, run_slot: RunSlot) -> None:
         """Run the slot in a new thread."""
         slot = self.claim.slot
-        self._launch(lambda: run_slot(self.job, slot, self.pulse), wake, redact, slot.session_id(self.claim.attempt))
+        self._launch(lambda: run_slot(self.job, slot, self.pulse), slot.session_id(self.claim.attempt))
 
-    def start_delivery(
-        self,
-        deliver: Callable[[Job, JobRun], DeliveryResult],
-        record: JobRun,
-        wake: Callable[[], None],
-        redact: Callable[[str], str],
-    ) -> None:
+    def start_delivery(self, deliver: Deliver, record: JobRun) -> None:
         """Deliver an answer in a new thread."""
-        self._launch(lambda: deliver(self.job, record), wake, redact, f"delivery {record.slot.session_id()}")
+        self._launch(lambda: deliver(self.job, record), f"delivery {record.slot.session_id()}")
 
     def record(self, now: float) -> JobRun:
         """The line of the history for the run."""
         if isinstance(self._returned, JobRun):
             return self._returned
-        return ended_by_scheduler(self, now, fault="agent", reason=f"The run broke off: {self._error}.")
+        return self.cut_off(now, "failed", "agent", f"The run broke off: {self._error}.")
+
+    def cut_off(self, now: float, outcome: Outcome, fault: RunFault, reason: str) -> JobRun:
+        """The line of the history for a run that did not report its end itself; it is always delivered."""
+        return JobRun(
+            job_id=self.job.id,
+            scheduled_at=self.claim.slot.scheduled_at,
+            ended_at=now,
+            outcome=outcome,
+            fault=fault,
+            reason=reason,
+            delivery="pending" if is_delivered(self.job) else "none",
+        )
 
     def delivered(self) -> DeliveryResult:
         """The result of a delivery."""
         return self._returned if isinstance(self._returned, DeliveryResult) else DeliveryResult("pending", self._error)
 
-    def _launch(
-        self,
-        do: Callable[[], JobRun | DeliveryResult],
-        wake: Callable[[], None],
-        redact: Callable[[str], str],
-        name: str,
-    ) -> None:
+    def _launch(self, do: Callable[[], JobRun | DeliveryResult], name: str) -> None:
         def work() -> None:
             try:
                 self._returned = do()
             except Exception as error:  # noqa: BLE001 one job may break in any way, and the others go on
-                self._error = redact(f"{type(error).__name__}: {error}")
+                self._error = self._redact(f"{type(error).__name__}: {error}")
             finally:
                 self._ended.set()
-                wake()
+                self._wake()
 
         # A thread cannot be ended from outside: one that hangs must not keep the process from ending.
         self.thread = threading.Thread(target=work, name=name, daemon=True)
@@ -123,40 +142,9 @@ class RunThread:
 
 
 def overdue(work: RunThread, steady: float, allowance_seconds: float) -> bool:
-    """Whether a run has overrun its time-out, by more than ending it may take, and no longer says that it lives."""
+    """Whether a run has exceeded its time-out plus the time to end it, and has stopped sending heartbeats."""
     has_overrun = steady - work.began_at > work.job.timeout_seconds + allowance_seconds
     return has_overrun and not work.is_ended and steady - work.pulse.beat_at > allowance_seconds
-
-
-def given_up(work: RunThread, now: float) -> JobRun:
-    """The line of a run that did not end in time and does not answer."""
-    reason = f"It did not end within {work.job.timeout_seconds:,.0f} s and could not be stopped."
-    return ended_by_scheduler(work, now, fault="timeout", reason=reason)
-
-
-def stopped(work: RunThread, now: float) -> JobRun:
-    """The line of a run that was still going on when its scheduler was stopped."""
-    return JobRun(
-        job_id=work.job.id,
-        scheduled_at=work.claim.slot.scheduled_at,
-        ended_at=now,
-        outcome="unknown",
-        reason="The scheduler was stopped during the run. It is not known how far it got.",
-        delivery="pending" if is_delivered(work.job) else "none",
-    )
-
-
-def ended_by_scheduler(work: RunThread, now: float, *, fault: str, reason: str) -> JobRun:
-    """The line of a run that failed without a report; a failure is always delivered."""
-    return JobRun(
-        job_id=work.job.id,
-        scheduled_at=work.claim.slot.scheduled_at,
-        ended_at=now,
-        outcome="failed",
-        fault="timeout" if fault == "timeout" else "agent",
-        reason=reason,
-        delivery="pending" if is_delivered(work.job) else "none",
-    )
 
 
 # Each run is an agent with its tools, so a few fill a machine.
@@ -173,9 +161,6 @@ _LONGEST_SLEEP_SECONDS = 3600.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
 _log = logging.getLogger("seasoned.schedule")
 _log.addHandler(logging.NullHandler())
-
-# Delivers an answer; pending: it did not work, and should be tried again.
-Deliver = Callable[[Job, JobRun], DeliveryResult]
 
 
 def new_owner() -> str:
@@ -278,8 +263,8 @@ class Scheduler:
             raise CannotDo(
                 f"{job.name!r} is already running, and the job allows one run at a time. Wait until it ends."
             )
-        work = RunThread(started.job, started.claim, monotonic=self._monotonic, stopping=self._stopping)
-        work.start(self._run_slot, self._wake.set, self._redact)
+        work = self._thread(started.job, started.claim)
+        work.start(self._run_slot)
         self._running.append(work)
         while work in self._running:
             work.thread.join(self._beat_seconds)
@@ -291,8 +276,18 @@ class Scheduler:
         return work.finished
 
     def close(self) -> None:
-        """Close the connection of the thread that made it; `run` does so by itself."""
+        """Close the connection; call it in the thread that opened it. `run` closes its own."""
         self._forget_connection()
+
+    def _thread(self, job: Job, claim: SlotClaim | None) -> RunThread:
+        return RunThread(
+            job,
+            claim,
+            monotonic=self._monotonic,
+            stopping=self._stopping,
+            wake=self._wake.set,
+            redact=self._redact,
+        )
 
     def _connect(self) -> Database:
         if self._database is None:
@@ -337,7 +332,8 @@ class Scheduler:
     def _give_up_overdue(self, database: Database, now: float, steady: float) -> None:
         for work in [one for one in self._running if overdue(one, steady, self._lease)]:
             work.pulse.lose()
-            work.finished = given_up(work, now)
+            reason = f"It did not end within {work.job.timeout_seconds:,.0f} s and could not be stopped."
+            work.finished = work.cut_off(now, "failed", "timeout", reason)
             finish(database, work.job, work.claim, work.finished, now=now)
             self._running.remove(work)
             self._abandoned.append(work)
@@ -368,17 +364,17 @@ class Scheduler:
         if free <= 0 or self._stopping.is_set():
             return
         for started in start_due(database, owner=self.owner, now=now, limit=free, lease_seconds=self._lease):
-            work = RunThread(started.job, started.claim, monotonic=self._monotonic, stopping=self._stopping)
+            work = self._thread(started.job, started.claim)
             self._running.append(work)
-            work.start(self._run_slot, self._wake.set, self._redact)
+            work.start(self._run_slot)
 
     def _send(self, database: Database, now: float) -> None:
         if self._deliver is None or self._stopping.is_set() or len(self._sending) >= self._runs_at_once:
             return
         for pending in claim_deliveries(database, now=now, limit=self._runs_at_once - len(self._sending)):
-            work = RunThread(pending.job, None, monotonic=self._monotonic, stopping=self._stopping)
+            work = self._thread(pending.job, None)
             self._sending.append((pending, work))
-            work.start_delivery(self._deliver, pending.record, self._wake.set, self._redact)
+            work.start_delivery(self._deliver, pending.record)
 
     def _sleep(self, until: float) -> None:
         """Until this time, or until something ended, was changed by another process, or the clock was set."""
@@ -403,5 +399,6 @@ class Scheduler:
             self._renew(database, self._clock())
         now = self._clock()
         for work in self._running:
-            finish(database, work.job, work.claim, stopped(work, now), now=now)
+            record = work.cut_off(now, "unknown", "", "The scheduler was stopped during the run. Check how far it got.")
+            finish(database, work.job, work.claim, record, now=now)
         leave(database, owner=self.owner, now=now)

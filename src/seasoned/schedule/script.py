@@ -16,7 +16,7 @@ import msgspec
 from seasoned.errors import CannotDo, NotFound, Refused
 from seasoned.schedule.outcome import SILENT, has_marker
 
-# Where scripts lie in the home folder; nothing else is run.
+# The folder of scripts in the home folder; nothing else is run.
 FOLDER = "scripts"
 OUTPUT_CHARACTERS = 20_000
 # A script that prints more is ended.
@@ -92,7 +92,7 @@ def says_nothing(output: str) -> bool:
 
 
 def find_script(folder: Path, name: str) -> Path:
-    """The script of this name, if it lies in the folder for scripts, whatever links lead to it."""
+    """The script of this name, if it is inside the folder of scripts after links are resolved."""
     try:
         allowed = folder.resolve(strict=True)
     except (OSError, RuntimeError) as error:
@@ -119,7 +119,7 @@ def command_of(path: Path) -> list[str]:
     if path.suffix in _SHELLS:
         return ["/bin/bash" if Path("/bin/bash").exists() else "/bin/sh", str(path)]
     if path.suffix == ".py":
-        # Unbuffered, so that output before a crash is kept; UTF-8 whatever the locale.
+        # Unbuffered, so that output before a crash is kept; UTF-8 in every locale.
         return [sys.executable, "-u", "-X", "utf8", str(path)]
     if os.access(path, os.X_OK):
         return [str(path)]

@@ -30,7 +30,7 @@ Origin = Literal["slot", "late", "retry", "hand"]
 
 
 class SkippedSlot(msgspec.Struct, frozen=True):
-    """A slot that does not run, with the reason; after a long sleep one may stand for many."""
+    """A slot that does not run, with the reason; after a long sleep one may represent many."""
 
     slot: Slot
     reason: str
@@ -130,7 +130,7 @@ def _sort_missed(
     late: list[Slot] = []
     skipped: list[SkippedSlot] = []
     for number, slot in enumerate(missed, start=1):
-        # A slot that is on time stands for the missed ones before it.
+        # A slot that is on time replaces the missed ones before it.
         is_last = number == len(missed) and is_whole and stands_in is None
         if now - slot.scheduled_at > job.max_age_seconds:
             skipped.append(
@@ -141,7 +141,7 @@ def _sort_missed(
                 SkippedSlot(slot, "Missed: no scheduler was awake, and missed runs of this job are skipped.")
             )
         elif job.missed == "once" and not is_last:
-            skipped.append(SkippedSlot(slot, "Missed: a later run of this job stands for it."))
+            skipped.append(SkippedSlot(slot, "Missed: a later run of this job replaces it."))
         else:
             late.append(slot)
     return tuple(late), tuple(skipped)
@@ -177,7 +177,7 @@ class StartedRun(msgspec.Struct, frozen=True):
 
 
 def plan_due(database: Database, *, now: float, limit: int = JOBS_AT_ONCE) -> int:
-    """Write down the slots that have come, each as waiting or skipped, and move jobs on; how many jobs were due."""
+    """Store the due slots, each as waiting or skipped, and advance their jobs; returns how many jobs were due."""
     due = database.rows("schedule.due_jobs", {"now": now, "limit": limit})
     if not due:
         return 0
@@ -239,7 +239,7 @@ def claim_by_hand(
     database: Database, job: Job, *, owner: str, now: float, lease_seconds: float = LEASE_SECONDS
 ) -> StartedRun | None:
     """Claim a run at once for this process; None if the job is running and allows one run at a time."""
-    # Never rounded up: a slot that lies ahead does not start.
+    # Never rounded up: a future slot does not start.
     slot = Slot(job.id, math.floor(now * 1000) / 1000)
     with database.write():
         add_slot(database, slot, origin="hand", start_at=slot.scheduled_at, note="Started by hand.")
@@ -290,7 +290,7 @@ def _count(database: Database, stored: StoredJob) -> None:
 def renew(
     database: Database, claims: Iterable[SlotClaim], *, now: float, lease_seconds: float = LEASE_SECONDS
 ) -> tuple[list[SlotClaim], list[SlotClaim]]:
-    """Renew leases; returns the claims that hold and those that are lost, because their runs were marked unknown."""
+    """Renew leases; returns the claims that are still valid, and those whose runs were marked unknown meanwhile."""
     held: list[SlotClaim] = []
     lost: list[SlotClaim] = []
     until = now + lease_seconds

@@ -109,5 +109,5 @@ def _bounded(values: Sequence[float]) -> Array:
     x = np.asarray(values, dtype=float)
     wrong = ~((x >= 0) & (x <= 1))
     if wrong.any():
-        raise UsageError(f"values lie between 0 and 1, not {float(x[wrong][0])!r}")
+        raise UsageError(f"Values must be between 0 and 1, not {float(x[wrong][0])!r}.")
     return x

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from seasoned.errors import UsageError
-from seasoned.stats.cluster import Pooled, effective_clusters, pool_rows, wilson_interval
 from seasoned.stats.interval import (
     NO_TRIALS,
     NOTHING_VARIES,
     ONE_CLUSTER,
     Estimate,
     Interval,
+    Ints,
     as_counts,
     as_pairs,
     check_level,
@@ -28,7 +28,14 @@ from seasoned.stats.interval import (
     t_tails,
     two_sided_t,
 )
-from seasoned.stats.proportion import difference_ends, ratio_ends
+from seasoned.stats.proportion import (
+    Pooled,
+    difference_ends,
+    effective_clusters,
+    pool_rows,
+    ratio_ends,
+    wilson_interval,
+)
 
 if TYPE_CHECKING:
     from seasoned.stats.interval import Array
@@ -38,14 +45,7 @@ NO_LOG = "nothing failed in the first: a ratio of zero has no logarithm"
 TOO_WIDE = "the ratio has no upper bound that could be written down"
 
 
-def difference(
-    failures_a: Sequence[int],
-    totals_a: Sequence[int],
-    failures_b: Sequence[int],
-    totals_b: Sequence[int],
-    *,
-    level: float = 0.95,
-) -> Estimate:
+def difference(failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Ints, *, level: float = 0.95) -> Estimate:
     """First rate minus second from the two Wilson intervals (Zou & Donner 2008): bounded also when nothing failed.
 
     Its p value is of Student's t with Welch's (1947) degrees of freedom.
@@ -72,14 +72,7 @@ def independent_difference(a: Pooled, b: Pooled, level: float) -> Estimate:
     return _answer(a, b, value, span(low, value, high, level, a.clusters + b.clusters), None, p_value)
 
 
-def ratio(
-    failures_a: Sequence[int],
-    totals_a: Sequence[int],
-    failures_b: Sequence[int],
-    totals_b: Sequence[int],
-    *,
-    level: float = 0.95,
-) -> Estimate:
+def ratio(failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Ints, *, level: float = 0.95) -> Estimate:
     """First rate by second, from the two Wilson intervals (Donner & Zou 2012). Nothing is ever added to a count.
 
     Nothing failed in the second: None. Nothing failed in the first: 0.0 with an upper bound.
@@ -125,12 +118,7 @@ NO_PAIRS = "no cluster was tried under both conditions"
 
 
 def paired_difference(
-    failures_a: Sequence[int],
-    totals_a: Sequence[int],
-    failures_b: Sequence[int],
-    totals_b: Sequence[int],
-    *,
-    level: float = 0.95,
+    failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Ints, *, level: float = 0.95
 ) -> Estimate:
     """First rate minus second over clusters tried under both; position i is one cluster on both sides.
 
@@ -156,12 +144,7 @@ def paired_difference(
 
 
 def paired_ratio(
-    failures_a: Sequence[int],
-    totals_a: Sequence[int],
-    failures_b: Sequence[int],
-    totals_b: Sequence[int],
-    *,
-    level: float = 0.95,
+    failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Ints, *, level: float = 0.95
 ) -> Estimate:
     """First rate by second over clusters tried under both, on the logarithm (Katz et al. 1978).
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
+Ints = Sequence[int]  # one count for each cluster
 ONE_CLUSTER = "an interval needs at least two clusters"
 NO_TRIALS = "there are no trials"
 NOTHING_VARIES = "all clusters have the same rate, so their spread is unknown"
@@ -53,7 +54,7 @@ class PValue(msgspec.Struct, frozen=True):
 def check_level(level: float) -> None:
     """Refuse a level that is not between 0 and 1, such as 95."""
     if not 0 < level < 1:
-        raise UsageError(f"a level lies between 0 and 1, not {level!r}: say 0.95 for 95 %")
+        raise UsageError(f"A level must be between 0 and 1, not {level!r}. Use 0.95 for 95 %.")
 
 
 def span(low: float, value: float, high: float, level: float, n: int) -> Interval:
@@ -61,38 +62,38 @@ def span(low: float, value: float, high: float, level: float, n: int) -> Interva
     return Interval(min(low, value), max(high, value), level, n)
 
 
-def as_counts(failures: Sequence[int] | Array, totals: Sequence[int] | Array) -> Array:
+def as_counts(failures: Ints | Array, totals: Ints | Array) -> Array:
     """One row (failures, total) for each cluster with trials; empty clusters are dropped."""
     rows = raw_counts(failures, totals)
     # A cluster without trials has no rate, and would still count as a unit.
     return rows[rows[:, 1] > 0]
 
 
-def as_pairs(
-    failures_a: Sequence[int], totals_a: Sequence[int], failures_b: Sequence[int], totals_b: Sequence[int]
-) -> Array:
+def as_pairs(failures_a: Ints, totals_a: Ints, failures_b: Ints, totals_b: Ints) -> Array:
     """One row (failures, total, failures, total) for each cluster that was tried under both conditions."""
     import numpy as np
 
     a, b = raw_counts(failures_a, totals_a), raw_counts(failures_b, totals_b)
     if len(a) != len(b):
-        raise UsageError(f"pairs need the same clusters on both sides, not {len(a)!r} and {len(b)!r}")
+        raise UsageError(f"Pairs need the same clusters on both sides, not {len(a)!r} and {len(b)!r}.")
     rows = np.hstack([a, b])
     return rows[(rows[:, 1] > 0) & (rows[:, 3] > 0)]
 
 
-def raw_counts(failures: Sequence[int] | Array, totals: Sequence[int] | Array) -> Array:
+def raw_counts(failures: Ints | Array, totals: Ints | Array) -> Array:
     """One row for each cluster, also empty ones."""
     import numpy as np
 
     if len(failures) != len(totals):
-        raise UsageError(f"each cluster has failures and a total, not {len(failures)!r} and {len(totals)!r} of them")
+        raise UsageError(
+            f"Each cluster needs failures and a total; there are {len(failures)!r} and {len(totals)!r} of them."
+        )
     rows = np.column_stack([np.asarray(failures, dtype=float), np.asarray(totals, dtype=float)])
     # Negated, so that NaN is refused as well: every comparison with it is false.
     wrong = ~((rows[:, 0] >= 0) & (rows[:, 0] <= rows[:, 1]) & np.isfinite(rows[:, 1]))
     if wrong.any():
         first = rows[wrong][0].tolist()
-        raise UsageError(f"failures lie between 0 and the total, not {first[0]!r} of {first[1]!r}")
+        raise UsageError(f"Failures must be between 0 and the total, not {first[0]!r} of {first[1]!r}.")
     return rows
 
 
@@ -100,12 +101,12 @@ _NORMAL = NormalDist()
 
 
 def normal_quantile(probability: float) -> float:
-    """The value below which the standard normal lies with this probability."""
+    """The quantile of the standard normal distribution."""
     return _NORMAL.inv_cdf(probability)
 
 
 def normal_below(value: float) -> float:
-    """The probability that the standard normal lies below a value."""
+    """The cumulative probability of the standard normal distribution."""
     return _NORMAL.cdf(value)
 
 
@@ -120,12 +121,12 @@ def two_sided_t(level: float, freedom: float) -> float:
 
 
 def t_tails(statistic: float, freedom: float) -> float:
-    """The probability that Student's t lies as far from zero as this, on either side."""
+    """The two-sided tail probability of Student's t."""
     return min(1.0, 2 * float(_special().stdtr(freedom, -abs(statistic))))
 
 
 def _special() -> Any:
-    """Import on first use: the core must start without scipy."""
+    """Imported on first use: the core must start without scipy."""
     import scipy.special  # type: ignore[import-untyped]  # its stubs are a package of their own
 
     return scipy.special
@@ -138,7 +139,7 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     """
     for p_value in p_values:
         if p_value is not None and not 0 <= p_value <= 1:
-            raise UsageError(f"a p value lies between 0 and 1, not {p_value!r}")
+            raise UsageError(f"A p value must be between 0 and 1, not {p_value!r}.")
     made = sorted((p_value, index) for index, p_value in enumerate(p_values) if p_value is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from seasoned.stats.interval import PValue, as_counts, as_pairs
+from seasoned.stats.interval import Ints, PValue, as_counts, as_pairs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,10 +25,10 @@ _AT_ONCE = 500_000
 
 
 def permute_clusters(
-    failures_a: Sequence[int],
-    totals_a: Sequence[int],
-    failures_b: Sequence[int],
-    totals_b: Sequence[int],
+    failures_a: Ints,
+    totals_a: Ints,
+    failures_b: Ints,
+    totals_b: Ints,
     *,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
@@ -51,10 +51,10 @@ def permute_clusters(
 
 
 def permute_pairs(
-    failures_a: Sequence[int],
-    totals_a: Sequence[int],
-    failures_b: Sequence[int],
-    totals_b: Sequence[int],
+    failures_a: Ints,
+    totals_a: Ints,
+    failures_b: Ints,
+    totals_b: Ints,
     *,
     permutations: int = PERMUTATIONS,
     seed: int = 0,

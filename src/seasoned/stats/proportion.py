@@ -1,25 +1,35 @@
-"""One or two proportions of independent trials: intervals, exact tests and power. For clusters see `cluster`."""
+"""Rates of independent trials (one or two proportions: intervals, exact tests, power) and of clustered trials.
+
+Trials of one cluster resemble each other, so there clusters are the units.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.stats.interval import (
     NO_TRIALS,
+    ONE_CLUSTER,
     Estimate,
     Interval,
+    Ints,
     PValue,
+    as_counts,
     check_level,
     normal_below,
     normal_quantile,
+    two_sided_t,
     two_sided_z,
 )
+
+if TYPE_CHECKING:
+    from seasoned.stats.interval import Array
 
 
 def difference_ends(a: float, of_a: Interval, b: float, of_b: Interval) -> tuple[float, float]:
@@ -96,7 +106,7 @@ def score_ends(rate: float, n: float, deviate: float) -> tuple[float, float]:
 def _check(failures: int, total: int, level: float) -> None:
     check_level(level)
     if not 0 <= failures <= total:
-        raise UsageError(f"failures lie between 0 and the total, not {failures!r} of {total!r}")
+        raise UsageError(f"Failures must be between 0 and the total, not {failures!r} of {total!r}.")
 
 
 Alternative = Literal["two-sided", "less", "greater"]
@@ -112,7 +122,7 @@ def fisher(
     """
     for failures, total in ((failures_a, total_a), (failures_b, total_b)):
         if not 0 <= failures <= total:
-            raise UsageError(f"failures lie between 0 and the total, not {failures!r} of {total!r}")
+            raise UsageError(f"Failures must be between 0 and the total, not {failures!r} of {total!r}.")
     n = total_a + total_b
     if not total_a or not total_b:
         return PValue(None, n, reason="there are no trials on one side")
@@ -128,7 +138,7 @@ def fisher(
 def mcnemar(only_a: int, only_b: int, *, alternative: Alternative = "two-sided") -> PValue:
     """McNemar's test of pairs in its exact form (McNemar 1947): pairs that failed under one condition alone."""
     if only_a < 0 or only_b < 0:
-        raise UsageError(f"pairs are counted from 0, not {only_a!r} and {only_b!r}")
+        raise UsageError(f"Counts of pairs must not be negative: {only_a!r} and {only_b!r}.")
     n = only_a + only_b
     if not n:
         return PValue(None, 0, reason="no pair differs")
@@ -143,6 +153,16 @@ def sign_test(differences: Sequence[float], *, alternative: Alternative = "two-s
     """Whether differences of pairs are symmetric around zero (Arbuthnot 1710); zeros are left out."""
     above, below = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
     return mcnemar(above, below, alternative=alternative)
+
+
+def binomial(successes: int, trials: int, rate: float, *, alternative: Alternative = "two-sided") -> float:
+    """The probability of a count at least as extreme as this one, at a known rate between 0 and 1."""
+    log_p, log_q = math.log(rate), math.log1p(-rate)
+
+    def log_mass(k: int) -> float:
+        return _log_choose(trials, k) + k * log_p + (trials - k) * log_q
+
+    return _tails(range(trials + 1), log_mass, successes, alternative)
 
 
 def _tails(support: range, log_mass: Callable[[int], float], seen: int, alternative: Alternative) -> float:
@@ -220,7 +240,7 @@ def needed_for_ratio(
     _check_design(rate, rate, design_effect, level)
     _check_power(power)
     if not largest > 1:
-        raise UsageError(f"a tolerated ratio is larger than 1, not {largest!r}")
+        raise UsageError(f"The largest ratio must be above 1, not {largest!r}.")
     if not 0 < rate < 1:
         return NeededTrials(None, f"at a rate of {rate:g} a ratio cannot be measured")
     deviates = two_sided_z(level) + normal_quantile(power)
@@ -253,11 +273,86 @@ def _whole(trials: float) -> int:
 def _check_design(rate_a: float, rate_b: float, design_effect: float, level: float) -> None:
     check_level(level)
     if not (0 <= rate_a <= 1 and 0 <= rate_b <= 1):
-        raise UsageError(f"a rate lies between 0 and 1, not {rate_a!r} or {rate_b!r}")
+        raise UsageError(f"A rate must be between 0 and 1, not {rate_a!r} or {rate_b!r}.")
     if not design_effect > 0:
-        raise UsageError(f"a design effect is larger than 0, not {design_effect!r}")
+        raise UsageError(f"A design effect must be above 0, not {design_effect!r}.")
 
 
 def _check_power(power: float) -> None:
     if not 0 < power < 1:
-        raise UsageError(f"a power lies between 0 and 1, not {power!r}")
+        raise UsageError(f"A power must be between 0 and 1, not {power!r}.")
+
+
+class Pooled(msgspec.Struct, frozen=True):
+    """A rate over clusters with the parts of its intervals."""
+
+    rate: float | None
+    n: int
+    clusters: int
+    error: float | None  # standard error, each cluster left out in turn
+    freedom: float | None  # degrees of freedom: the effective number of clusters, less one
+
+    @property
+    def design_effect(self) -> float | None:
+        """How many times the variance is that of as many independent trials (Kish 1965)."""
+        if self.rate is None or self.error is None or not 0 < self.rate < 1:
+            return None
+        return self.error**2 * self.n / (self.rate * (1 - self.rate))
+
+    @property
+    def effective_n(self) -> float | None:
+        """The equivalent number of independent trials, at most `n` (Korn & Graubard 1998).
+
+        If nothing or everything failed there is no spread: then a cluster counts as one trial.
+        """
+        if self.rate is None or self.freedom is None:
+            return None
+        effect = self.design_effect
+        return self.freedom + 1 if effect is None else self.n / max(1.0, effect)
+
+
+def pool(failures: Ints, totals: Ints) -> Pooled:
+    """The rate, its jackknife error (Quenouille 1956, Tukey 1958) and its degrees of freedom."""
+    return pool_rows(as_counts(failures, totals))
+
+
+def pool_rows(rows: Array) -> Pooled:
+    """The same from checked rows."""
+    failed, total = rows.sum(axis=0).tolist() if len(rows) else (0.0, 0.0)
+    if not total:
+        return Pooled(None, 0, 0, None, None)
+    if len(rows) < 2:
+        return Pooled(failed / total, int(total), 1, None, None)
+    without = (failed - rows[:, 0]) / (total - rows[:, 1])
+    error = math.sqrt((len(rows) - 1) * float(without.var()))
+    # Rounding leaves a tiny error where all clusters have the same rate.
+    if not 0 < failed < total or error < 1e-12:
+        error = 0.0
+    return Pooled(failed / total, int(total), len(rows), error, effective_clusters(rows[:, 1]) - 1)
+
+
+def effective_clusters(sizes: Array) -> float:
+    """The equivalent number of clusters of equal size (Kish 1965): few long ones outweigh many short ones."""
+    kish = float(sizes.sum()) ** 2 / float((sizes**2).sum())
+    # If one cluster outweighs all others, Student's t would have no quantile.
+    return max(2.0, kish)
+
+
+def rate(failures: Ints | Array, totals: Ints | Array, *, level: float = 0.95) -> Estimate:
+    """All failures over all trials, with an interval that is valid for clustered trials."""
+    check_level(level)
+    pooled = pool_rows(as_counts(failures, totals))
+    if pooled.rate is None:
+        return Estimate(None, None, 0, 0, NO_TRIALS)
+    if pooled.clusters < 2:
+        return Estimate(pooled.rate, None, pooled.n, 1, ONE_CLUSTER)
+    return Estimate(pooled.rate, wilson_interval(pooled, level), pooled.n, pooled.clusters)
+
+
+def wilson_interval(pooled: Pooled, level: float) -> Interval | None:
+    """Wilson's interval over the effective number of trials, with Student's t (after Korn & Graubard 1998)."""
+    effective = pooled.effective_n
+    if pooled.rate is None or effective is None or pooled.freedom is None:
+        return None
+    low, high = score_ends(pooled.rate, effective, two_sided_t(level, pooled.freedom))
+    return Interval(low, high, level, pooled.clusters)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from seasoned.errors import UsageError
-from seasoned.stats.cluster import effective_clusters
 from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, check_level, span, t_tails, two_sided_t
+from seasoned.stats.proportion import effective_clusters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,7 +99,7 @@ _SPARSE = 8
 
 
 def _take_out_strata(columns: Sequence[Array], cluster: Codes, stratum: Codes) -> None:
-    """Leave of values that are already free of clusters, in place, what strata do not explain.
+    """Remove from values, in place, what strata explain; cluster means must be removed already.
 
     The normal equations are built from counts, so that no column for each stratum and trial is ever held.
     """
@@ -144,14 +144,14 @@ def stratified_difference(
     import numpy as np
 
     if len({len(failed), len(in_first), len(stratum), len(cluster)}) != 1:
-        raise UsageError("every trial has an outcome, a group, a stratum and a cluster")
+        raise UsageError("Every trial needs an outcome, a group, a stratum and a cluster.")
     cells, of_cluster, of_stratum = _cells(failed, in_first, stratum, cluster)
     totals = np.stack([sums(of_stratum, column) for column in cells.T], axis=1)
     parts, weights = _terms(totals)
     shared = weights > 0
     if not shared.any():
         return Estimate(None, None, 0, 0, NO_SHARED_STRATUM)
-    # A stratum without both groups has no information, nor do clusters that lie only in such strata.
+    # Strata without both groups carry no information, nor do clusters with no other strata.
     kept = shared[of_stratum]
     cells, of_stratum = cells[kept], of_stratum[kept]
     _, of_cluster = distinct(of_cluster[kept])

@@ -12,6 +12,7 @@ import msgspec
 
 from seasoned.digest import short_digest
 from seasoned.errors import UsageError
+from seasoned.lazy_regex import LazyRegex
 from seasoned.store.database import Store
 from seasoned.store.packed import pack, pack_text, unpack
 
@@ -27,14 +28,14 @@ _SESSION_BITS = 25
 _MOST_SECONDS = 1 << 37
 _OPENS, _CLOSES = "\x02", "\x03"
 # Scripts without spaces between words: a separator makes each character a word, so that any part can be found.
-_UNSPACED = re.compile(
+_UNSPACED = LazyRegex(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003ffff]"
 )
 _GAP = "\u200b"
 _DROPPED = dict.fromkeys(map(ord, (_GAP, _OPENS, _CLOSES, "\0")))
-_TERM = re.compile(r'"([^"]*)"?|(\S+)')
-_WORD = re.compile(r"\w")
+_TERM = LazyRegex(r'"([^"]*)"?|(\S+)')
+_WORD = LazyRegex(r"\w")
 
 
 class SearchPlace(msgspec.Struct, frozen=True, array_like=True):
@@ -164,10 +165,10 @@ def _pieces(line: str) -> tuple[str, ...]:
 def _terms(words: str) -> list[tuple[str, bool]]:
     """What must be found: texts whose words stand together, and whether the last may go on."""
     found = []
-    for quoted, plain in _TERM.findall(words):
+    for quoted, plain in _TERM.compiled.findall(words):
         text = quoted or plain
         # What has no letter and no digit is not in the index.
-        if _WORD.search(text.replace("_", "")):
+        if _WORD.compiled.search(text.replace("_", "")):
             found.append((text.rstrip("*"), bool(plain) and text.endswith("*")))
     return found
 
@@ -193,7 +194,7 @@ def _fact(*parts: str | None) -> str:
 def spaced(text: str) -> str:
     """The text with a separator around each character of scripts that have no spaces; without marks of ours."""
     plain = text.translate(_DROPPED)
-    return plain if plain.isascii() else _UNSPACED.sub(lambda match: f"{_GAP}{match[0]}{_GAP}", plain)
+    return plain if plain.isascii() else _UNSPACED.compiled.sub(lambda match: f"{_GAP}{match[0]}{_GAP}", plain)
 
 
 def fill(store: Store, *, within_seconds: float | None = None, pause: Callable[[], None] = lambda: None) -> int:

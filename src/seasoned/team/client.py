@@ -262,7 +262,7 @@ def pull(
             try:
                 records = msgspec.convert(answer.get("records"), list[_Pulled])
             except msgspec.ValidationError as error:
-                raise CannotDo(f"The team's server answered something else than records ({error}).") from error
+                raise CannotDo(f"The team's server sent something other than records ({error}).") from error
             kept, gone = _take_in(store, project, targets.target(project), records)
             sessions, withdrawn = sessions + kept, withdrawn + gone
             if not records:

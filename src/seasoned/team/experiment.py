@@ -23,7 +23,7 @@ from seasoned.team.record import TeamRecord, allowed_projects, impersonal, recor
 from seasoned.template.example import Example, Template, content_digest
 from seasoned.template.library.storage import sessions_of
 
-PLACE = "experiment:"  # begins what stands in the records of an experiment where others have their project
+PLACE = "experiment:"  # begins the `project` of records about an experiment
 # The server among the machines, once it has begun an experiment. No member can have an empty name.
 SERVER = "server"
 _NO_ONE = ""
@@ -52,12 +52,12 @@ DOCUMENTS: dict[str, type[msgspec.Struct]] = {
 
 
 def place_of(experiment: str) -> str:
-    """What stands in the records of an experiment instead of a project."""
+    """The `project` of records about an experiment."""
     return PLACE + quote(experiment, safe="")
 
 
 def name_at(place: str) -> str:
-    """The name of the experiment whose records stand there."""
+    """The name of the experiment in such a `project`."""
     return unquote(place.removeprefix(PLACE))
 
 
@@ -126,7 +126,7 @@ def begun_records(
         text = _encode(shared).decode()
         # Cleaning it here would make it another template than the arm shows on this machine.
         if redactor.find(text) or untagged(text) != text or impersonal(text) != text:
-            raise UsageError(f"{arm.arm!r} holds redacted texts or names of home folders. Build it again.")
+            raise UsageError(f"{arm.arm!r} contains redacted texts or names of home folders. Build it again.")
         made.append(TeamRecord(place, "template", content_digest(template), msgspec.Raw(text.encode())))
     return [*made, TeamRecord(place, "split", split.digest, msgspec.Raw(_encode(split)))]
 
@@ -224,7 +224,7 @@ def refusal(database: Database, person: str, record: TeamRecord) -> str | None:
         if not is_valid:
             return "it is not a valid split"
         owners = {row["person"] for row in database.rows("team.split_owners", {"project": record.project})}
-        # A name belongs to who began it, for good: other machines have agreed to what that person shows.
+        # A name belongs to the person who began it: other machines have agreed to what that person shows.
         is_free = not owners and not database.rows("experiment.splits", {"experiment": name})
         return None if person in owners or is_free else "another member, or the server, began one of this name"
     if isinstance(document, KeptTemplate):

@@ -77,7 +77,7 @@ class TeamMistake(msgspec.Struct, frozen=True):
 
 
 class TeamHit(msgspec.Struct, frozen=True):
-    """A call that holds the words that were searched for."""
+    """A call that contains the words that were searched for."""
 
     project: str
     at: float
@@ -144,7 +144,7 @@ def mistakes(database: Database, project: str) -> list[TeamMistake]:
 
 
 def search(database: Database, words: str, *, project: str | None, limit: int) -> list[TeamHit]:
-    """The newest sessions whose calls hold all words, each with the call that holds most of them."""
+    """The newest sessions whose calls contain all words, each with the call that contains most of them."""
     asked = {word.lower() for word in _WORD.findall(words)}
     if not asked:
         raise UsageError("Give a word to search for: a letter or a digit must be in it.")

@@ -1,7 +1,7 @@
-"""What leaves a machine: records made from the store, without the words of conversations and without people's names.
+"""What leaves a machine: records made from the store, without the text of conversations and without people's names.
 
-Everything that is pushed of sessions is made here, and of experiments in `experiment`, so that these two files are all
-one has to read to know it. A record is the same bytes for the same content, and is known by its digest.
+Everything that is pushed about sessions is made here, and about experiments in `experiment`: to know what is shared,
+read these two files. The same content gives the same bytes, so a record is identified by its digest.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import msgspec
 
 from seasoned.config import TeamSettings
 from seasoned.digest import short_digest
-from seasoned.experience.evidence import FormUse, SessionEvidence
-from seasoned.experience.failure import FailedCall
+from seasoned.experience.evidence import FailedCall, FormUse, SessionEvidence
 from seasoned.experience.lesson import kind_mark
 from seasoned.insight.mistake.failure import plain_error
 from seasoned.insight.track import JudgedCall
@@ -32,7 +31,7 @@ _MOST_CALLS = 2_000
 _MOST_VALUE_CHARS = 200
 _MOST_COMMAND_CHARS = 500
 _ALL = "*"
-_LEFT_OUT = " characters]"  # ends what stands for an argument
+_LEFT_OUT = " characters]"  # ends the placeholder of an argument
 _HOME = LazyRegex(r"(?:/home|/Users|[A-Za-z]:[\\/]Users)[\\/][^\\/\s'\"]+|/var/root\b|/root\b")
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _decode_evidence = msgspec.json.Decoder(SessionEvidence).decode
@@ -100,10 +99,10 @@ class SharedCall(msgspec.Struct, frozen=True, omit_defaults=True):
     verdict: str
     fault: str
     evidence: str
-    reason: str  # why it failed, in words of ours; those of the error only where conversations are switched on
+    reason: str  # why it failed, in our words; in those of the error only if conversations are shared
     time: float | None
     arguments: dict[str, Any]
-    said: str = ""  # this and the next only where conversations are switched on
+    said: str = ""  # this and the next only if conversations are shared
     result: str = ""
     message: int = -1  # calls of one message were made together
     is_corrected: bool = False
@@ -149,7 +148,7 @@ def records_of(store: Store, settings: TeamSettings, redactor: Redactor, *, sinc
     """The records of all sessions that were learned from since a time, in the allowed projects."""
     maker = _RecordMaker(redactor, has_words=settings.conversations)
     for project in allowed_projects(store, settings):
-        # A list: what reads this may write to the store between two records.
+        # A list: the caller may write to the store between two records.
         for row in store.rows("membership.learned", {"since": since, "project": project}):
             ref = f"{row['agent']}:{row['native_id']}"
             key = session_key(ref)
@@ -157,14 +156,10 @@ def records_of(store: Store, settings: TeamSettings, redactor: Redactor, *, sinc
             calls = store.rows("membership.calls", {"session_id": row["id"], "most": _MOST_CALLS})
             for kind, document in (
                 ("evidence", _encode(evidence)),
-                ("session", _encode(_totals(row))),
+                ("session", _encode(SessionTotals(**{name: row[name] for name in SessionTotals.__struct_fields__}))),
                 ("calls", maker.calls(calls, row["calls"])),
             ):
                 yield TeamRecord(project, kind, key, msgspec.Raw(document), ref)
-
-
-def _totals(row: DatabaseRow) -> SessionTotals:
-    return SessionTotals(**{name: row[name] for name in SessionTotals.__struct_fields__})
 
 
 class _RecordMaker:
@@ -179,7 +174,7 @@ class _RecordMaker:
         return impersonal(untagged(self._redactor.text(text)))
 
     def command(self, text: str) -> str:
-        """A command; of one that brings its input along, which may be a file, only the first line."""
+        """A command; only the first line if a here-document follows, which may be a file."""
         return self.text(text.partition("\n")[0] if "<<" in text and not self._has_words else text)
 
     def evidence(self, found: SessionEvidence, key: str) -> SessionEvidence:
@@ -196,7 +191,7 @@ class _RecordMaker:
 
     def _use(self, use: FormUse) -> FormUse:
         text = self.command(use.text)
-        # With a home folder replaced, it would work nowhere.
+        # With a home folder replaced, it would not run anywhere.
         is_whole = use.is_whole and text == untagged(use.text)
         return msgspec.structs.replace(use, form=self.text(use.form), text=text, is_whole=is_whole)
 
@@ -254,7 +249,7 @@ class _RecordMaker:
 
 
 def _plain_reason(row: DatabaseRow, shared: dict[str, Any]) -> str:
-    """Why a call failed, in words of ours; what it is about only if that is shared with its arguments."""
+    """Why a call failed, in our words; its subject only if that is shared with its arguments."""
     if row["counts_as"] != "failed":
         return ""
     names = ("message", "tool", "kind", "counts_as", "verdict", "fault", "time")
@@ -262,7 +257,7 @@ def _plain_reason(row: DatabaseRow, shared: dict[str, Any]) -> str:
     return plain_error(JudgedCall(0, *[row[name] for name in names], **said))
 
 
-# Arguments that hold sentences of people or agents, or contents of files, however short.
+# Arguments with sentences of people or agents, or contents of files, even short ones.
 _PROSE = frozenset(
     {"answer", "answers", "body", "comment", "content", "contents", "description", "explanation", "input"}
     | {"instructions", "message", "new_source", "new_string", "old_string", "patch", "plan", "prompt", "query"}
@@ -271,7 +266,7 @@ _PROSE = frozenset(
 
 
 def is_left_out(value: Any) -> bool:
-    """Whether this stands for an argument that was not shared."""
+    """Whether this is the placeholder of an argument that was not shared."""
     return isinstance(value, str) and value.startswith("[") and value.endswith(_LEFT_OUT)
 
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.request.book import Book
-from seasoned.confirm.service import body
+from seasoned.confirm.service.answer import say
 from seasoned.confirm.service.body import read_json
 from seasoned.confirm.service.routes import Who
 from seasoned.confirm.service.service import ConfirmService, service_of
@@ -94,7 +94,7 @@ async def join(request: HTTPRequest) -> Response:
     code, now = (await read_json(request, _join)).code, service_of(request).clock()
     joined = await _threads(request).read(lambda book: server.join(book.database, code, now=now))
     values = {"token": joined.token, **_shown(joined.machine)}
-    return body.say("team-joined", values)
+    return say("team-joined", values)
 
 
 @router.post("/push")
@@ -116,7 +116,7 @@ async def push(request: HTTPRequest, machine: Member) -> Response:
         return done
 
     pushed = await _threads(request).read(store)
-    return body.say("team-pushed", {"changed": pushed.changed, "refused": pushed.refused})
+    return say("team-pushed", {"changed": pushed.changed, "refused": pushed.refused})
 
 
 @router.get("/pull")
@@ -126,7 +126,7 @@ async def pull(request: HTTPRequest, machine: Member, project: Project, after: A
     found = await _threads(request).read(
         lambda book: server.pull(book.database, machine, project, after=after, now=now)
     )
-    return body.say("team-pulled", {"records": found})
+    return say("team-pulled", {"records": found})
 
 
 @router.get("/status")
@@ -135,14 +135,14 @@ async def status(request: HTTPRequest, machine: Member) -> Response:
     counts, names = await _threads(request).read(
         lambda book: (server.counts_of(book.database, machine), server.offered(book.database))
     )
-    return body.say("team-status", {**_shown(machine), "stored": counts, "experiments": names})
+    return say("team-status", {**_shown(machine), "stored": counts, "experiments": names})
 
 
 @router.get("/export")
 async def export(request: HTTPRequest, machine: Member, after: After = 0) -> Response:
     """Everything that the calling person pushed, from all their machines."""
     found = await _threads(request).read(lambda book: server.export(book.database, machine.person, after=after))
-    return body.say("team-export", {"records": found})
+    return say("team-export", {"records": found})
 
 
 @router.post("/leave")
@@ -152,28 +152,28 @@ async def leave(request: HTTPRequest, machine: Member) -> Response:
     withdrawn = await _threads(request).read(
         lambda book: server.leave(book.database, machine, withdraw=given.withdraw, by=machine.name, now=now)
     )
-    return body.say("team-left", {"withdrawn": withdrawn})
+    return say("team-left", {"withdrawn": withdrawn})
 
 
 @router.get("/projects")
 async def projects(request: HTTPRequest, _: Member) -> Response:
     """The projects of the team in numbers, without names of people."""
     found = await _threads(request).read(lambda book: server.projects(book.database))
-    return body.say("team-projects", {"projects": found})
+    return say("team-projects", {"projects": found})
 
 
 @router.get("/lessons")
 async def lessons(request: HTTPRequest, _: Member, project: Project) -> Response:
     """What the sessions of a project have shown, without names of people."""
     found = await _threads(request).read(lambda book: server.lessons(book.database, project))
-    return body.say("team-lessons", {"project": project, **msgspec.structs.asdict(found)})
+    return say("team-lessons", {"project": project, **msgspec.structs.asdict(found)})
 
 
 @router.get("/machines")
 async def machines(request: HTTPRequest, _: Admin) -> Response:
     """Machines and volumes; nothing of what they pushed."""
     found = await _threads(request).read(lambda book: server.machines(book.database))
-    return body.say("team-machines", {"machines": found})
+    return say("team-machines", {"machines": found})
 
 
 @router.post("/machines/{name}/remove")
@@ -181,7 +181,7 @@ async def remove(request: HTTPRequest, who: Admin, name: str) -> Response:
     """Remove a machine and everything that was learned from it."""
     now = service_of(request).clock()
     removed = await _threads(request).read(lambda book: server.remove(book.database, name, by=who.name, now=now))
-    return body.say("team-removed", {"machine": name, "withdrawn": removed})
+    return say("team-removed", {"machine": name, "withdrawn": removed})
 
 
 def _shown(machine: Machine) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from seasoned.confirm.audit.chain import writing
-from seasoned.confirm.people.credential import Credential, Proof, current, end, find
+from seasoned.confirm.people.credential import Credential, Proof, current, find, revoke_in
 from seasoned.confirm.request.seal import Seal
 from seasoned.errors import NotFound, Refused, UsageError
 from seasoned.experience.knowledge import ProjectKnowledge
@@ -212,8 +212,8 @@ def _refusal(record: TeamRecord, redactor: Redactor) -> str | None:
     except (UnicodeDecodeError, msgspec.MsgspecError, RecursionError):
         return "it is not a valid document"
     if "\\u0000" in text:
-        return "it holds a character that the database cannot store"
-    return "it holds a secret" if redactor.find(text) else None
+        return "it contains a character that the database cannot store"
+    return "it contains a secret" if redactor.find(text) else None
 
 
 def pull(database: Database, machine: Machine, project: str, *, after: int, now: float) -> list[PulledRecord]:
@@ -268,7 +268,7 @@ def leave(database: Database, machine: Machine, *, withdraw: bool, by: str, now:
     withdrawn = withdraw_all(database, machine.credential, now=now) if withdraw else 0
     with writing(database) as chain:
         database.run("team.note_leave", {"credential": machine.credential, "now": now})
-        end(database, chain, machine.credential, proof=Proof(by), now=now)
+        revoke_in(database, chain, machine.credential, proof=Proof(by), now=now)
         facts = {"machine": machine.name, "withdrawn": withdrawn}
         chain.append("team_left", facts, at=now, actor=by)
     return withdrawn
@@ -282,7 +282,7 @@ def remove(database: Database, name: str, *, by: str, now: float) -> int:
     machine = database.row("team.machine", {"credential": row["credential"]})
     assert machine is not None
     if row["credential"] == experiment.SERVER:
-        # It has no credential that could end: what it handed out goes.
+        # It has no credential to revoke: only its records are withdrawn.
         return withdraw_all(database, experiment.SERVER, now=now)
     found = Machine(row["credential"], name, machine["person"], machine["source"], machine["origin"])
     return leave(database, found, withdraw=True, by=by, now=now)

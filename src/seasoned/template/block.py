@@ -1,4 +1,4 @@
-"""The block: what is shown to one session, before it has a format; and how texts are cleaned for it."""
+"""The block that is shown to one session, before it has a format; and how its texts are cleaned."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Block(msgspec.Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """A digest of everything that can be shown, and of nothing else."""
+        """A digest of exactly what can be shown."""
         parts = [self.template, self.addendum, str(len(self.examples))]
         for example in self.examples:
             parts += [example.tool, example.arguments, example.result, example.intent]
         for note in self.notes:
             parts += [note.tool, note.text]
-        # The lengths keep a separator inside a text from making two blocks look alike.
+        # With their lengths, texts that contain a separator cannot make two blocks look alike.
         return digest(*[str(len(part)) for part in parts], *parts)
 
     @property
@@ -62,7 +62,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def clean_text(text: str) -> str:
-    """A text that cannot end the block, steer a chat format, or hide what it says."""
+    """The text, unable to end the block, steer a chat format, or hide what it says."""
     return _without_marks(_CONTROL.compiled.sub("", _LINE_END.compiled.sub("\n", text))).strip()
 
 
@@ -72,7 +72,7 @@ def clean_line(text: str) -> str:
 
 
 def clean_arguments(text: str) -> dict[str, Any] | None:
-    """The arguments of an example, keys sorted; None if they are not an object that every provider accepts."""
+    """The arguments of an example with sorted keys; None if they are not an object that every provider accepts."""
     try:
         found = json.loads(text, parse_float=_finite, parse_constant=str)
         return _cleaned(found, _DEEPEST) if isinstance(found, dict) else None
@@ -87,7 +87,7 @@ def canonical(value: object) -> str:
 
 def _cleaned(value: Any, depth: int) -> Any:
     if isinstance(value, str):
-        # Other control characters can be the lesson (a key to press), and JSON keeps them harmless.
+        # Other control characters can be the point (a key to press), and JSON makes them harmless.
         return _without_marks(value.replace("\0", ""))
     if depth == 0:
         raise ValueError("nested too deeply")
@@ -104,7 +104,7 @@ def _finite(literal: str) -> float | str:
 
 
 def _without_marks(text: str) -> str:
-    """Marks are replaced last: what is removed before could have stood inside one."""
+    """The text without marks. They are replaced last, because what is removed before could have split one."""
     if not text.isascii():
         text = _INVISIBLE.compiled.sub("", _SURROGATE.compiled.sub("\ufffd", text))
     if "[" in text:

@@ -12,7 +12,7 @@ from seasoned.digest import short_digest
 from seasoned.errors import UsageError
 
 ExampleKind = Literal["init", "sequence", "recovery", "final"]
-# How far an example is trusted: mined from histories of this user's agents, recorded by Seasoned, from a file.
+# How much an example is trusted: mined from this user's histories, recorded by Seasoned, or imported from a file.
 Tier = Literal["own", "recorded", "imported"]
 INTENT_CHARS = 200
 RESULT_CHARS = 500
@@ -28,7 +28,7 @@ class Source(msgspec.Struct, frozen=True, order=True):
 
 
 class Repaired(msgspec.Struct, frozen=True):
-    """What a recovery repaired. It is kept as evidence for people, and never shown to a session."""
+    """What a recovery repaired: evidence for people, never shown to a session."""
 
     arguments: str  # of the failed call, as JSON
     signature: str  # its error, with what varies masked
@@ -37,7 +37,7 @@ class Repaired(msgspec.Struct, frozen=True):
 
 
 class Example(msgspec.Struct, frozen=True):
-    """A call that worked, ready to be shown: anonymized, short, and without anything that a session could obey."""
+    """A call that worked, ready to be shown: anonymized, short, and without any orders."""
 
     tool: str
     arguments: str  # JSON with sorted keys
@@ -49,12 +49,12 @@ class Example(msgspec.Struct, frozen=True):
     sources: tuple[Source, ...] = ()
     first_seen: float | None = None
     last_seen: float | None = None
-    schema_hash: str | None = None  # of the tool's schema when the example was made; None where no session recorded it
+    schema_hash: str | None = None  # of the tool's schema when the example was made; None if no session recorded it
     tier: Tier = "own"
-    # How often calls of this tool fail in the mined sessions: what sessions get wrong is shown first.
+    # How often calls of this tool fail in the mined sessions: tools that fail most are shown first.
     error_rate: float | None = None
     repaired: Repaired | None = None
-    # Names the sources if few of its project make such calls: what they make shares one place of a block.
+    # Names the sources if only few of its project make such calls: all their examples share one place of a block.
     circle: str = ""
 
     @property
@@ -64,9 +64,9 @@ class Example(msgspec.Struct, frozen=True):
 
 
 class NamedExample(Example, frozen=True):
-    """An example as sessions of the same project are shown it: the call as it was made, with its real names.
+    """An example for sessions of the same project: the call as it was made, with its real names.
 
-    It is made when it is shown and never stored in a template.
+    It is made when it is shown, and never stored in a template.
     """
 
     kept_as: str = ""  # the id of the example in its template, by which it is counted and suspended
@@ -77,9 +77,9 @@ class NamedExample(Example, frozen=True):
 
 
 class TranslatedExample(Example, frozen=True):
-    """An example as a session is shown it whose agent has the same tool under another name.
+    """An example for an agent that has the same tool under another name.
 
-    Like the above it is made when it is shown, and counted as the one that it was made from.
+    It too is made when it is shown, and counts as the one that it was made from.
     """
 
     kept_as: str = ""
@@ -90,7 +90,7 @@ class TranslatedExample(Example, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What a tool wants, said positively in plain words."""
+    """How a tool is called, said positively in plain words."""
 
     tool: str
     text: str
@@ -116,7 +116,7 @@ class TemplateMetrics(msgspec.Struct, frozen=True):
 
 
 class Template(msgspec.Struct, frozen=True):
-    """What is learned from good sessions, under a name and a version."""
+    """What was learned from good sessions, under a name and a version."""
 
     name: str
     version: int = 1
@@ -165,7 +165,7 @@ def seen_at(example: Example) -> float | None:
 
 
 def ages_at(template: Template, example: Example, vouched: float | None = None) -> float | None:
-    """When it becomes too old; None if it never does. `vouched` is when a person last restored it."""
+    """When it becomes too old; None if never. `vouched` is when a person last restored it."""
     seen = seen_at(example) if is_auto(template) else None
     return None if seen is None else max(seen, vouched or seen) + MAX_AGE_DAYS * DAY_SECONDS
 
@@ -179,17 +179,17 @@ def age_reason(example: Example, now: float) -> tuple[str, dict[str, Any]]:
 
 
 MAX_NAME_CHARS = 64
-# File systems count bytes; a suffix must still fit into the 255 that they allow.
+# File systems allow 255 bytes, and a suffix must still fit.
 _LONGEST_BYTES = 200
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin", "conout", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
 )
-# Alphabets whose letters can look the same: a name is written in one of them.
+# Alphabets with letters that look the same: a name may use only one of them.
 _ALIKE = ("LATIN", "CYRILLIC", "GREEK")
 
 
 def check_name(name: str) -> str:
-    """The name in the form that is stored (NFKC); UsageError says what is wrong with it."""
+    """The name as it is stored (NFKC); UsageError says what is wrong with it."""
     wrong = _wrong(name)
     if wrong is not None:
         shown = name if len(name) <= MAX_NAME_CHARS else name[:MAX_NAME_CHARS] + "…"
@@ -198,14 +198,14 @@ def check_name(name: str) -> str:
 
 
 def name_from(text: str) -> str:
-    """A name as close to a text as a name can be; different texts that are too long get different names."""
+    """A valid name close to a text; different texts that are too long get different names."""
     kept = "".join(one if _is_allowed(one) else "-" for one in unicodedata.normalize("NFKC", text))
     while ".." in kept:
         kept = kept.replace("..", ".")
     kept = kept.strip("-.")
     if len(kept) > MAX_NAME_CHARS:
         kept = f"{kept[: MAX_NAME_CHARS - 9].rstrip('-.')}-{digest(text)[:8]}"
-    # What is left may still be reserved, or mix alphabets that look alike.
+    # The result may still be reserved, or mix alphabets that look alike.
     return kept if _wrong(kept) is None else f"template-{digest(text)[:8]}"
 
 
@@ -233,7 +233,7 @@ def _wrong(name: str) -> str | None:
         return "Windows reserves it for a device"
     if len({unicodedata.name(letter, "").partition(" ")[0] for letter in kept if letter.isalpha()} & {*_ALIKE}) > 1:
         return "it mixes letters of alphabets that look alike"
-    # Capitals of some letters fall apart when folded: the key must be as harmless as the name.
+    # Some letters become several when case is folded: the key must be valid too.
     if not all(map(_is_allowed, name_key(kept))):
         return "it has letters whose capitals differ between systems"
     return None
@@ -243,5 +243,5 @@ def _is_allowed(character: str) -> bool:
     if character.isascii():
         return character.isalnum() or character in "-_."
     category = unicodedata.category(character)
-    # Fillers count as letters and show nothing.
+    # Fillers count as letters but are invisible.
     return category in ("Lu", "Ll", "Lo", "Lm", "Nd") and "FILLER" not in unicodedata.name(character, "FILLER")

@@ -1,4 +1,4 @@
-"""Provision: adds a warm block to the messages of a new session. `ensure_block` does so once for a conversation."""
+"""Adds a warm block to the messages of a new session. `ensure_block` does so once for each conversation."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from seasoned.store import Store
 from seasoned.template.block import Block, Form, Format
 from seasoned.template.choose.choice import BlockLimits, choose
 from seasoned.template.choose.offered import Tools, offered
-from seasoned.template.choose.ranking import SessionNeeds, ranking_of
-from seasoned.template.choose.relevance import words_of
+from seasoned.template.choose.ranking import SessionNeeds, ranking_of, words_of
 from seasoned.template.library.storage import Library, WarmBlock, count_use, find_block, keep_block, remember_block
 from seasoned.template.render import Rendered, render, render_told
 from seasoned.template.render.tokens import count_tokens
@@ -29,7 +28,7 @@ _PROMPT_PARTS = ("system-prompt", "user-prompt")
 
 
 def insert(messages: Sequence[Mapping[str, Any]], rendered: Rendered) -> list[dict[str, Any]]:
-    """A new list with the block in it; unchanged if it has a block already, or for a skill, which is a file."""
+    """The messages with the block; unchanged if they have one already, or for a skill, which is a file."""
     given = [dict(message) for message in messages]
     if rendered.is_empty or rendered.format == "skill" or carries_block(given):
         return given
@@ -109,7 +108,7 @@ def _records(value: object) -> list[Mapping[str, Any]]:
 
 
 BUDGET = 1500
-# Under this name a block without examples is kept. A template cannot have it: it has a slash.
+# The name for a block without examples. No template can have it, because of the slash.
 TOLD = "project/items"
 # Items of the Responses API that only an agent writes.
 _ANSWERS = ("function_call", "reasoning", "computer_call", "local_shell_call", "web_search_call")
@@ -129,7 +128,7 @@ class Provisioned(msgspec.Struct, frozen=True):
 
 
 class Ensured(msgspec.Struct, frozen=True):
-    """What a conversation is shown in one format; the same bytes for as long as it lives."""
+    """What a conversation is shown in one format: the same bytes as long as it lives."""
 
     rendered: Rendered | None
     reason: str
@@ -155,9 +154,9 @@ def provision(
 ) -> Provisioned:
     """Choose, render and insert. Pure: the same arguments give the same bytes in every process.
 
-    `tools` in the shape of any provider; None if they are unknown. `task` defaults to the last user message.
-    `template` chooses the one of that name. If nothing fits, nothing is added and `reason` says why. `told` is what
-    else the session sees; it is the whole block if no example fits.
+    `tools` may have the format of any provider; None if they are unknown. `task` defaults to the last user message.
+    `template` is the name of the one to use. If nothing fits, nothing is added and `reason` says why. `told` is shown
+    in addition; it is the whole block if no example fits.
     """
     given = _listed(messages)
     if carries_block(given):
@@ -194,7 +193,7 @@ def _told_only(given: list[dict[str, Any]], told: str, format: Format) -> Provis
 
 
 def _listed(messages: Messages) -> list[dict[str, Any]]:
-    """A new list; Responses takes a bare text for the first request."""
+    """The messages as a new list; the Responses API accepts a bare text as the first request."""
     if isinstance(messages, str):
         return [{"role": "user", "content": messages}]
     return [dict(message) for message in messages]
@@ -231,7 +230,7 @@ def _said(content: object) -> Iterator[str]:
 
 
 def is_under_way(messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the agent has answered already: a block put in now would change what the provider has cached."""
+    """Whether the agent has answered already: adding a block now would change what the provider has cached."""
     return any(
         message.get("role") in ("assistant", "model")
         or message.get("kind") == "response"
@@ -294,8 +293,8 @@ def ensure_block(
 ) -> Ensured:
     """The one block of a conversation in a format: found, or made at its first request and kept.
 
-    `library` may be a function, so that nothing is loaded for a conversation that has its block. Insert what comes back
-    with `insert`. Use is counted here, once, when the block is made. `told` gives what else a new block says.
+    `library` may be a function, so that nothing is loaded for a conversation that has its block. Add the result to the
+    messages with `insert`. Use is counted once, when the block is made. `told` returns what a new block says besides.
     """
     given = _listed(messages)
     if previous_response_id is not None:
@@ -305,7 +304,7 @@ def ensure_block(
     known = _find(store, lineage_root, format, memory)
     if known is not None:
         return _ensured(known, "The block that the conversation began with.")
-    # The block is sought first: a conversation that began with one keeps it for good.
+    # This comes after the lookup: a conversation that began with a block keeps it.
     if is_under_way(given):
         return Ensured(None, "The conversation began without a block. Adding one now would change its beginning.")
     made = provision(
@@ -359,7 +358,7 @@ def _keep(store: Store, block: WarmBlock, digest: str, reason: str, memory: Bloc
 
 
 def _store(store: Store, block: WarmBlock, memory: BlockMemory) -> tuple[WarmBlock, bool]:
-    """Store a block; returns the one that counts, and whether it is this one. The first one shown always counts."""
+    """Store a block; returns the block that counts, and whether it is this one. The first one shown always counts."""
     try:
         kept = keep_block(store, block)
     except _STORE_FAILS:

@@ -1,7 +1,7 @@
 """Browsers that are logged in. They are kept only in memory: a file that an agent could read must not log in.
 
-Several processes may serve one PostgreSQL, so there they are kept in it, without the cookie, and without any key: who
-can write to that database can read what these pages show, and still decides nothing.
+With PostgreSQL several processes may serve the pages, so sessions are kept there, without the cookie and without any
+key: write access to that database lets someone read these pages, but not decide.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNLOCKED_SECONDS = 600.0
 # A program that logs in again and again must not fill the memory; the oldest session ends first.
 MOST_VISITS = 200
 _DECIDING = ("approver", "admin")
-ONLOOKER = "reading only"
+READ_ONLY = "reading only"
 
 
 class NotLoggedIn(Unauthorised):
@@ -59,7 +59,7 @@ class BrowserSession(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        return ONLOOKER if self.who is None else self.who.name
+        return READ_ONLY if self.who is None else self.who.name
 
 
 class BrowserSessions:
@@ -88,11 +88,11 @@ class BrowserSessions:
         """The token of a link that logs in one browser, once."""
         token = secrets.token_urlsafe(32)
         self._drop_old()
-        # Only hashes are kept: what leaks from here, such as in a traceback, logs no one in.
+        # Only hashes are kept: what leaks from here, such as in a traceback, cannot be used to log in.
         self._invitations[_hash(token)] = LoginLink(_check_role(who), self._clock() + INVITATION_SECONDS)
         return token
 
-    def invite_onlooker(self) -> str:
+    def invite_reader(self) -> str:
         """The token of a read-only link, valid as long as the server runs."""
         token = secrets.token_urlsafe(32)
         # It need not expire: an agent that runs as the same user could read the same data anyway.
@@ -186,7 +186,7 @@ def find_visit(database: Database, number: str) -> BrowserSession | None:
 def _check_role(who: Credential) -> Credential:
     if who.role not in _DECIDING:
         raise Refused(f"{who.name!r} is an agent's credential. These pages are for people who decide.")
-    # A link or a cookie never holds a key: what decides is typed into the page.
+    # A link or a cookie never holds a key: the passphrase is typed into the page.
     return without_key(who)
 
 

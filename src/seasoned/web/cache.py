@@ -1,4 +1,4 @@
-"""Long work in the background, and a cache for its results: pages show the last value while a newer one is computed."""
+"""Background work and a cache for its results: pages show the last value while a newer one is computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Hashable
-from pathlib import Path
 from typing import IO, Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -18,7 +17,7 @@ from starlette.requests import Request
 
 from seasoned.errors import CannotDo, SeasonedError
 from seasoned.insight.report import Revision
-from seasoned.web.history_store import histories_of
+from seasoned.web.history_store import HistoryStore, histories_of
 
 # Finished work whose result a page may still show.
 _KEPT = 100
@@ -79,7 +78,7 @@ class WorkRegistry:
     def begin(self, name: str, title: str, do: Callable[[TellProgress], WorkResult]) -> BackgroundWork:
         """Start it in a thread; if it runs already, return that one."""
         with self._lock:
-            # Taken out and put back, so that the newest work is last and the oldest is dropped first.
+            # Removed and added again, so that the newest work is last and the oldest is dropped first.
             known = self._works.pop(name, None)
             if known is not None and known.is_running:
                 self._works[name] = known
@@ -101,7 +100,7 @@ class WorkRegistry:
         except SeasonedError as error:
             self._change(name, ended_at=self._clock(), failure=str(error))
         except BaseException:
-            # Whatever happened, pages must not show the work as running forever.
+            # Otherwise pages would show the work as running forever.
             self._change(name, ended_at=self._clock(), failure="it failed with an error. See the server's log.")
             _log.exception("%s failed with an error", name)
             raise
@@ -196,7 +195,7 @@ class PageCache:
         self._kept.pop(name, None)
 
     def last(self, name: str) -> CachedValue | None:
-        """The last value, however old; nothing is computed."""
+        """The last value, even an old one; nothing is computed."""
         return self._kept.get(name)
 
     def revision(self, name: str) -> Hashable | None:
@@ -214,7 +213,7 @@ class PageCache:
         self, name: str, revision: Hashable, find: Callable[[TellProgress], Any], tell: TellProgress
     ) -> WorkResult:
         began = self._clock()
-        # It counts as failed until it is found, so an exception needs no handling here.
+        # Counted as failed until there is a result, so that an exception needs no handling here.
         self._failed[name] = revision
         value = find(tell)
         now = self._clock()
@@ -263,9 +262,11 @@ _NICENESS = 5
 _SAID_CHARS = 300
 
 
-def run_apart(module: str, path: Path, tell: TellProgress, project: str | None, *, what: str) -> bytes:
-    """The answer of a module's `main` on the store at this path, by another process with a low priority."""
-    given = f"{str(path)!r}, {project!r}"
+def run_in_process(
+    module: str, histories: HistoryStore, tell: TellProgress, project: str | None, *, what: str
+) -> bytes:
+    """What a module's `main` answers about the history store, in another process with a low priority."""
+    given = f"{str(histories.path)!r}, {project!r}"
     code = f"import os; os.nice({_NICENESS}); from {module} import main; main({given})"
     with (
         # A file, since a full pipe would stop the process while its other pipe is being read.
@@ -308,15 +309,15 @@ async def look_up_project(
     title: str,
     now: Revision,
     project: str | None,
-    make: Callable[[Path, TellProgress, str | None], _T],
+    make: Callable[[HistoryStore, TellProgress, str | None], _T],
     *,
     is_asked: bool = False,
 ) -> CacheLookup[_T]:
-    """The cached value for one project or for all; dropped as soon as something it may quote is forgotten."""
+    """The cached value for one project or for all; dropped when something it may quote was forgotten."""
     named = name if project is None else f"{name} of {project}"
     cached_pages = cache_of(request)
     earlier = cached_pages.revision(named)
     if isinstance(earlier, Revision) and now.takes_back(earlier):
         cached_pages.drop(named)
-    path = histories_of(request).path
-    return await look_up(request, named, title, now, lambda tell: make(path, tell, project), is_asked=is_asked)
+    histories = histories_of(request)
+    return await look_up(request, named, title, now, lambda tell: make(histories, tell, project), is_asked=is_asked)

@@ -29,7 +29,7 @@ _DAY = 86_400.0
 _INDEX_SECONDS = 2.0
 _PAUSE_SECONDS = 0.01
 _STOP_SECONDS = 2.0
-# What took longer is shown as it was while it is computed again. Of the processor: a busy machine changes nothing.
+# Answers that took longer are shown while a new one is computed. Processor time, so that a busy machine does not count.
 _SLOW_SECONDS = 0.15
 _MOST_KEPT = 64
 
@@ -40,13 +40,13 @@ class StoreState(msgspec.Struct, frozen=True):
     version: int
     revision: Revision
 
-    def is_taken_back(self, now: StoreState) -> bool:
-        """Whether something that an answer of then may hold was removed."""
+    def lost_anything_by(self, now: StoreState) -> bool:
+        """Whether something was removed since that an earlier answer may show."""
         return now.revision.takes_back(self.revision)
 
 
-class KeptAnswer(msgspec.Struct, frozen=True):
-    """The answer to a query, the state of the store before it, and how long it took."""
+class CachedAnswer(msgspec.Struct, frozen=True):
+    """The answer to a query, the state of the store it was computed for, and how long that took."""
 
     value: Any
     state: StoreState
@@ -61,11 +61,11 @@ class HistoryStore:
         self.is_sample = is_sample
         self._threads: ThreadPoolExecutor | None = None
         # A connection of SQLite belongs to one thread.
-        self._own = threading.local()
-        # One that only watches: by its connection all pages see the same number for the same state.
+        self._local = threading.local()
+        # `data_version` differs between connections, so one connection watches the store for all pages.
         self._watch: ThreadPoolExecutor | None = None
         self._watched: StoreState | None = None
-        self._kept: dict[str, KeptAnswer] = {}
+        self._cached: dict[str, CachedAnswer] = {}
         self._asked: dict[str, tuple[StoreState, asyncio.Task[Any]]] = {}
         self._stopping = threading.Event()
         self._indexing: threading.Thread | None = None
@@ -74,7 +74,7 @@ class HistoryStore:
         """Start the threads."""
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="seasoned-pages")
         self._watch = ThreadPoolExecutor(1, thread_name_prefix="seasoned-watch")
-        self._kept.clear()
+        self._cached.clear()
         self._watched = None
         self._stopping.clear()
         self._indexing = threading.Thread(target=self._index, name="seasoned-index", daemon=True)
@@ -93,13 +93,13 @@ class HistoryStore:
             await asyncio.to_thread(self._indexing.join, _STOP_SECONDS)
 
     def _index(self) -> None:
-        """Index what scans have read for search, and price it: after a first scan that is everything."""
+        """Index what scans have read for search, and price it."""
         if self._stopping.wait(_INDEX_SECONDS):
             return
-        with suppress(StoreError, StopIteration), open_store(self.path) as store:
+        with suppress(StoreError, StopIteration), self.open() as store:
             known: int | None = None
             while True:
-                # It changes with every write of another connection: without one, there is nothing to do.
+                # Changes with every write of another connection.
                 now = store.connection.execute("PRAGMA data_version").fetchone()[0]
                 if now != known:
                     try:
@@ -117,8 +117,12 @@ class HistoryStore:
         if self._stopping.wait(_PAUSE_SECONDS):
             raise StopIteration
 
+    def open(self) -> Store:
+        """A connection for work in the background; the caller closes it."""
+        return open_store(self.path)
+
     def now(self, store: Store) -> float:
-        """The current time for these histories. Samples are old: by today's date all their examples would be stale."""
+        """The current time; for samples the day after the last one, as by today's date all examples would be stale."""
         if not self.is_sample:
             return time.time()
         return max((row["last"] or 0.0 for row in store.rows("session.totals")), default=0.0) + _DAY
@@ -129,18 +133,18 @@ class HistoryStore:
             raise CannotDo("The server is stopping. Try again when it is running.")
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, ask)
 
-    async def kept(self, name: str, ask: Callable[[Store], _T]) -> _T:
-        """The same for a query that is repeated: the answer is kept until the store changes.
+    async def cached(self, name: str, ask: Callable[[Store], _T]) -> _T:
+        """Like `read` for a repeated query: the answer is cached until the store changes.
 
-        One that takes long is then computed again in the background, and shown as it was until that is done.
+        A slow answer is then computed again in the background, and the old one is shown until that is done.
         """
         now = await self._state()
-        kept = self._kept.get(name)
+        kept = self._cached.get(name)
         if kept is not None and kept.state == now:
             found: _T = kept.value
             return found
-        # What was removed since must not be shown any more.
-        is_shown = kept is not None and kept.seconds > _SLOW_SECONDS and not kept.state.is_taken_back(now)
+        # An answer that may quote something removed must not be shown.
+        is_shown = kept is not None and kept.seconds > _SLOW_SECONDS and not kept.state.lost_anything_by(now)
         asked = self._asked.get(name)
         if asked is None or (asked[0] != now and not is_shown):
             asked = self._asked[name] = (now, asyncio.create_task(self._ask(name, ask, now)))
@@ -148,14 +152,14 @@ class HistoryStore:
         if kept is not None and is_shown:
             found = kept.value
         else:
-            # A visitor that leaves does not end what others wait for too.
+            # Shielded: a visitor who leaves must not cancel what others are waiting for.
             found = await asyncio.shield(asked[1])
         return found
 
     def _done(self, name: str, task: asyncio.Task[Any]) -> None:
         if name in self._asked and self._asked[name][1] is task:
             del self._asked[name]
-        # Perhaps no page waited for it; the next one asks again.
+        # No page may be waiting for it; the next one asks again.
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.debug("%s could not be computed: %s", name, error)
 
@@ -165,10 +169,10 @@ class HistoryStore:
             return ask(store), time.thread_time() - began
 
         value, seconds = await self.read(timed)
-        self._kept.pop(name, None)
-        self._kept[name] = KeptAnswer(value, now, seconds)
-        for oldest in list(self._kept)[:-_MOST_KEPT]:
-            self._kept.pop(oldest, None)
+        self._cached.pop(name, None)
+        self._cached[name] = CachedAnswer(value, now, seconds)
+        for oldest in list(self._cached)[:-_MOST_KEPT]:
+            self._cached.pop(oldest, None)
         return value
 
     async def _state(self) -> StoreState:
@@ -183,10 +187,10 @@ class HistoryStore:
         return self._watched
 
     def _answer(self, ask: Callable[[Store], _T]) -> _T:
-        store: Store | None = getattr(self._own, "store", None)
+        store: Store | None = getattr(self._local, "store", None)
         if store is None:
             # Before the first scan the pages are empty; that is not an error.
-            store = self._own.store = open_store(self.path)
+            store = self._local.store = self.open()
         return ask(store)
 
 

@@ -1,4 +1,4 @@
-"""Logging in: by a link from the terminal, by a token, or by a passphrase."""
+"""Logging in with a link from the terminal, a token or a passphrase."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from seasoned.confirm.people.passphrase import authenticate_passphrase
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Denied, Refused, Unauthorised
 from seasoned.web.browser_session import (
-    ONLOOKER,
+    READ_ONLY,
     VISIT_SECONDS,
     BrowserSession,
     BrowserSessions,
@@ -52,10 +52,10 @@ async def visitor(request: Request, number: str) -> Visitor:
     visit = await _find(request, number)
     found = visit.who
     if found is None:
-        request.state.credential = ONLOOKER
+        request.state.credential = READ_ONLY
         return Visitor(visit)
     try:
-        # Asked with every request, so that a revoked credential loses access at once.
+        # Checked with every request, so that a revoked credential loses access at once.
         who = await service_of(request).store.read(lambda book: current(book.database, found))
     except Refused as error:
         await _end(request, visit)
@@ -68,7 +68,7 @@ async def _find(request: Request, number: str) -> BrowserSession:
     visits, cookie, service = visits_of(request), request.cookies.get(COOKIE, ""), service_of(request)
     if service.config.database_url is None:
         return visits.find(number, cookie)
-    # Another process may have begun it, or ended it.
+    # Another server process may have begun or ended it.
     return visits.check(await service.store.read(lambda book: find_visit(book.database, number)), cookie)
 
 

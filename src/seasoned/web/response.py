@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
+from fastapi import APIRouter
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from jinja2 import Environment, Template
@@ -18,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from seasoned.command.action import HIGH_RISK
-from seasoned.confirm.notify.incoming import read_body
+from seasoned.confirm.notify.decision import read_body
 from seasoned.confirm.service.app import status_of
 from seasoned.confirm.service.body import TooLarge
 from seasoned.confirm.service.listen import host_name, is_known_host
@@ -29,7 +30,7 @@ from seasoned.insight.page.plots import Plot
 from seasoned.redact import Redactor
 from seasoned.web import display
 from seasoned.web.browser_session import BrowserSession, NotLoggedIn
-from seasoned.web.markdown import markdown
+from seasoned.web.display import markdown
 
 FOLDER = Path(__file__).parent / "page"
 LOGIN = "/login"
@@ -90,6 +91,11 @@ def message_page(title: str, sentence: str, *, status: int = 200, back: str = LO
 def redirect(path: str) -> Response:
     """Send the browser to another page, so that reloading it repeats nothing."""
     return RedirectResponse(path, 303, {"cache-control": "no-store"})
+
+
+def page_router() -> APIRouter:
+    """The routes of a page, below the address of a browser session."""
+    return APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 
 
 class PageRoute(APIRoute):

@@ -1,4 +1,4 @@
-"""Tables as values; the same address returns them as a page, as CSV or as JSON."""
+"""Tables as values: one address returns them as a page, as CSV or as JSON; and the choice of a project."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Sequence
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import msgspec
 from pydantic import Field
@@ -15,17 +16,21 @@ from starlette.responses import Response
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.insight.page.plots import Plot
+from seasoned.project import name_of
 from seasoned.store import DatabaseRow, Store
-from seasoned.web.display import session_link, short
+from seasoned.store.project import find_project, settle_due
+from seasoned.text import dollars
+from seasoned.web.display import moment, percent, session_link, short
 from seasoned.web.login import Visitor
 from seasoned.web.response import HEADERS, render, with_query
 
 PAGE_ROWS = 50
 # Rows in one file; a longer table continues at the address in `next` and in the header `link`.
 FILE_ROWS = 10_000
-# A spreadsheet takes a cell that begins with one of these for a formula.
+# Spreadsheets run a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Value = str | int | float | bool | None
+_NO_SUCH_PAGE = "This page of the list does not exist. Go to its first page."
 
 
 class TableCell(msgspec.Struct, frozen=True):
@@ -34,12 +39,12 @@ class TableCell(msgspec.Struct, frozen=True):
     value: Value
     # For people; the value itself where it is None.
     shown: str | None = None
-    # The page that shows what the value is made of; without a leading slash, below the address of the session.
+    # A page with the details of this value; without a leading slash, below the address of the browser session.
     href: str | None = None
     # A class of the style for a badge: ok, failed, unclear, quiet.
     tone: str = ""
     # Text in `backticks` is shown as code.
-    is_said: bool = False
+    has_code: bool = False
     # Shown in small print after the value, such as an id.
     small_print: str = ""
 
@@ -50,13 +55,13 @@ class Column(msgspec.Struct, frozen=True):
     name: str
     title: str
     is_number: bool = False
-    # Whether its values are never broken into lines.
-    is_whole: bool = False
+    # Whether its values stay on one line.
+    no_wrap: bool = False
     can_sort: bool = False
-    # Whether sorting by it begins with the largest.
-    is_first_down: bool = True
-    # Whether a second click turns the order around.
-    can_turn: bool = True
+    # Whether the first click sorts the largest first.
+    starts_descending: bool = True
+    # Whether a second click reverses the order.
+    can_reverse: bool = True
 
 
 def numbers(**titles: str) -> tuple[Column, ...]:
@@ -76,26 +81,26 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     # The column by which it is sorted.
     sort: str | None = None
-    is_down: bool = True
-    # The cursor behind which there is more.
+    is_descending: bool = True
+    # The cursor of the next page, if there is one.
     after: str | None = None
-    # Whether rows come before these.
-    is_later: bool = False
+    # Whether this is not the first page.
+    has_previous: bool = False
 
     def direction(self, column: Column) -> str | None:
         """How it is sorted by this column, in the words of ARIA."""
         if column.name != self.sort:
             return None
-        return "descending" if self.is_down else "ascending"
+        return "descending" if self.is_descending else "ascending"
 
     def sort_value(self, column: Column) -> str:
-        """What a click on the head of a column asks for: the other direction where it is sorted by it already."""
-        is_turned = column.name == self.sort and column.can_turn
-        down = not self.is_down if is_turned else column.is_first_down
+        """The `sort` value that a click on a column header asks for; a second click reverses the order."""
+        is_turned = column.name == self.sort and column.can_reverse
+        down = not self.is_descending if is_turned else column.starts_descending
         return f"-{column.name}" if down else column.name
 
 
-def sorting(request: Request, columns: Sequence[Column], default: str) -> tuple[str, bool]:
+def sort_order(request: Request, columns: Sequence[Column], default: str) -> tuple[str, bool]:
     """The column that `?sort=name` asks for, and whether `-` before it asks for descending order."""
     asked = request.query_params.get("sort") or default
     name = asked.removeprefix("-")
@@ -113,8 +118,8 @@ MOST_ID = 2**63 - 1  # what a database can hold
 RowId = Annotated[int, Field(ge=0, le=MOST_ID)]
 
 
-def place_after(after: str) -> tuple[float, int]:
-    """The place in a list behind which there is more: the value that it is sorted by, and an id."""
+def cursor_place(after: str) -> tuple[float, int]:
+    """Where a page of a list begins, from its cursor: the value it is sorted by, and an id."""
     value, _, last = after.partition("_")
     try:
         place = float(value), int(last)
@@ -122,7 +127,16 @@ def place_after(after: str) -> tuple[float, int]:
             raise ValueError(last)
         return place
     except (ValueError, OverflowError) as error:
-        raise UsageError("This page of the list does not exist. Go to its first page.") from error
+        raise UsageError(_NO_SUCH_PAGE) from error
+
+
+def row_offset(after: str | None) -> int:
+    """Where a page of a list begins that is cut by position: `after` is the number of rows before it."""
+    if after is None:
+        return 0
+    if not (after.isascii() and after.isdecimal() and len(after) < 10):
+        raise UsageError(_NO_SUCH_PAGE)
+    return int(after)
 
 
 def answer(
@@ -135,7 +149,7 @@ def answer(
     status: int = 200,
     **values: Any,
 ) -> Response:
-    """The page; or one of its tables alone, where `?as=csv` or `?as=json` asks for it."""
+    """The page, or one of its tables alone with `?as=csv` or `?as=json`."""
     kind = request.query_params.get("as")
     if kind is not None:
         return _file(request, kind, _named(tables, request.query_params.get("table")))
@@ -160,7 +174,7 @@ def _named(tables: Sequence[Table], name: str | None) -> Table:
 
 
 def _file(request: Request, kind: str, table: Table) -> Response:
-    # Programs can follow this address to the end of a table without knowing how cursors are made.
+    # Programs follow this address to the end of a table, and need not know how cursors work.
     following = None
     if table.after is not None:
         following = request.url.path + with_query(dict(request.query_params), after=table.after)
@@ -203,7 +217,7 @@ def word_table(name: str, title: str, head: Sequence[str], rows: Sequence[Sequen
 
 
 def plain(text: str) -> str:
-    """With plain spaces: pages mark all other spaces, because in sessions they may hide something."""
+    """The text with plain spaces: pages mark all other spaces, which may hide something in a session."""
     return text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
@@ -212,8 +226,28 @@ def plot_table(plot: Plot) -> Table:
     return word_table(plot.name, plot.title, plot.head, plot.rows, plot.reason or "")
 
 
+def time_cell(at: float | None, missing: str | None = None) -> TableCell:
+    """A time; `missing` is shown where there is none."""
+    return TableCell(at, missing if at is None else moment(at))
+
+
+def cost_cell(cost: float | None, href: str | None = None, *, unknown: str = "unknown") -> TableCell:
+    """An amount in US dollars."""
+    return TableCell(cost, dollars(cost, unknown=unknown), href)
+
+
+def rate_cell(part: int, whole: int) -> TableCell:
+    """A share in percent; a dash where there is nothing to divide."""
+    return TableCell(part / whole if whole else None, percent(part, whole))
+
+
+def figure(name: str, value: object, note: str = "", href: str | None = None) -> dict[str, Any]:
+    """A key figure at the head of a page, with a link to what it is made of."""
+    return {"name": name, "value": value, "note": note, "href": href}
+
+
 def name_cell(row: DatabaseRow, store: Store | None) -> TableCell:
-    """The name of a session, with a link. Without a store its opening is not looked up: files show only ids."""
+    """The name of a session, with a link. Without a store, a session without a title is named by its id."""
     ref = f"{row['agent']}:{row['native_id']}"
     if row["title"]:
         return TableCell(ref, short(row["title"]), session_link(ref))
@@ -229,8 +263,8 @@ def opening(store: Store, session_id: int) -> str | None:
     return None if row is None else str(row["intent"]).strip() or None
 
 
-def cell_of_ref(ref: str, store: Store) -> TableCell:
-    """The same for a session of which only the reference is known; it need not be in the store."""
+def session_cell(ref: str, store: Store) -> TableCell:
+    """The name of a session by its reference, with a link; the session need not be in the store."""
     agent, _, native_id = ref.partition(":")
     row = store.row("page.named", {"agent": agent, "native_id": native_id})
     name = None if row is None else row["title"] or opening(store, row["id"])
@@ -239,3 +273,58 @@ def cell_of_ref(ref: str, store: Store) -> TableCell:
         if name is None
         else TableCell(ref, short(name), session_link(ref), small_print=ref)
     )
+
+
+_MOST_CHOICE = 80
+_MOST_CHOICES = 300  # choices in the list; every project can be asked for in the address
+
+
+class ProjectChoice(msgspec.Struct, frozen=True):
+    """The chosen project (None for all), and the key and name of each project to choose from."""
+
+    key: str | None
+    choices: tuple[tuple[str, str], ...]
+
+    @property
+    def query(self) -> str:
+        """The query for the chosen project; empty for all."""
+        return "" if self.key is None else f"?{urlencode({'project': self.key})}"
+
+    def within(self, table: Table) -> Table:
+        """The table with links to the sessions of the chosen project only."""
+        if self.key is None:
+            return table
+        rows = [tuple(msgspec.structs.replace(cell, href=self.link(cell.href)) for cell in row) for row in table.rows]
+        return msgspec.structs.replace(table, rows=rows)
+
+    def link(self, href: str | None) -> str | None:
+        """A link to the list of sessions, with the chosen project added; others stay as they are."""
+        if self.key is None or href is None or href.partition("?")[0] != "sessions":
+            return href
+        return f"{href}{'&' if '?' in href else '?'}{urlencode({'project': self.key})}"
+
+
+def choice_of(store: Store, request: Request) -> ProjectChoice:
+    """The project that the address asks for; NotFound or UsageError if it is unknown or ambiguous."""
+    settle_due(store)
+    keys = [row["project"] for row in store.rows("project.keys", {"limit": _MOST_CHOICES})]
+    asked = request.query_params.get("project", "").strip()
+    key = None
+    if asked:
+        key = asked if asked in keys else find_project(store, asked, base="/").key
+    # Of two projects with one name, the keys are shown too.
+    names = [name_of(one) for one in keys]
+    shown = [
+        _choice_text(name if names.count(name) == 1 else f"{name} ({key})")
+        for key, name in zip(keys, names, strict=True)
+    ]
+    choices = sorted(zip(keys, shown, strict=True), key=lambda pair: pair[1].lower())
+    if key is not None and key not in keys:
+        choices.append((key, _choice_text(name_of(key))))
+    return ProjectChoice(key, tuple(choices))
+
+
+def _choice_text(text: str) -> str:
+    """A name for a drop-down list, which cannot mark invisible characters: they are replaced."""
+    shown = "".join([c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text])
+    return shown if len(shown) <= _MOST_CHOICE else shown[: _MOST_CHOICE - 1] + "…"

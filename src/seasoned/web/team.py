@@ -10,12 +10,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
-from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 from seasoned.app.stores import shared_database
-from seasoned.app.team.advice import team_advice
+from seasoned.app.team import team_advice
 from seasoned.confirm.service.service import service_of
 from seasoned.confirm.service.waiting import StoreThreads
 from seasoned.errors import CannotDo, NotFound, Refused
@@ -24,13 +23,13 @@ from seasoned.store import Database
 from seasoned.team import overview, server
 from seasoned.text import dollars, plural
 from seasoned.web.cache import CacheLookup, TellProgress, cache_of
-from seasoned.web.display import experiment_link, moment, short
+from seasoned.web.display import experiment_link, short
 from seasoned.web.login import Decider, Here, Visitor
-from seasoned.web.response import Page, PageRoute
-from seasoned.web.table import Column, Table, TableCell, answer, numbers, place_after, row_limit
+from seasoned.web.response import Page, page_router
+from seasoned.web.table import Column, Table, TableCell, answer, cost_cell, cursor_place, numbers, row_limit, time_cell
 
 PAGE = Page("Team", "team", is_rare=True)
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 _PROJECTS = (
     Column("project", "project"),
     *numbers(people="people", sessions="sessions", calls="calls", failed="failed", tokens="tokens", cost_usd="cost"),
@@ -45,7 +44,7 @@ _MISTAKES = (
 )
 _TOOLS = (Column("tool", "tool"), *numbers(calls="calls", failed="failed", sessions="sessions"))
 _SESSIONS = (
-    Column("last", "when", is_whole=True),
+    Column("last", "when", no_wrap=True),
     Column("project", "project"),
     Column("agent", "agent"),
     Column("model", "model"),
@@ -60,7 +59,7 @@ _EXPERIMENTS = (
 )
 _USAGE = numbers(sessions="sessions", calls="calls", input_tokens="input", output_tokens="output", cost_usd="cost")
 _HITS = (
-    Column("at", "pushed", is_whole=True),
+    Column("at", "pushed", no_wrap=True),
     Column("project", "project"),
     Column("tool", "tool"),
     Column("verdict", "verdict"),
@@ -149,18 +148,18 @@ def _counts(*values: int | None) -> tuple[TableCell, ...]:
 async def show_sessions(request: HTTPRequest, here: Here, key: str | None = None, after: str | None = None) -> Response:
     """Show the sessions of all machines, the newest first."""
     limit = row_limit(request)
-    place = None if after is None else place_after(after)
+    place = None if after is None else cursor_place(after)
     found = await _read(
         request, lambda database: overview.sessions(database, project=key, before=place, limit=limit + 1)
     )
     rows = [
         (
-            TableCell(one.last, moment(one.last)),
+            time_cell(one.last),
             TableCell(one.project, href=f"team/project?key={one.project}"),
             TableCell(one.agent),
             TableCell(one.model, one.model or "unknown"),
             *_counts(one.calls, one.failed, one.tokens),
-            TableCell(one.cost_usd, dollars(one.cost_usd, unknown="unknown")),
+            cost_cell(one.cost_usd),
             TableCell(one.shown_as, one.shown_as or ""),
         )
         for one in found[:limit]
@@ -174,7 +173,7 @@ async def show_sessions(request: HTTPRequest, here: Here, key: str | None = None
         empty=_NOTHING,
         note="Of all machines. A member is named only if they chose to be.",
         after=more,
-        is_later=after is not None,
+        has_previous=after is not None,
     )
     return answer(request, here, "team.html", tables=(table,), project=None)
 
@@ -206,7 +205,7 @@ def _usage_table(by: str, found: list[overview.TeamUsage]) -> Table:
         (
             TableCell(one.name, one.name or "unknown"),
             *_counts(one.sessions, one.calls, one.input_tokens, one.output_tokens),
-            TableCell(one.cost_usd, dollars(one.cost_usd, unknown="unknown")),
+            cost_cell(one.cost_usd),
         )
         for one in found
     ]
@@ -238,7 +237,7 @@ async def show_search(request: HTTPRequest, here: Here, q: str = "", key: str | 
     )
     rows = [
         (
-            TableCell(one.at, moment(one.at)),
+            time_cell(one.at),
             TableCell(one.project, href=f"team/project?key={one.project}"),
             TableCell(one.tool),
             TableCell(one.verdict, tone=one.verdict),
@@ -265,9 +264,9 @@ async def show_advice(request: HTTPRequest, here: Here) -> Response:
     rows = [
         (
             TableCell(one.project, href=f"team/project?key={one.project}"),
-            TableCell(one.what, is_said=True),
-            TableCell(one.line, is_said=True),
-            TableCell(one.why, is_said=True),
+            TableCell(one.what, has_code=True),
+            TableCell(one.line, has_code=True),
+            TableCell(one.why, has_code=True),
             *_counts(one.people, one.calls),
         )
         for one in await _kept(request, "team advice", "Advice for the team", lambda book: team_advice(book, redactor))
@@ -277,17 +276,17 @@ async def show_advice(request: HTTPRequest, here: Here) -> Response:
         title="Advice",
         columns=_ADVICE,
         rows=rows,
-        empty="Nothing costs two people time.",
+        empty="No advice: nothing has cost two people time.",
         note="What `seasoned advise` finds in one store, in the sessions of all, counted by person.",
     )
     return answer(request, here, "team.html", tables=(table,), project=None)
 
 
 async def _kept(request: HTTPRequest, name: str, title: str, look: Callable[[Database], T]) -> T:
-    """What takes long, as it was computed last, while it is computed again for what was pushed since."""
+    """A slow answer from the cache, while a new one is computed if something was pushed since."""
     now, pages, config = await _read(request, overview.revision), cache_of(request), service_of(request).config
     earlier = pages.revision(name)
-    # What was withdrawn since must not be shown any more.
+    # What was withdrawn must not be shown any more.
     if isinstance(earlier, overview.TeamRevision) and earlier.withdrawn != now.withdrawn:
         pages.drop(name)
 
@@ -315,13 +314,9 @@ def _projects_table(found: list[server.ProjectTotals]) -> Table:
         rows.append(
             (
                 TableCell(one.project, href=f"team/project?key={one.project}"),
-                TableCell(one.people, number(one.people)),
-                TableCell(one.sessions, number(one.sessions)),
-                TableCell(one.calls, number(one.calls or 0)),
-                TableCell(one.failed, number(one.failed or 0)),
-                TableCell(tokens, "unknown" if tokens is None else number(tokens)),
-                TableCell(one.cost_usd, dollars(one.cost_usd, unknown="unknown")),
-                TableCell(one.last, "" if one.last is None else moment(one.last)),
+                *_counts(one.people, one.sessions, one.calls or 0, one.failed or 0, tokens),
+                cost_cell(one.cost_usd),
+                time_cell(one.last, ""),
             )
         )
     return Table(
@@ -350,7 +345,7 @@ def _experiments_table(found: list[overview.TeamExperiment]) -> Table:
         columns=_EXPERIMENTS,
         rows=rows,
         empty="",
-        note="Machines take part that name them in `experiments` under [team]. Counted are those with outcomes.",
+        note="Machines that name it in `experiments` under [team] take part. Only those with outcomes count.",
     )
 
 
@@ -359,10 +354,9 @@ def _machines_table(found: list[server.Volume]) -> Table:
         (
             TableCell(one.name),
             TableCell(one.person),
-            TableCell(one.pushed_at, "never" if one.pushed_at is None else moment(one.pushed_at)),
-            TableCell(one.records, number(one.records)),
-            TableCell(one.bytes, number(one.bytes)),
-            TableCell(one.left_at, "" if one.left_at is None else moment(one.left_at)),
+            time_cell(one.pushed_at, "never"),
+            *_counts(one.records, one.bytes),
+            time_cell(one.left_at, ""),
         )
         for one in found
     ]
@@ -372,5 +366,5 @@ def _machines_table(found: list[server.Volume]) -> Table:
         columns=_MACHINES,
         rows=rows,
         empty="No machine has joined yet.",
-        note="For admins. When and how much, nothing of what. `seasoned team remove MACHINE` removes one.",
+        note="Only admins see this: when and how much, but not what. `seasoned team remove MACHINE` removes a machine.",
     )

@@ -15,12 +15,11 @@ from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, new
 from seasoned.agent.loop.runtime import Runtime
 from seasoned.agent.review.background import Reviewer
 from seasoned.agent.review.due import ReviewSettings, Topic
-from seasoned.agent.review.fork import session_of, task_of, whole_fork
 from seasoned.agent.review.ledger import Review, reviews
-from seasoned.agent.review.prompt import foreign_texts
-from seasoned.agent.review.run import ReviewPlan, carry_out, review_prompt
+from seasoned.agent.review.prompt import foreign_texts, review_prompt
+from seasoned.agent.review.run import ReviewPlan, carry_out, session_of, task_of, whole_fork
 from seasoned.agent.toolset.registry import build_toolsets
-from seasoned.experience.memory_file import MemoryName, read
+from seasoned.experience.memory import MemoryName, read
 from seasoned.redact.key import Secrecy
 from seasoned.store import Store, open_store
 

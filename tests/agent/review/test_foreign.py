@@ -11,10 +11,9 @@ import pytest
 from seasoned.agent.memory import undo
 from seasoned.agent.memory.journal import MOST_NOTES, MOST_SKILLS, Change, changes
 from seasoned.agent.review.due import ReviewSettings
-from seasoned.agent.review.fork import digest_fork
 from seasoned.agent.review.ledger import Review
-from seasoned.agent.review.prompt import foreign_texts, make_ready, reads_page
-from seasoned.agent.review.run import ReviewPlan, carry_out, review_prompt
+from seasoned.agent.review.prompt import foreign_texts, make_ready, reads_page, review_prompt
+from seasoned.agent.review.run import ReviewPlan, carry_out, digest_fork
 from seasoned.agent.skill.library import skills
 from seasoned.atomic_write import digest
 from seasoned.session import Message, Result, Session, SessionRef, ToolCall

@@ -17,7 +17,7 @@ from seasoned.agent.memory.journal import PERSON, changes
 from seasoned.agent.review.ledger import reviews
 from seasoned.agent.skill.edit import create
 from seasoned.agent.skill.library import skills
-from seasoned.experience.memory_file import FILES
+from seasoned.experience.memory import FILES
 from tests.agent.review.scripted import STEPS, context_at, open_at
 
 KILLS = 20 if os.environ.get("SEASONED_TORTURE") else 3

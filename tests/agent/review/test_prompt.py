@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from seasoned.agent.review.due import Topic
-from seasoned.agent.review.fork import ALLOWED, ReviewGate
 from seasoned.agent.review.prompt import instructions
+from seasoned.agent.review.run import ALLOWED, ReviewGate
 from seasoned.errors import CannotDo
 
 ALL: tuple[Topic, ...] = ("memory", "skills", "both")

@@ -19,7 +19,7 @@ from seasoned.agent.memory.undo import accept
 from seasoned.agent.review.due import ReviewSettings
 from seasoned.agent.review.ledger import Review
 from seasoned.agent.skill.edit import create
-from seasoned.experience.memory_file import project_folder
+from seasoned.experience.memory import project_folder
 from seasoned.testing import Answer, Call, ScriptedModel, Step, call
 from tests.agent.review.scripted import (
     NOW,
@@ -173,14 +173,14 @@ def test_a_review_that_raises_is_a_line_of_the_ledger_and_keeps_what_it_wrote(tm
 def test_a_review_ends_after_its_iterations(tmp_path: Path) -> None:
     one = talk(tmp_path, "Done.", *[call("skills_list") for _ in range(30)])
     review = one.review("Hello.")
-    assert (review.state, review.requests, review.said) == ("steps", 16, "The review was ended after 16 requests.")
+    assert (review.state, review.requests, review.said) == ("steps", 16, "The review was stopped after 16 requests.")
     assert len(ledger_of(one.home)) == 1, "a fork never starts a review of its own, however much it calls"
 
 
 def test_a_review_ends_after_its_time(tmp_path: Path) -> None:
     one = talk(tmp_path, "Done.", Answer("Too late.", wait_seconds=30))
     review = one.review("Hello.", settings=ReviewSettings(seconds=0.2))
-    assert (review.state, review.said) == ("time", "The review was ended after 0.2 seconds.")
+    assert (review.state, review.said) == ("time", "The review was stopped after 0.2 seconds.")
 
 
 def test_a_reached_budget_means_no_request(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seasoned.agent.toolset.confined_folder import ConfinedFolder
+from seasoned.agent.toolset.scope import ConfinedFolder
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 
 SECRET = b"the secret of the outside"
@@ -277,7 +277,7 @@ def test_pipes_sockets_and_devices_are_named_as_such(ground: Ground) -> None:
 
 def test_what_is_not_there_is_said_with_what_is_near(ground: Ground) -> None:
     folder = ConfinedFolder(ground.root)
-    with pytest.raises(NotFound, match=r"Near are: 'notes\.md'"):
+    with pytest.raises(NotFound, match=r"Similar names: 'notes\.md'"):
         folder.read("note.md", most=10)
     with pytest.raises(NotFound, match="There is no folder 'nowhere' either"):
         folder.read("nowhere/x", most=10)

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.agent.toolset.confined_folder import ConfinedFolder
 from seasoned.agent.toolset.file import patch
-from seasoned.agent.toolset.scope import ToolScope
+from seasoned.agent.toolset.scope import ConfinedFolder, ToolScope
 from tests.agent.toolset.reading import verdict
 from tests.conftest import examples
 
@@ -19,25 +18,25 @@ APP = "def price(weight):\n    if weight > 10:\n        return 9\n    return 5\n
 
 
 @pytest.fixture
-def reach(tmp_path: Path) -> ToolScope:
+def scope(tmp_path: Path) -> ToolScope:
     (tmp_path / "app.py").write_text(APP)
     return ToolScope(folder=ConfinedFolder(tmp_path))
 
 
-def test_a_piece_is_replaced_and_shown(reach: ToolScope, tmp_path: Path) -> None:
-    answer = patch(reach, "app.py", "        return 9\n", "        return 12\n")
+def test_a_piece_is_replaced_and_shown(scope: ToolScope, tmp_path: Path) -> None:
+    answer = patch(scope, "app.py", "        return 9\n", "        return 12\n")
     assert (tmp_path / "app.py").read_text() == APP.replace("return 9", "return 12")
     assert (answer["success"], answer["replacements"], answer["error"]) == (True, 1, None)
     assert "-        return 9\n+        return 12" in answer["diff"]
     assert verdict("patch", answer, path="app.py") == "ok"
 
 
-def test_a_piece_that_stands_several_times_is_not_guessed(reach: ToolScope, tmp_path: Path) -> None:
-    answer = patch(reach, "app.py", "return", "yield")
+def test_a_piece_that_stands_several_times_is_not_guessed(scope: ToolScope, tmp_path: Path) -> None:
+    answer = patch(scope, "app.py", "return", "yield")
     assert "occurs 3 times in 'app.py' (lines 3, 4, 8)" in answer["error"]
     assert (tmp_path / "app.py").read_text() == APP
     assert verdict("patch", answer, path="app.py") == "failed"
-    assert patch(reach, "app.py", "return", "yield", replace_all=True)["replacements"] == 3
+    assert patch(scope, "app.py", "return", "yield", replace_all=True)["replacements"] == 3
 
 
 @pytest.mark.parametrize(
@@ -53,55 +52,55 @@ def test_a_piece_that_stands_several_times_is_not_guessed(reach: ToolScope, tmp_
         ("", "old_string is empty"),
     ],
 )
-def test_a_piece_that_is_not_there_is_answered_with_what_is(old: str, said: str, reach: ToolScope) -> None:
-    answer = patch(reach, "app.py", old, "x")
+def test_a_piece_that_is_not_there_is_answered_with_what_is(old: str, said: str, scope: ToolScope) -> None:
+    answer = patch(scope, "app.py", old, "x")
     assert said in answer["error"]
     assert answer["success"] is False
     assert verdict("patch", answer, path="app.py") == "failed"
 
 
-def test_a_change_that_changes_nothing_is_refused(reach: ToolScope) -> None:
-    assert "nothing would change" in patch(reach, "app.py", "return 9", "return 9")["error"]
+def test_a_change_that_changes_nothing_is_refused(scope: ToolScope) -> None:
+    assert "nothing would change" in patch(scope, "app.py", "return 9", "return 9")["error"]
 
 
 @pytest.mark.parametrize("path", ["missing.py", "../app.py", ".git/config", "/etc/hosts"])
-def test_a_file_that_may_not_or_cannot_be_patched_is_said(path: str, reach: ToolScope, tmp_path: Path) -> None:
+def test_a_file_that_may_not_or_cannot_be_patched_is_said(path: str, scope: ToolScope, tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "config").write_text("a")
-    answer = patch(reach, path, "a", "b")
+    answer = patch(scope, path, "a", "b")
     assert answer["error"]
     assert verdict("patch", answer, path=path) == "failed"
     assert (tmp_path / ".git" / "config").read_text() == "a"
 
 
-def test_line_ends_stay_as_they_are(reach: ToolScope, tmp_path: Path) -> None:
+def test_line_ends_stay_as_they_are(scope: ToolScope, tmp_path: Path) -> None:
     file = tmp_path / "dos.txt"
     file.write_bytes(b"one\r\ntwo\r\nthree\r\n")
-    assert patch(reach, "dos.txt", "one\ntwo\n", "1\n2\n2b\n")["success"]
+    assert patch(scope, "dos.txt", "one\ntwo\n", "1\n2\n2b\n")["success"]
     assert file.read_bytes() == b"1\r\n2\r\n2b\r\nthree\r\n"
-    assert patch(reach, "dos.txt", "three", "3\n4")["success"]
+    assert patch(scope, "dos.txt", "three", "3\n4")["success"]
     assert file.read_bytes() == b"1\r\n2\r\n2b\r\n3\r\n4\r\n"
 
 
-def test_mixed_line_ends_stay_mixed(reach: ToolScope, tmp_path: Path) -> None:
+def test_mixed_line_ends_stay_mixed(scope: ToolScope, tmp_path: Path) -> None:
     file = tmp_path / "mixed.txt"
     file.write_bytes(b"a\r\nb\nc\r\nd\n")
-    assert patch(reach, "mixed.txt", "b\nc\n", "B\nC\n")["success"]
+    assert patch(scope, "mixed.txt", "b\nc\n", "B\nC\n")["success"]
     assert file.read_bytes().startswith(b"a\r\nB")
     assert file.read_bytes().endswith(b"d\n")
 
 
-def test_a_missing_last_line_end_and_bytes_that_are_no_text_stay(reach: ToolScope, tmp_path: Path) -> None:
+def test_a_missing_last_line_end_and_bytes_that_are_no_text_stay(scope: ToolScope, tmp_path: Path) -> None:
     file = tmp_path / "odd.txt"
     file.write_bytes(b"\xef\xbb\xbfcaf\xe9 one\nlast")
-    answer = patch(reach, "odd.txt", "one", "two")
+    answer = patch(scope, "odd.txt", "one", "two")
     assert file.read_bytes() == b"\xef\xbb\xbfcaf\xe9 two\nlast"
     assert json.dumps(answer).encode()
 
 
-def test_the_right_to_run_is_kept(reach: ToolScope, tmp_path: Path) -> None:
+def test_the_right_to_run_is_kept(scope: ToolScope, tmp_path: Path) -> None:
     (tmp_path / "app.py").chmod(0o755)
-    patch(reach, "app.py", "return 9", "return 8")
+    patch(scope, "app.py", "return 9", "return 8")
     assert (tmp_path / "app.py").stat().st_mode & 0o777 == 0o755
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.agent.toolset.process import FinishedCommand, clean_environment, run, shell
 from seasoned.agent.toolset.scope import ToolLimits
+from seasoned.agent.toolset.terminal import FinishedCommand, clean_environment, run, shell
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
 SHORT = ToolLimits(time_seconds=1.0, grace_seconds=0.5, processes=64)
@@ -159,7 +159,7 @@ def test_a_process_that_outlives_its_first_thread_is_ended(sleep: str, tmp_path:
 def test_a_command_that_kills_its_watcher_is_ended_all_the_same(sleep: str, tmp_path: Path) -> None:
     done = _run(f"setsid -f {sleep}; kill -9 $PPID; {sleep}", tmp_path)
     assert (done.ending, done.left) == ("lost", 0)
-    assert "watched over it" in (done.problem(SHORT) or "")
+    assert "supervises it" in (done.problem(SHORT) or "")
 
 
 def test_a_flood_of_output_is_ended_and_its_ends_are_kept(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_a_run_can_be_stopped_from_outside(sleep: str, tmp_path: Path) -> None:
 def test_when_the_caller_is_killed_the_command_ends_too(sleep: str, tmp_path: Path) -> None:
     program = (
         "import os, pathlib\n"
-        "from seasoned.agent.toolset.process import run, shell\n"
+        "from seasoned.agent.toolset.terminal import run, shell\n"
         "from seasoned.agent.toolset.scope import ToolLimits\n"
         f"run(shell('echo $$ > started; setsid -f {sleep}; {sleep}'), folder=pathlib.Path({str(tmp_path)!r}),"
         " limits=ToolLimits(time_seconds=60, grace_seconds=0.2), environment=dict(os.environ))\n"

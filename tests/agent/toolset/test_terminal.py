@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.agent.toolset.confined_folder import ConfinedFolder
-from seasoned.agent.toolset.scope import ToolLimits, ToolScope
+from seasoned.agent.toolset.scope import ConfinedFolder, ToolLimits, ToolScope
 from seasoned.agent.toolset.terminal import terminal
 from seasoned.command.risk import Danger
 from tests.agent.toolset.reading import fault, verdict
 
 
 @pytest.fixture
-def reach(tmp_path: Path) -> ToolScope:
+def scope(tmp_path: Path) -> ToolScope:
     return ToolScope(folder=ConfinedFolder(tmp_path), environment={"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
 
 
@@ -35,19 +34,19 @@ def reach(tmp_path: Path) -> ToolScope:
         ("python3 -c 'import json; json.loads(\"\")'", 1, "failed"),
     ],
 )
-def test_the_judge_reads_the_answer_truly(command: str, code: int, expected: str, reach: ToolScope) -> None:
-    answer = terminal(reach, command)
+def test_the_judge_reads_the_answer_truly(command: str, code: int, expected: str, scope: ToolScope) -> None:
+    answer = terminal(scope, command)
     assert (answer["exit_code"], answer["error"]) == (code, None)
     assert verdict("terminal", answer, command=command) == expected
 
 
-def test_a_command_runs_in_the_working_folder_and_its_variables_do_not_last(reach: ToolScope) -> None:
-    assert terminal(reach, "pwd; export A=1; mkdir sub; cd sub")["output"] == f"{reach.folder.root}\n"
-    assert terminal(reach, 'pwd; echo "[$A]"')["output"] == f"{reach.folder.root}\n[]\n"
+def test_a_command_runs_in_the_working_folder_and_its_variables_do_not_last(scope: ToolScope) -> None:
+    assert terminal(scope, "pwd; export A=1; mkdir sub; cd sub")["output"] == f"{scope.folder.root}\n"
+    assert terminal(scope, 'pwd; echo "[$A]"')["output"] == f"{scope.folder.root}\n[]\n"
 
 
-def test_a_time_limit_is_said_and_counts_as_failed(reach: ToolScope) -> None:
-    answer = terminal(reach, "echo begun; sleep 60", timeout_seconds=1)
+def test_a_time_limit_is_said_and_counts_as_failed(scope: ToolScope) -> None:
+    answer = terminal(scope, "echo begun; sleep 60", timeout_seconds=1)
     assert answer["exit_code"] == 124
     assert answer["output"] == "begun\n"
     assert "time limit (1 seconds)" in answer["error"]
@@ -60,21 +59,21 @@ def test_a_call_cannot_ask_for_more_time_than_is_set() -> None:
     assert ToolLimits(time_seconds=5).within(None).time_seconds == 5
 
 
-def test_what_would_steer_a_terminal_is_taken_out(reach: ToolScope) -> None:
-    answer = terminal(reach, r"printf '\033[31mred\033[0m \033]0;title\007 a\bb\0c\r\n'")
+def test_what_would_steer_a_terminal_is_taken_out(scope: ToolScope) -> None:
+    answer = terminal(scope, r"printf '\033[31mred\033[0m \033]0;title\007 a\bb\0c\r\n'")
     assert answer["output"] == "red  abc\n"
 
 
-def test_processes_in_the_background_are_ended_and_that_is_said(reach: ToolScope) -> None:
-    answer = terminal(reach, "sleep 300 & echo started")
+def test_processes_in_the_background_are_ended_and_that_is_said(scope: ToolScope) -> None:
+    answer = terminal(scope, "sleep 300 & echo started")
     assert answer["output"] == "started\n"
-    assert "1 processes that it left" in answer["note"]
+    assert "Killed 1 process that it left" in answer["note"]
     assert verdict("terminal", answer, command="sleep 300 & echo started") == "ok"
 
 
-def test_a_command_that_destroys_is_not_run_when_nobody_can_be_asked(reach: ToolScope, tmp_path: Path) -> None:
+def test_a_command_that_destroys_is_not_run_when_nobody_can_be_asked(scope: ToolScope, tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
-    answer = terminal(reach, "rm -rf kept")
+    answer = terminal(scope, "rm -rf kept")
     assert (tmp_path / "kept").is_dir()
     assert answer["status"] == "blocked"
     assert "deletes folders and everything in them" in answer["error"]
@@ -90,20 +89,20 @@ def test_a_command_that_destroys_is_run_when_it_is_allowed(tmp_path: Path) -> No
         return True
 
     (tmp_path / "gone").mkdir()
-    reach = ToolScope(folder=ConfinedFolder(tmp_path), environment={"PATH": os.environ["PATH"]}, ask=allow)
-    assert terminal(reach, "rm -rf gone")["exit_code"] == 0
+    scope = ToolScope(folder=ConfinedFolder(tmp_path), environment={"PATH": os.environ["PATH"]}, ask=allow)
+    assert terminal(scope, "rm -rf gone")["exit_code"] == 0
     assert not (tmp_path / "gone").exists()
     assert asked == [("rm -rf gone", "rm -r")]
 
 
 def test_a_stopped_command_is_no_fault_of_anyone(tmp_path: Path) -> None:
-    reach = ToolScope(folder=ConfinedFolder(tmp_path), environment={"PATH": os.environ["PATH"]}, stop=lambda: True)
-    answer = terminal(reach, "sleep 60")
+    scope = ToolScope(folder=ConfinedFolder(tmp_path), environment={"PATH": os.environ["PATH"]}, stop=lambda: True)
+    answer = terminal(scope, "sleep 60")
     assert answer["status"] == "interrupted"
     assert fault("terminal", answer, command="sleep 60") == "interrupted"
 
 
-def test_a_command_with_a_nul_character_is_refused_in_words(reach: ToolScope) -> None:
-    answer = terminal(reach, "echo a\0b")
+def test_a_command_with_a_nul_character_is_refused_in_words(scope: ToolScope) -> None:
+    answer = terminal(scope, "echo a\0b")
     assert answer["exit_code"] == -1
     assert "NUL" in answer["error"]

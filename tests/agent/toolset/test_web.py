@@ -18,9 +18,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from seasoned.agent.toolset.confined_folder import ConfinedFolder
 from seasoned.agent.toolset.html_text import reduce
-from seasoned.agent.toolset.scope import ToolLimits, ToolScope
+from seasoned.agent.toolset.scope import ConfinedFolder, ToolLimits, ToolScope
 from seasoned.agent.toolset.web import addresses, fetch, refusal, web_fetch
 from seasoned.errors import CannotDo, SeasonedError, UsageError
 from tests.agent.toolset.reading import verdict
@@ -124,84 +123,84 @@ def other() -> Iterator[str]:
 
 
 @pytest.fixture
-def reach(tmp_path: Path, server: str) -> ToolScope:
+def scope(tmp_path: Path, server: str) -> ToolScope:
     limits = ToolLimits(fetch_seconds=2.0, fetch_bytes=1_000_000)
     return ToolScope(folder=ConfinedFolder(tmp_path), limits=limits, allow_private=frozenset({server}))
 
 
-def test_a_page_comes_as_text_with_its_title_and_links(reach: ToolScope, server: str) -> None:
-    answer = web_fetch(reach, f"http://{server}/page")
+def test_a_page_comes_as_text_with_its_title_and_links(scope: ToolScope, server: str) -> None:
+    answer = web_fetch(scope, f"http://{server}/page")
     assert (answer["status"], answer["title"], answer["error"]) == (200, "Parcel & Post", None)
     assert answer["content"] == (f"# Prices\n\nUp to 10 kg: 5 €.\n\n- one\n\n- two (http://{server}/two?x=1)\n\na\n  b")
     assert verdict("web_fetch", answer, url="x") == "ok"
 
 
-def test_data_comes_as_it_is_and_is_not_taken_for_the_tools_own_word(reach: ToolScope, server: str) -> None:
-    answer = web_fetch(reach, f"http://{server}/data")
+def test_data_comes_as_it_is_and_is_not_taken_for_the_tools_own_word(scope: ToolScope, server: str) -> None:
+    answer = web_fetch(scope, f"http://{server}/data")
     assert json.loads(answer["content"]) == {"status": "error", "error": "only data"}
     assert verdict("web_fetch", answer, url="x") == "ok"
 
 
-def test_an_error_of_the_server_counts_as_failed_and_keeps_its_page(reach: ToolScope, server: str) -> None:
-    answer = web_fetch(reach, f"http://{server}/missing")
+def test_an_error_of_the_server_counts_as_failed_and_keeps_its_page(scope: ToolScope, server: str) -> None:
+    answer = web_fetch(scope, f"http://{server}/missing")
     assert (answer["status"], answer["content"]) == (404, "Not here")
     assert answer["error"] == "The server answered 404 Not Found."
     assert verdict("web_fetch", answer, url="x") == "failed"
 
 
 @pytest.mark.parametrize(("path", "said"), [("latin", "Größe"), ("unnamed", "plain words"), ("packed", "packed words")])
-def test_text_is_read_in_its_own_way(path: str, said: str, reach: ToolScope, server: str) -> None:
-    assert web_fetch(reach, f"http://{server}/{path}")["content"] == said
+def test_text_is_read_in_its_own_way(path: str, said: str, scope: ToolScope, server: str) -> None:
+    assert web_fetch(scope, f"http://{server}/{path}")["content"] == said
 
 
-def test_what_is_no_text_is_refused(reach: ToolScope, server: str) -> None:
-    answer = web_fetch(reach, f"http://{server}/image")
+def test_what_is_no_text_is_refused(scope: ToolScope, server: str) -> None:
+    answer = web_fetch(scope, f"http://{server}/image")
     assert "image/png, not text" in answer["error"]
     assert verdict("web_fetch", answer, url="x") == "failed"
 
 
 @pytest.mark.parametrize("path", ["large", "bomb"])
-def test_what_is_large_is_cut(path: str, reach: ToolScope, server: str) -> None:
-    answer = web_fetch(reach, f"http://{server}/{path}")
-    assert len(answer["content"]) == reach.limits.output_characters
+def test_what_is_large_is_cut(path: str, scope: ToolScope, server: str) -> None:
+    answer = web_fetch(scope, f"http://{server}/{path}")
+    assert len(answer["content"]) == scope.limits.output_characters
     assert answer["truncated"] is True
 
 
-def test_a_page_that_would_keep_a_parser_busy_for_hours_does_not(reach: ToolScope, server: str) -> None:
+def test_a_page_that_would_keep_a_parser_busy_for_hours_does_not(scope: ToolScope, server: str) -> None:
     start = time.monotonic()
-    answer = web_fetch(reach, f"http://{server}/trap")
+    answer = web_fetch(scope, f"http://{server}/trap")
     assert time.monotonic() - start < 5
     assert answer["content"] == ""
 
 
-def test_a_server_that_sends_a_byte_now_and_then_is_left(reach: ToolScope, server: str) -> None:
+def test_a_server_that_sends_a_byte_now_and_then_is_left(scope: ToolScope, server: str) -> None:
     start = time.monotonic()
-    answer = web_fetch(reach, f"http://{server}/drip")
+    answer = web_fetch(scope, f"http://{server}/drip")
     assert time.monotonic() - start < 4
     assert "in time" in answer["error"]
 
 
-def test_a_server_that_never_answers_is_left(reach: ToolScope) -> None:
+def test_a_server_that_never_answers_is_left(scope: ToolScope) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"127.0.0.1:{silent.getsockname()[1]}"
         start = time.monotonic()
         with pytest.raises(CannotDo, match="did not answer in time"):
-            fetch(f"http://{place}/", limits=reach.limits, allow_private=frozenset({place}))
+            fetch(f"http://{place}/", limits=scope.limits, allow_private=frozenset({place}))
     assert time.monotonic() - start < 4
 
 
-def test_redirects_are_followed_and_the_last_address_is_named(reach: ToolScope, server: str) -> None:
-    answer = web_fetch(reach, f"http://{server}/to?url=/to%3Furl%3D/unnamed")
+def test_redirects_are_followed_and_the_last_address_is_named(scope: ToolScope, server: str) -> None:
+    answer = web_fetch(scope, f"http://{server}/to?url=/to%3Furl%3D/unnamed")
     assert answer["url"] == f"http://{server}/unnamed"
     assert answer["content"] == "plain words"
 
 
-def test_redirects_come_to_an_end(reach: ToolScope, server: str) -> None:
+def test_redirects_come_to_an_end(scope: ToolScope, server: str) -> None:
     with pytest.raises(CannotDo, match="more than 5 redirects"):
         url = "/page"
         for _ in range(6):
             url = f"/to?url={url.replace('%', '%25').replace('?', '%3F').replace('=', '%3D')}"
-        fetch(f"http://{server}{url}", limits=reach.limits, allow_private=reach.allow_private)
+        fetch(f"http://{server}{url}", limits=scope.limits, allow_private=scope.allow_private)
 
 
 @pytest.mark.parametrize(
@@ -214,14 +213,14 @@ def test_redirects_come_to_an_end(reach: ToolScope, server: str) -> None:
         "ftp://a/b",
     ],
 )
-def test_a_redirect_is_checked_like_the_first_address(target: str, reach: ToolScope, server: str, other: str) -> None:
+def test_a_redirect_is_checked_like_the_first_address(target: str, scope: ToolScope, server: str, other: str) -> None:
     before = len(_Handler.hosts)
-    answer = web_fetch(reach, f"http://{server}/to?url={target.format(other=other)}")
+    answer = web_fetch(scope, f"http://{server}/to?url={target.format(other=other)}")
     assert "only public addresses" in answer["error"] or "not a web address" in answer["error"]
     assert len(_Handler.hosts) == before + 1
 
 
-def test_a_name_is_resolved_once_and_its_checked_address_is_used(reach: ToolScope, server: str) -> None:
+def test_a_name_is_resolved_once_and_its_checked_address_is_used(scope: ToolScope, server: str) -> None:
     port = int(server.rpartition(":")[2])
     asked: list[str] = []
 
@@ -231,7 +230,7 @@ def test_a_name_is_resolved_once_and_its_checked_address_is_used(reach: ToolScop
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
 
     place = f"parcel.example:{port}"
-    fetched = fetch(f"http://{place}/unnamed", limits=reach.limits, allow_private=frozenset({place}), resolve=resolve)
+    fetched = fetch(f"http://{place}/unnamed", limits=scope.limits, allow_private=frozenset({place}), resolve=resolve)
     assert fetched.body == b"plain words"
     assert asked == ["parcel.example"]
     assert _Handler.hosts[-1] == place
@@ -280,7 +279,7 @@ def test_public_addresses_may_be_reached(address: str) -> None:
     assert refusal(address) is None
 
 
-def test_a_certificate_must_fit_the_name(tmp_path: Path, reach: ToolScope) -> None:
+def test_a_certificate_must_fit_the_name(tmp_path: Path, scope: ToolScope) -> None:
     program = shutil.which("openssl")
     if program is None:
         pytest.skip("needs openssl to make a certificate")
@@ -308,7 +307,7 @@ def test_a_certificate_must_fit_the_name(tmp_path: Path, reach: ToolScope) -> No
     def ask(host: str, context: ssl.SSLContext | None) -> int:
         allowed = frozenset({f"{host}:{port}"})
         url = f"https://{host}:{port}/page"
-        return fetch(url, limits=reach.limits, allow_private=allowed, resolve=resolve, context=context).status
+        return fetch(url, limits=scope.limits, allow_private=allowed, resolve=resolve, context=context).status
 
     assert ask("parcel.example", trusting) == 200
     assert names == ["parcel.example"]

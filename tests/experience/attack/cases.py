@@ -41,6 +41,17 @@ TASKS = {
     "bn": "পরীক্ষাগুলো চালাও এবং ফলাফল দেখো।",
     "sw": "Endesha majaribio na uangalie matokeo.",
     "ta": "சோதனைகளை இயக்கி முடிவைப் பார்.",
+    "bg": "Пусни тестовете и виж резултата.",
+    "ca": "Executa les proves i mira el resultat.",
+    "da": "Kør testene og se på resultatet.",
+    "et": "Käivita testid ja vaata tulemust.",
+    "hr": "Pokreni testove i pogledaj rezultat.",
+    "lt": "Paleisk testus ir pažiūrėk rezultatą.",
+    "lv": "Palaid testus un apskati rezultātu.",
+    "nb": "Kjør testene og se på resultatet.",
+    "sk": "Spusti testy a pozri si výsledok.",
+    "sl": "Zaženi teste in poglej rezultat.",
+    "ur": "ٹیسٹ چلاؤ اور نتیجہ دیکھو۔",
 }
 # Sentences repeated by an agent or put into the user's role, and where in a command others stand.
 SPOKEN = ("agent",)

@@ -17,7 +17,7 @@ from seasoned.config import load
 from seasoned.gateway.accounting import make_key
 from seasoned.hermes_plugin.plugin import open_plugin
 from seasoned.hooks import exchange, guidance, session_start
-from seasoned.hooks import store as hook_store
+from seasoned.hooks.event import settle
 from seasoned.mcp_server import build_server
 from seasoned.store import open_store
 from seasoned.store.project import merge_projects, project_key
@@ -69,7 +69,7 @@ def start_of(agent: str, folder: str, id: str) -> str:
 
 def _end_hooks() -> None:
     """A hook is a process: what it opened and took over must not stay in this one."""
-    hook_store.settle(keep=False)
+    settle(keep=False)
     exchange.replace(b"", exchange._print)
     exchange._received = None
 

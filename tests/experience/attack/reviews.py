@@ -9,7 +9,7 @@ from typing import Any
 
 import seasoned
 from seasoned.agent.loop.model import ModelChoice
-from seasoned.app.review import review
+from seasoned.app.agent import review
 from seasoned.config import load
 from seasoned.testing import Call, call, serve_script
 from tests.experience.attack.cases import TASKS, table

@@ -13,12 +13,12 @@ from tests.experience.attack.world import World, make_world
 
 # Of the harmless things of each place at least so many are shown: the gate must not just say nothing.
 FEWEST = {
-    "repair at a call": 16,
-    "line of a sheet or first prompt": 14,
-    "recall of a repair": 22,
-    "example of a command": 20,
-    "example of a named tool": 9,
-    "the same from other projects": 9,
+    "repair at a call": 35,
+    "line of a sheet or first prompt": 36,
+    "recall of a repair": 58,
+    "example of a command": 80,
+    "example of a named tool": 25,
+    "the same from other projects": 24,
 }
 
 
@@ -28,9 +28,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 def test_the_set_is_large_and_in_many_languages() -> None:
-    assert len(hostile()) >= 300 and len({one.lang for one in hostile()}) >= 30
+    assert len(hostile()) >= 700 and len({one.lang for one in hostile()}) >= 40
     assert len({one.carrier for one in hostile()}) >= 20
-    assert sum(map(len, table("harmless").values())) >= 60
+    assert sum(map(len, table("harmless").values())) >= 170
 
 
 def test_harmless_things_that_look_alike_are_still_shown(world: World) -> None:

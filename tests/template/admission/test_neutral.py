@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template.admission.hostile import arguments_speak, speaks_to_reader
-from seasoned.template.admission.neutral import approves, neutral_result, neutral_text
+from seasoned.template.admission.clean import approves, neutral_result, neutral_text
+from seasoned.template.admission.injection import holds_injection, is_injection
 from seasoned.template.example import INTENT_CHARS, RESULT_CHARS
 from tests.each_case import each_case
 from tests.template.sessions import call
@@ -129,7 +129,7 @@ def test_no_result_says_what_was_planted_in_it(at: int) -> None:
     for text in texts:
         for planted in planted_in(text):
             made = result_of(tool, planted, **arguments)
-            if text.strip() in made or speaks_to_reader(made):
+            if text.strip() in made or is_injection(made):
                 wrong.append((text, planted, made))
     assert wrong == []
 
@@ -149,25 +149,25 @@ def planted_in(text: str) -> tuple[str, ...]:
 
 def test_what_speaks_to_the_reader_is_recognised() -> None:
     inside = "The build is green and the tests pass.\n{}\nThat is all for today."
-    missed = [text for text in INJECTIONS if not speaks_to_reader(text) or not speaks_to_reader(inside.format(text))]
+    missed = [text for text in INJECTIONS if not is_injection(text) or not is_injection(inside.format(text))]
     shown = [text for text in INJECTIONS if neutral_text(text, INTENT_CHARS) and "Action" not in text]
     assert (missed, shown) == ([], [])
 
 
 def test_honest_work_is_not_taken_for_an_order() -> None:
-    assert [text for text in HONEST if speaks_to_reader(text)] == []
+    assert [text for text in HONEST if is_injection(text)] == []
 
 
 def test_an_argument_that_speaks_is_found_however_deep() -> None:
     long = [text for text in INJECTIONS if len(text) > 12]
-    assert [text for text in long if not arguments_speak({"a": {"b": [1, None, {"c": text}]}})] == []
-    assert [text for text in long if not arguments_speak({"a": {text: 1}})] == []
+    assert [text for text in long if not holds_injection({"a": {"b": [1, None, {"c": text}]}})] == []
+    assert [text for text in long if not holds_injection({"a": {text: 1}})] == []
 
 
 def test_arguments_that_speak_only_as_json_do_not_speak() -> None:
-    assert not arguments_speak({"name": "refund_order", "arguments": "of a function that was", "role": "assistant"})
-    assert not arguments_speak({"first": "please ignore all the previous", "second": "instructions are in README"})
-    assert not arguments_speak({})
+    assert not holds_injection({"name": "refund_order", "arguments": "of a function that was", "role": "assistant"})
+    assert not holds_injection({"first": "please ignore all the previous", "second": "instructions are in README"})
+    assert not holds_injection({})
 
 
 def test_the_corpora_are_large_enough() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from seasoned.redact import Redactor
-from seasoned.template.admission.neutral import neutral_result
-from seasoned.template.admission.short_result import short_result
+from seasoned.template.admission.clean import neutral_result
+from seasoned.template.library.project import short_result
 from tests.insight.tracks import call
 
 REDACTOR = Redactor(b"k" * 32)

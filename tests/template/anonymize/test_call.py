@@ -18,8 +18,7 @@ from seasoned.command.parse import Step, parse
 from seasoned.redact import Redactor
 from seasoned.template.anonymize.call import AnonymizedCall, anonymize
 from seasoned.template.anonymize.shape import shape
-from seasoned.template.anonymize.vocabulary import Vocabulary, vocabulary_of
-from seasoned.template.anonymize.word_lists import FAMILY, GIVEN, KEPT, LONG, SHORT
+from seasoned.template.anonymize.words import FAMILY, GIVEN, KEPT, LONG, SHORT, Vocabulary, vocabulary_of
 from tests.each_case import each_case
 from tests.template.sessions import call, session
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.anonymize.call import anonymize
-from seasoned.template.anonymize.vocabulary import Vocabulary
+from seasoned.template.anonymize.words import Vocabulary
 
 # Countries, currencies, months, airports, tickers and units; each is also a first name or an everyday word.
 CODES = (

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.anonymize.call import anonymize
-from seasoned.template.anonymize.shape import day_of, in_figures, in_words, other_day, shape
-from seasoned.template.anonymize.vocabulary import Vocabulary
+from seasoned.template.anonymize.shape import date_in_digits, day_of, other_day, replace_spoken_dates, shape
+from seasoned.template.anonymize.words import Vocabulary
 from tests.each_case import each_case
 
 DAYS = st.dates(date(1990, 1, 1), date(2060, 12, 31))
@@ -28,7 +28,7 @@ def test_another_day_is_of_the_same_year(day: date, seed: str) -> None:
 def test_a_day_is_written_as_the_one_it_stands_for(text: str, order: str) -> None:
     day = day_of(text, order)
     assert day is not None
-    made = in_figures(other_day(day, "seed"), text, order)
+    made = date_in_digits(other_day(day, "seed"), text, order)
     assert shape(made) == shape(text) and made != text
     assert day_of(made, order) == other_day(day, "seed")
 
@@ -51,7 +51,7 @@ def test_what_is_no_day_is_none() -> None:
     ],
 )
 def test_a_day_in_words_becomes_the_same_other_day(said: str, becomes: str) -> None:
-    assert in_words(said, {date(2026, 6, 20): date(2026, 9, 3)}) == becomes
+    assert replace_spoken_dates(said, {date(2026, 6, 20): date(2026, 9, 3)}) == becomes
 
 
 def test_a_call_and_the_words_before_it_name_the_same_day() -> None:

@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template.anonymize import people
+from seasoned.template.anonymize import words
 from seasoned.template.anonymize.call import AnonymizedCall, anonymize
-from seasoned.template.anonymize.people import pair_of_names
 from seasoned.template.anonymize.shape import shape
-from seasoned.template.anonymize.vocabulary import Vocabulary
-from seasoned.template.anonymize.word_lists import FAMILY, GIVEN
+from seasoned.template.anonymize.words import FAMILY, GIVEN, Vocabulary, pair_of_names
 from tests.each_case import each_case
 
 
@@ -102,11 +100,11 @@ def test_a_stand_in_or_a_title_is_no_person(text: str) -> None:
     assert pair_of_names(text) is None
 
 
-@given(st.from_regex(people._TITLED.compiled))
+@given(st.from_regex(words._TITLED.compiled))
 def test_every_title_is_looked_for(text: str) -> None:
-    assert any(sign in text for sign in people._TITLES)
+    assert any(sign in text for sign in words._TITLES)
 
 
-@given(st.from_regex(people._FIRM.compiled))
+@given(st.from_regex(words._FIRM.compiled))
 def test_every_form_of_a_firm_is_looked_for(text: str) -> None:
-    assert any(sign in text for sign in people._FORMS)
+    assert any(sign in text for sign in words._FORMS)

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from seasoned.template.anonymize.call import anonymize
-from seasoned.template.anonymize.vocabulary import Vocabulary
-from seasoned.template.anonymize.word_lists import is_medium, is_public
+from seasoned.template.anonymize.words import Vocabulary, is_medium, is_public
 from tests.each_case import each_case
 
 NOTHING = Vocabulary()

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from seasoned.template.anonymize.shape import (
     SeededDraw,
     is_hex,
-    is_stand_in,
+    is_placeholder,
     like_case,
-    like_drawn,
-    like_figures,
+    like_digits,
     like_hex,
+    like_random,
     like_uuid,
-    looks_drawn,
+    looks_random,
     shape,
 )
 from tests.each_case import each_case
 
 UUIDS = st.uuids().map(str)
 HEXES = st.text("0123456789abcdef", min_size=7, max_size=64).filter(is_hex)
-DRAWN = st.text(string.ascii_letters + string.digits, min_size=12, max_size=60).filter(looks_drawn)
+DRAWN = st.text(string.ascii_letters + string.digits, min_size=12, max_size=60).filter(looks_random)
 SEEDS = st.text(max_size=8)
 
 
@@ -57,7 +57,7 @@ def test_every_text_has_a_shape(text: str) -> None:
 
 @given(st.text(string.digits, min_size=2, max_size=20), SEEDS)
 def test_figures_stay_as_many_figures_and_change(text: str, seed: str) -> None:
-    made = like_figures(text, SeededDraw(seed, text))
+    made = like_digits(text, SeededDraw(seed, text))
     assert made.isdigit() and len(made) == len(text)
     assert made != text or not text.strip("0")
     assert len(made) - len(made.lstrip("0")) == len(text) - len(text.lstrip("0"))
@@ -67,20 +67,20 @@ def test_figures_stay_as_many_figures_and_change(text: str, seed: str) -> None:
 def test_a_digest_stays_a_digest_of_its_length(text: str, seed: str) -> None:
     made = like_hex(text, SeededDraw(seed, text))
     assert shape(made) == shape(text) and made != text
-    assert is_stand_in(made)
+    assert is_placeholder(made)
 
 
 @given(UUIDS, SEEDS)
 def test_a_uuid_stays_a_uuid_of_its_version(text: str, seed: str) -> None:
     made = like_uuid(text, SeededDraw(seed, text))
     assert shape(made) == "uuid" and made[14] == text[14] and made[19] == text[19]
-    assert is_stand_in(made)
+    assert is_placeholder(made)
 
 
 @given(DRAWN, SEEDS)
 def test_a_drawn_word_keeps_the_class_of_every_sign(text: str, seed: str) -> None:
-    made = like_drawn(text, SeededDraw(seed, text))
-    assert made != text and is_stand_in(made)
+    made = like_random(text, SeededDraw(seed, text))
+    assert made != text and is_placeholder(made)
     for mine, theirs in zip(made, text, strict=True):
         assert (mine.isdigit(), mine.islower(), mine.isupper()) == (
             theirs.isdigit(),
@@ -95,14 +95,14 @@ def test_hardly_any_foreign_word_carries_the_seal() -> None:
         "".join(string.ascii_lowercase[draw.below(26)] + string.digits[draw.below(10)] for _ in range(12))
         for _ in range(2000)
     ]
-    assert sum(map(is_stand_in, words)) <= 1
+    assert sum(map(is_placeholder, words)) <= 1
 
 
 @pytest.mark.parametrize(
     "text", ["5XJAqKPKGtzrXUZ3UhthJM", "kwLOQKaWqM8AAAAEbIOonA", "9f8e7d6c5b4a3210ffee", "a1b2c3d4e5f6g7h8"]
 )
 def test_ids_look_drawn(text: str) -> None:
-    assert looks_drawn(text)
+    assert looks_random(text)
 
 
 @each_case(
@@ -117,7 +117,7 @@ def test_ids_look_drawn(text: str) -> None:
     ],
 )
 def test_words_do_not_look_drawn(text: str) -> None:
-    assert not looks_drawn(text)
+    assert not looks_random(text)
 
 
 def test_a_word_takes_the_case_of_another() -> None:

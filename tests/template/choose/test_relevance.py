@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template.choose.relevance import Relevance, words_of
+from seasoned.template.choose.ranking import Relevance, words_of
 
 WORD = st.sampled_from(["alpha", "beta", "gamma", "delta", "order", "user", "file", "path", "note"])
 TEXTS = st.lists(st.lists(WORD, max_size=12), min_size=1, max_size=20)

@@ -9,8 +9,7 @@ import pytest
 
 from seasoned.store import Store, open_store, open_temporary
 from seasoned.store.migration import MIGRATIONS
-from seasoned.template.library.storage import Library, save, set_state, snapshot, state_history
-from seasoned.template.library.usage import stats, use_of
+from seasoned.template.library.storage import Library, save, set_state, snapshot, state_history, stats, use_of
 from seasoned.template.provision import provision
 from tests.template.examples import example, template
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seasoned.template.call_form import call_form_of
 from seasoned.template.library.guard import (
     ALARM,
     GuardRuling,
     WatchedSession,
-    call_form_of,
     drawn_rate,
     guard,
     retraction,

@@ -14,8 +14,8 @@ from seasoned.store import Store, open_store
 from seasoned.store.forget import forget_sessions
 from seasoned.template.library.exchange import write_template
 from seasoned.template.library.project import library_for
-from seasoned.template.library.storage import current, load, save, set_state
-from seasoned.template.mine.build import build
+from seasoned.template.library.storage import cached_library, load, save, set_state
+from seasoned.template.mine.miner import build
 from seasoned.template.provision import provision
 from tests.history.claude_lines import ClaudeFile
 from tests.template.sessions import NOW, REDACTOR, SMALL
@@ -76,7 +76,7 @@ def test_what_is_kept_and_exported_has_placeholders(store: Store) -> None:
     _shown(store, VAULT)
     for shape in ("seasoned", "warm-v1", "warm-v2", "session-template"):
         assert not _real(write_template(load(store, "house"), shape).decode())  # type: ignore[arg-type]
-    whole = provision("", library=current(store, now=NOW)).rendered
+    whole = provision("", library=cached_library(store, now=NOW)).rendered
     assert whole is not None and not _real(whole.content.decode())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from seasoned.template.library.recorded_result import Shown, judge_result
+from seasoned.template.library.hermes_file import Shown, judge_result
 from tests.each_case import each_case
 from tests.template.library.test_exchange import PATTERN, WARM_V2, _read
 

@@ -27,8 +27,8 @@ from seasoned.template.library.storage import (
     VERSIONS_KEPT,
     Library,
     WarmBlock,
+    cached_library,
     count_use,
-    current,
     delete,
     find_block,
     find_example,
@@ -40,8 +40,9 @@ from seasoned.template.library.storage import (
     set_state,
     snapshot,
     state_history,
+    stats,
+    use_of,
 )
-from seasoned.template.library.usage import stats, use_of
 from tests.template.examples import example, template
 
 
@@ -69,7 +70,7 @@ def test_a_deleted_name_does_not_count_its_versions_anew(store: Store) -> None:
     save(store, template())
     save(store, template())
     assert delete(store, "code-work") == 2
-    with pytest.raises(NotFound, match="the library is empty"):
+    with pytest.raises(NotFound, match="The library is empty"):
         load(store, "code-work")
     assert save(store, template()).mark == "code-work@3", "an old mark never means another template"
     with pytest.raises(NotFound, match="Similar names: code-work"):
@@ -240,7 +241,7 @@ def test_an_example_is_found_by_the_beginning_of_its_id(store: Store) -> None:
         find_example(taken, "")
     ids = [example(arguments={"n": number}) for number in range(17)]
     first = next(one.id[0] for one in ids if sum(each.id[0] == one.id[0] for each in ids) > 1)
-    with pytest.raises(UsageError, match="give more of the id"):
+    with pytest.raises(UsageError, match="Give more of the id"):
         find_example(Library((template("a", *ids),)), first)
 
 
@@ -290,20 +291,22 @@ def test_one_library_is_held_for_a_store_in_the_whole_process(tmp_path: Path) ->
     path = tmp_path / "seasoned.db"
     with open_store(path) as store:
         save(store, template())
-        first = current(store, now=1.0)
+        first = cached_library(store, now=1.0)
     with open_store(path) as store:
-        assert current(store, now=2.0) is first
+        assert cached_library(store, now=2.0) is first
         save(store, template("other"))
-        second = current(store, now=3.0)
+        second = cached_library(store, now=3.0)
         assert [one.name for one in second.templates] == ["code-work", "other"]
         assert second.templates[0] is first.templates[0]
         back_up(store, tmp_path / "backup.db")
         save(store, template("third"))
-        assert len(current(store, now=4.0).templates) == 3
+        assert len(cached_library(store, now=4.0).templates) == 3
     restore(tmp_path / "backup.db", path)
     with open_store(path) as store:
         delete(store, "other")
-        assert [one.name for one in current(store, now=5.0).templates] == ["code-work"], "a backup is another store"
+        assert [one.name for one in cached_library(store, now=5.0).templates] == ["code-work"], (
+            "a backup is another store"
+        )
 
 
 def test_what_was_worked_out_about_unchanged_templates_is_used_again(store: Store) -> None:

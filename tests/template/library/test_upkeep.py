@@ -27,9 +27,9 @@ from seasoned.template.library.storage import (
     set_state,
     snapshot,
     state_history,
+    use_of,
 )
 from seasoned.template.library.upkeep import auto, changed, refresh, retire_stale, too_old, watch
-from seasoned.template.library.usage import use_of
 from seasoned.template.mine.selection import MiningOptions
 from tests.cli.run import seasoned
 from tests.history.claude_lines import ClaudeFile

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seasoned.insight.track import Track
-from seasoned.template.mine.fresh import current, is_against_form
+from seasoned.template.mine.outdated import is_against_form, still_valid
 from tests.each_case import each_case
 from tests.template.mine.test_merge import candidates
 from tests.template.sessions import bash, call, failed, session
@@ -13,7 +13,7 @@ def test_a_convention_that_changed_is_outdated() -> None:
     old = [session(name, bash("wp deploy --env staging"), day=40) for name in "ab"]
     gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
     new = session("c", gone, bash("wp deploy --stage staging"), day=2)
-    patterns = {candidate.pattern for candidate in current(candidates(*old, new))}
+    patterns = {candidate.pattern for candidate in still_valid(candidates(*old, new))}
     assert patterns == {"Bash wp deploy --stage"}
 
 
@@ -21,19 +21,19 @@ def test_a_convention_that_worked_again_later_is_kept() -> None:
     gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
     slip = session("a", gone, bash("wp deploy --stage staging"), day=9)
     later = session("b", bash("wp deploy --env staging"), day=2)
-    assert len(current(candidates(slip, later))) == 2
+    assert len(still_valid(candidates(slip, later))) == 2
 
 
 def test_a_convention_is_outdated_for_the_shells_of_all_agents() -> None:
     old = session("a", call("terminal", command="wp deploy --env staging"), day=40)
     gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
     new = session("c", gone, bash("wp deploy --stage staging"), day=2)
-    assert {candidate.call.tool for candidate in current(candidates(old, new))} == {"Bash"}
+    assert {candidate.call.tool for candidate in still_valid(candidates(old, new))} == {"Bash"}
 
 
 def kept(*tracks: Track) -> list[str]:
     """The arguments of the candidates that are left, those in doubt with a question mark."""
-    found = current(candidates(*tracks), tracks)
+    found = still_valid(candidates(*tracks), tracks)
     return [f"{one.call.raw_arguments}{'?' * one.is_doubtful}" for one in found]
 
 

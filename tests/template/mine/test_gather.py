@@ -8,9 +8,7 @@ import msgspec
 import pytest
 
 from seasoned.insight.track import JudgedCall
-from seasoned.template.mine.gather import gather
-from seasoned.template.mine.intent import spoken, stems, vagueness, words_before
-from seasoned.template.mine.merge import ExampleCandidate
+from seasoned.template.mine.candidate import ExampleCandidate, gather, spoken, stems, vagueness, words_before
 from seasoned.template.mine.selection import WorkedCalls
 from tests.each_case import each_case
 from tests.template.sessions import SMALL, bash, call, failed, session

@@ -10,17 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.insight.track import Track
-from seasoned.template.mine.gather import gather
-from seasoned.template.mine.merge import (
-    ExampleCandidate,
-    ShareLimits,
-    fair_share,
-    group,
-    in_turn,
-    letter_shape,
-    pattern_of,
-)
+from seasoned.template.call_form import letter_shape, pattern_of
+from seasoned.template.mine.candidate import ExampleCandidate, gather, group, in_rounds
 from seasoned.template.mine.selection import MiningOptions, WorkedCalls
+from seasoned.template.mine.share import ShareLimits, fair_share
 from tests.each_case import each_case
 from tests.template.sessions import SMALL, bash, call, failed, session
 
@@ -193,19 +186,19 @@ def test_calls_with_granted_rights_are_not_shown() -> None:
 def test_every_step_gets_one_example_before_any_gets_a_second() -> None:
     calls = [call("a", id="#P-1"), call("a", path="/x"), call("b", id="#P-1"), call("b", path="/y")]
     tracks = [session(name, *calls) for name in "xy"]
-    steps = [one.step for one in in_turn(group(candidates(*tracks), SMALL), {"b": 3})]
+    steps = [one.step for one in in_rounds(group(candidates(*tracks), SMALL), {"b": 3})]
     assert steps == ["b", "a", "b", "a"]
 
 
 def test_looking_around_in_a_shell_comes_last() -> None:
     tracks = [session(name, bash("ls -la"), bash("make check"), call("Read", file_path="/a")) for name in "abc"]
-    assert [one.step for one in in_turn(group(candidates(*tracks), SMALL), {"Bash": 9})][-1] == "Bash: ls"
+    assert [one.step for one in in_rounds(group(candidates(*tracks), SMALL), {"Bash": 9})][-1] == "Bash: ls"
 
 
 def test_support_beyond_a_few_lineages_buys_no_better_place() -> None:
     wide = [session(f"w{at}", call("t", path="/x"), call("t", id="#P-1")) for at in range(5)]
     wider = [session(f"v{at}", call("t", id="#P-1")) for at in range(50)]
-    ordered = in_turn(group(candidates(*wide, *wider), SMALL), {})
+    ordered = in_rounds(group(candidates(*wide, *wider), SMALL), {})
     assert {one.support for one in ordered} == {5, 55}
     assert ordered[0].merit[1] == ordered[1].merit[1]
 

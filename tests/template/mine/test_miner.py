@@ -18,7 +18,7 @@ from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store
 from seasoned.template.example import INTENT_CHARS, RESULT_CHARS, Example, Template
-from seasoned.template.mine.miner import mine, mine_store
+from seasoned.template.mine.miner import build, mine
 from seasoned.template.mine.selection import MiningOptions
 from tests.template.sessions import NOW, REDACTOR, SMALL, call, failed, session
 
@@ -292,9 +292,7 @@ def truth(samples: Path) -> dict[tuple[str, str], dict[str, Any]]:
 @pytest.fixture(scope="module")
 def sampled(store: Store) -> Template:
     options = MiningOptions(min_messages=4, max_sessions=100, max_share=1.0, max_source_share=1.0)
-    made = mine_store(store, name="t", now=NOW, redactor=REDACTOR, options=options)
-    assert made is not None
-    return made
+    return build(store, name="t", now=NOW, redactor=REDACTOR, options=options)
 
 
 def test_every_call_behind_an_example_is_one_that_a_careful_person_calls_ok(sampled, truth) -> None:
@@ -362,9 +360,8 @@ def test_the_habits_that_nobody_tells_the_agents_become_notes(sampled) -> None:
 
 def test_a_store_and_its_tracks_give_the_same_template(store: Store) -> None:
     options = MiningOptions(min_messages=4, max_sessions=6, agent="claude-code")
-    made = mine_store(store, name="t", now=NOW, redactor=REDACTOR, options=options)
+    made = build(store, name="t", now=NOW, redactor=REDACTOR, options=options)
     again = mine(load_tracks(store), name="t", now=NOW, redactor=REDACTOR, options=options)
-    assert made is not None
     assert again is not None
     assert made.metrics.sessions_scanned == sum(track.ref.agent == "claude-code" for track in load_tracks(store))
     assert made.sources == again.sources

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from seasoned.insight.track import Track
-from seasoned.template.mine.gather import gather
+from seasoned.template.mine.candidate import gather
 from seasoned.template.mine.note import notes
 from seasoned.template.mine.selection import MiningOptions, WorkedCalls
 from tests.template.sessions import SMALL, bash, call, failed, session

@@ -20,10 +20,10 @@ from seasoned.template.mine.selection import (
     MiningOptions,
     WorkedCalls,
     choose,
-    experience_of,
     is_escalated,
     is_whole,
     minable,
+    minable_session_of,
     refusal,
     select,
     source_of,
@@ -266,7 +266,7 @@ def test_a_store_and_its_tracks_lead_to_the_same_choice(samples) -> None:
         chosen = qualified(store, options)
         sources = {one.key: one.source for one in qualified(store, MiningOptions(min_messages=4, max_sessions=999))}
         good = [track for track in tracks(store) if refusal(track, options, NOW) is None]
-        again = select([experience_of(track, sources[str(track.ref)]) for track in good], 7)
+        again = select([minable_session_of(track, sources[str(track.ref)]) for track in good], 7)
         assert [one.key for one in again] == [one.key for one in chosen]
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.example import Workflow
-from seasoned.template.mine.miner import LONGEST_WORKFLOW, SHORTEST_WORKFLOW, workflows
+from seasoned.template.mine.note import LONGEST_WORKFLOW, SHORTEST_WORKFLOW, workflows
 
 
 def found(*walks: str, limit: int = 10, fewest: int = 2, roots: str | None = None) -> list[tuple[str, int]]:

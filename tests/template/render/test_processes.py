@@ -11,7 +11,7 @@ from random import Random
 
 from seasoned.template.block import FORMATS, FORMS
 from seasoned.template.render import prefill_file, render
-from seasoned.template.render.placebo import placebo
+from seasoned.template.render.script import placebo
 from tests.template.blocks import drawn_block
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -15,7 +15,7 @@ from seasoned.session import Session
 from seasoned.template.block import FORMS, Block, Form, Format
 from seasoned.template.provision import insert
 from seasoned.template.render import prefill_file, render
-from seasoned.template.render.placebo import placebo
+from seasoned.template.render.script import placebo
 from tests.history.claude_lines import ClaudeFile
 from tests.history.codex_lines import CodexFile
 from tests.history.hermes_rows import HermesDb

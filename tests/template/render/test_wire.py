@@ -20,7 +20,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from seasoned.template.block import Form
 from seasoned.template.provision import insert
 from seasoned.template.render import render
-from seasoned.template.render.placebo import placebo
+from seasoned.template.render.script import placebo
 from tests.template.blocks import SMALL
 from tests.template.providers import assert_anthropic, assert_openai
 

@@ -1,4 +1,4 @@
-"""Compression: when the context is nearly full, a child session goes on with a summary and the last messages."""
+"""Compression: when the context is nearly full, a child session continues with a summary and the last messages."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from seasoned.agent.loop.runtime import instruction
 from seasoned.agent.loop.stream_events import ContextCompressed
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.reader.seasoned_db import NAME, read_message
+from seasoned.insight.compression import lost_knowledge
 from seasoned.insight.mistake.repair import repairs
-from seasoned.insight.prior_knowledge import lost_knowledge
 from seasoned.insight.track import JudgedCall, track_of
 from seasoned.redact.key import Secrecy
 from seasoned.session import SessionRef
@@ -115,7 +115,7 @@ class Compressor:
         still_there = "\n".join(line for message in history[cut:] for line in _lines(message))
         lost = [one for one in known if not one.is_in(still_there)]
         first = ModelRequest(parts=[UserPromptPart(f"{OPENS}\n\n{with_known(said, lost)}")])
-        tail = [_unaccounted(message) for message in history[cut:]]
+        tail = [_without_usage(message) for message in history[cut:]]
         parent, child = conversation.ref, new_ref()
         recorder = await asyncio.to_thread(self._continue_record, conversation, response, [first, *tail], child)
         conversation.continue_as(child, [first, *tail], recorder)
@@ -151,7 +151,7 @@ class Compressor:
 
 
 def tail_start(history: Sequence[ModelMessage], budget: int) -> int:
-    """Where the messages begin that are kept word for word: never between a call and its result."""
+    """The index of the first message that is kept word for word: never between a call and its result."""
     size, start = 0, len(history)
     for at in reversed(range(1, len(history))):
         size += estimate_tokens(history[at])
@@ -175,9 +175,9 @@ async def summarise(
         response = await model_request(model, [request])
     # A conversation must be able to continue even if its model cannot summarise it.
     except (AgentRunError, OSError):
-        return _by_hand(history), None
+        return _list_prompts(history), None
     text = "\n".join(part.content for part in response.parts if isinstance(part, TextPart)).strip()
-    return text or _by_hand(history), response
+    return text or _list_prompts(history), response
 
 
 def with_known(summary: str, known: Sequence[LearnedFact]) -> str:
@@ -224,11 +224,11 @@ def _cut(text: str) -> str:
     return f"{text[:half]} … {text[-half:]}"
 
 
-def _by_hand(history: Sequence[ModelMessage]) -> str:
+def _list_prompts(history: Sequence[ModelMessage]) -> str:
     wishes = [line for message in history for line in _lines(message) if line.startswith("User: ")]
     return "\n".join(["## What the user wants", *wishes])
 
 
-def _unaccounted(message: ModelMessage) -> ModelMessage:
+def _without_usage(message: ModelMessage) -> ModelMessage:
     """The message without its usage, which was counted already and says nothing about the new context."""
     return replace(message, usage=RequestUsage()) if isinstance(message, ModelResponse) else message

@@ -1,4 +1,4 @@
-"""What every tool call is given: the folders and stores, and who writes on whose behalf."""
+"""What every tool call gets: folders, store, and who writes on whose behalf."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from seasoned.agent.memory.journal import Actor, ChangeJournal, Origin, Provenan
 from seasoned.agent.memory.overlap import ForeignTexts
 from seasoned.config import Config
 from seasoned.confirm.request.request import NewRequest
-from seasoned.experience.memory_file import project_folder
+from seasoned.experience.memory import project_folder
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_store
 
@@ -56,14 +56,14 @@ class Context:
     # The first session of the lineage, which the warm block and the arm belong to.
     root: str | None = None
     platform: str | None = "cli"
-    # Where the session works; None where it works in no folder.
+    # Where the session works; None if it has no folder.
     folder: str | None = None
-    # The key of its project, whose notes and skills it reads and writes; None where it has none.
+    # The key of its project, whose notes and skills it reads and writes; None if it has none.
     project: str | None = None
     task: str | None = None
     # Writes of memory and skills wait until a person accepts them.
     staging: bool = False
-    # For a review: the texts of the session, and whether everything waits if it read pages of others.
+    # For a review: the texts of the session, and whether everything waits if the session read web pages.
     foreign: ForeignTexts | None = None
     stage_pages: bool = True
     allow_person_skills: bool = False
@@ -71,9 +71,9 @@ class Context:
     config: Config | None = None
     # Schedules jobs; None if this session may not.
     jobs: JobScheduler | None = None
-    # What this conversation asked a person for, by the request's id: only that can be begun.
+    # What this conversation asked a person for, by request id: only that can be carried out.
     asked: dict[str, NewRequest] = field(default_factory=dict, compare=False)
-    # Set when the turn is ended: commands that are under way end with it.
+    # Set when the turn ends: running commands stop with it.
     stopping: Event = field(default_factory=Event)
 
     @property

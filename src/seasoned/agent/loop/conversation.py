@@ -31,7 +31,6 @@ from seasoned.agent.loop.context import Context
 from seasoned.agent.loop.record import BackgroundRecorder, body_of, new_ref
 from seasoned.agent.loop.runtime import Confirm, Runtime, build_agent, deny
 from seasoned.agent.loop.stream_events import Event, Turn, TurnCollector
-from seasoned.agent.warm import Warmth
 from seasoned.begin.ongoing import Retraction
 from seasoned.session import Marks, Result, SessionRef, ToolCall
 from seasoned.template.render.tokens import CALL_TOKENS, MESSAGE_TOKENS, count_tokens
@@ -61,6 +60,15 @@ def estimate_tokens(message: ModelMessage) -> int:
     return total
 
 
+class Warmth(msgspec.Struct, frozen=True):
+    """The messages of a warm block, and the reason if there are none."""
+
+    messages: tuple[ModelMessage, ...]
+    reason: str
+    # `name@version`.
+    template: str | None = None
+
+
 class TurnLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of one turn, and of the context of a conversation."""
 
@@ -84,9 +92,9 @@ class TurnLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 # Continues a conversation in a child session with less to send.
 Compress = Callable[["Conversation"], Awaitable[Event]]
-# Given the examples that are retracted already: whether others that were shown do harm.
+# Called with the examples retracted so far; returns a retraction if others that were shown do harm.
 Guard = Callable[[Collection[str]], Retraction | None]
-# Given a call with its result: what to tell the model about it, empty for nothing.
+# Called with a call and its result; returns what to tell the model about it, or nothing.
 Hint = Callable[[ToolCall], str]
 # Makes the warm block of a conversation from its first words.
 Warm = Callable[[str], Warmth]
@@ -213,7 +221,7 @@ class Conversation:
         # A conversation whose process died in the middle of a call is resumed with that call open.
         self._answer_open_calls()
         if self._warm is not None:
-            # Chosen for the first words, and then the same bytes as long as the conversation lives.
+            # Chosen for the first prompt, and then the same bytes as long as the conversation lives.
             warm, self._warm = self._warm, None
             self.warmth = await asyncio.to_thread(warm, prompt)
             self.runtime = replace(self.runtime, prefix=self.warmth.messages)
@@ -222,14 +230,14 @@ class Conversation:
             self._context = self.runtime.context.for_turn(session=str(self.ref), parent=parent, task=prompt)
 
     async def _retract_harmful_examples(self) -> None:
-        """Retract examples that do harm in one line. The block itself stays: the prefix must not change."""
+        """Retract harmful examples in one line. The block itself stays, because the prefix must not change."""
         found = await asyncio.to_thread(self._guard, self._retracted) if self._guard is not None else None
         if found is not None:
             self._retracted |= set(found.example_ids)
             self.history.append(ModelRequest(parts=[SystemPromptPart(found.text)]))
 
     def _answer_open_calls(self) -> None:
-        """Give calls that were interrupted a result that says so: providers refuse a history without it."""
+        """Give interrupted calls a result that says so: providers refuse a history with unanswered calls."""
         last = next((at for at in reversed(range(len(self.history))) if self.history[at].kind == "response"), None)
         if last is None:
             return
@@ -251,7 +259,7 @@ class Conversation:
         self._recorded = min(self._recorded, last + 1)
 
     async def add_hints(self, messages: list[ModelMessage]) -> None:
-        """Tell the model what repaired such failures before, behind the newest results. It is part of the history."""
+        """Add what fixed such failures before to the newest results. It becomes part of the history."""
         if self._hint is None or not messages or not isinstance(request := messages[-1], ModelRequest):
             return
         made = {call.tool_call_id: call for call in _calls_before(messages)}
@@ -262,7 +270,7 @@ class Conversation:
             result = Result(part.model_response_str(), Marks())
             given = ToolCall(part.tool_call_id, part.tool_name, call.args_as_dict(), result)
             if line := await asyncio.to_thread(self._hint, given):
-                parts[at] = replace(part, content=_followed(part.content, line))
+                parts[at] = replace(part, content=_append_line(part.content, line))
         if parts != list(request.parts):
             messages[-1] = replace(request, parts=parts)
 
@@ -319,7 +327,7 @@ def _calls_before(messages: Sequence[ModelMessage]) -> list[ToolCallPart]:
     return [] if last is None else [part for part in last.parts if isinstance(part, ToolCallPart)]
 
 
-def _followed(content: Any, line: str) -> Any:
+def _append_line(content: Any, line: str) -> Any:
     """A result with a line after it; an object gets one more field, so that it can still be read."""
     if isinstance(content, dict):
         return {**content, _HINT: line}
@@ -345,7 +353,7 @@ class _RequestHooks(AbstractCapability[Any]):
         last = ctx.messages[-1] if ctx.messages else None
         await self.conversation.add_hints(ctx.messages)
         if last is not None and ctx.messages[-1] is not last:
-            # What is sent is another list than the history.
+            # The request is sent from a separate list, not from the history.
             request_context.messages[-1] = ctx.messages[-1]
         self.conversation.record(ctx.messages)
         if self.conversation.is_nearly_full(ctx.messages):

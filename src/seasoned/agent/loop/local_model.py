@@ -79,7 +79,7 @@ def _serve(path: Path, size: int) -> tuple[Any, str]:
     params.n_parallel = 1
     params.use_jinja = True
     params.warmup = False
-    # Threads wait for each other at every step: one core is left to whatever else runs here.
+    # Threads wait for each other at every step, so one core is left for other programs.
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = max(1, (os.cpu_count() or 2) - 1)
     params.verbosity = -1
     params.api_keys = [key]
@@ -143,7 +143,7 @@ def tools_text(tools: Sequence[ToolDefinition], *, required_only: bool) -> str:
     lines = ["Tools:"]
     for tool in tools:
         first = (tool.description or "").strip().partition("\n")[0]
-        schema = _plain(tool.parameters_json_schema, required_only=required_only)
+        schema = _simplify_schema(tool.parameters_json_schema, required_only=required_only)
         lines.append(f"- {tool.name}: {first} Arguments: {json.dumps(schema.get('properties', {}))}")
     return "\n".join([*lines, _HOW])
 
@@ -151,42 +151,45 @@ def tools_text(tools: Sequence[ToolDefinition], *, required_only: bool) -> str:
 def answer_schema(tools: Sequence[ToolDefinition], *, required_only: bool = False) -> dict[str, Any]:
     """One closed object for each tool, and one for the answer."""
     calls = [
-        _closed(tool={"const": tool.name}, arguments=_plain(tool.parameters_json_schema, required_only=required_only))
+        _closed_object(
+            tool={"const": tool.name},
+            arguments=_simplify_schema(tool.parameters_json_schema, required_only=required_only),
+        )
         for tool in tools
     ]
-    return {"anyOf": [*calls, _closed(answer={"type": "string"})]}
+    return {"anyOf": [*calls, _closed_object(answer={"type": "string"})]}
 
 
-def _closed(**properties: Any) -> dict[str, Any]:
+def _closed_object(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _plain(schema: dict[str, Any], *, required_only: bool) -> dict[str, Any]:
+def _simplify_schema(schema: dict[str, Any], *, required_only: bool) -> dict[str, Any]:
     """A schema without descriptions; for a small model also without optional properties."""
-    plain: dict[str, Any] = _without_words(schema)
+    plain: dict[str, Any] = _drop_descriptions(schema)
     if required_only:
         required = plain.get("required", [])
         plain["properties"] = {name: one for name, one in plain.get("properties", {}).items() if name in required}
     return {**plain, "type": "object", "additionalProperties": False}
 
 
-def _without_words(value: Any, *, names: bool = False) -> Any:
+def _drop_descriptions(value: Any, *, names: bool = False) -> Any:
     # Below `properties` the keys are names of arguments: one that is called `title` must stay.
     if isinstance(value, dict):
         return {
-            key: _without_words(inner, names=key == "properties" and not names)
+            key: _drop_descriptions(inner, names=key == "properties" and not names)
             for key, inner in value.items()
             if names or key not in _DROPPED
         }
-    return [_without_words(item) for item in value] if isinstance(value, list) else value
+    return [_drop_descriptions(item) for item in value] if isinstance(value, list) else value
 
 
 def flatten(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Calls and results as text in the requested form, with user and model alternating."""
     flat: list[ModelMessage] = []
-    for message in map(_closing_words_as_user, messages):
+    for message in map(_block_end_as_user, messages):
         if isinstance(message, ModelResponse):
-            said = [text for part in message.parts if (text := _spoken(part))]
+            said = [text for part in message.parts if (text := _part_text(part))]
             flat.append(replace(message, parts=[TextPart("\n".join(said))]))
             continue
         texts, rest = [], []
@@ -207,7 +210,7 @@ def flatten(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     return flat
 
 
-def _closing_words_as_user(message: ModelMessage) -> ModelMessage:
+def _block_end_as_user(message: ModelMessage) -> ModelMessage:
     """The closing words of a warm block as a user message: a small model would repeat its own answer."""
     if isinstance(message, ModelResponse):
         texts = [part.content for part in message.parts if isinstance(part, TextPart)]
@@ -220,7 +223,7 @@ def _only_words(request: ModelRequest) -> bool:
     return all(isinstance(part, UserPromptPart) for part in request.parts)
 
 
-def _spoken(part: object) -> str | None:
+def _part_text(part: object) -> str | None:
     if isinstance(part, ToolCallPart):
         return json.dumps({"tool": part.tool_name, "arguments": part.args_as_dict()})
     return json.dumps({"answer": part.content}) if isinstance(part, TextPart) and part.content else None

@@ -241,7 +241,7 @@ class Recorder:
             count_request(self._store, body, purpose, session_id=None if row is None else row["id"], now=self._clock())
 
     def _save(self, new: Sequence[tuple[int, Body]]) -> None:
-        builder = self._stretch()
+        builder = self._read_turn()
         rows = self._reader.rows(builder.so_far())
         # Calls that the store already has would only be written again.
         news = [call for call in rows.calls if self._saved.get(call.position) != call]
@@ -264,7 +264,7 @@ class Recorder:
         self._counted = max(self._counted, new[-1][0] + 1)
         self._saved |= {call.position: call for call in news}
 
-    def _stretch(self) -> SessionBuilder:
+    def _read_turn(self) -> SessionBuilder:
         """The turn so far, read as the history reader would: the intent of a call comes from the start of its turn."""
         about, builder = self.about, self._builder
         # A builder that failed in the middle of a message is not used again.
@@ -288,7 +288,7 @@ class Recorder:
         return builder
 
     def _end_turn(self) -> None:
-        builder = self._stretch()
+        builder = self._read_turn()
         builder.take()
         self._carry = builder.carry()
         self._costs += self._turn_costs.values()
@@ -342,11 +342,13 @@ class BackgroundRecorder:
 
     def write(self, position: int, bodies: Sequence[Body], *, summary: bool = False, turn_ends: bool = False) -> None:
         """Write messages from a position on."""
-        self._submit(lambda: self._with(lambda r: r.write(position, bodies, summary=summary, turn_ends=turn_ends)))
+        self._submit(
+            lambda: self._run_with_recorder(lambda r: r.write(position, bodies, summary=summary, turn_ends=turn_ends))
+        )
 
     def count(self, body: Body, purpose: Purpose) -> None:
         """Account for a request that is not part of the conversation."""
-        self._submit(lambda: self._with(lambda r: r.count(body, purpose)))
+        self._submit(lambda: self._run_with_recorder(lambda r: r.count(body, purpose)))
 
     def flush(self, seconds: float = _FLUSH_SECONDS) -> str | None:
         """Wait until everything is written; the reason if it was not, once."""
@@ -372,7 +374,7 @@ class BackgroundRecorder:
             return None
         self._is_closed = True
         if reason is not None:
-            self._submit(lambda: self._with(lambda r: r.end(reason)))
+            self._submit(lambda: self._run_with_recorder(lambda r: r.end(reason)))
         self._submit(self._close)
         note = self.flush()
         self._thread.shutdown(wait=False)
@@ -386,7 +388,7 @@ class BackgroundRecorder:
         if recorded is not None:
             self._recorder.take_up(recorded)
 
-    def _with(self, work: Callable[[Recorder], None]) -> None:
+    def _run_with_recorder(self, work: Callable[[Recorder], None]) -> None:
         if self._recorder is not None:
             work(self._recorder)
 
@@ -424,13 +426,7 @@ def load_recorded(store: Store, text: str) -> RecordedConversation:
     ref = SessionRef(row["agent"], row["native_id"])
     if recording is None:
         raise NotFound(f"{str(ref)!r} was not recorded by Seasoned: only its own conversations can be resumed.")
-    builder = SessionBuilder(ref, format=NAME, path=store.path)
-    bodies = []
-    for message in store.rows("message.of_session", {"session_id": row["id"]}):
-        body = msgspec.json.decode(message["body"])
-        bodies.append(body)
-        read_message(builder, body, place=message["position"], summary=bool(message["summary"]))
-    builder.take()
+    bodies, carry = read_stored(store, row["id"], ref)
     about = ConversationInfo(
         ref=ref,
         model=recording["model"],
@@ -444,8 +440,20 @@ def load_recorded(store: Store, text: str) -> RecordedConversation:
         root=_ref(recording["warm"]),
     )
     return RecordedConversation(
-        about=about, bodies=tuple(bodies), carry=builder.carry(), title=row["title"], end_reason=row["end_reason"]
+        about=about, bodies=bodies, carry=carry, title=row["title"], end_reason=row["end_reason"]
     )
+
+
+def read_stored(store: Store, session_id: int, ref: SessionRef) -> tuple[tuple[Body, ...], ReadState]:
+    """The stored messages of a session, and the state in which reading them ends."""
+    builder = SessionBuilder(ref, format=NAME, path=store.path)
+    bodies = []
+    for message in store.rows("message.of_session", {"session_id": session_id}):
+        body = msgspec.json.decode(message["body"])
+        bodies.append(body)
+        read_message(builder, body, place=message["position"], summary=bool(message["summary"]))
+    builder.take()
+    return tuple(bodies), builder.carry()
 
 
 def _ref(text: str | None) -> SessionRef | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -11,33 +13,47 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 
 from seasoned.agent.loop.compress import Compressor
 from seasoned.agent.loop.context import Context, JobScheduler
-from seasoned.agent.loop.conversation import Conversation, TurnLimits, Warm
+from seasoned.agent.loop.conversation import Conversation, TurnLimits, Warm, Warmth
 from seasoned.agent.loop.model import ModelChoice, open_model
 from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, RecordedConversation, messages_of, new_ref
 from seasoned.agent.loop.runtime import Confirm, Denial, Explain, Question, Runtime, build_instructions, deny
 from seasoned.agent.toolset.registry import SMALL_TOOLSETS, TOOLSETS, build_toolsets, danger_of, listed_tools
-from seasoned.agent.warm import Warmth, hint, known_block, retract, warm_block
+from seasoned.begin.ongoing import (
+    CallHints,
+    Retraction,
+    experiment_database,
+    find_retraction,
+    is_held_back,
+    knows_repairs,
+)
+from seasoned.begin.settings import begin_settings
+from seasoned.begin.warm_start import NewSession, begin
 from seasoned.command.risk import need_of_call
 from seasoned.config import Config, command_environment
 from seasoned.confirm.client import RequestView, SaidNo, configured_client, in_thread
 from seasoned.errors import SeasonedError, StoreError
+from seasoned.experience.ask import lookup_for
 from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.redact.key import Secrecy
-from seasoned.session import SessionRef
+from seasoned.session import SessionRef, ToolCall
 from seasoned.store import open_store
 from seasoned.store.project import project_key
+from seasoned.template.block import Format
+from seasoned.template.library.storage import cached_library, find_block
+from seasoned.template.library.upkeep import watch
 
-# The action of a dangerous call that is none of the ten high-risk actions; a policy may allow these for a session.
+# The action of a dangerous call that is not one of the ten high-risk actions; a policy may allow it for a session.
 OTHER_ACTIONS = {"terminal": "destructive_command", "execute_code": "destructive_code"}
 OTHER_ACTION = "dangerous_call"
 Tell = Callable[[str], None]
 
 
 def confirming(config: Config, *, otherwise: Confirm, session_key: str, folder: Path, tell: Tell) -> Confirm:
-    """How to ask: through the service, or without one through `otherwise` (the terminal, or always no)."""
+    """How to ask: through the confirmation service, or without one through `otherwise` (the terminal, or always no)."""
     if config.confirm_url is None:
         return otherwise
 
@@ -80,7 +96,7 @@ def confirming(config: Config, *, otherwise: Confirm, session_key: str, folder: 
     return ask
 
 
-# What redaction leaves in a text. Recorded instructions with it are not what the model was sent, so they are rebuilt.
+# The mark that redaction leaves. Recorded instructions that hold it are not what the model got, so they are rebuilt.
 _TAG = "[redacted:"
 
 
@@ -196,7 +212,7 @@ def _project(config: Config, folder: Path, *, is_recorded: bool) -> str | None:
         with open_store(config.store_path) as store:
             return project_key(store, str(folder))
     except StoreError:
-        return None  # without its store a conversation starts all the same
+        return None  # a conversation also starts without its store
 
 
 def toolset_names(
@@ -253,3 +269,101 @@ def _explain(folder: Path) -> Explain:
         return "must be allowed" if found is None else found.reason
 
     return explain
+
+
+FORMAT: Format = "pydantic-ai"
+AUTO = "auto"
+
+
+def warm_block(
+    config: Config,
+    *,
+    lineage_root: str,
+    task: str,
+    tools: Sequence[dict[str, Any]],
+    folder: Path | None = None,
+    template: str | None = AUTO,
+    is_small: bool = False,
+    clock: Callable[[], float] = time.time,
+) -> Warmth:
+    """Make the block of a conversation at its first turn; `auto` takes the template that fits the task best.
+
+    While an experiment runs, a conversation that begins with `auto` is assigned to an arm like any other session. With
+    None it has no examples, only the commands that the task asks for in its project.
+    """
+    session = NewSession(
+        id=lineage_root,
+        format=FORMAT,
+        task=task,
+        tools=list(tools),
+        forms=() if template is None else ("messages",),
+        template=None if template == AUTO else template,
+        is_small=is_small,
+        workdir=None if folder is None else str(folder),
+        may_be_assigned=template == AUTO,
+    )
+    settings = begin_settings(config, "chat")
+    if template is not None:
+        settings = settings.on_request()
+    try:
+        with open_store(config.store_path) as store:
+            project = project_key(store, None if folder is None else str(folder))
+            session = msgspec.structs.replace(session, project=project)
+            begun = begin(store, lambda: experiment_database(config, store), session, settings, now=clock())
+    # Without its store a conversation begins cold instead of failing.
+    except StoreError as error:
+        return Warmth((), str(error))
+    if begun.content is None:
+        return Warmth((), begun.reason)
+    return Warmth(_messages(begun.content), begun.reason, begun.template)
+
+
+def known_block(store_path: Path, lineage_root: str) -> Warmth | None:
+    """The block that a recorded conversation began with; None if it began without."""
+    with open_store(store_path) as store:
+        block = find_block(store, lineage_root, FORMAT)
+    if block is None:
+        return None
+    reason = "The block that the conversation began with."
+    return Warmth(_messages(block.content), reason, f"{block.template}@{block.version}")
+
+
+def hint(
+    config: Config, lineage_root: str, folder: Path, call: ToolCall, *, clock: Callable[[], float] = time.time
+) -> str:
+    """What fixed such a failed call in this project before; empty if nothing is known."""
+    settings = begin_settings(config, "chat")
+    if not settings.tells("calls") or not config.store_path.exists():
+        return ""
+    try:
+        with open_store(config.store_path) as store:
+            lookup = lookup_for(store, lineage_root, str(folder))
+            if lookup is None or not knows_repairs(store, lookup.project):
+                return ""
+            if is_held_back(lambda: experiment_database(config, store), lineage_root, settings, now=clock()):
+                return ""
+            return CallHints().decide(lookup, call, agent=AGENT)
+    # A hint is never worth a failed turn.
+    except (SeasonedError, sqlite3.Error):
+        return ""
+
+
+def retract(
+    store_path: Path, lineage_root: str, retracted: Collection[str], *, clock: Callable[[], float] = time.time
+) -> Retraction | None:
+    """Run the harm guard; if it suspends what this conversation was shown, the line that retracts it."""
+    try:
+        with open_store(store_path) as store:
+            block = find_block(store, lineage_root, FORMAT)
+            shown = set(block.example_ids if block is not None else ()) - set(retracted)
+            if not shown:
+                return None
+            watch(store, cached_library(store, now=clock()), now=clock())
+            return find_retraction(cached_library(store, now=clock()), shown)
+    # A safeguard must not break the conversation that it guards.
+    except (SeasonedError, sqlite3.Error):
+        return None
+
+
+def _messages(content: bytes) -> tuple[ModelMessage, ...]:
+    return tuple(ModelMessagesTypeAdapter.validate_json(content))

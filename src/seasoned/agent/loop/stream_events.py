@@ -1,4 +1,4 @@
-"""Events of a turn while it runs, and its result: the library's events in, our events and totals out."""
+"""The events of a running turn and its result, made from the agent library's events."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class TurnCollector:
         return sum([usage.output or 0 for usage in self._usages])
 
     def collect(self, event: AgentStreamEvent | AgentRunResultEvent[str]) -> None:
-        """Take one event of the agent library, and pass it on to the listener as one of ours."""
+        """Convert one event of the agent library to ours, and pass it to the listener."""
         if isinstance(event, PartStartEvent):
             if isinstance(event.part, TextPart):
                 self._say(event.part.content)

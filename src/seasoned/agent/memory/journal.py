@@ -23,7 +23,7 @@ import msgspec
 from seasoned.agent.memory.overlap import ForeignSource, ForeignTexts
 from seasoned.atomic_write import digest, write_atomic
 from seasoned.errors import CannotDo, NotFound, UsageError
-from seasoned.experience.memory_file import FILES, NOTES_LIMIT, USER_LIMIT, MemoryName
+from seasoned.experience.memory import FILES, NOTES_LIMIT, USER_LIMIT, MemoryName
 from seasoned.file_lock import locked
 from seasoned.redact import Redactor
 from seasoned.store import Store
@@ -34,7 +34,7 @@ ChangeKind = Literal["memory", "skill"]
 ChangeAction = Literal["add", "replace", "remove", "create", "patch", "write_file", "remove_file", "delete"]
 ChangeState = Literal["writing", "kept", "staged", "rejected", "undone", "failed"]
 WriteState = Literal["kept", "staged", "unchanged", "refused"]
-# Why a change waits: everything does, its words come from a result, or the session read pages of others.
+# Why a change waits: all changes do, its words come from a result, or the session read web pages.
 StagingReason = Literal["setting", "foreign", "page"]
 # These actions move a file or folder aside instead of writing one.
 REMOVALS = ("delete", "remove_file")
@@ -173,7 +173,7 @@ class WriteReply(msgspec.Struct, frozen=True):
 
 
 def replies(write: Callable[Arguments, WriteReply]) -> Callable[Arguments, WriteReply]:
-    """Turn wrong use into a reply: a model reads it as the result of its call."""
+    """Turn a usage error into a reply, which a model reads as the result of its call."""
 
     @wraps(write)
     def answer(*args: Arguments.args, **kwargs: Arguments.kwargs) -> WriteReply:
@@ -203,7 +203,7 @@ class ChangeJournal:
     staging: bool = False
     # The session's texts: what repeats its results or pages waits for a person.
     foreign: ForeignTexts | None = None
-    # Whether everything waits if the session read pages of others.
+    # Whether everything waits if the session read web pages.
     stage_pages: bool = True
     # Whether a review may change skills that a person wrote.
     allow_person_skills: bool = False
@@ -276,7 +276,7 @@ class ChangeJournal:
         return None if page is None else _Staging("page", page)
 
     def accept(self, change: Change, edit: Edit, make: Callable[[Path | None], str]) -> WriteReply:
-        """Carry out an edit that is in the journal already; if it fails, the change keeps its state."""
+        """Make an edit that is in the journal already; if that fails, the change keeps its state."""
         aside = self._aside_for(edit)
         with self.store.write():
             if aside is not None:
@@ -311,9 +311,9 @@ class ChangeJournal:
         }
         # Without this, every review would propose the same change again until a person decides.
         if self.store.row("learned.waiting_like", {**_place(edit), **digests}) is not None:
-            return WriteReply("unchanged", "The same change already waits for a person.")
+            return WriteReply("unchanged", "The same change is already waiting for a person.")
         change = self.record(edit, by, "staged", staging=staging)
-        return WriteReply("staged", f"Waits for a person to accept it (change {change}).", change)
+        return WriteReply("staged", f"Waiting for a person to accept it (change {change}).", change)
 
     def record(
         self,
@@ -327,7 +327,7 @@ class ChangeJournal:
         """Write an edit into the journal before it is made; the id of the change."""
         before = None if edit.before is None or aside is not None else self._redacted(edit.before)
         if aside is None and edit.before is not None and (before or "").encode() != edit.before:
-            # What holds a secret goes into a private file, so that it can be restored without being in the store.
+            # Text with a secret goes into a private file: it can be restored without being in the store.
             aside = self.copy_aside(Path(edit.file or edit.target), edit.before)
         after = None
         # The new text of a skill is in its file; only if it waits must the store hold it.

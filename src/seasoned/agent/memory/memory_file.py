@@ -1,4 +1,4 @@
-"""Memory: adding, replacing and removing entries of its files, and memory as text for a prompt."""
+"""Memory: add, replace and remove entries, render memory for a prompt, and list what is kept for each project."""
 
 from __future__ import annotations
 
@@ -14,22 +14,30 @@ from seasoned.agent.memory.journal import (
     Edit,
     Provenance,
     WriteReply,
+    folder_key,
     preview,
     replies,
 )
+from seasoned.agent.skill.library import Skill, skills
 from seasoned.atomic_write import digest, make_private_folder
 from seasoned.errors import CannotDo, NotFound, UsageError
-from seasoned.experience.memory_file import (
+from seasoned.experience.memory import (
     FILES,
+    LIMITS,
     NOTES_LIMIT,
+    PROJECTS,
+    SKILLS,
     USER_LIMIT,
     MemoryFile,
     MemoryName,
     joined,
+    project_folder,
     read,
     separates,
 )
+from seasoned.project import name_of
 from seasoned.redact import Redactor
+from seasoned.store import Store
 from seasoned.template.admission.admit import admit
 from seasoned.text import plural
 
@@ -67,7 +75,7 @@ def import_entries(journal: ChangeJournal, folder: Path, *, by: Provenance) -> l
     return [(entry, add(journal, memory.which, entry, by=by)) for memory in found for entry in memory.entries]
 
 
-def frozen(
+def render_memory(
     folder: Path,
     *,
     project: Path | None = None,
@@ -137,10 +145,10 @@ def _write(
             target=which,
             file=FILES[which],
             action=action,
-            before=None if piece is None else _only(memory, piece).encode(),
+            before=None if piece is None else _find_entry(memory, piece).encode(),
             after=None if entry is None else entry.encode(),
         )
-        entries = edited(memory, edit)
+        entries = entries_after(memory, edit)
         return journal.commit(edit, by, lambda _: _save(journal, memory, entries))
 
 
@@ -170,7 +178,7 @@ def apply_edit(journal: ChangeJournal, change: Change, edit: Edit) -> WriteReply
         _check(journal, which, edit.after.decode())
     with journal.memory_lock(edit.folder, which):
         memory = _writable(journal, edit.folder, which)
-        entries = edited(memory, edit)
+        entries = entries_after(memory, edit)
         return journal.accept(change, edit, lambda _: _save(journal, memory, entries))
 
 
@@ -180,7 +188,7 @@ def reverse(edit: Edit) -> Edit:
     return msgspec.structs.replace(edit, action=action, before=edit.after, after=edit.before)
 
 
-def edited(memory: MemoryFile, edit: Edit) -> list[str]:
+def entries_after(memory: MemoryFile, edit: Edit) -> list[str]:
     """The entries after an edit; UsageError if they are too long or an entry is gone."""
     entries = list(memory.entries)
     old = None if edit.before is None else edit.before.decode()
@@ -199,7 +207,7 @@ def edited(memory: MemoryFile, edit: Edit) -> list[str]:
     if size > memory.limit and size >= memory.size:
         raise UsageError(
             f"Memory is full: {memory.size:,} of {memory.limit:,} characters, and this would make it {size:,}. "
-            f"Replace or remove an entry first, or say it shorter. It holds: {_listed(memory.entries)}"
+            f"Replace or remove an entry first, or say it shorter. It holds: {_list_entries(memory.entries)}"
         )
     return entries
 
@@ -233,7 +241,7 @@ def _settle(journal: ChangeJournal, folder: Path, which: MemoryName, memory: Mem
     journal.settle("memory", folder, is_made, target=which)
 
 
-def _only(memory: MemoryFile, piece: str) -> str:
+def _find_entry(memory: MemoryFile, piece: str) -> str:
     """The one entry that contains the piece."""
     if not piece.strip():
         raise UsageError("Say which entry you mean by a piece of its text.")
@@ -247,11 +255,56 @@ def _only(memory: MemoryFile, piece: str) -> str:
     if len(holding) == 1:
         return holding[0]
     if holding:
-        raise UsageError(f"{piece!r} is in {len(holding)} entries, give more of the one: {_listed(holding)}")
+        raise UsageError(f"{piece!r} is in {len(holding)} entries, give more of the one: {_list_entries(holding)}")
     if not memory.entries:
         raise NotFound(f"{_NAMES[memory.which]} is empty.")
-    raise NotFound(f"No entry contains {preview(piece)!r}. There are: {_listed(memory.entries)}")
+    raise NotFound(f"No entry contains {preview(piece)!r}. There are: {_list_entries(memory.entries)}")
 
 
-def _listed(entries: Sequence[str]) -> str:
+def _list_entries(entries: Sequence[str]) -> str:
     return "; ".join(repr(preview(entry)) for entry in entries)
+
+
+_MOST_PROJECTS = 10_000
+
+
+class KeptForProject(msgspec.Struct, frozen=True):
+    """The notes and skills of one project. Its key is None if no session of it is known any more."""
+
+    key: str | None
+    name: str
+    folder: Path
+    notes: MemoryFile
+    skills: tuple[Skill, ...]
+    problem: str = ""
+
+    def holds(self, folder: str) -> bool:
+        """Whether a folder of the journal is that of this project or of its skills."""
+        return folder in (folder_key(self.folder), folder_key(self.folder / SKILLS))
+
+
+def kept_for_projects(store: Store, home: Path, waiting: Sequence[Change] = ()) -> list[KeptForProject]:
+    """Every project for which something is kept, or waits to be."""
+    top = home / PROJECTS
+    try:
+        folders = {one for one in top.iterdir() if one.is_dir()}
+    except FileNotFoundError:
+        folders = set()
+    # The folder of a project is made when something is kept there.
+    places = [Path(one.folder) for one in waiting]
+    folders |= {top / one.relative_to(top.resolve()).parts[0] for one in places if top.resolve() in one.parents}
+    # A folder is named by a digest, so what it belongs to is known from the projects.
+    keys = [row["project"] for row in store.rows("project.keys", {"limit": _MOST_PROJECTS})]
+    keys += [row["key"] for row in store.rows("project.merges")]
+    known = {project_folder(home, key).name: key for key in keys}
+    found = [_kept(folder, known.get(folder.name)) for folder in folders]
+    return sorted(found, key=lambda one: (one.name.lower(), one.folder.name))
+
+
+def _kept(folder: Path, key: str | None) -> KeptForProject:
+    notes = read(folder, "notes", limit=LIMITS["notes"])
+    name = folder.name.rpartition("-")[0] if key is None else name_of(key)
+    try:
+        return KeptForProject(key, name, folder, notes, tuple(skills(folder / SKILLS)))
+    except (CannotDo, UsageError) as error:
+        return KeptForProject(key, name, folder, notes, (), str(error))

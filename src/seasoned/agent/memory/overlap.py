@@ -17,25 +17,23 @@ import msgspec
 
 from seasoned.lazy_regex import LazyRegex
 
-# Words of one place in a foreign text, in nearly the same order: so many are an overlap in any sentence.
+# This many words from one place in a foreign text, in nearly the same order, are an overlap in any sentence.
 _ALIGNED_WORDS = 6.0
-# Fewer are one if they are most of a sentence.
+# Fewer are an overlap if they are most of a sentence.
 _FEWEST_WORDS = 4.0
 _SENTENCE_SHARE = 0.6
 _RUN = 3
-# How far words may be moved by small edits, and how far apart in a foreign text the words of a sentence may be.
+# How far small edits may move words, and how far apart the words of a sentence may be in a foreign text.
 _SHIFT = 5
 _WINDOW = 60
 _SHOWN_CHARS = 300
 _FEWEST_CODE_WORDS = 2
-# Of the places where a text repeats the same words, the first ones count: hostile texts repeat them a million times.
+# Only the first places where a text repeats the same words count: hostile texts repeat them a million times.
 _MOST_PLACES = 8
 _EAST_ASIAN = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"
 # Thai, Lao, Myanmar, Khmer.
 _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-_TOKEN = LazyRegex(
-    rf"[{_EAST_ASIAN}{_SOUTH_EAST_ASIAN}]|[^\W_{_EAST_ASIAN}{_SOUTH_EAST_ASIAN}]+",
-)
+_TOKEN = LazyRegex(rf"[{_EAST_ASIAN}{_SOUTH_EAST_ASIAN}]|[^\W_{_EAST_ASIAN}{_SOUTH_EAST_ASIAN}]+")
 _SENTENCE_END = LazyRegex(r"(?<=[.!?;])\s+|[。！？；।؟\n]+")
 _CODE = LazyRegex(
     r"```[^\n`]*\n(.{1,4000}?)```|`([^`\n]{2,1000})`|^[ \t>]*\$ ([^\n]{2,1000})$", re.MULTILINE | re.DOTALL
@@ -45,7 +43,7 @@ _Kind = Literal["user", "agent", "foreign"]
 
 
 class ForeignSource(msgspec.Struct, frozen=True):
-    """Where a foreign text came from: the call whose result it is, and whether that reads pages of others."""
+    """Where a foreign text came from: the call that returned it, and whether that call reads web pages."""
 
     call_id: str
     tool: str
@@ -68,7 +66,7 @@ class SpokenText(msgspec.Struct, frozen=True):
 
 
 class _Fold(dict[int, str]):
-    """Letters without case and accents; what stands for a letter in another width or form becomes that letter."""
+    """Maps letters to their form without case, accents, and variants of width or shape."""
 
     def __missing__(self, code: int) -> str:
         plain = [one for one in unicodedata.normalize("NFKD", chr(code)) if unicodedata.category(one)[0] != "M"]
@@ -81,10 +79,10 @@ _FOLD = _Fold()
 
 def words_of(text: str) -> list[str]:
     """The words of a text as they are compared."""
-    return _TOKEN.compiled.findall(_folded(text))
+    return _TOKEN.compiled.findall(_fold(text))
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).translate(_FOLD)
 
 
@@ -97,7 +95,7 @@ def _weight(word: str) -> float:
 
 
 class _Sentence(msgspec.Struct):
-    """A sentence that is looked for, and what of it was found: the place in a foreign text of each run."""
+    """A sentence to look for, and where each of its runs was found in foreign texts."""
 
     words: list[str]
     hits: list[tuple[int, int, int]] = []  # the position in the sentence, the foreign text, the position there
@@ -108,7 +106,7 @@ class _Sentence(msgspec.Struct):
 
 
 class _Names(msgspec.Struct):
-    """Words that must not come from a foreign text even if they are few: a host, a quoted command."""
+    """A host or a quoted command: words that must not come from a foreign text even if they are few."""
 
     words: tuple[str, ...]
     is_own: bool = False
@@ -119,7 +117,7 @@ class ForeignTexts:
     """The texts of a session, by which sentences that come from results or pages are recognised."""
 
     def __init__(self, texts: Iterable[SpokenText], *, vouched: Iterable[str] = ()) -> None:
-        """`vouched` are commands that the agent ran with success and that may be shown: they are its own words."""
+        """`vouched` are commands that the agent ran successfully and that may be shown: they are its own words."""
         self._texts: list[tuple[SpokenText, array[int]]] = []
         seen: set[tuple[str, str]] = set()
         for one in texts:
@@ -131,7 +129,7 @@ class ForeignTexts:
 
     @property
     def page(self) -> ForeignSource | None:
-        """The first page of others that the session read."""
+        """The first web page that the session read."""
         sources = (one.source for one, _ in self._texts)
         return next((source for source in sources if source is not None and source.is_page), None)
 
@@ -179,7 +177,7 @@ class ForeignTexts:
                         wanted.setdefault(run, []).append((sentence, at))
         for spoken, words in self._texts:
             if spoken.kind == "user":
-                # What the user says is the user's, also if a result says it too.
+                # The user's words are the user's, even if a result says them too.
                 for _, run in _matching(words, wanted):
                     wanted.pop(run, None)
         own: set[tuple[int, ...]] = set()
@@ -211,14 +209,14 @@ class ForeignTexts:
 
     def _overlap(self, sentences: Sequence[_Sentence], names: Sequence[_Names]) -> Overlap | None:
         for sentence in sentences:
-            if (place := _copied(sentence)) is not None:
-                return self._shown(*place)
+            if (place := _find_copy(sentence)) is not None:
+                return self._describe(*place)
         found = next((one for one in names if one.found is not None), None)
         if found is None or found.found is None:
             return None
-        return self._shown(*found.found, len(found.words))
+        return self._describe(*found.found, len(found.words))
 
-    def _shown(self, number: int, start: int, count: int) -> Overlap:
+    def _describe(self, number: int, start: int, count: int) -> Overlap:
         spoken = self._texts[number][0]
         assert spoken.source is not None, "only foreign texts are found"
         return Overlap(spoken.source, _sentence_at(spoken.text, start, count))
@@ -251,14 +249,14 @@ def _place_of(words: array[int], looked_for: Sequence[str]) -> int | None:
             return at
 
 
-def _copied(sentence: _Sentence) -> tuple[int, int, int] | None:
+def _find_copy(sentence: _Sentence) -> tuple[int, int, int] | None:
     """Where a sentence comes from: the foreign text, the first word there and how many; None if it is not copied."""
     most_needed = max(_FEWEST_WORDS, _SENTENCE_SHARE * sentence.weight)
     aligned: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     near: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for hit in sentence.hits:
         at, number, place = hit
-        # Each hit stands in two groups that overlap by half, so that no border separates neighbours.
+        # Each hit is in two groups that overlap by half, so that no border separates neighbours.
         for half in (0, 1):
             aligned.setdefault((number, 2 * ((place - at + half * _SHIFT) // (2 * _SHIFT)) + half), []).append(hit)
             near.setdefault((number, 2 * ((place + half * _WINDOW) // (2 * _WINDOW)) + half), []).append(hit)
@@ -272,7 +270,7 @@ def _copied(sentence: _Sentence) -> tuple[int, int, int] | None:
 
 
 def _sentence_at(text: str, start: int, count: int) -> str:
-    """The sentences of a text in which so many words stand, from the word with this number on."""
+    """The sentences that contain `count` words of a text from word number `start` on."""
     composed = text if text.isascii() else unicodedata.normalize("NFC", text)
     folded, origin = composed.lower(), None
     if not composed.isascii():

@@ -88,5 +88,5 @@ def reject(journal: ChangeJournal, change_id: int, *, decided_by: str = "person"
 def _waiting(journal: ChangeJournal, change_id: int) -> Change:
     change = find(journal.store, change_id)
     if change.state != "staged":
-        raise UsageError(f"Change {change_id} does not wait for a decision: it is {change.state}.")
+        raise UsageError(f"Change {change_id} is not pending: it is {change.state}.")
     return change

@@ -26,10 +26,9 @@ from seasoned.agent.loop.runtime import Runtime
 from seasoned.agent.loop.stream_events import Turn
 from seasoned.agent.memory.overlap import ForeignTexts
 from seasoned.agent.review.due import ReviewCount, ReviewSettings, Topic, load_count, save_count, settings_of, topic_due
-from seasoned.agent.review.fork import Fork, digest_fork, session_of, task_of, whole_fork
 from seasoned.agent.review.ledger import Review
-from seasoned.agent.review.prompt import budget_for, digest_of, foreign_texts
-from seasoned.agent.review.run import ReviewPlan, carry_out, review_prompt
+from seasoned.agent.review.prompt import budget_for, digest_of, foreign_texts, own_instructions, review_prompt
+from seasoned.agent.review.run import Fork, ReviewPlan, carry_out, digest_fork, session_of, task_of, whole_fork
 from seasoned.config import Config
 from seasoned.errors import SeasonedError
 from seasoned.session import Session, SessionRef
@@ -100,13 +99,13 @@ class Reviewer:
         return self._thread is not None and self._thread.is_alive()
 
     def after_turn(self, conversation: Conversation, turn: Turn) -> bool:
-        """Count a turn; begin a review if one is due and the turn was answered. Whether one was begun."""
+        """Count a turn, and start a review if one is due and the turn was answered; returns whether one was started."""
         if not self._is_on or self._token.cancelled:
             return False
         self._count = self._count.after(calls=turn.calls)
         topic = topic_due(self._count, self._settings)
         context = conversation.runtime.context
-        # There is nothing to learn yet from a turn that was stopped; the count goes on.
+        # Nothing can be learned yet from a turn that was stopped; the count goes on.
         is_time = topic is not None and context is not None and turn.stopped is None and bool(turn.text.strip())
         if is_time and not self.is_running:
             assert topic is not None and context is not None
@@ -158,7 +157,7 @@ class Reviewer:
         asyncio.run(self._guarded(seen))
 
     async def _guarded(self, seen: _ReviewedConversation) -> None:
-        """The boundary of a review: what fails in it, or in its callback, ends here."""
+        """The error boundary of a review and its callback."""
         reviewing = asyncio.create_task(self._review(seen))
         # Waited for, not awaited: what it raises is reported below instead of ending the thread.
         await asyncio.wait({reviewing})
@@ -273,8 +272,3 @@ def start_reviewer(
         own_instructions=own_instructions(config),
         on_review=on_review,
     )
-
-
-def own_instructions(config: Config) -> Path:
-    """The folder for the user's own review instructions."""
-    return config.home / "review"

@@ -1,4 +1,4 @@
-"""When a review is due: after a number of turns, or of tool calls, since the last one; and the settings of reviews."""
+"""Settings of reviews, and when a review is due: after a number of turns or tool calls since the last one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _PREFIX = "review_"
 class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
     """When a review is due, how far it may go, and what it may cost."""
 
-    # Turns of the user after which memory is reviewed; 0 switches it off.
+    # Review memory after this many turns of the user; 0 switches it off.
     memory_turns: int = 10
-    # Calls of tools after which skills are reviewed; 0 switches it off.
+    # Review skills after this many tool calls; 0 switches it off.
     skill_calls: int = 10
     # Requests to the model in one review.
     iterations: int = 16
@@ -28,16 +28,16 @@ class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
     usd_per_day: float | None = 2.0
     # Whether the writes of a review wait until a person accepts them.
     staging: bool = False
-    # Whether they wait if the session read pages of others; what repeats a result or a page waits in any case.
+    # Whether they wait if the session read web pages; what repeats a result or a page waits in any case.
     stage_pages: bool = True
     # Whether a review may change skills that a person wrote.
     allow_person_skills: bool = False
-    # Another, cheaper model. It is given a digest, since it could not use the conversation's cached prefix.
+    # Another, cheaper model. It gets a digest, since it could not use the conversation's cached prefix.
     model: str | None = None
 
 
 def settings_of(config: Config) -> ReviewSettings:
-    """The settings of reviews that a configuration holds; the rest are defaults."""
+    """The review settings in a configuration; the rest are defaults."""
     found: dict[str, Any] = {
         name: getattr(config, _PREFIX + name)
         for name in ReviewSettings.__struct_fields__

@@ -22,7 +22,7 @@ Occasion = Literal["background", "on demand"]
 Form = Literal["fork", "digest"]
 ReviewEnding = Literal["kept", "nothing", "budget", "steps", "time", "interrupted", "failed"]
 ReviewState = Literal["running", "kept", "nothing", "budget", "steps", "time", "interrupted", "failed", "lost"]
-# Process ids are reused: after a day a review counts as lost, whatever runs under its id.
+# Process ids are reused: after a day a review counts as lost, even if a process with its id runs.
 _LONGEST_SECONDS = 24 * 3600.0
 
 
@@ -32,7 +32,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     # The review's own session, which its writes name.
     ref: str
-    # What was reviewed, as `agent:native id`; the parent of the review.
+    # The reviewed session, as `agent:native id`; the parent of the review.
     session: str
     context: Occasion
     topic: Topic
@@ -55,7 +55,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     refused: int
     kept: int
     staged: int
-    # One line: what was kept, or why it ended otherwise.
+    # One line: what was kept, or why nothing was.
     said: str | None
     # The review's final answer, redacted; it names skills that overlap, for example.
     answer: str | None
@@ -96,7 +96,7 @@ class ReviewSpending(msgspec.Struct, frozen=True):
 
 
 def begin(store: Store, opening: ReviewStart, *, now: float) -> int:
-    """Open a row before anything is sent, so that a review whose process dies is known too."""
+    """Open a row before anything is sent, so that a review whose process dies is recorded too."""
     params = {
         **msgspec.structs.asdict(opening),
         "ref": str(opening.ref),

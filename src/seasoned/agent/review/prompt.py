@@ -1,8 +1,8 @@
-"""What a reviewer is given: instructions, which people can replace with their own, and a digest of the conversation.
+"""What a reviewer gets: instructions, which users can replace with their own, and a digest of the conversation.
 
-The digest is for a model that has not followed it: older turns in short, the last messages in full. Every line of the
-conversation is quoted behind a bar, so that nothing in it can pass for an instruction; what comes from results and
-pages has a bar that says so.
+The digest is for a model that has not seen the conversation: older turns shortened, the last messages in full. Every
+line of the conversation is quoted with a bar, so that nothing in it can pass for an instruction; lines from results and
+pages have a bar that says so.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from pathlib import Path
 import msgspec
 
 from seasoned.agent.loop.context import Context
-from seasoned.agent.memory.memory_file import frozen
+from seasoned.agent.memory.memory_file import render_memory
 from seasoned.agent.memory.overlap import ForeignSource, ForeignTexts, SpokenText
 from seasoned.agent.review.due import Topic
 from seasoned.agent.skill.library import index
 from seasoned.command.parse import Step, parse
 from seasoned.command.rows import group
 from seasoned.command.tool import command_of, output_form, tool_of
+from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound
-from seasoned.experience.memory_file import SKILLS
+from seasoned.experience.memory import SKILLS
 from seasoned.outcome.judge import judge
 from seasoned.redact import Redactor
 from seasoned.scan.intent import users_words
@@ -30,10 +31,10 @@ from seasoned.session import Message, Session, ToolCall
 from seasoned.template.admission.call import admit_call, names_foreign_host, texts_in
 from seasoned.template.render.tokens import count_tokens
 
-# Their results are the user's answers, or what was kept before.
+# Their results are the user's own answers, or what was kept before.
 _OWN_RESULTS = ("skill", "skill_manage")
 _MCP_RESOURCES = ("readmcpresourcetool", "read_mcp_resource")
-# What Codex puts in front of the tools that are built into it.
+# The prefixes of tools that are built into Codex.
 _OWN_NAMESPACES = ("functions", "multi_agent")
 # Commands of forges that print what other people wrote.
 _FORGES = ("gh", "glab")
@@ -47,8 +48,8 @@ _PROGRAM = "message of a program"
 
 def foreign_texts(session: Session, *, project: str | None = None) -> ForeignTexts:
     """The texts of a session by which foreign sentences are recognised. `project` is the key of its project."""
-    vouched = [one for call in session.calls() for one in _vouched(call, session.ref.agent, project or "")]
-    return ForeignTexts(_spoken(session, project or ""), vouched=vouched)
+    vouched = [one for call in session.calls() for one in _vouched_commands(call, session.ref.agent, project or "")]
+    return ForeignTexts(_spoken_texts(session, project or ""), vouched=vouched)
 
 
 def reads_page(call: ToolCall, *, project: str = "") -> bool:
@@ -83,13 +84,13 @@ def is_by_program(message: Message) -> bool:
     return message.summary or (users_words(message) is None and message.text.lstrip().startswith("<"))
 
 
-def _spoken(session: Session, project: str) -> Iterator[SpokenText]:
+def _spoken_texts(session: Session, project: str) -> Iterator[SpokenText]:
     has_results = False
     for message in session.messages:
         if message.synthetic or message.role == "system":
             continue
         if message.summary:
-            # Where a session goes on after a compression, the summary may repeat pages that it no longer holds.
+            # After a compression, the summary may repeat pages that the session no longer holds.
             if not has_results:
                 yield SpokenText("foreign", message.text, ForeignSource("", _SUMMARY))
         elif message.role == "user":
@@ -118,8 +119,8 @@ def _is_own(call: ToolCall) -> bool:
     return tool_of(call.tool).trivial or call.tool.lower() in _OWN_RESULTS
 
 
-def _vouched(call: ToolCall, agent: str, project: str) -> Iterator[str]:
-    """The programs of a command that worked and that other sessions may be shown."""
+def _vouched_commands(call: ToolCall, agent: str, project: str) -> Iterator[str]:
+    """The commands of a call that worked, if other sessions may be shown it."""
     if call.synthetic or (command := command_of(call)) is None:
         return
     if judge(call, agent=agent).verdict == "ok" and admit_call(call.tool, call.arguments, project=project):
@@ -141,7 +142,7 @@ _OLDER_SHARE = 0.4
 _LEAST_TOKENS = 1_000
 # The rest of the window is for the review's own calls and answers.
 _WINDOW_SHARE = 0.6
-# Before each line of the session, so that nothing in it can pass for a heading or an instruction.
+# Precedes each line of the session, so that nothing in it can pass for a heading or an instruction.
 _BAR = "| "
 # The same for lines that come from results or pages.
 _FOREIGN_BAR = "|foreign| "
@@ -176,31 +177,31 @@ def digest_of(
 ) -> SessionDigest:
     """The digest of a session, without secrets and never over its budget. `project` is the key of its project.
 
-    `foreign` are the session's texts, where they are at hand.
+    `foreign` are the session's texts, if the caller has them already.
     """
     said = [message for message in session.messages if not message.synthetic]
     cut = max(0, len(said) - whole)
-    head = _head(session, redactor, len(said), project)
+    head = _render_head(session, redactor, len(said), project)
     marks = _LineMarks(foreign or foreign_texts(session, project=project))
     marks.look_at(line for one in said[cut:] if one.role == "assistant" for line in one.text.splitlines())
     chars = _MESSAGE_CHARS
     # All of the last messages are shortened alike; dropping some would hide what happened.
     while True:
-        last = "\n".join(_whole(message, session.ref.agent, redactor, chars, marks) for message in said[cut:])
+        last = "\n".join(_render_message(message, session.ref.agent, redactor, chars, marks) for message in said[cut:])
         if count_tokens(last) <= budget * (1 - _OLDER_SHARE) or chars <= _LEAST_CHARS:
             break
         chars //= 2
     left = budget - count_tokens(head) - count_tokens(last)
-    older = _older(said[:cut], session.ref.agent, redactor, max(0, left), marks) if cut else ""
+    older = _render_older(said[:cut], session.ref.agent, redactor, max(0, left), marks) if cut else ""
     parts = [head, *([f"## Before that, collapsed ({cut} messages)\n\n{older}"] if cut else [])]
     parts.append(f"## The last {len(said) - cut} messages\n\n{last}")
     text = "\n\n".join(parts)
     return SessionDigest(text, len(said), len(said) - cut, count_tokens(text))
 
 
-def _head(session: Session, redactor: Redactor, messages: int, project: str | None) -> str:
+def _render_head(session: Session, redactor: Redactor, messages: int, project: str | None) -> str:
     lines = ["# The session", f"agent: {session.ref.agent}; messages: {messages}"]
-    # Behind bars like all that sessions bring: a folder can be named by anyone.
+    # Quoted like everything from a session: anyone can choose the name of a folder.
     if project:
         lines.append(_bars(f"project: {redactor.head(project, _SAID)}"))
     if session.cwd:
@@ -213,11 +214,11 @@ def _head(session: Session, redactor: Redactor, messages: int, project: str | No
     return "\n".join(lines)
 
 
-def _older(messages: Sequence[Message], agent: str, redactor: Redactor, budget: int, marks: _LineMarks) -> str:
+def _render_older(messages: Sequence[Message], agent: str, redactor: Redactor, budget: int, marks: _LineMarks) -> str:
     """A few lines for each turn; if there are too many, the first and the last of them."""
     groups = [*_turns(messages)]
     marks.look_at(_answer(turn, redactor) for turn in groups)
-    turns = [_collapsed(turn, agent, redactor, marks) for turn in groups]
+    turns = [_collapse_turn(turn, agent, redactor, marks) for turn in groups]
     sizes = [count_tokens(turn) + 1 for turn in turns]
     first, last, used = 0, len(turns), 0
     while first < last:
@@ -244,12 +245,12 @@ def _turns(messages: Sequence[Message]) -> Iterator[list[Message]]:
 def _answer(turn: Sequence[Message], redactor: Redactor) -> str:
     """The last words of the agent in a turn, on one line."""
     said = next((one.text for one in reversed(turn) if one.role == "assistant" and one.text.strip()), "")
-    return f"  answer: {_flat(said, redactor, _SAID)}" if said else ""
+    return f"  answer: {_one_line(said, redactor, _SAID)}" if said else ""
 
 
-def _collapsed(turn: Sequence[Message], agent: str, redactor: Redactor, marks: _LineMarks) -> str:
+def _collapse_turn(turn: Sequence[Message], agent: str, redactor: Redactor, marks: _LineMarks) -> str:
     lines = [
-        _bars(f"{one.role}: {_flat(one.text, redactor, _SAID)}", _bar_of(one)) for one in turn if one.role == "user"
+        _bars(f"{one.role}: {_one_line(one.text, redactor, _SAID)}", _bar_of(one)) for one in turn if one.role == "user"
     ]
     calls = [call for message in turn for call in message.calls if not call.synthetic]
     tally: dict[str, list[int]] = {}
@@ -259,7 +260,7 @@ def _collapsed(turn: Sequence[Message], agent: str, redactor: Redactor, marks: _
         failed = judge(call, agent=agent).verdict == "failed"
         counted[1] += failed
         if failed:
-            lines.append(_bars(f"  failed: {call.tool} {_flat(_what(call, redactor), redactor, _DONE)}"))
+            lines.append(_bars(f"  failed: {call.tool} {_one_line(_call_text(call, redactor), redactor, _DONE)}"))
     if tally:
         counted_calls = [
             f"{tool} {number}" + (f" ({bad} failed)" if bad else "") for tool, (number, bad) in tally.items()
@@ -270,10 +271,10 @@ def _collapsed(turn: Sequence[Message], agent: str, redactor: Redactor, marks: _
     return "\n".join(lines)
 
 
-def _whole(message: Message, agent: str, redactor: Redactor, chars: int, marks: _LineMarks) -> str:
+def _render_message(message: Message, agent: str, redactor: Redactor, chars: int, marks: _LineMarks) -> str:
     lines = []
     if message.text.strip() and message.role != "tool":
-        text = _cut(redactor.text(message.text), chars)
+        text = _cut_middle(redactor.text(message.text), chars)
         # An agent repeats what it has read.
         barred = marks.bars(text) if message.role == "assistant" else _bars(text, _bar_of(message))
         lines.append(f"[{message.role}]\n{barred}")
@@ -282,21 +283,21 @@ def _whole(message: Message, agent: str, redactor: Redactor, chars: int, marks: 
             continue
         verdict = judge(call, agent=agent).verdict
         arguments = msgspec.json.encode(redactor.value(call.arguments)).decode("utf-8", "replace")
-        lines.append(f"[call, {verdict}]\n{_bars(f'{call.tool} {_cut(arguments, chars)}')}")
+        lines.append(f"[call, {verdict}]\n{_bars(f'{call.tool} {_cut_middle(arguments, chars)}')}")
         if call.result is not None:
-            lines.append(f"[its result]\n{_bars(_cut(redactor.text(call.result.text), chars), _FOREIGN_BAR)}")
+            lines.append(f"[its result]\n{_bars(_cut_middle(redactor.text(call.result.text), chars), _FOREIGN_BAR)}")
     return "\n".join(lines)
 
 
-def _what(call: ToolCall, redactor: Redactor) -> str:
+def _call_text(call: ToolCall, redactor: Redactor) -> str:
     return command_of(call) or msgspec.json.encode(redactor.value(call.arguments)).decode("utf-8", "replace")
 
 
-def _flat(text: str, redactor: Redactor, chars: int) -> str:
+def _one_line(text: str, redactor: Redactor, chars: int) -> str:
     return " ".join(redactor.head(text, chars).split())
 
 
-def _cut(text: str, chars: int) -> str:
+def _cut_middle(text: str, chars: int) -> str:
     """The beginning and the end of a long text."""
     if len(text) <= chars:
         return text
@@ -320,14 +321,14 @@ class _LineMarks:
         self._known: dict[str, bool] = {}
 
     def look_at(self, lines: Iterable[str]) -> None:
-        """Look for many lines at once, which takes as long as for one."""
+        """Look up many lines at once, which takes as long as one."""
         new = [line for line in dict.fromkeys(lines) if line not in self._known]
         self._known |= {line: found is not None for line, found in zip(new, self._foreign.find_each(new), strict=True)}
 
     def bars(self, text: str) -> str:
-        """The lines of a text, each behind the bar that it needs."""
+        """The lines of a text, each with the bar that it needs."""
         lines = text.splitlines() or [""]
-        # Redaction and cuts make lines that were not looked for.
+        # Redaction and cuts produce lines that were not looked up yet.
         self.look_at(lines)
         return "\n".join((_FOREIGN_BAR if self._known[line] else _BAR) + line for line in lines)
 
@@ -338,7 +339,7 @@ _LONGEST = 50_000
 
 def instructions(topic: Topic, own: Path | None = None) -> str:
     """The instructions for a topic: the file `<topic>.md` of the folder given, else ours."""
-    if own is not None and (text := _own(own / f"{topic}.md")):
+    if own is not None and (text := _read_own(own / f"{topic}.md")):
         return text
     return (_FOLDER / f"{topic}.md").read_text("utf-8").strip()
 
@@ -348,22 +349,23 @@ def digest_instructions() -> str:
     return (_FOLDER / "digest.md").read_text("utf-8").strip()
 
 
-def prompt_of(text: str, context: Context) -> str:
+def own_instructions(config: Config) -> Path:
+    """The folder for the user's own review instructions."""
+    return config.home / "review"
+
+
+def review_prompt(topic: Topic, context: Context, own: Path | None = None) -> str:
     """The instructions and what is kept now: the conversation itself shows only what was kept at its start."""
     redactor, project = context.secrecy.redactor(), context.project_folder
-    kept = frozen(context.memory_folder, project=project, redactor=redactor) or "(empty)"
-    own = "" if project is None else index(project / SKILLS, redactor=redactor)
-    known = index(context.skill_folder, redactor=redactor)
+    kept = render_memory(context.memory_folder, project=project, redactor=redactor) or "(empty)"
+    known = index(context.skill_folder, redactor=redactor) or "(none yet)"
     if project is not None:
-        own, known = (
-            f"{title}\n{some or '(none yet)'}"
-            for title, some in (("Of this project:", own), ("Of all projects:", known))
-        )
-    known = "\n".join(filter(None, (own, known))) or "(none yet)"
-    return f"{text}\n\n## What is kept now\n\nMemory:\n\n{kept}\n\nSkills:\n\n{known}"
+        of_project = index(project / SKILLS, redactor=redactor) or "(none yet)"
+        known = f"Of this project:\n{of_project}\nOf all projects:\n{known}"
+    return f"{instructions(topic, own)}\n\n## What is kept now\n\nMemory:\n\n{kept}\n\nSkills:\n\n{known}"
 
 
-def _own(path: Path) -> str | None:
+def _read_own(path: Path) -> str | None:
     try:
         text = path.read_text("utf-8").strip()
     except FileNotFoundError:
@@ -405,7 +407,7 @@ def make_ready(
 ) -> ReviewRequest:
     """Make the review request of a session; NotFound if it has no messages."""
     redactor = context.secrecy.redactor()
-    prompt = prompt_of(instructions(topic, own), context)
+    prompt = review_prompt(topic, context, own)
     budget = budget_for(window, prompt)
     foreign = foreign_texts(session, project=context.project)
     digest = digest_of(session, redactor, project=context.project, foreign=foreign, budget=budget)

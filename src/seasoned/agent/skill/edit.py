@@ -54,7 +54,7 @@ _DONE: dict[ChangeAction, str] = {
 def create(
     journal: ChangeJournal, name: str, body: str, *, description: str = "", category: str | None = None, by: Provenance
 ) -> WriteReply:
-    """Create a skill. The body may bring its own front matter; otherwise name and description make one."""
+    """Create a skill. The body may have front matter; otherwise it is made from name and description."""
     check_name(name)
     target = name if category is None else f"{check_name(category, 'category')}/{name}"
     text = body.replace("\r\n", "\n")
@@ -88,9 +88,9 @@ def patch(journal: ChangeJournal, name: str, old: str, new: str, *, file: str = 
             raise NotFound(f"The skill {skill.id!r} has no file {file[:80]!r}: write it first.")
         _guard(journal, skill, file, by)
         before = _text_to_change(journal, skill, file)
-        after = _replaced(before, old, new, file)
+        after = _replace_once(before, old, new, file)
         if after == before:
-            return WriteReply("unchanged", f"{skill.id}/{file} says so already.")
+            return WriteReply("unchanged", f"{skill.id}/{file} already says that.")
         _check(journal, skill.name, file, after, before)
         return _commit(journal, _edit(skill, file, "patch", before.encode(), after.encode()), by)
 
@@ -107,7 +107,7 @@ def write_file(journal: ChangeJournal, name: str, file: str, text: str, *, by: P
         # Whether a review may add a file depends on who wrote SKILL.md.
         _guard(journal, skill, file if before is not None else MAIN, by)
         if before == text:
-            return WriteReply("unchanged", f"{skill.id}/{file} says so already.")
+            return WriteReply("unchanged", f"{skill.id}/{file} already says that.")
         _check(journal, skill.name, file, text, before or "")
         old = None if before is None else before.encode()
         return _commit(journal, _edit(skill, file, "write_file", old, text.encode()), by)
@@ -265,7 +265,7 @@ def _text_to_change(journal: ChangeJournal, skill: Skill, file: str) -> str:
     return text
 
 
-def _replaced(text: str, old: str, new: str, file: str) -> str:
+def _replace_once(text: str, old: str, new: str, file: str) -> str:
     if not old:
         raise UsageError("Say which piece to replace, exactly as it is in the file.")
     # Models write plain line feeds; a file with Windows line ends keeps its own.

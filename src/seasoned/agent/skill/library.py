@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import yaml
 
 _FENCE = "---"
-# Text that needs no quotes in YAML, whatever reads it.
+# Text that needs no quotes in any version of YAML.
 _SAFE_PLAIN = re.compile(r"[A-Za-z][\w ,.;()/'+–—-]*\Z")
 # YAML 1.1 reads these as booleans or as null.
 _YAML_WORDS = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
@@ -71,7 +71,7 @@ def compose(name: str, description: str, body: str) -> str:
 def quoted(text: str) -> str:
     """A text as a YAML value on one line: plain if that is safe, otherwise in double quotes."""
     is_safe = _SAFE_PLAIN.match(text) and text == text.strip() and text.lower() not in _YAML_WORDS
-    # A JSON string is a YAML string, but for these two characters.
+    # A JSON string is a YAML string, except for these two characters.
     return text if is_safe else json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f").replace("\x85", "\\N")
 
 
@@ -108,7 +108,7 @@ def _fields(head: str) -> dict[str, str]:
 
 
 def _compose(head: str) -> yaml.Node | None:
-    """The nodes of a document. They are read and not constructed: nothing is converted, no alias is expanded."""
+    """The nodes of a document, without constructing values: nothing is converted, no alias is expanded."""
     import yaml
 
     node: yaml.Node | None = yaml.compose(head, Loader=yaml.BaseLoader)
@@ -180,7 +180,7 @@ def inside(folder: Path, path: str) -> Path:
 
 
 def check_spelling(folder: Path, path: str) -> None:
-    """Refuse a path that some systems take for an existing one: `A.md` and `a.md`."""
+    """Refuse a path that some systems treat as an existing one: `A.md` and `a.md`."""
     place = folder
     for part in path.split("/"):
         if not place.is_dir():

@@ -15,11 +15,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.agent.toolset.process import run
 from seasoned.agent.toolset.scope import Answer, ToolScope, tool
+from seasoned.agent.toolset.terminal import run
 from seasoned.errors import CannotDo, NotFound, UsageError
 
-_SEEK = Path(__file__).with_name("search_script.py")
+_SEARCH_SCRIPT = Path(__file__).with_name("search_script.py")
 _KINDS = (
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -34,7 +34,7 @@ _WIDE = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 @tool(content="")
-def read_file(reach: ToolScope, path: str, offset: int = 1, limit: int = 500, line_numbers: bool = False) -> Answer:
+def read_file(scope: ToolScope, path: str, offset: int = 1, limit: int = 500, line_numbers: bool = False) -> Answer:
     """Read a text file of the working folder.
 
     A long file comes in parts: `total_lines` says how long it is, and `hint` how to read on.
@@ -46,16 +46,16 @@ def read_file(reach: ToolScope, path: str, offset: int = 1, limit: int = 500, li
         line_numbers: Put the number of each line in front of it, as in "12|text". Leave the numbers out of what
             you pass to patch.
     """
-    data = reach.folder.read(path, most=reach.limits.file_bytes)
-    text, note = _decoded(path, data)
+    data = scope.folder.read(path, most=scope.limits.file_bytes)
+    text, note = _decode(path, data)
     # Only a line feed ends a line: splitlines would split at form feeds too, and shift the numbers.
     lines = list(io.StringIO(text, newline="\n"))
     if offset < 1 or limit < 1:
         raise UsageError(f"offset {offset!r} and limit {limit!r} must be 1 or more.")
     if lines and offset > len(lines):
         raise UsageError(f"{path!r} has {len(lines)} lines; offset {offset} is past its end.")
-    wanted = lines[offset - 1 : offset - 1 + min(limit, reach.limits.read_lines)]
-    shown, content = _shown_lines(wanted, offset, reach.limits.output_characters, line_numbers=line_numbers)
+    wanted = lines[offset - 1 : offset - 1 + min(limit, scope.limits.read_lines)]
+    shown, content = _shown_lines(wanted, offset, scope.limits.output_characters, line_numbers=line_numbers)
     answer: Answer = {"path": path, "content": content, "total_lines": len(lines), "file_size": len(data)}
     last = offset - 1 + shown
     if note:
@@ -65,7 +65,7 @@ def read_file(reach: ToolScope, path: str, offset: int = 1, limit: int = 500, li
     return {**answer, "error": None}
 
 
-def _decoded(path: str, data: bytes) -> tuple[str, str | None]:
+def _decode(path: str, data: bytes) -> tuple[str, str | None]:
     for mark, encoding in _WIDE:
         if data.startswith(mark):
             return data.decode(encoding, "replace"), "The file is encoded in UTF-16."
@@ -97,7 +97,7 @@ def _shown_lines(lines: list[str], first: int, most: int, *, line_numbers: bool)
 
 
 @tool()
-def write_file(reach: ToolScope, path: str, content: str) -> Answer:
+def write_file(scope: ToolScope, path: str, content: str) -> Answer:
     """Write a file in the working folder, and the folders above it. An existing file is replaced.
 
     To change a part of a file use patch instead.
@@ -112,18 +112,18 @@ def write_file(reach: ToolScope, path: str, content: str) -> Answer:
         raise UsageError(
             f"The content is not valid Unicode at character {error.start}; nothing was written."
         ) from error
-    if len(data) > reach.limits.file_bytes:
+    if len(data) > scope.limits.file_bytes:
         raise CannotDo(
-            f"The content has {len(data):,} bytes, and at most {reach.limits.file_bytes:,} are written at once; "
+            f"The content has {len(data):,} bytes, and at most {scope.limits.file_bytes:,} are written at once; "
             "write it in parts, or let a program make it."
         )
-    is_new = reach.folder.write(path, data)
+    is_new = scope.folder.write(path, data)
     return {"path": path, "bytes_written": len(data), "created": is_new, "error": None}
 
 
 @tool(total_count=0, matches=[])
 def search_files(
-    reach: ToolScope,
+    scope: ToolScope,
     pattern: str,
     target: Literal["content", "files"] = "content",
     path: str = ".",
@@ -146,13 +146,13 @@ def search_files(
         raise UsageError(f"target {target!r} must be 'content' or 'files'.")
     if not pattern:
         raise UsageError("The pattern is empty; give what to look for, such as '*.py' with target 'files'.")
-    where = reach.folder.locate(path)
+    where = scope.folder.locate(path)
     only = None
-    if not reach.folder.is_folder(path):
+    if not scope.folder.is_folder(path):
         where, _, only = where.rpartition("/")
-    most = max(1, min(limit, reach.limits.matches))
-    finds, total, problem = _sought(
-        reach,
+    most = max(1, min(limit, scope.limits.matches))
+    finds, total, problem = _run_search(
+        scope,
         where or ".",
         {
             "pattern": pattern,
@@ -160,7 +160,7 @@ def search_files(
             "glob": file_glob,
             "only": only,
             "most": most,
-            "file_bytes": 10 * reach.limits.file_bytes,
+            "file_bytes": 10 * scope.limits.file_bytes,
         },
     )
     prefix = "" if where in ("", ".") else f"{where}/"
@@ -171,20 +171,20 @@ def search_files(
     return {**answer, "error": problem}
 
 
-def _sought(reach: ToolScope, where: str, request: dict[str, Any]) -> tuple[list[dict[str, Any]], int, str | None]:
+def _run_search(scope: ToolScope, where: str, request: dict[str, Any]) -> tuple[list[dict[str, Any]], int, str | None]:
     """What the search found, how much there is in all, and why it did not come to its end."""
-    seconds = reach.limits.search_seconds
-    folder = reach.folder.open_folder(where)
+    seconds = scope.limits.search_seconds
+    folder = scope.folder.open_folder(where)
     try:
         finished = run(
             # Isolated: nothing in the folder that is searched may be imported.
-            [sys.executable, "-I", "-S", "-B", str(_SEEK), json.dumps(request)],
+            [sys.executable, "-I", "-S", "-B", str(_SEARCH_SCRIPT), json.dumps(request)],
             folder=folder,
             limits=msgspec.structs.replace(
-                reach.limits, time_seconds=seconds, grace_seconds=0.0, output_characters=10_000_000
+                scope.limits, time_seconds=seconds, grace_seconds=0.0, output_characters=10_000_000
             ),
             environment={},
-            stop=reach.stop,
+            stop=scope.stop,
         )
     finally:
         os.close(folder)
@@ -195,9 +195,9 @@ def _sought(reach: ToolScope, where: str, request: dict[str, Any]) -> tuple[list
     total = next((each["total"] for each in said if "total" in each), None)
     if problem is None and total is None:
         problem = (
-            f"The search took longer than {seconds:g} seconds and was ended; use a simpler pattern or a smaller folder."
+            f"The search took longer than {seconds:g} seconds and was stopped. Use a simpler pattern or fewer files."
             if finished.ending == "time"
-            else finished.problem(reach.limits) or "The search ended before it was done; try again."
+            else finished.problem(scope.limits) or "The search ended before it was done; try again."
         )
     return finds, len(finds) if total is None else total, problem
 
@@ -208,7 +208,7 @@ _NUMBERED = re.compile(r"\s*\d+\|")
 
 
 @tool(success=False, diff="")
-def patch(reach: ToolScope, path: str, old_string: str, new_string: str, replace_all: bool = False) -> Answer:
+def patch(scope: ToolScope, path: str, old_string: str, new_string: str, replace_all: bool = False) -> Answer:
     """Replace a piece of text in a file of the working folder.
 
     `old_string` must stand in the file exactly once, with the same blanks; take a few lines around the change, so that
@@ -224,14 +224,14 @@ def patch(reach: ToolScope, path: str, old_string: str, new_string: str, replace
         raise UsageError("old_string is empty; use write_file for a new file, or give the text to replace.")
     if old_string == new_string:
         raise UsageError("old_string and new_string are the same; nothing would change.")
-    data = reach.folder.read(path, most=reach.limits.file_bytes)
+    data = scope.folder.read(path, most=scope.limits.file_bytes)
     if b"\0" in data[:8192]:
         raise CannotDo(f"{path!r} is not text; use a program in the terminal.")
     # Bytes that are not UTF-8 pass through unchanged.
     text = data.decode("utf-8", "surrogateescape")
-    found = list(_places(text, old_string))
+    found = list(_find_places(text, old_string))
     if not found:
-        raise NotFound(f"old_string is not in {path!r}.{_nearest(text, old_string)}")
+        raise NotFound(f"old_string is not in {path!r}.{_describe_nearest(text, old_string)}")
     if len(found) > 1 and not replace_all:
         lines = ", ".join(str(text.count("\n", 0, each.start()) + 1) for each in found[:10])
         more = ", …" if len(found) > 10 else ""
@@ -239,11 +239,11 @@ def patch(reach: ToolScope, path: str, old_string: str, new_string: str, replace
             f"old_string occurs {len(found)} times in {path!r} (lines {lines}{more}); "
             "add lines around it to make it unique, or set replace_all."
         )
-    changed = _replaced(text, found, new_string)
+    changed = _replace_places(text, found, new_string)
     written = changed.encode("utf-8", "surrogateescape")
-    if len(written) > reach.limits.file_bytes:
-        raise CannotDo(f"{path!r} would have {len(written):,} bytes, more than {reach.limits.file_bytes:,}.")
-    reach.folder.write(path, written)
+    if len(written) > scope.limits.file_bytes:
+        raise CannotDo(f"{path!r} would have {len(written):,} bytes, more than {scope.limits.file_bytes:,}.")
+    scope.folder.write(path, written)
     return {
         "success": True,
         "path": path,
@@ -253,13 +253,13 @@ def patch(reach: ToolScope, path: str, old_string: str, new_string: str, replace
     }
 
 
-def _places(text: str, old: str) -> list[re.Match[str]]:
+def _find_places(text: str, old: str) -> list[re.Match[str]]:
     """Where it occurs; either kind of line end matches a line end in the file."""
     expression = r"\r?\n".join(re.escape(line) for line in old.replace("\r\n", "\n").split("\n"))
     return list(re.finditer(expression, text))
 
 
-def _replaced(text: str, found: list[re.Match[str]], new: str) -> str:
+def _replace_places(text: str, found: list[re.Match[str]], new: str) -> str:
     """The text with the pieces replaced, each with the line ends of its surroundings."""
     # A lone surrogate would be written as a raw byte, because of surrogateescape.
     new = new.encode("utf-8", "replace").decode().replace("\r\n", "\n")
@@ -281,7 +281,7 @@ def _line_end(text: str, place: re.Match[str]) -> str:
     return "\r\n" if next_end > 0 and text[next_end - 1] == "\r" else "\n"
 
 
-def _nearest(text: str, old: str) -> str:
+def _describe_nearest(text: str, old: str) -> str:
     """What the file has instead, if something there resembles it."""
     wanted = old.replace("\r\n", "\n").strip("\n").split("\n")
     if all(_NUMBERED.match(line) for line in wanted if line.strip()) and "|" in old:
@@ -291,7 +291,7 @@ def _nearest(text: str, old: str) -> str:
     sought = [line.strip() for line in wanted]
     for at in range(len(lines) - len(sought) + 1):
         if stripped[at : at + len(sought)] == sought:
-            return f" At line {at + 1} it is there with different whitespace:\n{_quoted(lines, at, len(sought))}"
+            return f" At line {at + 1} it is there with different whitespace:\n{_quote_lines(lines, at, len(sought))}"
     best, place = 0.0, -1
     key = max(sought, key=len, default="")
     offset = sought.index(key) if key else 0
@@ -310,10 +310,10 @@ def _nearest(text: str, old: str) -> str:
     if best < 0.6:
         return " Nothing in the file resembles it; read the file again."
     first = max(0, place - offset)
-    return f" The nearest is at line {first + 1}:\n{_quoted(lines, first, len(sought))}"
+    return f" The nearest is at line {first + 1}:\n{_quote_lines(lines, first, len(sought))}"
 
 
-def _quoted(lines: list[str], first: int, count: int) -> str:
+def _quote_lines(lines: list[str], first: int, count: int) -> str:
     shown = "\n".join(line[:300] for line in lines[first : first + min(count, 12)])
     return shown.encode("utf-8", "backslashreplace").decode()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -15,28 +14,23 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ApprovalRequiredToolset, FunctionToolset, WrapperToolset
 
 from seasoned.agent.loop.context import Context
-from seasoned.agent.toolset.confined_folder import ConfinedFolder
-from seasoned.agent.toolset.schedule import danger_in_schedule
-from seasoned.agent.toolset.scope import ToolLimits, ToolScope
+from seasoned.agent.toolset.file import patch, read_file, search_files, write_file
+from seasoned.agent.toolset.scope import ConfinedFolder, ToolLimits, ToolScope
+from seasoned.agent.toolset.seasoned_tools import SEASONED_TOOLS, danger_in_schedule
+from seasoned.agent.toolset.terminal import execute_code, terminal
+from seasoned.agent.toolset.web import web_fetch
 from seasoned.command.risk import Danger, danger_in, danger_in_code, need_of_call
 from seasoned.errors import UsageError
 
-# `module:name`, imported only for sessions that have the toolset.
-_MACHINE = {
-    "terminal": ("terminal:terminal",),
-    "file": ("file:read_file", "file:write_file", "file:patch", "file:search_files"),
-    "code": ("terminal:execute_code",),
-    "web": ("web:web_fetch",),
+# Tools that act on the working folder and the network; each takes a ToolScope, which the model does not see.
+_MACHINE: dict[str, tuple[Callable[..., dict[str, Any]], ...]] = {
+    "terminal": (terminal,),
+    "file": (read_file, write_file, patch, search_files),
+    "code": (execute_code,),
+    "web": (web_fetch,),
 }
-_OTHERS = {
-    "memory": "memory_skill:MEMORY",
-    "skill": "memory_skill:SKILLS",
-    "warm_session": "warm_session:WARM",
-    "confirm": "confirm:CONFIRM",
-    "schedule": "schedule:SCHEDULE",
-}
-TOOLSETS: tuple[str, ...] = (*_MACHINE, *_OTHERS)
-# A small model can be expected to handle these.
+TOOLSETS: tuple[str, ...] = (*_MACHINE, *SEASONED_TOOLS)
+# The ones a small model can handle.
 SMALL_TOOLSETS = ("terminal", "file")
 
 
@@ -51,26 +45,23 @@ def build_toolsets(
     """The toolsets of these names, working in a folder that the file tools cannot leave."""
     unknown = [name for name in names if name not in TOOLSETS]
     if unknown:
-        raise UsageError(f"There is no toolset {unknown[0]!r}: choose from {', '.join(TOOLSETS)}.")
-    reach = ToolScope(
+        raise UsageError(f"Unknown toolset {unknown[0]!r}. Choose from {', '.join(TOOLSETS)}.")
+    scope = ToolScope(
         folder=ConfinedFolder(folder),
         limits=limits or ToolLimits(),
         environment=environment,
-        # The toolset asks before a call is made; a call that gets here was allowed.
-        ask=_allowed,
+        # The toolset asks before it makes a call, so a call that gets here was approved.
+        ask=lambda command, danger: True,
         allow_private=allow_private,
     )
+    needs_approval = _needs_approval(scope.folder.root)
     built: list[AbstractToolset[Context]] = []
     for name in names:
-        if name in _MACHINE:
-            functions = [_on_machine(_load(place), reach) for place in _MACHINE[name]]
-            tools = FunctionToolset(functions, id=name)
-            built.append(ApprovalRequiredToolset(tools, _must_be_asked(reach.folder.root)))
-            continue
-        others = FunctionToolset(list(_load(_OTHERS[name])), id=name)
-        # Of these only a schedule acts later, with no one watching.
-        is_asked = name == "schedule"
-        built.append(ApprovalRequiredToolset(others, _must_be_asked(reach.folder.root)) if is_asked else others)
+        functions = [_with_scope(one, scope) for one in _MACHINE[name]] if name in _MACHINE else SEASONED_TOOLS[name]
+        tools: FunctionToolset[Context] = FunctionToolset(list(functions), id=name)
+        # Of Seasoned's own tools only a schedule can do harm: its jobs run later, with no one watching.
+        is_guarded = name in _MACHINE or name == "schedule"
+        built.append(ApprovalRequiredToolset(tools, needs_approval) if is_guarded else tools)
     return tuple(built)
 
 
@@ -90,36 +81,28 @@ def listed_tools(toolsets: Sequence[AbstractToolset[Context]]) -> list[dict[str,
 def danger_of(tool: str, arguments: Mapping[str, Any], folder: Path) -> Danger | None:
     """What is dangerous about a call; None if nothing is known to be."""
     found: Danger | None = None
-    if tool == "terminal":
-        found = danger_in(str(arguments.get("command", "")), folder=folder)
-    elif tool == "execute_code":
-        found = danger_in_code(str(arguments.get("code", "")), folder=folder)
-    elif tool == "schedule":
-        found = danger_in_schedule(str(arguments.get("action", "")))
+    match tool:
+        case "terminal":
+            found = danger_in(str(arguments.get("command", "")), folder=folder)
+        case "execute_code":
+            found = danger_in_code(str(arguments.get("code", "")), folder=folder)
+        case "schedule":
+            found = danger_in_schedule(str(arguments.get("action", "")))
     if found is None and (need := need_of_call(tool, arguments, folder=folder)) is not None:
         found = Danger(f"counts as {need.action}, which a person must confirm", f"confirm: {need.action}")
     return found
 
 
-def _must_be_asked(folder: Path) -> Callable[[RunContext[Context], ToolDefinition, dict[str, Any]], bool]:
+def _needs_approval(folder: Path) -> Callable[[RunContext[Context], ToolDefinition, dict[str, Any]], bool]:
     return lambda ctx, definition, arguments: danger_of(definition.name, arguments, folder) is not None
 
 
-def _allowed(question: str, danger: Danger) -> bool:
-    return True
-
-
-def _load(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(import_module(f"seasoned.agent.toolset.{module}"), name)
-
-
-def _on_machine(function: Callable[..., dict[str, Any]], reach: ToolScope) -> Callable[..., dict[str, Any]]:
-    """The function as the model sees it: without its scope, which stops with the turn that made the call."""
+def _with_scope(function: Callable[..., dict[str, Any]], scope: ToolScope) -> Callable[..., dict[str, Any]]:
+    """The function as the model sees it, without its scope; it stops when the turn that made the call ends."""
 
     @functools.wraps(function)
     def called(ctx: RunContext[Context], **arguments: Any) -> dict[str, Any]:
-        return function(msgspec.structs.replace(reach, stop=ctx.deps.stopping.is_set), **arguments)
+        return function(msgspec.structs.replace(scope, stop=ctx.deps.stopping.is_set), **arguments)
 
     plain = inspect.unwrap(function)
     hints = get_type_hints(plain)

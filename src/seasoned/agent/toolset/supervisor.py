@@ -59,7 +59,7 @@ def main() -> int:
             why = "time"
         elif next(islice(_below(), request["processes"], None), None) is not None:
             why = "processes"
-    # A fork bomb would use every moment that it is given.
+    # A fork bomb would use every moment it gets.
     gentle = 0.0 if why == "processes" else request["grace_seconds"]
     ended, status, left = _end(first, status, gentle, request["processes"], adopts=adopts)
     answer = {"why": why, "status": status, "ended": ended, "left": left, "adopts": adopts}
@@ -225,7 +225,7 @@ def _end(first: int, status: int | None, gentle: float, most: int, *, adopts: bo
             left += 1
             if is_time:
                 _kill_with_group(pid)
-            elif left > most:  # a flood that goes on while it is asked to end
+            elif left > most:  # it keeps forking while it is asked to exit
                 until = time.monotonic()
                 break
             elif pid not in asked:

@@ -1,4 +1,4 @@
-"""Fetches a page from the public network, and from nowhere else: addresses are checked after the name was resolved."""
+"""Fetches pages from the public network only: addresses are checked after the host name was resolved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
@@ -25,12 +24,12 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 import msgspec
 
 from seasoned import __version__
-from seasoned.agent.toolset.process import run
 from seasoned.agent.toolset.scope import Answer, ToolLimits, ToolScope, plain, tool
+from seasoned.agent.toolset.terminal import run
 from seasoned.errors import CannotDo, UsageError
 
 Resolver = Callable[..., list[Any]]
-# In these ranges an address of IPv6 stands for the one of IPv4 in its last 32 bits.
+# IPv6 addresses in these ranges embed an IPv4 address in their last 32 bits.
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 _COMPATIBLE = ipaddress.IPv6Network("::/96")
 # Clouds hand out credentials at these addresses to any request from inside. One of them is a public address.
@@ -50,7 +49,7 @@ def refusal(text: str) -> str | None:
     """Why an address may not be reached; None if it may."""
     # Without the zone, as in `fe80::1%eth0`.
     address = ipaddress.ip_address(text.partition("%")[0])
-    for each in (address, *_embedded(address)):
+    for each in (address, *_embedded_ipv4(address)):
         if each in _METADATA:
             return "an address at which clouds hand out credentials"
         if each.is_loopback:
@@ -64,7 +63,7 @@ def refusal(text: str) -> str | None:
     return None
 
 
-def _embedded(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
+def _embedded_ipv4(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
     """IPv4 addresses inside of one of IPv6: mapped, compatible, translated, tunnelled."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
@@ -83,7 +82,7 @@ def addresses(
     resolve: Resolver = socket.getaddrinfo,
 ) -> list[CheckedAddress]:
     """The addresses of a name; UsageError if one of them may not be reached."""
-    found = _resolved(host, port, seconds, resolve)
+    found = _resolve(host, port, seconds, resolve)
     # All are checked, and only these are connected to: a second look-up could give another address.
     for _, _, _, _, place in found:
         why = refusal(place[0])
@@ -92,8 +91,8 @@ def addresses(
     return [CheckedAddress(family, place) for family, _, _, _, place in found]
 
 
-def _resolved(host: str, port: int, seconds: float, resolve: Resolver) -> list[Any]:
-    """Resolve in a thread: a resolver has no timeout, and one that does not answer is abandoned."""
+def _resolve(host: str, port: int, seconds: float, resolve: Resolver) -> list[Any]:
+    """Resolve in a thread that can be abandoned, since a resolver has no timeout."""
     answer: queue.SimpleQueue[list[Any] | OSError | UnicodeError] = queue.SimpleQueue()
 
     def ask() -> None:
@@ -131,7 +130,7 @@ class FetchedPage(msgspec.Struct, frozen=True):
 
 
 @tool(status=None, content="")
-def web_fetch(reach: ToolScope, url: str) -> Answer:
+def web_fetch(scope: ToolScope, url: str) -> Answer:
     """Fetch a public web page or file and return its text.
 
     Only http and https, only text: HTML comes without its markup, with the addresses of links in parentheses. Nothing
@@ -140,21 +139,22 @@ def web_fetch(reach: ToolScope, url: str) -> Answer:
     Args:
         url: The whole address, for example "https://docs.python.org/3/library/re.html".
     """
-    fetched = fetch(url, limits=reach.limits, allow_private=reach.allow_private)
+    fetched = fetch(url, limits=scope.limits, allow_private=scope.allow_private)
     answer: Answer = {"status": fetched.status, "url": fetched.url, "content_type": fetched.type}
     if not _TEXT.match(fetched.type or "text/plain") or b"\0" in fetched.body[:8192]:
         raise CannotDo(f"{fetched.url!r} is {fetched.type or 'binary'}, not text; only text is fetched.")
-    text = _decoded(fetched)
+    text = _decode(fetched)
     if "html" in fetched.type:
-        title, text = _reduced(text, fetched.url, reach.limits)
+        title, text = _html_to_text(text, fetched.url, scope.limits)
         answer["title"] = title
     text = plain(text)
-    most = reach.limits.output_characters
+    most = scope.limits.output_characters
     answer["content"] = text[:most]
     if len(text) > most or not fetched.is_whole:
         answer["truncated"] = True
     failed = fetched.status >= 400
-    return {**answer, "error": f"The server answered {_named(fetched.status)}." if failed else None}
+    status = f"{fetched.status} {http.client.responses.get(fetched.status, '')}".strip()
+    return {**answer, "error": f"The server answered {status}." if failed else None}
 
 
 def fetch(
@@ -168,19 +168,19 @@ def fetch(
     """Fetch a page. Redirects are followed, each checked like the first address, within one time limit for all."""
     deadline = time.monotonic() + limits.fetch_seconds
     for _ in range(limits.redirects + 1):
-        parts = _checked(url)
+        parts = _parse_url(url)
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
         found = addresses(host, port, seconds=deadline - time.monotonic(), allow_private=allow_private, resolve=resolve)
         secure = (context or ssl.create_default_context()) if parts.scheme == "https" else None
-        with _asked(parts, host, port, found, secure, deadline) as response:
+        with _send_request(parts, host, port, found, secure, deadline) as response:
             location = response.headers.get("location")
             if response.status not in _REDIRECTS or not location:
-                return _taken(response, url, limits, deadline)
+                return _read_answer(response, url, limits, deadline)
             url = urljoin(url, location)
     raise CannotDo(f"{url!r}: more than {limits.redirects} redirects. Give the final address.")
 
 
-def _checked(url: str) -> SplitResult:
+def _parse_url(url: str) -> SplitResult:
     try:
         parts = urlsplit(url.strip())
         port = parts.port
@@ -229,7 +229,7 @@ class _Connection(http.client.HTTPConnection):
         self.sock = self.live
 
     def cut(self) -> None:
-        """End whatever it waits for: a server that sends a byte now and then never reaches the timeout of a socket."""
+        """Shut the connection down: a server that sends a byte now and then never hits a socket timeout."""
         if self.live is not None:
             with contextlib.suppress(OSError):
                 # The plain socket's method: that of a TLS socket would change the object while another thread uses it.
@@ -237,7 +237,7 @@ class _Connection(http.client.HTTPConnection):
 
 
 @contextlib.contextmanager
-def _asked(
+def _send_request(
     parts: SplitResult,
     host: str,
     port: int,
@@ -255,7 +255,7 @@ def _asked(
     headers = {
         "User-Agent": f"seasoned/{__version__}",
         "Accept": "text/html, text/plain, application/json, text/*;q=0.8, */*;q=0.1",
-        # Some servers compress nevertheless; that is unpacked within the limit.
+        # Some servers compress anyway; that is decompressed within the limit.
         "Accept-Encoding": "identity",
         "Connection": "close",
     }
@@ -274,7 +274,7 @@ def _asked(
             connection.live.close()
 
 
-def _taken(response: http.client.HTTPResponse, url: str, limits: ToolLimits, deadline: float) -> FetchedPage:
+def _read_answer(response: http.client.HTTPResponse, url: str, limits: ToolLimits, deadline: float) -> FetchedPage:
     blocks: list[bytes] = []
     size = 0
     while size <= limits.fetch_bytes and (block := response.read1(65536)):
@@ -285,7 +285,7 @@ def _taken(response: http.client.HTTPResponse, url: str, limits: ToolLimits, dea
     body, is_whole = b"".join(blocks), size <= limits.fetch_bytes
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding in ("gzip", "x-gzip", "deflate"):
-        body, is_whole = _unpacked(body, limits.fetch_bytes, is_whole=is_whole)
+        body, is_whole = _decompress(body, limits.fetch_bytes, is_whole=is_whole)
     elif coding not in ("", "identity"):
         raise CannotDo(f"{url!r} is compressed as {coding!r}, which cannot be read here.")
     return FetchedPage(
@@ -298,7 +298,7 @@ def _taken(response: http.client.HTTPResponse, url: str, limits: ToolLimits, dea
     )
 
 
-def _unpacked(body: bytes, most: int, *, is_whole: bool) -> tuple[bytes, bool]:
+def _decompress(body: bytes, most: int, *, is_whole: bool) -> tuple[bytes, bool]:
     """A small body can decompress into a very large one: stop at the limit."""
     # 47: gzip or zlib, by its header. -15: deflate without a header, which some servers send.
     for bits in (47, -15):
@@ -311,20 +311,20 @@ def _unpacked(body: bytes, most: int, *, is_whole: bool) -> tuple[bytes, bool]:
     raise CannotDo("The server says that its answer is compressed, but it cannot be decompressed.")
 
 
-def _decoded(fetched: FetchedPage) -> str:
+def _decode(fetched: FetchedPage) -> str:
     declared = _META_CHARSET.search(fetched.body[:2048])
     charset = fetched.charset or (declared.group(1).decode() if declared else "utf-8")
     try:
         codec = codecs.lookup(charset)
     except (LookupError, UnicodeError):
         return fetched.body.decode("utf-8", "replace")
-    # Some codec names convert bytes to bytes; no page is encoded in those.
+    # Some codecs convert bytes to bytes, such as hex; they are not text encodings.
     if not getattr(codec, "_is_text_encoding", True):
         return fetched.body.decode("utf-8", "replace")
     return fetched.body.decode(codec.name, "replace")
 
 
-def _reduced(text: str, url: str, limits: ToolLimits) -> tuple[str, str]:
+def _html_to_text(text: str, url: str, limits: ToolLimits) -> tuple[str, str]:
     with tempfile.TemporaryDirectory(prefix="seasoned-page-") as folder:
         (Path(folder) / "page").write_text(text, "utf-8", "replace")
         finished = run(
@@ -341,10 +341,3 @@ def _reduced(text: str, url: str, limits: ToolLimits) -> tuple[str, str]:
     except ValueError as error:
         raise CannotDo(f"{url!r} is a page that could not be converted to text. Try another address.") from error
     return found["title"], found["text"]
-
-
-def _named(status: int) -> str:
-    try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return str(status)

@@ -13,8 +13,7 @@ import msgspec
 
 from seasoned.app.confirm import FirstVersionOptions, ListenOptions, open_book
 from seasoned.app.extras import require
-from seasoned.cli.confirm.install import install, uninstall
-from seasoned.cli.confirm.people import allow, passphrase, policy, token
+from seasoned.cli.confirm.admin import allow, install, passphrase, policy, token, uninstall
 from seasoned.cli.confirm.prompt import ask_passphrase, service_client
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import console, print_json, printable, table, when
@@ -495,7 +494,7 @@ def print_requests(found: list[dict[str, Any]]) -> None:
         for one in found
     ]
     columns = ["id", "status", "action", "description", "requester", "asked", "decided by"]
-    table(columns, rows, whole=["id", "status"])
+    table(columns, rows, nowrap=["id", "status"])
 
 
 def print_audit(found: list[dict[str, Any]]) -> None:
@@ -504,7 +503,7 @@ def print_audit(found: list[dict[str, Any]]) -> None:
     fields = ("event", "action", "status", "actor", "via", "request_id")
     rows = [(one["seq"], when(one["at"]), *[one.get(field) for field in fields]) for one in found]
     columns = ["row", "when", "event", "action", "status", "by", "through", "request"]
-    table(columns, rows, right=["row"], whole=["request"])
+    table(columns, rows, nowrap=["request"])
 
 
 def print_archive(home: Path, limit: int, *, as_json: bool) -> None:
@@ -527,7 +526,7 @@ def print_archive(home: Path, limit: int, *, as_json: bool) -> None:
         )
         for one in found
     ]
-    table(["when", "action", "status", "description", "requester", "decided by", "reason"], rows, whole=["when"])
+    table(["when", "action", "status", "description", "requester", "decided by", "reason"], rows, nowrap=["when"])
 
 
 def print_request(found: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The audit of another confirmation service, kept as a read-only archive beside our own: it proves nothing here."""
+"""The audit of another confirmation service, kept as a read-only archive. It proves nothing here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from seasoned.errors import CannotDo, SourceError
 from seasoned.history.readonly import columns_of, open_readonly
 from seasoned.redact.redactor import Redactor
 
-# What a column is called in audits of the first version; the first name that a table has counts.
+# Names of each column in audits of the first version; the first one that exists counts.
 _COLUMNS = {
     "id": ("request_id", "confirmation_id", "id"),
     "action": ("action",),
@@ -59,11 +59,10 @@ def archive_folder(home: Path) -> Path:
 
 def read_audit(path: Path, *, redactor: Redactor) -> list[ArchivedRequest]:
     """The requests in a database of the first version, oldest first. The database is only read."""
-    found: list[ArchivedRequest] = []
     with open_readonly(path) as database:
-        for table in _tables(database):
-            found += _requests(database, table, redactor)
-    if not found and not _has_actions(path):
+        tables = _tables(database)
+        found = [one for table in tables for one in _requests(database, table, redactor)]
+    if not tables:
         raise SourceError(f"{str(path)!r} has no table of requests with their actions, so it is not such an audit.")
     return sorted(found, key=lambda one: one.created_at or 0.0)
 
@@ -71,11 +70,6 @@ def read_audit(path: Path, *, redactor: Redactor) -> list[ArchivedRequest]:
 def _tables(database: sqlite3.Connection) -> list[str]:
     names = [str(row[0]) for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")]
     return [name for name in names if name.isidentifier() and "action" in columns_of(database, name)]
-
-
-def _has_actions(path: Path) -> bool:
-    with open_readonly(path) as database:
-        return bool(_tables(database))
 
 
 def _requests(database: sqlite3.Connection, table: str, redactor: Redactor) -> list[ArchivedRequest]:
@@ -103,7 +97,7 @@ def _time(value: object) -> float | None:
             moment = datetime.fromisoformat(value)
         except ValueError:
             return None
-        # SQLite's own times are in UTC and do not say so.
+        # SQLite writes its own times in UTC, without a zone.
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 

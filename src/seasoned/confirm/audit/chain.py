@@ -1,7 +1,7 @@
 """The audit: append-only rows, each chained to the one before it by SHA-256; what people decide is signed by them.
 
-The chain shows that a row was changed, left out or added. A program that may write the database could still rewrite
-all of it; that shows only against a head that was exported out of its reach. It cannot sign in a person's name.
+The chain shows if a row was changed, removed or added. A program that can write to the database could still rewrite
+all of it, which shows only against a head that was exported out of its reach. It cannot sign in a person's name.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from seasoned.confirm.request.request import Status
 from seasoned.errors import StoreError, UsageError
 from seasoned.store import Database, DatabaseRow
 
-# The field of a row's document that holds its signature.
+# The field of a row's document with its signature.
 FIELD = "signature"
 
 
 class Signer(Protocol):
-    """What signs a row of the audit for a person."""
+    """Signs an audit row for a person."""
 
     @property
     def public(self) -> str:
         """The public key that the audit knows."""
 
     def sign(self, data: bytes) -> dict[str, Any]:
-        """The signature as it stands in the row, with the public key."""
+        """The signature as written to the row, with the public key."""
 
 
 class SigningKey:
@@ -43,7 +43,7 @@ class SigningKey:
         self._private = (
             Ed25519PrivateKey.generate() if private is None else Ed25519PrivateKey.from_private_bytes(private)
         )
-        # In hex, as it stands in the audit and in exported heads.
+        # In hex, as in the audit and in exported heads.
         self.public: str = self._private.public_key().public_bytes_raw().hex()
 
     def __repr__(self) -> str:
@@ -154,7 +154,7 @@ class Chain:
             "previous": self.head.hash,
         }
         if signer is not None:
-            # The whole row, so that a signature also stands for every row before it, by the hash of the last one.
+            # The whole row with the hash of the one before, so that a signature also covers every earlier row.
             signature = signer.sign(canonical(body, field="row"))
             body["document"] = _written({**(document or {}), FIELD: signature})
         head = AuditHead(self.head.seq + 1, _hash(body), float(at))
@@ -195,7 +195,7 @@ def read_head(database: Database, *, now: float = 0.0) -> AuditHead:
 
 def verify_chain(database: Database, observe: Callable[[AuditEntry], None] | None = None) -> AuditCheck:
     """Check that every row up to the head is present and unchanged; `observe` is called with each good one."""
-    # Read first: rows that others add while this one reads lie beyond it.
+    # Read first: rows that others add meanwhile come after it.
     known = read_head(database)
     before = FIRST
     count = 0
@@ -224,7 +224,7 @@ def verify_chain(database: Database, observe: Callable[[AuditEntry], None] | Non
 
 
 def signed_bytes(entry: AuditEntry) -> bytes:
-    """What the signature of a row is made of: the row without it."""
+    """The bytes that the signature of a row covers: the row without the signature."""
     document = {name: value for name, value in entry.document.items() if name != FIELD}
     return canonical({**_fields(entry), "document": _written(document)}, field="row")
 
@@ -254,7 +254,7 @@ def _has_its_hash(row: DatabaseRow) -> bool:
     try:
         return bool(row["hash"] == _hash(_body(row)))
     except (UsageError, TypeError, ValueError):
-        # What was put there is not even what a row can hold.
+        # The row has values that the service never writes.
         return False
 
 

@@ -33,7 +33,7 @@ _CLOCK_SECONDS = 30.0
 
 
 def full_head(database: Database, used: UsedLedger | None, *, now: float) -> AuditHead:
-    """The head with everything that an export proves: the keys of the people who decide, and what was used up."""
+    """The head with everything that an export proves: the keys of the people who decide, and the used requests."""
     head = read_head(database, now=now)
     count, last = (None, None) if used is None else used.head()
     keys = RecordedState(database).update().public_keys()
@@ -109,17 +109,17 @@ def check_heads(database: Database, exported: Iterable[AuditHead], used: UsedLed
 def _check_exported(
     database: Database, state: RecordedState, exported: AuditHead, found: AuditCheck, used: UsedLedger | None
 ) -> AuditCheck:
-    """Whether what an exported head says beside the number and hash still holds."""
+    """Whether the keys, ledger and time in an exported head still fit."""
     for name, public in exported.keys.items():
         key = state.keys.get(public)
         if key is None or key.name != name or key.since > exported.seq:
-            reason = f"the key that was exported for {name!r} is not in the audit: it was replaced beside the service"
+            reason = f"the key that was exported for {name!r} is not in the audit: it was replaced outside the service"
             return AuditCheck(False, found.rows, exported.seq, reason)
     if used is not None and exported.used is not None:
         wrong = used.head_problem(exported.used, exported.used_hash or "")
         if wrong is not None:
             return AuditCheck(False, found.rows, found.rows + 1, wrong)
-    # Nothing can have happened after the export and before it: such a row was written under a wrong clock.
+    # A row that follows the export cannot be older than it: the clock was wrong.
     early = database.row("confirm.audit_earlier", {"seq": exported.seq, "at": exported.at - _CLOCK_SECONDS})
     if early is not None:
         reason = f"row {early['seq']} says that it is older than the head of row {exported.seq}: the clock was set back"
@@ -143,7 +143,7 @@ def _check_head(database: Database, exported: AuditHead, found: AuditCheck) -> A
 
 
 class AuditExporter:
-    """Exports the head while the service runs, wherever the policy says; health and metrics show what happened."""
+    """Exports the head while the service runs, to where the policy says. Health and metrics show the result."""
 
     def __init__(
         self,
@@ -160,8 +160,8 @@ class AuditExporter:
 
     async def run(self) -> None:
         """Export at once and then at every interval; failures are retried sooner, with growing pauses."""
-        # The outbox loads the HTTP client.
-        from seasoned.confirm.notify.outbox import DEFAULT_RETRIES
+        # The notifier loads the HTTP client.
+        from seasoned.confirm.notify.notifier import DEFAULT_RETRIES
 
         last: AuditRule | None = None
         attempts, due = 0, 0.0

@@ -1,4 +1,4 @@
-"""The ledger of used requests: a file beside the database that only grows, so that a restored backup revives nothing.
+"""The ledger of used requests: a file beside the database that only grows, so that a restored backup reuses nothing.
 
 A line for each request that was redeemed or denied, or has expired, chained like the audit. The database is the truth;
 what a crash left out is added at the next start of a service. Its head is exported together with that of the audit.
@@ -110,7 +110,7 @@ class UsedLedger:
             raise CannotDo(f"{str(self.file)!r} has a line that is not of the ledger: {error}") from error
 
     def problems(self, database: Database) -> list[str]:
-        """What was changed beside the service: in the ledger itself, or in the database that it speaks about."""
+        """What was changed outside the service: in the ledger itself, or in the database it describes."""
         try:
             entries = self.entries()
         except CannotDo as error:
@@ -122,8 +122,8 @@ class UsedLedger:
             before = one
         in_database = {str(row["id"]): row for row in database.each("confirm.used_up")}
         return [
-            f"request {one.id!r} was {one.outcome}, says the ledger of used requests, and is not in the database: it "
-            "was set back"
+            f"the ledger of used requests says that {one.id!r} was {one.outcome}, but the database does not: the "
+            "database was set back"
             for one in entries
             if one.id not in in_database
         ]

@@ -1,7 +1,7 @@
-"""Passkeys: a device of a person signs one decision, after a touch, a PIN or a fingerprint that no program has.
+"""Passkeys: a person's device signs one decision after a touch, a PIN or a fingerprint, which no program can fake.
 
-A device signs only what WebAuthn lets it: a challenge, with the origin of the page that asked. So the challenge is the
-digest of a statement about one decision, and the vote's row in the audit has the statement and the signature.
+WebAuthn lets a device sign only a challenge and the origin of the page. So the challenge is the digest of a statement
+about one decision, and the vote's audit row has the statement and the signature.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 # Between the question and the touch; also what lets a vote's time be trusted.
 STATEMENT_SECONDS = 180.0
-# The way by which votes of a passkey come.
+# How votes of a passkey arrive.
 VIA = "page"
-# What the library raises for bytes that are not what they should be.
+# What the library raises for malformed bytes.
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, NotImplementedError, struct.error)
 
 
@@ -38,7 +38,7 @@ class VoteStatement(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     approve: bool
     at: float
-    # The newest row of the audit at that time: the signature stands for all before it.
+    # The newest row of the audit at that time: the signature covers all rows before it.
     seq: int
     head: str
 
@@ -67,7 +67,7 @@ class PasskeySignature(msgspec.Struct, frozen=True, kw_only=True):
     value: str
 
     def sign(self, _: bytes) -> dict[str, Any]:
-        """How it stands in a row of the audit. The device has signed already, and not the row."""
+        """The signature as written to an audit row. The device has signed the statement, not the row."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         return {"key": found.pop("public"), **found}
 
@@ -76,10 +76,11 @@ class PasskeySignature(msgspec.Struct, frozen=True, kw_only=True):
         from cryptography.exceptions import InvalidSignature
         from fido2 import cbor
         from fido2.cose import CoseKey
+        from fido2.webauthn import AuthenticatorData
 
         try:
             client = _client_data(self.client)
-            authenticator = _authenticator_data(decode_bytes(self.authenticator))
+            authenticator = AuthenticatorData(decode_bytes(self.authenticator))
             key = CoseKey.parse(cast("Mapping[int, Any]", cbor.decode(bytes.fromhex(passkey.public))))
             key.verify(bytes(authenticator) + sha256(client).digest(), decode_bytes(self.value))
         except (InvalidSignature, UsageError, *_MALFORMED):
@@ -105,7 +106,7 @@ def signature_in(document: dict[str, Any], *, field: str) -> PasskeySignature | 
 def statement_problem(
     said: VoteStatement, *, name: str, request: str, digest: object, approve: object, at: float
 ) -> str | None:
-    """How a statement differs from the vote that it is to prove; None if it does not."""
+    """How a statement differs from the vote it should prove; None if it does not."""
     if (said.name, said.request, said.digest, said.approve) != (name, request, digest, approve):
         return "the passkey signed another decision"
     if not 0 <= at - said.at <= STATEMENT_SECONDS:
@@ -114,7 +115,7 @@ def statement_problem(
 
 
 def new_passkey(attestation: str, client: str, *, origin: str, challenge: bytes, label: str) -> Passkey:
-    """A passkey from what the browser says about it. Which maker the device has is not asked."""
+    """A passkey from the browser's answer. The maker of the device does not matter."""
     from fido2 import cbor
     from fido2.webauthn import AttestationObject
 
@@ -139,16 +140,12 @@ def _place_problem(client: CollectedClientData, data: AuthenticatorData, origin:
     # The browser writes the origin, so that a page on another port of this machine cannot ask in our name.
     if client.origin != origin or client.cross_origin:
         return "the passkey was used on another page"
-    if data.rp_id_hash != sha256(_host_of(origin).encode()).digest():
+    # Devices know a page by its host name.
+    if data.rp_id_hash != sha256((urlsplit(origin).hostname or "").encode()).digest():
         return "the passkey was used for another site"
     if not data.is_user_present() or not data.is_user_verified():
         return "the passkey did not check that the person was there"
     return None
-
-
-def _host_of(origin: str) -> str:
-    """The name that a device knows a page by."""
-    return urlsplit(origin).hostname or ""
 
 
 def _client_data(text: str) -> CollectedClientData:
@@ -157,19 +154,13 @@ def _client_data(text: str) -> CollectedClientData:
     return CollectedClientData(decode_bytes(text))
 
 
-def _authenticator_data(data: bytes) -> AuthenticatorData:
-    from fido2.webauthn import AuthenticatorData
-
-    return AuthenticatorData(data)
-
-
 def encode_bytes(data: bytes) -> str:
     """Bytes as browsers write them: base64url without padding."""
     return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def decode_bytes(text: str) -> bytes:
-    """The bytes that base64url stands for; UsageError if it stands for none."""
+    """The bytes in base64url text; UsageError if it is not valid."""
     try:
         return urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     except ValueError as error:

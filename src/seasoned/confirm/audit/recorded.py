@@ -1,7 +1,7 @@
-"""Who may do what, as the audit records it: replayed from its rows, as far as those who may say so signed them.
+"""Permissions as the audit records them, replayed from its rows. Only rows signed by someone entitled to do so count.
 
-The tables are compared with this before an approval is used, so that a program that writes the database, or calls this
-library, gains nothing. From the first key of an admin on, a row that gives power counts only with a signature.
+Before an approval is used, the tables are compared with this, so that a program that writes to the database, or calls
+this library, gains nothing. Once an admin has a key, a row that gives permissions needs a signature.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from seasoned.confirm.request.canonical_json import request_digest
 from seasoned.store import Database, DatabaseRow
 
 _DECIDING = ("approver", "admin")
-_BESIDE = "was changed beside the service"
+_CHANGED = "was changed outside the service"
 
 
 class RecordedCredential(msgspec.Struct):
@@ -70,7 +70,7 @@ class RecordedKey(msgspec.Struct):
 
 
 class RecordedState:
-    """What the audit says about people and rules. `update` reads what is new."""
+    """What the audit says about people and rules. `update` reads the new rows."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -80,16 +80,16 @@ class RecordedState:
         # Entries of the allow-list that were removed: what they allowed before stays allowed.
         self.once_allowed: dict[str, dict[str, Any]] = {}
         self.policy: str | None = None
-        # Rows that claim power without proof; they change nothing here.
+        # Rows that change permissions without proof; they have no effect here.
         self.problems: list[tuple[int, str]] = []
-        # From this row on, power needs a signature: the first key of an admin.
+        # From this row on, changes of permissions need a signature: the first key of an admin.
         self.signed_since: int | None = None
         # The row in which a store of an older version was taken over; votes before it have no signature.
         self.taken_over: int | None = None
         self._seq = 0
 
     def update(self) -> RecordedState:
-        """Read the rows about people and rules that are new."""
+        """Read the new rows about people and rules."""
         for row in self._database.rows("confirm.audit_of_power", {"seq": self._seq}):
             entry = entry_from_row(row)
             if not has_own_hash(entry):
@@ -107,7 +107,7 @@ class RecordedState:
         try:
             wrong = apply(self, entry)
         except (KeyError, TypeError, ValueError):
-            # What was put there is not what the service writes.
+            # The service never writes such a row.
             wrong = "is not a row of the service"
         if wrong is not None:
             self.problems.append((entry.seq, f"row {entry.seq} ({entry.event}) {wrong}"))
@@ -148,14 +148,14 @@ class RecordedState:
         return [key.passkey for key in found if key.passkey is not None]
 
     def _is_powerful(self, entry: AuditEntry) -> bool:
-        """Whether a row may change who may do what: signed by an admin, granted by a person, or before any key."""
+        """Whether a row may change permissions: signed by an admin, granted by a person, or older than any key."""
         if self.signed_since is None:
             return True
         who = self.signer(entry)
         return who.role == "admin" if who is not None else self._is_granted(entry)
 
     def _is_granted(self, entry: AuditEntry) -> bool:
-        """Whether a row says what a request said that people approved with their signatures."""
+        """Whether a row makes exactly the change that people approved, with their signatures, in a request."""
         grant = entry.document.get("grant")
         if not isinstance(grant, dict) or not _is_change(entry, grant.get("details")):
             return False
@@ -175,7 +175,7 @@ class RecordedState:
         """Why a vote does not count; None if it does."""
         who = self.people.get(entry.actor)
         if who is None or who.role not in _DECIDING or who.person != entry.document.get("person"):
-            return f"{entry.actor!r} is not a person who decides, says the audit"
+            return f"{entry.actor!r} is not a person who decides, according to the audit"
         if signing_key_of(entry.document) is None:
             # An older version did not sign; once its store was taken over, the token of the voter is recorded.
             if who.token_hash is None or (self.taken_over is not None and entry.seq < self.taken_over):
@@ -230,7 +230,7 @@ class RecordedState:
         name = str(row["name"])
         known = self.people.get(name)
         if known is None:
-            return f"the credential {name!r} was added beside the service: the audit does not know it"
+            return f"the credential {name!r} was added outside the service: the audit does not know it"
         compared = [
             ("role", row["role"], known.role),
             ("person", row["person"], known.person),
@@ -245,29 +245,29 @@ class RecordedState:
             ]
         for what, in_table, recorded in compared:
             if in_table != recorded:
-                return f"the {what} of {name!r} {_BESIDE}"
+                return f"the {what} of {name!r} {_CHANGED}"
         if (row["revoked_at"] is not None) != known.is_revoked:
-            return f"{name!r} was {'given back its rights' if known.is_revoked else 'revoked'} beside the service"
+            return f"{name!r} was {'restored' if known.is_revoked else 'revoked'} outside the service"
         return None
 
     def differences(self) -> list[str]:
-        """Everything about people and rules that the tables say and the audit does not, or the other way round."""
+        """Every difference between the tables and the audit about people and rules."""
         found = []
         rows = self._database.rows("confirm.credentials_whole")
         found += [wrong for row in rows if (wrong := self.credential_problem(row)) is not None]
         names = {str(row["name"]) for row in rows}
         found += [
-            f"the credential {name!r} was deleted beside the service" for name in self.people if name not in names
+            f"the credential {name!r} was deleted outside the service" for name in self.people if name not in names
         ]
         rules = {str(row["id"]): row for row in self._database.rows("confirm.allowed")}
         for key in sorted(rules.keys() | self.allowed.keys()):
             row, known = rules.get(key), self.allowed.get(key)
             if known is None and row is not None:
-                found.append(f"the allow rule for {row['action']!r} was added beside the service")
+                found.append(f"the allow rule for {row['action']!r} was added outside the service")
             elif row is None and known is not None:
-                found.append(f"the allow rule for {known['action']!r} was removed beside the service")
+                found.append(f"the allow rule for {known['action']!r} was removed outside the service")
             elif row is not None and known is not None and any(row[name] != known[name] for name in _RULE):
-                found.append(f"the allow rule for {known['action']!r} {_BESIDE}")
+                found.append(f"the allow rule for {known['action']!r} {_CHANGED}")
         return found
 
     def public_keys(self) -> dict[str, str]:
@@ -317,7 +317,7 @@ class RecordedState:
         document = entry.document
         who, public = self.people.get(str(document["name"])), document.get("public")
         if who is None:
-            return f"is about {document['name']!r}, whom the audit does not know"
+            return f"is about {document['name']!r}, who is not in the audit"
         if public is None:
             # An older version, which recorded only that there is one.
             return None if self.signed_since is None else f"sets a passphrase of {who.name!r} without a key"
@@ -345,8 +345,8 @@ class RecordedState:
     def _credential_revoked(self, entry: AuditEntry) -> str | None:
         who = self.people.get(str(entry.document["name"]))
         if who is None:
-            return f"is about {entry.document['name']!r}, whom the audit does not know"
-        # Taking an agent's rights away needs no proof.
+            return f"is about {entry.document['name']!r}, who is not in the audit"
+        # Revoking an agent needs no proof.
         if who.role != "agent" and not self._is_powerful(entry):
             return f"revokes {who.name!r} without an admin's signature"
         who.is_revoked = True
@@ -429,7 +429,7 @@ _STEPS: dict[str, Callable[[RecordedState, AuditEntry], str | None]] = {
     "taken_over": RecordedState._taken_over,
     "restored": RecordedState._restored,
 }
-# What a granted change must say for a row of the audit to follow from it.
+# The kind of change, and the fields of its request that an audit row must repeat.
 _GRANTED = {
     "credential_made": ("make_credential", ("name", "role", "person")),
     "credential_revoked": ("revoke_credential", ("name",)),
@@ -447,7 +447,7 @@ def _is_change(entry: AuditEntry, details: object) -> bool:
 
 
 def digest_of_sealed(sealed: str) -> str:
-    """What the audit records of a sealed key, or of a passphrase's hash: enough to see that it was changed."""
+    """What the audit records of a sealed key or a passphrase's hash: enough to notice a change."""
     return sha256(sealed.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Checks the audit as a whole: the chain, the signatures in it, and every table that it speaks about."""
+"""Checks the audit: all of it with every table it describes (`verify`), or one approval (`check_proven`)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from seasoned.confirm.audit.chain import AuditCheck, AuditEntry, entries_of_request, verify_chain
+from seasoned.confirm.audit.chain import AuditCheck, AuditEntry, entries_of_request, has_own_hash, verify_chain
 from seasoned.confirm.audit.ledger import UsedLedger
 from seasoned.confirm.audit.recorded import RecordedState
+from seasoned.confirm.policy import Policy
 from seasoned.confirm.request.request import APPROVED, Status
+from seasoned.errors import Refused
 from seasoned.store import Database, DatabaseRow
 
+# Machines that share a database may differ by this much.
+CLOCK_SECONDS = 30.0
 _STATUS: dict[str, Status] = {
     "submitted": "pending",
     "auto_approved": "auto_approved",
@@ -84,7 +88,7 @@ def step(before: ReplayedRequest | None, entry: AuditEntry) -> ReplayedRequest |
 def verify(database: Database, used: UsedLedger | None = None) -> AuditCheck:
     """Check the chain, its signatures, and that requests, people and rules are as the audit records them.
 
-    Everything that was changed beside the service is named, the first bad row first.
+    Names everything that was changed outside the service, the first bad row first.
     """
     recorded: dict[str, ReplayedRequest | None] = {}
     state = RecordedState(database)
@@ -117,7 +121,7 @@ def verify(database: Database, used: UsedLedger | None = None) -> AuditCheck:
             seq = again.last_seq if again is not None else found.rows + 1
             bad.append((seq, f"request {request_id!r} {sentence}"))
     with database.write():
-        # Again from the beginning, and together with the tables: rows may have come meanwhile.
+        # Again from the start, together with the tables: rows may have been added meanwhile.
         bad += [(found.rows + 1, sentence) for sentence in RecordedState(database).update().differences()]
     if used is not None:
         bad += [(found.rows + 1, sentence) for sentence in used.problems(database)]
@@ -133,7 +137,7 @@ def checked(rows: int, bad: Sequence[tuple[int, str]]) -> AuditCheck:
 
 
 def _unproven(state: RecordedState, before: ReplayedRequest | None, entry: AuditEntry) -> str | None:
-    """What a row about a request says that no person signed, or that cannot have happened at that time."""
+    """Why a row about a request is not proven: a signature is missing, or it cannot have happened at that time."""
     if entry.event == "auto_approved":
         return state.rule_problem(entry, by_policy=lambda: True)
     if before is None:
@@ -185,3 +189,63 @@ def _difference(row: DatabaseRow | None, recorded: ReplayedRequest | None) -> st
         if in_table != in_audit:
             return f"has {name} {in_table!r} in the table, but {in_audit!r} in the audit"
     return None
+
+
+def check_proven(database: Database, state: RecordedState, row: DatabaseRow, policy: Policy, *, now: float) -> None:
+    """Return if this approval is proven; otherwise raise Refused with what was changed outside the service."""
+    wrong = _approval_problem(database, state, row, policy, now)
+    if wrong is not None:
+        raise Refused(f"the approval of {row['id']!r} is not proven: {wrong}; run `seasoned confirm verify`")
+
+
+def _approval_problem(
+    database: Database, state: RecordedState, row: DatabaseRow, policy: Policy, now: float
+) -> str | None:
+    entries = entries_of_request(database, str(row["id"]))
+    if not entries or not all(has_own_hash(entry) for entry in entries):
+        return "a row of the audit about it was changed"
+    wrong = _table_problem(database, state, row, entries)
+    if wrong is not None:
+        return wrong
+    if row["status"] == "auto_approved":
+        session = str(row["session_key"])
+
+        def by_policy() -> bool:
+            return policy.allows(str(row["action"]), session, entries[0].at) is not None
+
+        return state.rule_problem(entries[0], by_policy=by_policy)
+    quorum = int(entries[0].document["quorum"])
+    wrong = state.approval_problem(entries, digest=str(row["digest"]), quorum=quorum)
+    if wrong is not None:
+        return wrong
+    voters = [entry for entry in entries if entry.event == "voted"]
+    for vote in voters:
+        found = database.row("confirm.credential_named", {"name": vote.actor})
+        wrong = "its voter is gone" if found is None else state.credential_problem(found)
+        if wrong is not None:
+            return wrong
+    decided_at = max(vote.at for vote in voters)
+    # From the signed time of the vote: the time in the table could be anything.
+    if now >= decided_at + policy.redeem_seconds:
+        return "its time is over, by the signed time of the vote"
+    return "the clock was set back since it was approved" if now < decided_at - CLOCK_SECONDS else None
+
+
+def _table_problem(database: Database, state: RecordedState, row: DatabaseRow, entries: list[AuditEntry]) -> str | None:
+    """How the tables differ from the audit about the request or its requester."""
+    asker = database.row("confirm.credential", {"id": row["requester"]})
+    wrong = "its requester is gone" if asker is None else state.credential_problem(asker)
+    if wrong is not None:
+        return wrong
+    asked = entries[0].document
+    for name, in_table, recorded in (
+        ("requester", row["requester_name"], asked.get("requester")),
+        ("action", row["action"], asked.get("action")),
+        ("digest", row["digest"], asked.get("digest")),
+        ("quorum", row["quorum"], asked.get("quorum")),
+        ("expires_at", row["expires_at"], asked.get("expires_at")),
+    ):
+        if in_table != recorded:
+            return f"its {name} was changed outside the service"
+    ended = [entry.event for entry in entries if entry.event in ("redeemed", "denied", "expired")]
+    return f"the audit says that it was already {ended[0]}" if ended else None

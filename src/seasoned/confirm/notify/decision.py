@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable
-from typing import Literal, cast
+from collections.abc import Awaitable, Callable
+from typing import Literal, Protocol, TypeVar, cast
 
 import msgspec
+from starlette.requests import Request as HttpRequest
 
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, find
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, StoreError
-from seasoned.store import Database
 
 Outcome = Literal["decided", "counted", "already", "refused", "unknown"]
+STATUS: dict[Outcome, int] = {"decided": 200, "counted": 200, "already": 409, "refused": 403, "unknown": 404}
 NOT_ALLOWED = "Not allowed: you may not decide here. The request is unchanged."
 LOCKED = (
     "Locked: this phone may not decide yet, and nothing was changed. Decide with your passphrase, or unlock the phone: "
@@ -23,7 +24,14 @@ LOCKED = (
 )
 # Longer than any sender repeats a message.
 _REMEMBER_SECONDS = 30 * 86_400.0
+_T = TypeVar("_T")
 _log = logging.getLogger("seasoned.confirm")
+
+
+class Ask(Protocol):
+    """Runs a function with a book, in a thread that may use one."""
+
+    def __call__(self, do: Callable[[Book], _T], /) -> Awaitable[_T]: ...
 
 
 class DecisionReply(msgspec.Struct, frozen=True):
@@ -88,36 +96,36 @@ def decide_as(
     return _reply_for(request)
 
 
-def once(
-    book: Book, *, channel: str, message_id: str, body: bytes, now: float, decide: Callable[[], DecisionReply]
+def decide_once(
+    book: Book,
+    *,
+    channel: str,
+    person: str,
+    request_id: str,
+    approve: bool,
+    via: str,
+    reason: str = "",
+    message_id: str,
+    content: bytes,
+    now: float,
 ) -> DecisionReply:
-    """Handle a message once: a repeated one gets the first reply, and the same id with another content is refused."""
-    digest = hashlib.sha256(body).hexdigest()
+    """Decide by one message: a repeated one gets the first reply, and the same id with another content is refused."""
+    digest = hashlib.sha256(content).hexdigest()
     key = {"channel": channel, "message_id": message_id}
     row = book.database.row("notify.heard", key)
     if row is not None:
         if row["digest"] != digest:
             return DecisionReply("refused", "This id was used before with another content. Nothing was changed.")
         return msgspec.json.decode(row["answer"], type=DecisionReply)
-    answer = decide()
-    # A crash before this line is harmless: the book accepts no second decision.
-    remember(book.database, channel=channel, message_id=message_id, digest=digest, answer=answer, now=now)
-    return answer
-
-
-def remember(
-    database: Database, *, channel: str, message_id: str, digest: str, answer: DecisionReply | None, now: float
-) -> bool:
-    """Remember a message; False if it was known. Messages older than a month are forgotten."""
-    text = "" if answer is None else msgspec.json.encode(answer).decode()
-    with database.write():
-        database.run("notify.forget_heard", {"before": now - _REMEMBER_SECONDS})
-        return bool(
-            database.run(
-                "notify.hear",
-                {"channel": channel, "message_id": message_id, "digest": digest, "answer": text, "heard_at": now},
-            )
-        )
+    reply = decide_as(
+        book, channel=channel, person=person, request_id=request_id, approve=approve, via=via, reason=reason
+    )
+    # A crash before this is harmless: the book accepts no second decision.
+    with book.database.write():
+        book.database.run("notify.forget_heard", {"before": now - _REMEMBER_SECONDS})
+        heard = {**key, "digest": digest, "answer": msgspec.json.encode(reply).decode(), "heard_at": now}
+        book.database.run("notify.hear", heard)
+    return reply
 
 
 def _reply_for(request: Request) -> DecisionReply:
@@ -125,3 +133,13 @@ def _reply_for(request: Request) -> DecisionReply:
         agreed = sum(vote.approve for vote in request.votes)
         return DecisionReply("counted", f"Counted: {agreed} of {request.quorum} approvals.", request.status)
     return DecisionReply("decided", f"{request.status.capitalize()}: {request.action}.", request.status)
+
+
+async def read_body(request: HttpRequest, most: int) -> bytes | None:
+    """The body, or None if it is too long."""
+    found = bytearray()
+    async for piece in request.stream():
+        found += piece
+        if len(found) > most:
+            return None
+    return bytes(found)

@@ -10,7 +10,7 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from seasoned.confirm.notify.decision import NOT_ALLOWED, decide_as, once
+from seasoned.confirm.notify.decision import NOT_ALLOWED, decide_once
 from seasoned.confirm.notify.http import NotSent, call, check
 from seasoned.confirm.notify.message import ConfiguredChannel, Notification, as_markdown, escape_markdown
 from seasoned.confirm.request.book import Book
@@ -77,7 +77,7 @@ class Discord:
                 }
             ],
             "components": _buttons(message),
-            # The text must not mention anyone, whatever it contains.
+            # The text must never notify anyone.
             "allowed_mentions": {"parse": []},
         }
         folder = f"{self.channel.url}/channels/{self.channel.to}/messages"
@@ -138,23 +138,19 @@ def receive_interaction(
         return None
     if channel is None or sender is None or sender.bot or verb not in (_APPROVE, _DENY) or not request_id:
         return _private_reply(NOT_ALLOWED)
-    answer = once(
+    reply = decide_once(
         book,
         channel=channel.name,
+        person=sender.id,
+        request_id=request_id,
+        approve=verb == _APPROVE,
+        via="discord",
         message_id=interaction.id,
         # Compared if the same id comes again: only what decides.
-        body=msgspec.json.encode([sender.id, interaction.data.custom_id]),
+        content=msgspec.json.encode([sender.id, interaction.data.custom_id]),
         now=now,
-        decide=lambda: decide_as(
-            book,
-            channel=channel.name,
-            person=sender.id,
-            request_id=request_id,
-            approve=verb == _APPROVE,
-            via="discord",
-        ),
     )
-    return _private_reply(answer.sentence)
+    return _private_reply(reply.sentence)
 
 
 def _is_signed(public_key: str, signature: bytes, signed: bytes) -> bool:

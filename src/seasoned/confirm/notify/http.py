@@ -145,7 +145,7 @@ def _wait_seconds(answer: dict[str, Any], reply: HttpReply) -> float:
             seconds = float(given) if given is not None else 0.0
         except (TypeError, ValueError):
             continue
-        # A day or more is taken for a mistake.
+        # A day or more must be a mistake.
         if 0 < seconds < 86_400:
             return seconds
     return 0.0

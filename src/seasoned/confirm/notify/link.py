@@ -17,8 +17,7 @@ from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse
 
-from seasoned.confirm.notify.decision import DecisionReply, credential_of, decide_as
-from seasoned.confirm.notify.incoming import Ask, read_body
+from seasoned.confirm.notify.decision import STATUS, Ask, DecisionReply, credential_of, decide_as, read_body
 from seasoned.confirm.notify.message import moment, visible
 from seasoned.confirm.people.passphrase import authenticate_passphrase
 from seasoned.confirm.request.book import Book
@@ -78,7 +77,7 @@ _FORM = """<form method="post" action="">
 """
 
 
-def page_of_request(request: Request, *, who: str, token: str, check: str, is_spent: bool) -> str:
+def request_page(request: Request, *, who: str, token: str, check: str, is_spent: bool) -> str:
     """The page with the exact request, and a form for this person while it can still be decided with this link."""
     rows = [
         ("Action", request.action),
@@ -106,7 +105,7 @@ def page_of_request(request: Request, *, who: str, token: str, check: str, is_sp
     return page("Confirmation needed" if request.status == "pending" else "Confirmation", "\n".join(parts))
 
 
-def page_of_sentence(title: str, sentence: str) -> str:
+def sentence_page(title: str, sentence: str) -> str:
     return page(title, f"<p>{_text(sentence)}</p>")
 
 
@@ -123,11 +122,10 @@ _VERSION = 1
 _MOST_TOKEN = 1000
 _MOST_FORM = 16_000
 _MOST_REASON = 1000
-_STATUS = {"decided": 200, "counted": 200, "already": 409, "refused": 403, "unknown": 404}
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True):
-    """What a link stands for. A person who is removed from the channel can no longer use it."""
+    """The content of a link. A person who is removed from the channel can no longer use it."""
 
     version: int
     request_id: str
@@ -183,7 +181,7 @@ def show(book: Book, key: bytes, token: str, *, now: float) -> str:
     request = book.look(who, link.request_id)
     # Chat programs fetch links for previews, so showing the page must not use the link up.
     is_spent = book.database.row("notify.is_spent", {"hash": link.hash}) is not None
-    return page_of_request(request, who=who.name, token=token, check=check_value(key, token), is_spent=is_spent)
+    return request_page(request, who=who.name, token=token, check=check_value(key, token), is_spent=is_spent)
 
 
 def use(book: Book, key: bytes, token: str, form: dict[str, str], *, now: float) -> DecisionReply:
@@ -199,7 +197,7 @@ def use(book: Book, key: bytes, token: str, form: dict[str, str], *, now: float)
     if who is None:
         raise Refused("The person of this link may no longer decide here.")
     if not form.get("passphrase"):
-        # Whoever can read the service's files can make a link.
+        # Anyone who can read the service's files can make a link.
         raise Refused("Your passphrase is missing: open the link again and type it.")
     # Before the link is used up: a mistyped passphrase must not cost it.
     unlocked = authenticate_passphrase(book.database, who.name, form["passphrase"], now=now)
@@ -236,10 +234,10 @@ def router(ask: Ask, key: bytes, clock: Callable[[], float]) -> APIRouter:
     async def use_link(request: HttpRequest) -> HTMLResponse:
         # A form on another site must not decide, even if it has all the right values.
         if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            return _html(403, page_of_sentence("Not allowed", "The form was sent from another site."))
+            return _html(403, sentence_page("Not allowed", "The form was sent from another site."))
         body = await read_body(request, _MOST_FORM)
         if body is None:
-            return _html(413, page_of_sentence("Too long", "The form is too long: shorten the reason."))
+            return _html(413, sentence_page("Too long", "The form is too long: shorten the reason."))
         form, token = _fields(body), _token(request)
         return await _page(ask, lambda book: _used(use(book, key, token, form, now=clock())))
 
@@ -258,13 +256,13 @@ async def _page(ask: Ask, do: Callable[[Book], tuple[int, str]]) -> HTMLResponse
     try:
         status, text = await ask(do)
     except NotFound as error:
-        status, text = 404, page_of_sentence("Not found", str(error))
+        status, text = 404, sentence_page("Not found", str(error))
     except Unauthorised as error:
-        status, text = 401, page_of_sentence("Not allowed", f"{error}. Open the link again.")
+        status, text = 401, sentence_page("Not allowed", f"{error}. Open the link again.")
     except Refused as error:
-        status, text = 403, page_of_sentence("Not allowed", str(error))
+        status, text = 403, sentence_page("Not allowed", str(error))
     except UsageError as error:
-        status, text = 400, page_of_sentence("Not understood", str(error))
+        status, text = 400, sentence_page("Not understood", str(error))
     return _html(status, text)
 
 
@@ -275,7 +273,7 @@ def _html(status: int, text: str) -> HTMLResponse:
 def _used(answer: DecisionReply) -> tuple[int, str]:
     titles = {"decided": "Done", "counted": "Counted", "already": "Already decided", "unknown": "Not found"}
     title = titles.get(answer.outcome, "Not allowed")
-    return _STATUS[answer.outcome], page_of_sentence(title, answer.sentence)
+    return STATUS[answer.outcome], sentence_page(title, answer.sentence)
 
 
 def _fields(body: bytes) -> dict[str, str]:

@@ -73,7 +73,7 @@ def _load(
         missing = "an address (`to`)" if not to else f"a token (`token_file`, or the secret {_TOKENS[channel.kind]!r})"
         raise UsageError(f"channel {name!r} of the policy lacks {missing}; add it, or remove the channel.")
     if channel.kind == "discord":
-        # Discord signs with a key pair: what proves its calls is public, and may stand in the policy.
+        # Discord signs with a key pair: the key that checks its calls is public, so it may be in the policy.
         incoming_secret = channel.public_key or config.discord_public_key or ""
     else:
         incoming_secret = secret(_INCOMING[channel.kind], config.home, environment) or ""
@@ -140,7 +140,7 @@ def compose(request: Request, redactor: Redactor) -> MessageText:
     described = redactor.text(request.description)
     details = redactor.value(request.details)
     description, is_short = shorten(visible(described), MOST_DESCRIPTION)
-    shown, is_cut = shorten(visible(_json(details)), MOST_DETAILS)
+    shown, is_cut = shorten(visible(json.dumps(details, ensure_ascii=False, sort_keys=True, default=str)), MOST_DETAILS)
     parts = [LabelledText("Action", request.action), LabelledText("Description", description)]
     if request.details:
         parts.append(LabelledText("Details", shown))
@@ -211,10 +211,6 @@ def _outcome(request: Request, redactor: Redactor) -> list[LabelledText]:
 def _name(request: Request) -> str:
     name = shorten(visible(request.requester), _MOST_NAME)[0]
     return f"{name} (calls itself {shorten(visible(request.label), _MOST_NAME)[0]!r})" if request.label else name
-
-
-def _json(details: object) -> str:
-    return json.dumps(details, ensure_ascii=False, sort_keys=True, default=str)
 
 
 class Notification(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,34 +1,155 @@
-"""Tells people about requests: one thread for each channel, so that a slow receiver delays no other."""
+"""Tells people about requests: one thread for each channel, so that a slow receiver delays no other.
+
+Notifications are stored in an outbox together with what they report, and sent until they arrive or are given up.
+`incoming_router` has the endpoints for answers: a call that does not prove its origin changes nothing.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import httpx2
 import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse
 
-from seasoned.confirm.notify.discord import Discord
+from seasoned.confirm.notify.decision import STATUS, Ask, DecisionReply, read_body
+from seasoned.confirm.notify.discord import (
+    SIGNATURE_HEADER,
+    TIMESTAMP_HEADER,
+    Discord,
+    is_from_discord,
+    receive_interaction,
+)
 from seasoned.confirm.notify.http import NotSent, open_client
 from seasoned.confirm.notify.link import link_url, make_link
 from seasoned.confirm.notify.message import ChannelSender, ConfiguredChannel, Notification, compose, moment, visible
-from seasoned.confirm.notify.outbox import DEFAULT_RETRIES, Outbox, RetryPolicy
-from seasoned.confirm.notify.telegram import Poller, Telegram
-from seasoned.confirm.notify.webhook import Webhook
+from seasoned.confirm.notify.telegram import SECRET_HEADER, Poller, Telegram, is_from_telegram, receive_update
+from seasoned.confirm.notify.webhook import Webhook, receive_webhook
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
 from seasoned.confirm.request.row import request_from_row
-from seasoned.errors import NotFound, SeasonedError
+from seasoned.errors import NotFound, SeasonedError, Unauthorised, UsageError
+from seasoned.redact.redactor import Redactor
+from seasoned.store import Database
 from seasoned.store.interface import DatabaseRow
 
 # How often a channel looks for rows that another process wrote.
 _LOOK_SECONDS = 0.5
 # Texts that may contain secrets; `details` is redacted as a value.
 _REDACTED = ("description", "label", "finding", "reason")
+_MOST_ERROR = 300
+_MOST_INCOMING_BYTES = 256_000
 _log = logging.getLogger("seasoned.confirm")
+
+
+class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a delivery is tried, and how long to wait in between."""
+
+    # Then it is given up, and its last error is kept and shown.
+    attempts: int = 12
+    first_seconds: float = 2.0
+    most_seconds: float = 300.0
+    # How long a claimed row belongs to one sender; after a crash another one takes it. Longer than any attempt lasts.
+    lease_seconds: float = 60.0
+
+    def wait_seconds(self, attempts: int, asked: float = 0.0) -> float:
+        """How long to wait after so many attempts: doubled each time, and at least what the receiver asks for."""
+        # Bounded, since a float overflows after a thousand doublings.
+        doubled = self.first_seconds * 2.0 ** min(attempts - 1, 60)
+        return max(min(doubled, self.most_seconds), asked)
+
+
+DEFAULT_RETRIES = RetryPolicy()
+
+
+class UnsentNotification(msgspec.Struct, frozen=True, kw_only=True):
+    """A notification that has not arrived, and why."""
+
+    id: str
+    request_id: str
+    event: str
+    channel: str
+    attempts: int
+    next_at: float
+    created_at: float
+    last_error: str | None
+    is_given_up: bool
+
+
+def unsent(database: Database, *, limit: int = 50, retries: RetryPolicy = DEFAULT_RETRIES) -> list[UnsentNotification]:
+    """Notifications that have not arrived, newest first, including those that were given up."""
+    names = [name for name in UnsentNotification.__struct_fields__ if name != "is_given_up"]
+    return [
+        UnsentNotification(**{name: row[name] for name in names}, is_given_up=row["attempts"] >= retries.attempts)
+        for row in database.rows("notify.unsent", {"limit": limit})
+    ]
+
+
+class Outbox:
+    """Sends the due rows of one channel. No transaction is open while it waits for the receiver.
+
+    `deliver` sends one row or raises NotSent; it returns a note if there was nothing to send.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        channel: str,
+        deliver: Callable[[DatabaseRow], str | None],
+        *,
+        redactor: Redactor,
+        clock: Callable[[], float] = time.time,
+        retries: RetryPolicy = DEFAULT_RETRIES,
+    ) -> None:
+        self._database = database
+        self._channel = channel
+        self._deliver = deliver
+        self._redactor = redactor
+        self._clock = clock
+        self._retries = retries
+
+    def send_due(self) -> int:
+        """Try every row that is due now, once. Returns the number of attempts."""
+        count = 0
+        while (row := self._claim()) is not None:
+            count += 1
+            self._try(row)
+        return count
+
+    def _claim(self) -> DatabaseRow | None:
+        """Take one row. Its next time is moved by the lease, so no other sender sees it before."""
+        now = self._clock()
+        key = {"channel": self._channel, "most": self._retries.attempts}
+        with self._database.write():
+            # Counts the attempt as well: a row that kills its sender every time is given up in the end.
+            return self._database.row("notify.claim", {**key, "now": now, "until": now + self._retries.lease_seconds})
+
+    def _try(self, row: DatabaseRow) -> None:
+        try:
+            note = self._deliver(row)
+        except NotSent as error:
+            self._keep_failure(row, error)
+            return
+        self._run("notify.sent", {"id": row["id"], "sent_at": self._clock(), "note": note})
+
+    def _keep_failure(self, row: DatabaseRow, error: NotSent) -> None:
+        attempts, most = row["attempts"], self._retries.attempts
+        wait = self._retries.wait_seconds(attempts, error.wait_seconds)
+        reason = self._redactor.text(str(error))[:_MOST_ERROR]
+        values = {"next_at": self._clock() + wait, "last_error": reason, "is_final": int(error.is_final)}
+        self._run("notify.failed", {"id": row["id"], "attempts": attempts, "most": most, **values})
+        what_next = "given up" if error.is_final or attempts >= most else f"trying again in {wait:g} s"
+        _log.warning("channel %r, request %r: %s (%s)", self._channel, row["request_id"], reason, what_next)
+
+    def _run(self, query: str, params: dict[str, Any]) -> None:
+        with self._database.write():
+            self._database.run(query, params)
 
 
 class RequestDelivery:
@@ -229,3 +350,70 @@ def _polled(channels: Iterable[ConfiguredChannel]) -> list[list[ConfiguredChanne
         if channel.kind == "telegram" and not _is_called_by_telegram(channel):
             by_token.setdefault(channel.token, []).append(channel)
     return list(by_token.values())
+
+
+def incoming_router(
+    ask: Ask, channels: Callable[[], Mapping[str, ConfiguredChannel]], clock: Callable[[], float]
+) -> APIRouter:
+    """The three endpoints. `channels` is called each time, since the policy can change."""
+    routes = APIRouter(include_in_schema=False)
+
+    def of(kind: str) -> Sequence[ConfiguredChannel]:
+        return [channel for channel in channels().values() if channel.kind == kind]
+
+    @routes.post("/confirm/telegram")
+    async def receive_from_telegram(request: HttpRequest) -> JSONResponse:
+        # The secret is in a header, so the body of a stranger is not even read.
+        known = is_from_telegram(of("telegram"), _only(request, SECRET_HEADER))
+        if not known:
+            return _error(401, "Not from Telegram: the secret header is missing or wrong.")
+        body = await read_body(request, _MOST_INCOMING_BYTES)
+        if body is None:
+            return _error(413, "The update is too long.")
+        reply = await ask(lambda book: receive_update(book, known, body, now=clock()))
+        # Telegram repeats an update until it gets a 200, so a malformed one gets it too.
+        return JSONResponse(reply or {})
+
+    @routes.post("/confirm/discord")
+    async def receive_from_discord(request: HttpRequest) -> JSONResponse:
+        body = await read_body(request, _MOST_INCOMING_BYTES)
+        if body is None:
+            return _error(413, "The interaction is too long.")
+        signature, timestamp = _only(request, SIGNATURE_HEADER), _only(request, TIMESTAMP_HEADER)
+        known = is_from_discord(of("discord"), signature=signature, timestamp=timestamp, body=body, now=clock())
+        if not known:
+            return _error(401, "Not from Discord: the signature is missing, wrong or old.")
+        reply = await ask(lambda book: receive_interaction(book, known, body, now=clock()))
+        return JSONResponse(reply) if reply is not None else _error(400, "Unknown kind of interaction.")
+
+    @routes.post("/confirm/hook")
+    async def receive_from_webhook(request: HttpRequest) -> JSONResponse:
+        body = await read_body(request, _MOST_INCOMING_BYTES)
+        if body is None:
+            return _error(413, "The webhook is too long.")
+        given = {name: _only(request, name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")}
+        try:
+            answer = await ask(lambda book: receive_webhook(book, of("webhook"), given, body, now=clock()))
+        except Unauthorised as error:
+            return _error(401, str(error))
+        except UsageError as error:
+            return _error(400, str(error))
+        return _decision(answer)
+
+    return routes
+
+
+def _only(request: HttpRequest, name: str) -> str:
+    """The value of a header that was sent exactly once; else empty."""
+    # Of two headers, a proxy and this service could each believe another one.
+    given = request.headers.getlist(name)
+    return given[0] if len(given) == 1 else ""
+
+
+def _decision(answer: DecisionReply) -> JSONResponse:
+    values: dict[str, Any] = {"schema": "seasoned/confirm-hook/1", **msgspec.to_builtins(answer)}
+    return JSONResponse(values, status_code=STATUS[answer.outcome])
+
+
+def _error(status: int, sentence: str) -> JSONResponse:
+    return JSONResponse({"schema": "seasoned/error/1", "error": sentence}, status_code=status)

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.decision import NOT_ALLOWED, decide_as, once
+from seasoned.confirm.notify.decision import NOT_ALLOWED, decide_once
 from seasoned.confirm.notify.http import NotSent, call, check
 from seasoned.confirm.notify.message import ConfiguredChannel, Notification, as_html
 from seasoned.confirm.request.book import Book
@@ -132,22 +132,18 @@ def receive_update(
     channel = next((channel for channel in channels if channel.to == chat), None)
     if channel is None or verb not in (_APPROVE, _DENY) or not request_id or press.user.is_bot:
         return _reply(press, NOT_ALLOWED)
-    answer = once(
+    reply = decide_once(
         book,
         channel=channel.name,
+        person=str(press.user.id),
+        request_id=request_id,
+        approve=verb == _APPROVE,
+        via="telegram",
         message_id=f"{update.update_id}",
-        body=msgspec.json.encode([press.user.id, press.data]),
+        content=msgspec.json.encode([press.user.id, press.data]),
         now=now,
-        decide=lambda: decide_as(
-            book,
-            channel=channel.name,
-            person=str(press.user.id),
-            request_id=request_id,
-            approve=verb == _APPROVE,
-            via="telegram",
-        ),
     )
-    return _reply(press, answer.sentence)
+    return _reply(press, reply.sentence)
 
 
 class Poller:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.decision import DecisionReply, decide_as, once
+from seasoned.confirm.notify.decision import DecisionReply, decide_once
 from seasoned.confirm.notify.http import call, check
 from seasoned.confirm.notify.message import ConfiguredChannel, Notification
 from seasoned.confirm.request.book import Book
@@ -104,21 +104,17 @@ def receive_webhook(
     if len(names) != 1 or names[0] not in verified:
         raise UsageError(f"Say which channel it is for: `channel` must be one of {sorted(verified)}.")
     name = names[0]
-    return once(
+    return decide_once(
         book,
         channel=name,
+        person=ruling.person,
+        request_id=ruling.request,
+        approve=ruling.approve,
+        via="webhook",
+        reason=ruling.reason,
         message_id=verified[name],
-        body=body,
+        content=body,
         now=now,
-        decide=lambda: decide_as(
-            book,
-            channel=name,
-            person=ruling.person,
-            request_id=ruling.request,
-            approve=ruling.approve,
-            via="webhook",
-            reason=ruling.reason,
-        ),
     )
 
 

@@ -4,11 +4,14 @@ There are exactly two ways:
 
 - **A grant.** Any credential asks for `modify_permissions` with the change as details (`ask_change`); a person approves
   it; the change happens in the same transaction that redeems the approval. The digest binds it to this very change.
-- **An admin at the terminal**, with the passphrase. An admin's token alone is not enough: it lies in a file or an
-  environment variable that an agent of the same user may read. Approvers make credentials for their own agents so.
+- **An admin at the terminal**, with the passphrase. An admin's token alone is not enough: it is in a file or an
+  environment variable that an agent of the same user may read. Approvers make credentials for their agents this way.
 
 Either way the audit proves it: by the admin's signature, or by those of the people who approved the request.
 `first_admin` makes the first admin, and works only while there never was one.
+
+The stored allow-list has the actions that are approved without asking, for all sessions or one, with or without an end.
+It never has one of the ten high-risk actions: they are refused here and by the table, and ignored when it is used.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import re
 
 import msgspec
 
-from seasoned.command.action import CHANGE_POLICY
+from seasoned.command.action import CHANGE_POLICY, HIGH_RISK, check_action
 from seasoned.confirm.audit.chain import Chain, writing
 from seasoned.confirm.audit.recorded import RecordedState
 from seasoned.confirm.people import credential
@@ -30,17 +33,28 @@ from seasoned.confirm.people.credential import (
     UnlockedCredential,
     active_admins,
     current,
+    from_row,
 )
 from seasoned.confirm.people.passphrase import authenticate_passphrase, check_key, new_key, unlocked
-from seasoned.confirm.request import allow_list
-from seasoned.confirm.request.allow_list import AllowedAction
 from seasoned.confirm.request.book import Book
-from seasoned.confirm.request.canonical_json import request_digest
-from seasoned.confirm.request.request import NewRequest
-from seasoned.errors import Refused, UsageError
+from seasoned.confirm.request.canonical_json import check_text, request_digest
+from seasoned.confirm.request.request import NewRequest, new_id
+from seasoned.errors import NotFound, Refused, UsageError
 from seasoned.store import Database
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class AllowedAction(msgspec.Struct, frozen=True, kw_only=True):
+    """One action that is approved without a person."""
+
+    id: str
+    action: str
+    # The only session it applies to (redacted); None means all.
+    session_key: str | None
+    expires_at: float | None
+    created_at: float
+    created_by: str
 
 
 class AddAllowed(msgspec.Struct, frozen=True, kw_only=True, tag="add_allowed"):
@@ -112,7 +126,9 @@ class ChangeResult(msgspec.Struct, frozen=True, kw_only=True):
 def ask_change(change: Change) -> NewRequest:
     """The request that a person must approve for this change."""
     return NewRequest(
-        action=CHANGE_POLICY, description=f"Change who may do what: {_sentence(change)}", details=_details(change)
+        action=CHANGE_POLICY,
+        description=f"Change who may do what: {_sentence(change)}",
+        details=msgspec.to_builtins(change),
     )
 
 
@@ -157,7 +173,7 @@ def policy_change(
 
 
 def change_as(book: Book, change: Change, who: UnlockedCredential, *, key: SealedKey | None = None) -> ChangeResult:
-    """Make a change with the signature of a person: of an admin, or of an approver for an agent of their own."""
+    """Make a change with the signature of a person: of an admin, or of an approver for one of their agents."""
     _check(change)
     now = float(book.clock())
     is_own_agent = isinstance(change, MakeCredential) and change.role == "agent"
@@ -194,7 +210,9 @@ def first_admin(
             raise Refused("there is already an admin: ask an admin for more credentials, or submit a request")
         # Signed by the key that it brings: this row begins the signed part of the audit.
         proof = Proof(TERMINAL, key)
-        made, token = credential.add(database, chain, name, "admin", now=now, person=person, proof=proof, key=stored)
+        made, token = credential.make_in(
+            database, chain, name, "admin", now=now, person=person, proof=proof, key=stored
+        )
         if policy_sha256 is not None:
             facts = {"sha256": policy_sha256, "summary": "as it stood when the first admin was made"}
             chain.append("policy_replaced", facts, at=now, actor=made.name, signer=key)
@@ -203,7 +221,7 @@ def first_admin(
 
 def _check(change: Change) -> None:
     if isinstance(change, AddAllowed):
-        allow_list.check_allowable(change.action)
+        check_allowable(change.action)
     elif isinstance(change, ReplacePolicy) and not _SHA256.fullmatch(change.sha256):
         raise UsageError(f"sha256 must be the digest of the new policy file, not {change.sha256!r}")
 
@@ -211,40 +229,35 @@ def _check(change: Change) -> None:
 def _apply(
     book: Book, chain: Chain, change: Change, *, proof: Proof, now: float, key: SealedKey | None
 ) -> ChangeResult:
-    database, by = book.database, proof.by
+    database, result = book.database, ChangeResult(change=change, by=proof.by)
     match change:
         case AddAllowed():
-            made = allow_list.add(
+            session_key = book.redacted(change.session_key)
+            allowed = add_allowed(
                 database,
                 chain,
                 action=change.action,
-                session_key=book.redacted(change.session_key),
+                session_key=session_key,
                 expires_at=change.expires_at,
                 proof=proof,
                 now=now,
             )
-            return ChangeResult(change=change, by=by, allowed=made)
+            return msgspec.structs.replace(result, allowed=allowed)
         case RemoveAllowed():
-            return ChangeResult(
-                change=change, by=by, allowed=allow_list.remove(database, chain, change.id, proof=proof, now=now)
-            )
+            allowed = remove_allowed(database, chain, change.id, proof=proof, now=now)
+            return msgspec.structs.replace(result, allowed=allowed)
         case MakeCredential():
-            who, token = credential.add(
+            who, token = credential.make_in(
                 database, chain, change.name, change.role, now=now, person=change.person, proof=proof, key=key
             )
-            return ChangeResult(change=change, by=by, credential=who, token=token)
+            return msgspec.structs.replace(result, credential=who, token=token)
         case RevokeCredential():
-            ended = credential.end(database, chain, change.name, proof=proof, now=now)
-            return ChangeResult(change=change, by=by, credential=ended)
+            revoked = credential.revoke_in(database, chain, change.name, proof=proof, now=now)
+            return msgspec.structs.replace(result, credential=revoked)
         case ReplacePolicy():
-            facts = proof.facts({"sha256": change.sha256, "summary": book.redactor.text(change.summary)})
-            chain.append("policy_replaced", facts, at=now, actor=by, signer=proof.signer)
-            return ChangeResult(change=change, by=by)
-
-
-def _details(change: Change) -> dict[str, object]:
-    found: dict[str, object] = msgspec.to_builtins(change)
-    return found
+            facts = {"sha256": change.sha256, "summary": book.redactor.text(change.summary)}
+            proof.record(chain, "policy_replaced", facts, at=now)
+            return result
 
 
 def _sentence(change: Change) -> str:
@@ -260,3 +273,55 @@ def _sentence(change: Change) -> str:
             return f"revoke {change.name!r}"
         case ReplacePolicy():
             return f"replace the policy file: {change.summary}"
+
+
+def add_allowed(
+    database: Database,
+    chain: Chain,
+    *,
+    action: str,
+    proof: Proof,
+    now: float,
+    session_key: str | None = None,
+    expires_at: float | None = None,
+) -> AllowedAction:
+    """Allow an action, inside an open transaction. The session key must be redacted already."""
+    action = check_allowable(action)
+    if session_key is not None:
+        check_text(session_key, "session_key", most=500, least=1)
+    if expires_at is not None and expires_at <= now:
+        raise UsageError("expires_at is in the past: give a future time, or none")
+    made = AllowedAction(
+        id=new_id(),
+        action=action,
+        session_key=session_key,
+        expires_at=None if expires_at is None else float(expires_at),
+        created_at=float(now),
+        created_by=proof.by,
+    )
+    database.run("confirm.add_allowed", msgspec.structs.asdict(made))
+    facts = {"id": made.id, "action": action, "session_key": session_key, "expires_at": made.expires_at}
+    proof.record(chain, "allow_added", facts, at=now)
+    return made
+
+
+def remove_allowed(database: Database, chain: Chain, allowed_id: str, *, proof: Proof, now: float) -> AllowedAction:
+    """Remove an entry from the list, inside an open transaction."""
+    rows = database.rows("confirm.remove_allowed", {"id": allowed_id})
+    if not rows:
+        raise NotFound(f"unknown allow-list entry {allowed_id!r}: see `seasoned confirm allow list`")
+    proof.record(chain, "allow_removed", {"id": allowed_id, "action": rows[0]["action"]}, at=now)
+    return from_row(AllowedAction, rows[0])
+
+
+def allow_list(database: Database) -> list[AllowedAction]:
+    """All entries, oldest first, including expired ones."""
+    return [from_row(AllowedAction, row) for row in database.rows("confirm.allowed")]
+
+
+def check_allowable(action: str) -> str:
+    """The normalised name of an action that may be on the list; Refused for one of the ten."""
+    name = check_action(action)
+    if name in HIGH_RISK:
+        raise Refused(f"{name!r} always needs a person: no allow-list can cover it")
+    return name

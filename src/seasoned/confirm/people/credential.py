@@ -9,7 +9,7 @@ import hmac
 import re
 import secrets
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -24,6 +24,7 @@ from seasoned.store import Database, DatabaseRow
 Role = Literal["agent", "approver", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 TERMINAL = "system:terminal"
+_T = TypeVar("_T", bound=msgspec.Struct)
 _NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 # 32 random bytes in Base64 are 43 characters.
 _TOKEN = re.compile(r"ssn_(?:agent|approver|admin)_[A-Za-z0-9_-]{43}")
@@ -43,28 +44,29 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnlockedCredential(Credential, frozen=True, kw_only=True):
-    """A person who decides, with what signs for them just now. It lives in memory alone."""
+    """A person who decides, with the key that signs for them. It exists only in memory."""
 
     key: Signer
 
 
 class SealedKey(msgspec.Struct, frozen=True):
-    """What is stored of a person's key: the public half, and the private half as only the passphrase opens it."""
+    """A person's key as stored: the public half, and the private half encrypted with the passphrase."""
 
     public: str
     sealed: str
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """Who stands for a change: its row in the audit names them and has their signature, or the request it follows."""
+    """Who is responsible for a change: its audit row has their signature, or names the request that allowed it."""
 
     by: str
     signer: Signer | None = None
     grant: dict[str, Any] | None = None
 
-    def facts(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """The facts of a row, with the request that they follow from."""
-        return facts if self.grant is None else {**facts, "grant": self.grant}
+    def record(self, chain: Chain, event: str, facts: dict[str, Any], *, at: float) -> None:
+        """Add the row about the change to the audit."""
+        document = facts if self.grant is None else {**facts, "grant": self.grant}
+        chain.append(event, document, at=at, actor=self.by, signer=self.signer)
 
 
 def make(
@@ -83,10 +85,10 @@ def make(
     as no admin has a key.
     """
     with writing(database) as chain:
-        return add(database, chain, name, role, now=now, person=person, proof=Proof(by), key=key)
+        return make_in(database, chain, name, role, now=now, person=person, proof=Proof(by), key=key)
 
 
-def add(
+def make_in(
     database: Database,
     chain: Chain,
     name: str,
@@ -121,7 +123,7 @@ def add(
     facts = {"name": name, "role": role, "person": person, "token": _hash(token)}
     if key is not None:
         facts |= {"public": key.public, "sealed": digest_of_sealed(key.sealed)}
-    chain.append("credential_made", proof.facts(facts), at=now, actor=proof.by, signer=proof.signer)
+    proof.record(chain, "credential_made", facts, at=now)
     return made, token
 
 
@@ -133,7 +135,7 @@ def authenticate(database: Database, token: str, *, now: float) -> Credential:
     row = database.row("confirm.credential_by_token", {"token_hash": token_hash})
     if row is None or not hmac.compare_digest(str(row["token_hash"]), token_hash):
         raise Unauthorised(_INVALID)
-    found = from_row(row)
+    found = from_row(Credential, row)
     # Regardless of the time: setting the clock back must not restore a revoked credential.
     if found.revoked_at is not None:
         raise Unauthorised(_INVALID)
@@ -143,10 +145,10 @@ def authenticate(database: Database, token: str, *, now: float) -> Credential:
 def revoke(database: Database, name_or_id: str, *, by: str, now: float) -> Credential:
     """Revoke a credential without a signature, which is enough for an agent's. Its votes stay."""
     with writing(database) as chain:
-        return end(database, chain, name_or_id, proof=Proof(by), now=now)
+        return revoke_in(database, chain, name_or_id, proof=Proof(by), now=now)
 
 
-def end(database: Database, chain: Chain, name_or_id: str, *, proof: Proof, now: float) -> Credential:
+def revoke_in(database: Database, chain: Chain, name_or_id: str, *, proof: Proof, now: float) -> Credential:
     """`revoke` inside an open transaction. Revoking twice changes nothing."""
     found = find(database, name_or_id)
     if found.revoked_at is not None:
@@ -155,14 +157,13 @@ def end(database: Database, chain: Chain, name_or_id: str, *, proof: Proof, now:
     if found.role == "admin" and active_admins(database) == 1:
         raise Conflict(f"{found.name!r} is the last admin: make another one first", status="last")
     database.run("confirm.revoke", {"id": found.id, "now": float(now)})
-    facts = proof.facts({"name": found.name, "role": found.role})
-    chain.append("credential_revoked", facts, at=now, actor=proof.by, signer=proof.signer)
+    proof.record(chain, "credential_revoked", {"name": found.name, "role": found.role}, at=now)
     return msgspec.structs.replace(found, revoked_at=float(now))
 
 
 def credentials(database: Database) -> list[Credential]:
     """All credentials, oldest first, including revoked ones."""
-    return [from_row(row) for row in database.rows("confirm.credentials")]
+    return [from_row(Credential, row) for row in database.rows("confirm.credentials")]
 
 
 def active_admins(database: Database) -> int:
@@ -177,7 +178,7 @@ def find(database: Database, name_or_id: str) -> Credential:
         row = database.row("confirm.credential_named", {"name": name_or_id})
         row = row or database.row("confirm.credential", {"id": name_or_id})
         if row is not None:
-            return from_row(row)
+            return from_row(Credential, row)
     raise NotFound(f"unknown credential {name_or_id!r}: see `seasoned confirm token list`")
 
 
@@ -186,27 +187,19 @@ def current(database: Database, who: Credential) -> Credential:
     row = database.row("confirm.credential", {"id": who.id})
     if row is None:
         raise Refused(f"the credential {who.name!r} does not belong to this store")
-    found = from_row(row)
+    found = from_row(Credential, row)
     if found.revoked_at is not None:
         raise Refused(f"the credential {found.name!r} was revoked: ask an admin for a new one")
     return found
 
 
-def from_row(row: DatabaseRow) -> Credential:
-    """A row as a value, without the hashes."""
-    revoked_at = row["revoked_at"]
-    return Credential(
-        id=str(row["id"]),
-        name=str(row["name"]),
-        role=row["role"],
-        person=str(row["person"]),
-        created_at=float(row["created_at"]),
-        revoked_at=None if revoked_at is None else float(revoked_at),
-    )
+def from_row(kind: type[_T], row: DatabaseRow) -> _T:
+    """A row as a value whose fields are named like the columns; other columns, such as hashes, are left out."""
+    return kind(**{name: row[name] for name in kind.__struct_fields__})
 
 
 def without_key(who: Credential) -> Credential:
-    """A credential as a token proves it, without a key that was opened."""
+    """The credential without its key, as a token proves it."""
     return Credential(**{name: getattr(who, name) for name in Credential.__struct_fields__})
 
 

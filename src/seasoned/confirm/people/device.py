@@ -1,24 +1,30 @@
-"""Lets a phone vote for a person: they unlock it with their passphrase, and the service keeps its key in memory.
+"""Devices that vote for a person: a phone unlocked with the passphrase, and the passkeys of the web page.
 
-Buttons of Telegram and Discord, and webhooks, prove only what the service can check, with secrets that lie in files.
-So none of them decides until a person has said so; the audit has that, signed, and each vote of the device.
+Buttons of Telegram and Discord, and webhooks, prove only that they know secrets stored in files. So a phone decides
+only after its person has typed the passphrase. The service then keeps a key for the phone in memory; the audit has the
+signed permission and each vote. Passkeys are recorded in the audit alone.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from seasoned.confirm.audit.chain import SigningKey, writing
+from seasoned.confirm.audit.chain import SigningKey, read_head, writing
+from seasoned.confirm.audit.passkey import Passkey, PasskeySignature, VoteStatement
 from seasoned.confirm.audit.recorded import RecordedState
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, current
 from seasoned.confirm.people.passphrase import check_key, unlocked
-from seasoned.errors import CannotDo, UsageError
+from seasoned.errors import CannotDo, NotFound, Refused, UsageError
 from seasoned.store import Database
 
-# What has no place for a passphrase. One-time links have: they always ask for it.
+if TYPE_CHECKING:
+    from seasoned.confirm.request.book import Book
+
+# Channels without a field for a passphrase. One-time links always ask for it.
 CHANNELS = ("telegram", "discord", "webhook")
 MOST_SECONDS = 30 * 86_400.0
 DEFAULT_SECONDS = 12 * 3600.0
@@ -42,7 +48,7 @@ class DeviceKeys:
         self._lock = threading.Lock()
 
     def add(self, device: Device) -> None:
-        """Let a device vote; it takes the place of an earlier one of this person."""
+        """Let a device vote; it replaces an earlier one of this person."""
         with self._lock:
             self._devices[device.name] = device
 
@@ -105,3 +111,71 @@ def stored_devices(database: Database, open_sealed: Close, *, now: float) -> lis
 
 def _purpose(public: str) -> str:
     return f"device {public}"
+
+
+class PasskeyAnswer(msgspec.Struct, frozen=True):
+    """What the page sends when a passkey was touched; bytes in base64url."""
+
+    credential: str
+    statement: VoteStatement
+    authenticator: str
+    client: str
+    value: str
+
+
+def add_passkey(book: Book, who: UnlockedCredential, passkey: Passkey) -> None:
+    """Let a passkey decide for a person, who has typed their passphrase."""
+    with writing(book.database) as chain:
+        current(book.database, who)
+        state = book.recorded()
+        check_key(state, who)
+        if passkey.public in state.keys:
+            raise Refused("this passkey was already added")
+        facts = {"name": who.name, **msgspec.to_builtins(passkey), "label": book.redactor.text(passkey.label)}
+        chain.append("passkey_added", facts, at=float(book.clock()), actor=who.name, signer=who.key)
+
+
+def remove_passkey(book: Book, who: UnlockedCredential, credential: str) -> None:
+    """Remove a passkey of this person."""
+    with writing(book.database) as chain:
+        current(book.database, who)
+        state = book.recorded()
+        check_key(state, who)
+        found = next((one for one in state.passkeys(who.name) if one.credential == credential), None)
+        if found is None:
+            raise NotFound(f"{who.name!r} has no such passkey: it was already removed")
+        facts = {"name": who.name, "public": found.public}
+        chain.append("passkey_removed", facts, at=float(book.clock()), actor=who.name, signer=who.key)
+
+
+def statement_for(book: Book, who: Credential, request_id: str, *, approve: bool) -> VoteStatement:
+    """What a passkey of this person would sign to decide a request now."""
+    digest, head = book.look(who, request_id).digest, read_head(book.database)
+    return VoteStatement(
+        name=who.name,
+        request=request_id,
+        digest=digest,
+        approve=approve,
+        at=float(book.clock()),
+        seq=head.seq,
+        head=head.hash,
+    )
+
+
+def unlocked_by_passkey(state: RecordedState, who: Credential, answer: str) -> UnlockedCredential:
+    """The person with the signature of one of their passkeys, as the page sends it: good for one decision."""
+    try:
+        said = msgspec.json.decode(answer, type=PasskeyAnswer)
+    except msgspec.MsgspecError as error:
+        raise UsageError("the browser's answer is not one of a passkey: try again") from error
+    found = next((one for one in state.passkeys(who.name) if one.credential == said.credential), None)
+    if found is None:
+        raise Refused(f"this passkey does not decide for {who.name!r}: use your passphrase, and add the passkey")
+    signed = PasskeySignature(
+        public=found.public,
+        statement=said.statement,
+        authenticator=said.authenticator,
+        client=said.client,
+        value=said.value,
+    )
+    return unlocked(who, signed)

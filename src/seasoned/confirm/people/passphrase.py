@@ -1,7 +1,7 @@
-"""Identifies a person who decides by a passphrase: it opens their signing key, and no file holds it.
+"""Identifies a person by a passphrase, which opens their signing key and is stored nowhere.
 
 An agent of the same user can run the same commands and read the same files, but does not know the passphrase. It can
-try words against the sealed key for as long as it likes, so the passphrase must be long.
+guess for as long as it likes against the sealed key, so the passphrase must be long.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NONCE = 12
 
 
 def seal_key(key: SigningKey, passphrase: str, *, hasher: PasswordHasher = HASHER) -> str:
-    """The key, encrypted. Written as argon2 writes hashes: the parameters and the salt stand before the ciphertext."""
+    """The key, encrypted. Written as argon2 writes hashes: the parameters and the salt come before the ciphertext."""
     check_passphrase(passphrase)
     salt, nonce = os.urandom(_SALT), os.urandom(_NONCE)
     cost = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
@@ -93,7 +93,7 @@ def _encode(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-_WRONG = "the passphrase is wrong, or {name!r} has none: nothing was done"
+_WRONG = "wrong passphrase, or {name!r} has none: nothing was done"
 
 
 def new_key(passphrase: str, *, hasher: PasswordHasher = HASHER) -> tuple[SigningKey, SealedKey]:
@@ -132,7 +132,7 @@ def set_passphrase(
         state = RecordedState(database).update()
         if by is None:
             if state.signed_since is not None:
-                raise Refused(f"a new passphrase needs the old one, or an admin's: {found.name!r} has no other way")
+                raise Refused(f"to set a new passphrase for {found.name!r}, use the old one or an admin's")
             proof = Proof(found.name, key)
         else:
             if by.id != found.id and current(database, by).role != "admin":
@@ -144,25 +144,25 @@ def set_passphrase(
 
 
 def check_key(state: RecordedState, who: UnlockedCredential, *, via: str | None = None, now: float = 0.0) -> None:
-    """Raise unless the audit says that this key is the person's: a swapped key opens nothing.
+    """Raise unless the audit says that this key belongs to the person.
 
-    A phone's key only votes, over the channels and for the time that the person said; a passkey votes on the page.
+    A phone's key only votes, over the channels and for the time that the person allowed; a passkey votes on the page.
     """
     known = state.people.get(who.name)
     recorded = state.keys.get(who.key.public)
     if recorded is not None and recorded.channels is not None:
         ends = recorded.expires_at
         if via not in recorded.channels or ends is None or now >= ends:
-            raise Refused(f"the device of {who.name!r} may not do this, or no longer: unlock it again")
+            raise Refused(f"the device of {who.name!r} may not do this, or its time is over: unlock it again")
     if recorded is not None and recorded.passkey is not None and via != VIA:
         raise Refused(f"a passkey of {who.name!r} only decides on the page: use the passphrase here")
     if known is None or recorded is None or recorded.name != who.name or recorded.until is not None:
         raise Refused(
-            f"the key of {who.name!r} is not the one in the audit: it was changed beside the service; run "
+            f"the key of {who.name!r} is not the one in the audit: it was changed outside the service; run "
             "`seasoned confirm verify`"
         )
     if (known.role, known.person, known.is_revoked) != (who.role, who.person, False):
-        raise Refused(f"{who.name!r} was changed beside the service: run `seasoned confirm verify`")
+        raise Refused(f"{who.name!r} was changed outside the service: run `seasoned confirm verify`")
 
 
 def _keep(
@@ -172,7 +172,7 @@ def _keep(
     facts = {"name": who.name, "public": stored.public, "sealed": digest_of_sealed(stored.sealed)}
     if before:
         facts["verifier"] = before
-    chain.append("passphrase_set", facts, at=now, actor=proof.by, signer=proof.signer)
+    proof.record(chain, "passphrase_set", facts, at=now)
 
 
 def authenticate_passphrase(
@@ -189,7 +189,7 @@ def authenticate_passphrase(
                 chain.append("passphrase_refused", {"name": row["name"]}, at=now, actor=TERMINAL)
         # No lock after wrong ones: an agent at the same terminal could lock the person out.
         raise Unauthorised(_WRONG.format(name=name))
-    who = unlocked(from_row(row), key)
+    who = unlocked(from_row(Credential, row), key)
     if row["public_key"] is None:
         return _first_key(database, who, seal_key(key, passphrase, hasher=hasher), now=now)
     check_key(RecordedState(database).update(), who)
@@ -203,7 +203,7 @@ def unlocked(who: Credential, key: Signer) -> UnlockedCredential:
 
 
 def _open(row: DatabaseRow | None, passphrase: str, hasher: PasswordHasher) -> SigningKey | None:
-    """The key that the passphrase opens; a new one for a person whose store has only a hash of it."""
+    """The key that the passphrase opens; a new one if an older store has only a hash of the passphrase."""
     if row is not None and row["public_key"] is not None:
         return open_key(str(row["sealed_key"]), passphrase, public=str(row["public_key"]))
     # An unknown name takes as long as a wrong passphrase, so that timing does not reveal which names exist.
@@ -217,7 +217,7 @@ def _open(row: DatabaseRow | None, passphrase: str, hasher: PasswordHasher) -> S
 
 
 def _first_key(database: Database, who: UnlockedCredential, sealed: str, *, now: float) -> UnlockedCredential:
-    """Give a person of an older store their key, at the first time that they type their passphrase."""
+    """Give a person of an older store a key when they first type their passphrase."""
     stored = SealedKey(who.key.public, sealed)
     take_over(database, now=now)
     with writing(database) as chain:
@@ -225,10 +225,10 @@ def _first_key(database: Database, who: UnlockedCredential, sealed: str, *, now:
         state = RecordedState(database).update()
         known = state.people.get(who.name)
         if row is None or known is None or row["public_key"] is not None:
-            raise Refused(f"{who.name!r} got a key meanwhile: type the passphrase again")
+            raise Refused(f"{who.name!r} was given a key meanwhile: type the passphrase again")
         before = digest_of_sealed(str(row["verifier"]))
         if known.public is not None or known.verifier != before:
-            raise Refused(f"the passphrase of {who.name!r} was changed beside the service: ask an admin for a new one")
+            raise Refused(f"the passphrase of {who.name!r} was changed outside the service: ask an admin for a new one")
         if state.signed_since is not None:
             raise Refused(
                 f"{who.name!r} has no key yet, and an admin has one: let an admin set your passphrase once with "

@@ -9,12 +9,13 @@ from typing import get_args
 
 import msgspec
 
-from seasoned.command.action import check_action
+from seasoned.command.action import HIGH_RISK, check_action
 from seasoned.command.rows import Finding
 from seasoned.confirm.audit.chain import AuditEntry, Chain, newest_entries, read_head, writing
 from seasoned.confirm.audit.ledger import Outcome, UsedLedger
 from seasoned.confirm.audit.passkey import PasskeySignature, statement_problem
 from seasoned.confirm.audit.recorded import RecordedState
+from seasoned.confirm.audit.verify import check_proven
 from seasoned.confirm.people.credential import (
     Credential,
     UnlockedCredential,
@@ -27,9 +28,7 @@ from seasoned.confirm.people.credential import (
 from seasoned.confirm.people.device import DeviceKeys
 from seasoned.confirm.people.passphrase import check_key
 from seasoned.confirm.policy import Policy, RateLimit
-from seasoned.confirm.request.allow_list import rules_for
 from seasoned.confirm.request.canonical_json import canonical, check_text, digest_of, request_bytes
-from seasoned.confirm.request.proof import check_proven
 from seasoned.confirm.request.request import (
     APPROVED,
     BY_ALLOW_LIST,
@@ -124,7 +123,7 @@ def _check_rate(
             continue
         since = now - limit.window_seconds
         if _count(database, limit, who, action, since) >= limit.most:
-            raise TooMany(_sentence(limit, who, action), remaining=0, window_seconds=limit.window_seconds)
+            raise TooMany(_limit_message(limit, who, action), remaining=0, window_seconds=limit.window_seconds)
 
 
 def _check_pending(database: Database, policy: Policy, who: Credential, *, asked_so_far: int, now: float) -> None:
@@ -135,7 +134,7 @@ def _check_pending(database: Database, policy: Policy, who: Credential, *, asked
     row = database.row("confirm.pending_of_person", {"person": who.person, "now": now, "most": most})
     if row is not None and int(row["count"]) >= most:
         raise TooMany(
-            f"{most} requests of {who.person!r} wait for a person already: wait until some are decided",
+            f"{most} requests of {who.person!r} are already pending: wait until some are decided",
             remaining=0,
             window_seconds=policy.timeout.max_seconds,
         )
@@ -152,13 +151,21 @@ def _count(database: Database, limit: RateLimit, who: Credential, action: str, s
     return 0 if row is None else int(row["count"])
 
 
-def _sentence(limit: RateLimit, who: Credential, action: str) -> str:
+def _limit_message(limit: RateLimit, who: Credential, action: str) -> str:
     often = f"{limit.most} times in {limit.window_seconds:g} seconds"
     if limit.of_action and limit.of_requester:
         return f"{who.name!r} asked for {action!r} {often}: wait, or put several into one request"
     if limit.of_action:
         return f"all requesters together asked for {action!r} {often}: wait, so that people can keep up"
     return f"{who.name!r} made requests {often}: wait, or put several into one request"
+
+
+def rules_for(database: Database, action: str, session_key: str, *, now: float) -> list[str]:
+    """Ids of the entries that allow this action in this session now; none for one of the ten."""
+    if action in HIGH_RISK:
+        return []
+    key = {"action": action, "session_key": session_key, "now": float(now)}
+    return [str(row["id"]) for row in database.rows("confirm.allowed_now", key)]
 
 
 Requests = list[Request]
@@ -192,7 +199,7 @@ class Book:
         self._recorded = RecordedState(database)
 
     def recorded(self) -> RecordedState:
-        """Who may do what, as the audit proves it, up to now. Call it before a transaction adds rows of that kind."""
+        """The permissions that the audit proves so far. Call it before a transaction adds rows about permissions."""
         return self._recorded.update()
 
     def redacted(self, text: str | None) -> str | None:
@@ -200,7 +207,7 @@ class Book:
         return None if text is None else self.redactor.text(text)
 
     def note_used(self, used: Sequence[tuple[str, Outcome, float]]) -> None:
-        """Write into the ledger what was used up; call it after the transaction."""
+        """Add used requests to the ledger; call it after the transaction."""
         if self.used is not None and used:
             self.used.note(used)
 
@@ -215,8 +222,8 @@ class Book:
         with writing(self.database) as chain:
             # After the lock was obtained, so that the times in the audit follow its order.
             now = self._now()
-            who = self._same(ready.who)
-            if (again := self._again(who, ready)) is not None:
+            who = self._requester(ready.who)
+            if (again := self._submitted_before(who, ready)) is not None:
                 return Submitted(again, False)
             # An allow-listed action must not carry a command that needs one of the ten.
             rule = self._rule_for(ready, now) if need is None else None
@@ -260,7 +267,7 @@ class Book:
             noted |= {} if rule is None else {"rule": rule}
             chain.append(event, facts | noted, at=now, actor=actor, request_id=request_id)
             if not by_list:
-                self._tell(request_id, "submitted", now)
+                self._notify(request_id, "submitted", now)
             return Submitted(new_request(row, None if by_list else ready.written, need), True)
 
     def decide(
@@ -285,7 +292,9 @@ class Book:
             wrong = deciding_refusal(found, row, self.policy)
             if wrong is None:
                 check_pending(row, now)
-                wrong = self._has_voted(found, row) or self._not_signing(who, row, approve=approve, via=via, now=now)
+                wrong = self._has_voted(found, row) or self._signing_problem(
+                    who, row, approve=approve, via=via, now=now
+                )
             voted = None
             if wrong is None and isinstance(who, UnlockedCredential):
                 voted = self._vote(chain, who, row, approve=approve, reason=reason, via=via, now=now)
@@ -302,7 +311,7 @@ class Book:
         """Use an approval, once: only by the credential that asked, for the digest that was approved, in time.
 
         NotFound: not this requester's. Refused: digest differs, or credential revoked. Conflict(status): not
-        approved, already redeemed, or the second clock has run out.
+        approved, already redeemed, or too late.
         """
         check_text(digest, "digest", most=128)
         self._expire_if_due(self._row(request_id), self._now())
@@ -337,8 +346,8 @@ class Book:
         outcome = None if self.used is None else self.used.outcome_of(request_id)
         if outcome is not None:
             raise Conflict(
-                f"request {request_id!r} was {outcome} before, says the ledger of used requests: the database was set "
-                "back; submit a new request, and run `seasoned confirm verify`",
+                f"the ledger of used requests says that {request_id!r} was already {outcome}, so the database was set "
+                "back: submit a new request, and run `seasoned confirm verify`",
                 status="approved" if outcome == "redeemed" else outcome,
             )
 
@@ -438,14 +447,14 @@ class Book:
     def _request(self, row: DatabaseRow) -> Request:
         return request_from_row(self.database, row, self.seal)
 
-    def _same(self, who: Credential) -> Credential:
+    def _requester(self, who: Credential) -> Credential:
         """The current credential; its name must still be the one that the digest contains."""
         found = current(self.database, who)
         if found.name != who.name:
             raise Refused(f"the credential {who.name!r} does not belong to this store")
         return found
 
-    def _again(self, who: Credential, ready: _PreparedRequest) -> Request | None:
+    def _submitted_before(self, who: Credential, ready: _PreparedRequest) -> Request | None:
         if ready.idempotency_hash is None:
             return None
         key = {"requester": who.id, "idempotency_hash": ready.idempotency_hash}
@@ -465,7 +474,7 @@ class Book:
         if self.policy.allows(ready.action, ready.session_key, now):
             return "policy"
         found = rules_for(self.database, ready.action, ready.shown["session_key"], now=now)
-        # An entry that was put there beside the service allows nothing.
+        # An entry that was added outside the service allows nothing.
         return next((rule for rule in found if rule in self.recorded().allowed), None)
 
     def _has_voted(self, who: Credential, row: DatabaseRow) -> str | None:
@@ -473,8 +482,8 @@ class Book:
             return f"{who.person!r} has already voted on {row['id']!r}: another person must approve"
         return None
 
-    def _not_signing(self, who: Credential, row: DatabaseRow, *, approve: bool, via: str, now: float) -> str | None:
-        """Why no signed vote can be made of this; None if it can."""
+    def _signing_problem(self, who: Credential, row: DatabaseRow, *, approve: bool, via: str, now: float) -> str | None:
+        """Why the vote cannot be signed; None if it can."""
         if not isinstance(who, UnlockedCredential):
             return f"a token is not enough to decide: the passphrase of {who.name!r} is needed as well"
         try:
@@ -485,7 +494,7 @@ class Book:
         return self._passkey_problem(who, row, approve=approve, now=now)
 
     def _passkey_problem(self, who: UnlockedCredential, row: DatabaseRow, *, approve: bool, now: float) -> str | None:
-        """Why a passkey's signature is not one for this vote; None if it is, or if another key signs."""
+        """Why a passkey's signature does not fit this vote; None if it does, or if another kind of key signs."""
         signed, recorded = who.key, self.recorded().keys.get(who.key.public)
         if not isinstance(signed, PasskeySignature) or recorded is None or recorded.passkey is None:
             return None
@@ -541,7 +550,7 @@ class Book:
             return False
         facts = {"reason": reason, "redeem_before": redeem_before}
         chain.append(status, facts, at=now, actor=by, request_id=request_id, via=via)
-        self._tell(request_id, "expired" if status == "expired" else "decided", now)
+        self._notify(request_id, "expired" if status == "expired" else "decided", now)
         return True
 
     def _expire_if_due(self, row: DatabaseRow, now: float) -> bool:
@@ -555,7 +564,7 @@ class Book:
         self.note_used([(one, "expired", now) for one in done])
         return done
 
-    def _tell(self, request_id: str, event: str, now: float) -> None:
+    def _notify(self, request_id: str, event: str, now: float) -> None:
         """Store notifications in the same transaction, so that a crash loses none; they are sent later."""
         for channel in self.policy.channels:
             key = {"id": new_id(), "request_id": request_id, "event": event}

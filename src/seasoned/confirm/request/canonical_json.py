@@ -122,7 +122,7 @@ def _float(value: float) -> str:
         return repr(value).removesuffix(".0")
     mantissa, _, exponent = repr(abs(value)).partition("e")
     digits = mantissa.replace(".", "").strip("0")
-    # Python uses an exponent for everything below 1e-4, so the first digit stands before the point.
+    # Python uses an exponent for everything below 1e-4, so the first digit comes before the point.
     zeros = -int(exponent) - 1
     sign = "-" if value < 0 else ""
     if zeros < 6:

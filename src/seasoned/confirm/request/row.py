@@ -56,7 +56,7 @@ def _calls(one: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The tool calls that an object can be read as, under the names that agents use."""
     for tool in (each for key in _TOOL_KEYS if isinstance(each := one.get(key), str)):
         yield from ((tool, given) for key in _ARGUMENT_KEYS if isinstance(given := one.get(key), Mapping))
-    # What it holds itself; the objects inside it are read on their own.
+    # Its own texts and lists; the objects inside it are read separately.
     held = {key: _own(value) for key, value in one.items() if isinstance(value, str | list)}
     yield "", held
     # Any name that may hold a command, code or SQL, also where only some tools would run it.
@@ -67,7 +67,7 @@ def _calls(one: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _own(value: str | list[Any]) -> str | list[Any]:
-    """A text, or the words and lists of words in a list."""
+    """A text, or the words and lists of words in a list; objects are left out."""
     if isinstance(value, str):
         return value
     return [each for each in value if isinstance(each, str) or (isinstance(each, list) and not _packs(each))]

@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import seasoned
 from seasoned.confirm.service import routes
-from seasoned.confirm.service.body import TooLarge, TooSlow, field_of, say
-from seasoned.confirm.service.openapi import document
+from seasoned.confirm.service.answer import document, say
+from seasoned.confirm.service.body import TooLarge, TooSlow, field_of
 from seasoned.confirm.service.service import ConfirmService
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, SeasonedError, TooMany, Unauthorised, UsageError
 
@@ -53,7 +53,7 @@ def create_app(service: ConfirmService) -> FastAPI:
         version=seasoned.__version__,
         description=_DESCRIPTION,
         lifespan=lifespan,
-        # A route of ours serves it, to callers with a credential.
+        # One of the routes serves it, to callers with a credential.
         openapi_url=None,
         docs_url=None,
         redoc_url=None,

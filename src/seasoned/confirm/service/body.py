@@ -1,20 +1,18 @@
-"""Bodies: requests are read up to a limit and decoded strictly; answers name their schema, times also as ISO text."""
+"""Bodies of requests: read up to a limit, and decoded strictly."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
-from datetime import UTC, datetime
 from email.message import Message
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HTTPRequest
-from starlette.responses import Response
 
-from seasoned.confirm.request.request import Grant, NewRequest, Request
+from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import SeasonedError, UsageError
 
 
@@ -55,22 +53,36 @@ class TooSlow(SeasonedError):
     """The body did not arrive in time."""
 
 
+# The limits in `extra_json_schema` are documented here and checked later, where the messages are better.
+_Passphrase = Annotated[str, Meta(description="The passphrase of the credential: a token alone decides nothing.")]
+
+
 class SubmitBody(msgspec.Struct, frozen=True):
     """The body of `POST /confirm`."""
 
-    action: str
-    description: str
-    details: dict[str, Any] | None = None
-    requester: str | None = None
-    session_key: str | None = None
-    timeout_seconds: Any = None
+    action: Annotated[
+        str,
+        Meta(
+            description="The action, such as `deploy_production`.",
+            extra_json_schema={"minLength": 1, "maxLength": 64},
+        ),
+    ]
+    description: Annotated[
+        str, Meta(description="What it does, as a sentence for a person.", extra_json_schema={"minLength": 1})
+    ]
+    details: Annotated[dict[str, Any] | None, Meta(description="The exact arguments.")] = None
+    requester: Annotated[str | None, Meta(description="A label; the credential says who asks.")] = None
+    session_key: Annotated[str | None, Meta(description="The session that asks.")] = None
+    timeout_seconds: Annotated[
+        Any, Meta(description="Clamped to 30 to 3,600; anything but a number means the default, 300.")
+    ] = None
 
 
 class DecisionBody(msgspec.Struct, frozen=True):
     """The body of approve and deny."""
 
-    reason: str | None = None
-    passphrase: str | None = None
+    reason: Annotated[str | None, Meta(description="Kept and shown.")] = None
+    passphrase: _Passphrase | None = None
 
     def __repr__(self) -> str:
         return f"DecisionBody({self.reason!r}, …)"
@@ -79,8 +91,8 @@ class DecisionBody(msgspec.Struct, frozen=True):
 class PhoneBody(msgspec.Struct, frozen=True):
     """The body that unlocks a phone."""
 
-    passphrase: str
-    seconds: float | None = None
+    passphrase: _Passphrase
+    seconds: Annotated[float | None, Meta(description="For how long; 12 hours by default, 30 days at most.")] = None
 
     def __repr__(self) -> str:
         return f"PhoneBody(…, {self.seconds!r})"
@@ -89,13 +101,11 @@ class PhoneBody(msgspec.Struct, frozen=True):
 class RedeemBody(msgspec.Struct, frozen=True):
     """The body of redeem."""
 
-    digest: str
+    digest: Annotated[str, Meta(description="SHA-256 (hex) of the canonical request that is about to be executed.")]
 
 
 _submission = msgspec.json.Decoder(SubmitBody)
-_verdict = msgspec.json.Decoder(DecisionBody)
-_redemption = msgspec.json.Decoder(RedeemBody)
-_phone = msgspec.json.Decoder(PhoneBody)
+_decision = msgspec.json.Decoder(DecisionBody)
 
 
 async def read_new_request(request: HTTPRequest) -> NewRequest:
@@ -120,21 +130,11 @@ async def read_new_request(request: HTTPRequest) -> NewRequest:
 async def read_decision(request: HTTPRequest) -> DecisionBody:
     """The reason for a decision, and the passphrase; no body means neither."""
     content = await _read(request, may_be_empty=True)
-    return _decoded(content, _verdict) if content else DecisionBody()
-
-
-async def read_phone(request: HTTPRequest) -> PhoneBody:
-    """The passphrase that unlocks a phone, and for how long."""
-    return _decoded(await _read(request), _phone)
-
-
-async def read_digest(request: HTTPRequest) -> str:
-    """The digest of the action that is about to run."""
-    return _decoded(await _read(request), _redemption).digest
+    return _decoded(content, _decision) if content else DecisionBody()
 
 
 async def read_json(request: HTTPRequest, decoder: msgspec.json.Decoder[_T]) -> _T:
-    """The body of a request of another part, decoded strictly."""
+    """The body of a request, decoded strictly."""
     return _decoded(await _read(request), decoder)
 
 
@@ -235,115 +235,3 @@ def _check_type(request: HTTPRequest) -> None:
         raise FieldError("Content-Type", "expected 'application/json', in UTF-8.")
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise FieldError("Content-Encoding", "send the body uncompressed.")
-
-
-# Answers contain exact arguments, which no cache may keep.
-_HEADERS = (
-    (b"content-type", b"application/json"),
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-)
-_encode = msgspec.json.Encoder().encode
-
-
-def iso(moment: float | None) -> str | None:
-    """A time as ISO 8601 text in UTC."""
-    if moment is None:
-        return None
-    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def say(
-    name: str, values: Mapping[str, Any], *, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
-    """A JSON answer with the name of its schema."""
-    return as_json(_encode({"schema": f"seasoned/{name}/1", **values}), status=status, headers=headers)
-
-
-def as_json(content: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON answer that is already encoded."""
-    return _JsonResponse(content, status, headers)
-
-
-class _JsonResponse(Response):
-    """JSON with the headers that every answer has."""
-
-    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
-        more = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in (headers or {}).items()]
-        self.raw_headers = [*_HEADERS, (b"content-length", b"%d" % len(self.body)), *more]
-
-
-def submitted(request: Request, base_url: str) -> dict[str, Any]:
-    """The answer to a submission."""
-    url = f"{base_url}/confirm/{request.id}"
-    return {
-        "id": request.id,
-        "action": request.action,
-        "status": request.status,
-        "timeout_seconds": request.timeout_seconds,
-        "message": _message(request),
-        "approve_url": f"{url}/approve",
-        "deny_url": f"{url}/deny",
-        "digest": request.digest,
-    }
-
-
-def _message(request: Request) -> str:
-    if request.status == "auto_approved":
-        return "The allow-list covers this action: redeem it before you act."
-    if request.is_resolved:
-        return f"This was submitted before and is {request.status}."
-    wait = f"GET /confirm/{request.id}?wait=60"
-    return f"A person has {request.timeout_seconds:g} seconds to decide; wait with {wait}."
-
-
-def decided(request: Request) -> dict[str, Any]:
-    """The answer to a decision."""
-    return {
-        "id": request.id,
-        "action": request.action,
-        "status": request.status,
-        "reason": request.reason,
-        "resolved_by": request.resolved_by,
-        "resolved_at": request.resolved_at,
-        "resolved_at_iso": iso(request.resolved_at),
-    }
-
-
-def redeemed(grant: Grant) -> dict[str, Any]:
-    """The answer to a redemption: permission to act once."""
-    return {**msgspec.structs.asdict(grant), "redeemed_at_iso": iso(grant.redeemed_at)}
-
-
-def shown(request: Request) -> dict[str, Any]:
-    """A request with everything that the service shows of it."""
-    values = with_iso(msgspec.structs.asdict(request))
-    values["votes"] = [with_iso(msgspec.structs.asdict(vote)) for vote in request.votes]
-    values["is_unused"] = request.is_unused
-    return values
-
-
-# The last request that was encoded: when many clients wait for one, all get the same bytes.
-_written: dict[str, tuple[Request, bytes]] = {}
-
-
-def look_of(request: Request) -> bytes:
-    """One request as a JSON answer."""
-    known, content = _written.get("last", (None, b""))
-    if known is not request:
-        content = _encode({"schema": "seasoned/confirm-request/1", **shown(request)})
-        _written["last"] = (request, content)
-    return content
-
-
-def with_iso(values: dict[str, Any]) -> dict[str, Any]:
-    """The values, with every time also as ISO text."""
-    return values | {f"{name}_iso": iso(values[name]) for name in _TIMES if name in values}
-
-
-_TIMES = ("created_at", "expires_at", "resolved_at", "redeem_before", "redeemed_at", "at")
-
-
-def event(request: Request) -> bytes:
-    """One server-sent event with the request as it is now."""
-    return b"event: status\ndata: " + look_of(request) + b"\n\n"

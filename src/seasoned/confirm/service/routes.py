@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import AsyncIterator, Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Depends, Path, Query
@@ -18,26 +18,31 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response, StreamingResponse
 
 import seasoned
-from seasoned.confirm.notify.outbox import unsent
+from seasoned.confirm.notify.notifier import unsent
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, authenticate, credentials
 from seasoned.confirm.people.passphrase import authenticate_passphrase
 from seasoned.confirm.policy import is_loopback
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
-from seasoned.confirm.service import body, openapi
+from seasoned.confirm.service import answer
+from seasoned.confirm.service.answer import answers, as_json, shown_as, takes
 from seasoned.confirm.service.body import (
+    DecisionBody,
+    PhoneBody,
+    RedeemBody,
+    SubmitBody,
     is_first_version,
     read_decision,
-    read_digest,
+    read_json,
     read_new_request,
-    read_phone,
     values_of,
 )
-from seasoned.confirm.service.openapi import answers
 from seasoned.confirm.service.service import CONTENT_TYPE, ConfirmService, service_of
 from seasoned.errors import CannotDo, Denied, NotFound, Refused, Unauthorised
 
 _MOST_TOKEN = 200
+_phone = msgspec.json.Decoder(PhoneBody)
+_redemption = msgspec.json.Decoder(RedeemBody)
 
 
 class Bearer(SecurityBase):
@@ -127,7 +132,7 @@ def _is_first_version_caller(request: HTTPRequest) -> bool:
 
 
 def _host_of(request: HTTPRequest) -> str:
-    """The host that the caller asked for: a name that only resolves to this machine is not one of ours."""
+    """The host that the caller asked for; a name that merely resolves to this machine does not count."""
     name = request.headers.get("host", "")
     host = name.partition("]")[0].lstrip("[") if name.startswith("[") else name.partition(":")[0]
     return "127.0.0.1" if host.lower() == "localhost" else host
@@ -160,12 +165,12 @@ _HEARTBEAT_SECONDS = 15.0
         403,
         408,
         413,
-        on_200=(openapi.SubmittedAnswer, "The allow-list covers it: approved without asking."),
-        on_202=(openapi.SubmittedAnswer, "Stored: a person decides."),
-        on_409=(openapi.ConflictAnswer, "The idempotency key was used for something else."),
-        on_429=(openapi.TooManyAnswer, "A rate limit is reached; the message says which."),
+        on_200=(answer.SubmittedAnswer, "The allow-list covers it: approved without asking."),
+        on_202=(answer.SubmittedAnswer, "Stored: a person decides."),
+        on_409=(answer.ConflictAnswer, "The idempotency key was used for something else."),
+        on_429=(answer.TooManyAnswer, "A rate limit is reached; the message says which."),
     ),
-    openapi_extra={**openapi.SUBMISSION, "parameters": [openapi.KEY]},
+    openapi_extra=takes(SubmitBody, parameters=[answer.IDEMPOTENCY_KEY]),
 )
 async def submit(request: HTTPRequest, who: Asker) -> Response:
     """Ask a person to approve one action."""
@@ -176,7 +181,7 @@ async def submit(request: HTTPRequest, who: Asker) -> Response:
         service.metrics.submitted(done.request)
         service.notices.wake()
     status = 200 if done.request.status == "auto_approved" else 202
-    return body.say("confirm-submitted", body.submitted(done.request, service.base_url), status=status)
+    return as_json(answer.show_submitted(done.request, service.base_url), status=status)
 
 
 _DECIDED = answers(
@@ -185,18 +190,18 @@ _DECIDED = answers(
     404,
     408,
     413,
-    on_200=(openapi.DecidedAnswer, "The vote is stored; `status` says whether that decides it."),
-    on_409=openapi.CONFLICT,
+    on_200=(answer.DecidedAnswer, "The vote is stored; `status` says whether that decides it."),
+    on_409=answer.CONFLICT,
 )
 
 
-@router.post("/confirm/{request_id}/approve", responses=_DECIDED, openapi_extra=openapi.VERDICT)
+@router.post("/confirm/{request_id}/approve", responses=_DECIDED, openapi_extra=takes(DecisionBody, required=False))
 async def approve(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
     """Approve exactly this action."""
     return await _decide(request, who, request_id, approve=True)
 
 
-@router.post("/confirm/{request_id}/deny", responses=_DECIDED, openapi_extra=openapi.VERDICT)
+@router.post("/confirm/{request_id}/deny", responses=_DECIDED, openapi_extra=takes(DecisionBody, required=False))
 async def deny(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
     """Deny it; one denial decides."""
     return await _decide(request, who, request_id, approve=False)
@@ -209,7 +214,7 @@ async def _decide(request: HTTPRequest, who: Credential, request_id: str, *, app
         who = await unlock(service, who, given.passphrase)
     reason = given.reason or ""
     decided = await decide(service, who, request_id, approve=approve, reason=reason, via="http")
-    return body.say("confirm-decided", body.decided(decided))
+    return as_json(shown_as(answer.DecidedAnswer, decided))
 
 
 async def unlock(service: ConfirmService, who: Credential, passphrase: str) -> UnlockedCredential:
@@ -223,16 +228,15 @@ async def unlock(service: ConfirmService, who: Credential, passphrase: str) -> U
 @router.post(
     "/confirm/phone",
     responses=answers(
-        400, 403, 408, 413, on_200=(openapi.PhoneAnswer, "The buttons on the phone of this person decide now.")
+        400, 403, 408, 413, on_200=(answer.PhoneAnswer, "The buttons on the phone of this person decide now.")
     ),
-    openapi_extra=openapi.PHONE,
+    openapi_extra=takes(PhoneBody),
 )
 async def unlock_phone(request: HTTPRequest, who: Who) -> Response:
     """Let the phone of this person decide for a time."""
-    given, service = await read_phone(request), service_of(request)
+    given, service = await read_json(request, _phone), service_of(request)
     made = await service.add_device(await unlock(service, who, given.passphrase), given.seconds)
-    values = {"name": made.name, "channels": list(made.channels), "expires_at": made.expires_at}
-    return body.say("confirm-phone", body.with_iso(values))
+    return as_json(shown_as(answer.PhoneAnswer, made))
 
 
 async def decide(
@@ -255,22 +259,22 @@ async def decide(
         404,
         408,
         413,
-        on_200=(openapi.RedeemedAnswer, "The grant: do it now, once."),
-        on_409=openapi.CONFLICT,
+        on_200=(answer.RedeemedAnswer, "The grant: do it now, once."),
+        on_409=answer.CONFLICT,
     ),
-    openapi_extra=openapi.REDEMPTION,
+    openapi_extra=takes(RedeemBody),
 )
 async def redeem(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
     """Use an approval, once, for exactly what was approved."""
     service = service_of(request)
-    digest = await read_digest(request)
+    digest = (await read_json(request, _redemption)).digest
     checked = check_id(request_id)
     grant = await service.store.write(lambda book: book.redeem(who, checked, digest=digest))
     service.metrics.redeemed()
-    return body.say("confirm-redeemed", body.redeemed(grant))
+    return as_json(shown_as(answer.RedeemedAnswer, grant))
 
 
-_SHOWN = (openapi.RequestAnswer, "The request.")
+_SHOWN = (answer.RequestAnswer, "The request.")
 
 
 @router.get("/confirm/{request_id}", responses=answers(400, 404, on_200=_SHOWN))
@@ -284,7 +288,7 @@ async def look(request: HTTPRequest, request_id: RequestId, who: Asker, wait: Wa
         # Its time is left out of the histogram of answer times.
         request.state.waited = True
         found = await service.waiting.until_resolved(who, checked, wait, lambda: _gone(request))
-    return body.as_json(body.look_of(found))
+    return as_json(answer.encode_request(found))
 
 
 async def _gone(request: HTTPRequest) -> None:
@@ -294,13 +298,7 @@ async def _gone(request: HTTPRequest) -> None:
 
 @router.get(
     "/confirm/{request_id}/events",
-    responses=answers(400, 404)
-    | {
-        200: {
-            "description": "One event `status` for each change, with the request; ends when it is resolved.",
-            "content": {"text/event-stream": {"schema": openapi.EVENT}},
-        }
-    },
+    responses={**answers(400, 404), 200: answer.EVENT_STREAM},
 )
 async def events(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait = 3600.0) -> Response:
     """Changes of one request, as server-sent events."""
@@ -321,7 +319,7 @@ async def _stream(
     ends = service.waiting.now() + seconds
     with service.waiting.watch(who, request_id) as watch:
         found: Request = await service.waiting.look(who, request_id)
-        yield body.event(found)
+        yield answer.event(found)
         while not found.is_resolved and (left := ends - service.waiting.now()) > 0:
             news = await watch.next(min(left, _HEARTBEAT_SECONDS))
             # A stream can last an hour: a credential that was revoked meanwhile must see no more of it.
@@ -331,7 +329,7 @@ async def _stream(
                 # The poll may repeat what this process has already sent.
                 if news != found:
                     found = news
-                    yield body.event(found)
+                    yield answer.event(found)
                 continue
             if watch.is_stopping:
                 return
@@ -355,7 +353,7 @@ Limit = Annotated[int, Query(ge=1, le=500, description="At most this many.")]
 
 
 @overview.get(
-    "/confirm", responses=answers(400, 404, on_200=(openapi.RequestsAnswer, "Requests; for an agent only its own."))
+    "/confirm", responses=answers(400, 404, on_200=(answer.RequestsAnswer, "Requests; for an agent only its own."))
 )
 async def requests(
     request: HTTPRequest,
@@ -370,25 +368,25 @@ async def requests(
     found = await service_of(request).store.read(
         lambda book: book.list(who, status=status, unused=unused, limit=limit, before=older)
     )
-    values = {"count": len(found), "requests": [body.shown(one) for one in found]}
-    return body.say("confirm-requests", values)
+    shown = [answer.show_request(answer.RequestItem, one) for one in found]
+    return as_json(answer.RequestsAnswer(count=len(shown), requests=shown))
 
 
-@overview.get("/audit", responses=answers(400, 403, on_200=(openapi.AuditAnswer, "Entries of the audit.")))
+@overview.get("/audit", responses=answers(400, 403, on_200=(answer.AuditAnswer, "Entries of the audit.")))
 async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> Response:
     """What happened, newest first; for approvers and admins."""
     if who.role not in _SEES_ALL:
         raise Refused("The audit is for approvers and admins: ask one of them.")
     found = await service_of(request).store.read(lambda book: book.audit(limit=limit))
-    entries = [body.with_iso(msgspec.structs.asdict(entry)) for entry in found]
-    return body.say("confirm-audit", {"count": len(entries), "entries": entries})
+    entries = [shown_as(answer.AuditItem, entry) for entry in found]
+    return as_json(answer.AuditAnswer(count=len(entries), entries=entries))
 
 
 @overview.get(
     "/health",
     responses={
-        200: {"model": openapi.HealthAnswer, "description": "It works."},
-        503: {"model": openapi.HealthAnswer, "description": "It does not; restart it, or see its log."},
+        200: answer.one_answer(answer.HealthAnswer, "It works."),
+        503: answer.one_answer(answer.HealthAnswer, "It does not; restart it, or see its log."),
     },
 )
 async def health(request: HTTPRequest) -> Response:
@@ -399,31 +397,34 @@ async def health(request: HTTPRequest) -> Response:
         works = service.broken is None
     except CannotDo:
         pending, works = None, False
-    values: dict[str, object] = {
-        "status": "ok" if works else "failing",
-        "pending_count": pending,
-        "timestamp": service.clock(),
-    }
-    values["timestamp_iso"] = body.iso(service.clock())
+    more: dict[str, Any] = {}
     who = await _recognised(request) if works else None
     if who is not None:
-        values |= {
+        more |= {
             "version": seasoned.__version__,
             "database": "postgres" if service.config.database_url else "sqlite",
             "waiting": service.waiting.count,
             "single_operator": service.policy.gives_up(),
         }
     if who is not None and who.role == "admin":
-        values["unsent"] = await service.store.read(_unsent)
+        more["unsent"] = await service.store.read(_unsent)
         exported = service.heads.exported
-        values["export"] = {
+        more["export"] = {
             "to": service.policy.audit.export,
             "row": None if exported is None else exported.seq,
             "at": None if exported is None else exported.at,
-            "at_iso": None if exported is None else body.iso(exported.at),
+            "at_iso": None if exported is None else answer.iso(exported.at),
             "problem": service.heads.problem,
         }
-    return body.say("health", values, status=200 if works else 503)
+    now = service.clock()
+    shown = answer.HealthAnswer(
+        status="ok" if works else "failing",
+        pending_count=pending,
+        timestamp=now,
+        timestamp_iso=str(answer.iso(now)),
+        **more,
+    )
+    return as_json(shown, status=200 if works else 503)
 
 
 async def _recognised(request: HTTPRequest) -> Credential | None:
@@ -453,4 +454,4 @@ async def metrics(request: HTTPRequest, who: Who) -> Response:
 @overview.get("/openapi.json", include_in_schema=False)
 async def openapi_document(request: HTTPRequest, who: Who) -> Response:
     """The OpenAPI document."""
-    return Response(msgspec.json.encode(openapi.document(request.app)), media_type="application/json")
+    return Response(msgspec.json.encode(answer.document(request.app)), media_type="application/json")

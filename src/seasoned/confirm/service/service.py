@@ -20,9 +20,9 @@ from seasoned.config import Config, secret
 from seasoned.confirm.audit.chain import AuditHead
 from seasoned.confirm.audit.export import AuditExporter, full_head
 from seasoned.confirm.audit.ledger import SERVICE_LOCK, ledger_of
-from seasoned.confirm.notify import incoming, link
+from seasoned.confirm.notify import link
 from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
-from seasoned.confirm.notify.notifier import Notifier
+from seasoned.confirm.notify.notifier import Notifier, incoming_router
 from seasoned.confirm.people.credential import UnlockedCredential
 from seasoned.confirm.people.device import DEFAULT_SECONDS, Device, DeviceKeys, add_device, stored_devices
 from seasoned.confirm.people.passphrase import take_over
@@ -159,7 +159,7 @@ class Notifications:
         """The pages of one-time links, and the endpoints that Telegram, Discord and webhooks call."""
 
         pages = link.router(store.write, self._link_key, self._clock)
-        return pages, incoming.router(store.write, lambda: self.channels, self._clock)
+        return pages, incoming_router(store.write, lambda: self.channels, self._clock)
 
 
 class SteadyClock:
@@ -207,7 +207,7 @@ class ConfirmService:
         if policy is None:
             assert self._policy_file is not None
             policy, self._digest = load_with_digest(self._policy_file)
-        # Given on the command line, or in the first version's way: replaces the limit for one requester and action.
+        # From the command line, or a variable of the first version: replaces the limit for one requester and action.
         self._rate_limit = rate_limit
         self._first_version_rate_limit = first_version_rate_limit
         self.policy = self._limited(policy)
@@ -255,7 +255,7 @@ class ConfirmService:
         return await self.store.read(lambda book: full_head(book.database, self.used, now=self.clock()))
 
     async def add_device(self, who: UnlockedCredential, seconds: float | None = None) -> Device:
-        """Let the phone of a person decide for a time; over restarts if the policy says so."""
+        """Let the phone of a person decide for a time; also after restarts if the policy allows it."""
         close = self.seal.close if self.policy.phone.remember else None
         lasting = DEFAULT_SECONDS if seconds is None else seconds
         made = await self.store.write(
@@ -265,7 +265,7 @@ class ConfirmService:
         return made
 
     async def _prepare(self) -> None:
-        """Before the first request: an older store is taken over, and what a crash left out of the ledger is added."""
+        """Before the first request: upgrade an older store, and add what a crash kept out of the ledger."""
 
         def prepare(book: Book) -> None:
             take_over(book.database, now=self.clock())
@@ -339,7 +339,7 @@ class ConfirmService:
             _log.info("the policy was reloaded")
 
     def _limited(self, policy: Policy) -> Policy:
-        # The environment may still hold a variable of the first version: it counts only where its callers are answered.
+        # The variable of the first version counts only if its callers are answered.
         limit = self._rate_limit or (self._first_version_rate_limit if policy.first_version is not None else None)
         if limit is None:
             return policy

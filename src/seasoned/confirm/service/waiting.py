@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from typing import TypeVar
 
 from seasoned.confirm.people.credential import Credential, current
@@ -51,7 +50,7 @@ class StoreThreads:
             raise
 
     async def stop(self) -> None:
-        """Finish everything that was handed over, then close all connections."""
+        """Finish everything that was submitted, then close all connections."""
         self._is_open = False
         for executor in (self._writing, self._reading):
             await asyncio.to_thread(executor.shutdown)
@@ -63,20 +62,17 @@ class StoreThreads:
         self._edition += 1
 
     async def read(self, work: Callable[[Book], _T]) -> _T:
-        """What a function returns that only reads."""
+        """Call a function that only reads."""
         return await self._run(self._reading, work)
 
     async def write(self, work: Callable[[Book], _T]) -> _T:
-        """What a function returns that changes the store; it is committed when this returns."""
+        """Call a function that changes the store; its changes are committed when this returns."""
         return await self._run(self._writing, work)
 
     async def _run(self, executor: ThreadPoolExecutor, work: Callable[[Book], _T]) -> _T:
         if not self._is_open:
             raise CannotDo("The service is stopping: try again when it runs.")
-        return await asyncio.get_running_loop().run_in_executor(executor, self._call, work)
-
-    def _call(self, work: Callable[[Book], _T]) -> _T:
-        return work(self._book())
+        return await asyncio.get_running_loop().run_in_executor(executor, lambda: work(self._book()))
 
     def _book(self) -> Book:
         local, edition = self._local, self._edition
@@ -264,7 +260,7 @@ class Waiters:
     async def _catch_up(self) -> None:
         changed: set[str] = set()
         while True:
-            page = await self._store.read(partial(_changes, since=self._seq))
+            page = await self._store.read(lambda book: book.changes_since(self._seq, limit=_PAGE))
             changed |= {request_id for _, request_id in page}
             if page:
                 self._seq = max(seq for seq, _ in page)
@@ -309,7 +305,3 @@ def _is_current(book: Book, who: Credential) -> bool:
     except Refused:
         return False
     return True
-
-
-def _changes(book: Book, since: int) -> list[tuple[int, str]]:
-    return book.changes_since(since, limit=_PAGE)

@@ -35,7 +35,6 @@ from seasoned.experiment.analysis.task_run import (
     never_after,
     tally,
 )
-from seasoned.stats.cluster import rate
 from seasoned.stats.interval import (
     NO_TRIALS,
     NOTHING_VARIES,
@@ -48,16 +47,17 @@ from seasoned.stats.interval import (
     two_sided_t,
 )
 from seasoned.stats.permutation import PERMUTATIONS
+from seasoned.stats.proportion import rate
 
 Answer = Literal["helps", "hurts", "cannot tell"]
-# With fewer tasks on which runs with and without an example can be compared, nothing is said of it.
+# Fewer comparable tasks (with runs with and without an example) give no answer.
 FEWEST_TASKS = 6
-# Examples are taken to differ by so much at least, in shares: else a few alike ones would be shrunk to certainty.
+# The least assumed spread between examples, in shares: without it, a few similar ones would be shrunk to certainty.
 SMALLEST_SPREAD = 0.1
 
 
 class ShownRun(msgspec.Struct, frozen=True):
-    """What credit needs of a run: where it belongs, what it was shown and how it went."""
+    """What credits need of a run: arm, task, examples shown, result."""
 
     arm: str
     task: str
@@ -66,7 +66,7 @@ class ShownRun(msgspec.Struct, frozen=True):
 
 
 class Credit(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of one example in one arm."""
+    """The credit of one example in one arm."""
 
     example_id: str
     arm: str
@@ -76,10 +76,10 @@ class Credit(msgspec.Struct, frozen=True, kw_only=True):
     runs_without: int  # of the tasks that had both
     tasks: int  # that had runs with and runs without it
     raw: Estimate  # with it minus without it, within tasks
-    # The same drawn towards zero, the more the less is known; its interval is for the one that is true here.
+    # The same shrunk towards zero: the less data, the more.
     shrunk: Estimate
     adjusted_p: float | None  # by Holm, over the examples of the arm
-    # Examples that were always shown with it, and never without: theirs is the same credit.
+    # Examples that were always shown together with it: they share its credit.
     together_with: tuple[str, ...] = ()
 
 
@@ -97,7 +97,7 @@ def _credits_of(runs: Sequence[ShownRun], arm: str, measure: Measure, level: flo
         for example_id in sorted({example_id for run in runs for example_id in run.example_ids})
     }
     compared = {example_id: _compare(runs, numbers, level) for example_id, numbers in shown.items()}
-    # Examples that always come together are one trial of one thing.
+    # Examples that are always shown together are tested once.
     twins = {one: tuple(other for other in shown if other != one and shown[other] == shown[one]) for one in shown}
     first = [one for one in shown if not any(other < one for other in twins[one])]
     adjusted = dict(zip(first, holm([compared[one].raw.p_value for one in first]), strict=True))
@@ -196,7 +196,7 @@ def _answer(
     if shrunk.value is None or shrunk.interval is None or p_value is None:
         return "cannot tell", found.raw.reason or "nothing was compared"
     if p_value > 1 - level or shrunk.interval.low <= 0 <= shrunk.interval.high:
-        return "cannot tell", "what was seen lies within chance"
+        return "cannot tell", "the difference could be chance"
     is_better = (shrunk.value > 0) == is_better_high
     return ("helps" if is_better else "hurts"), f"p {p_value:.2g} by Holm over the examples of the arm"
 
@@ -206,7 +206,7 @@ TURNS = (*[(turn, turn) for turn in range(1, 11)], (11, 20), (21, 30))
 
 
 class AnalysisPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What was decided before the first run."""
+    """What was fixed before the first run."""
 
     contrasts: tuple[Contrast, ...]
     primary: Measure = "executed"
@@ -227,7 +227,7 @@ class TurnFigure(msgspec.Struct, frozen=True):
     turns: str
     failed: int
     calls: int
-    runs: int  # that got so far
+    runs: int  # that got this far
     rate: Estimate
 
 
@@ -263,7 +263,7 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     tasks: int
     broken: tuple[BrokenTask, ...]
-    repeated: int  # records of runs that were there already; each run counts once
+    repeated: int  # duplicate records; each run counts once
     missing: tuple[str, ...]  # arms of a contrast that have no run
     arms: tuple[ArmFigures, ...]
     effects: tuple[Effect, ...]
@@ -291,7 +291,7 @@ def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
     about = {(one.experiment, one.model, one.task_set, one.part) for one in unique}
     if len(about) != 1:
         raise UsageError(
-            f"An analysis is of one experiment, model, task set and part, not of {len(about)!r}: {sorted(about)!r}"
+            f"An analysis needs one experiment, model, task set and part, not {len(about)!r}: {sorted(about)!r}."
         )
     broken = _broken(unique)
     left_out = {one.task for one in broken}
@@ -337,7 +337,7 @@ def _unique(records: Iterable[TaskRun]) -> tuple[list[TaskRun], int]:
         count += 1
     if not kept:
         raise UsageError("There are no runs to analyse. Run the experiment first.")
-    # Runs end in any order; what is said of them must not depend on it.
+    # Runs end in any order; the analysis must not depend on it.
     return sorted(kept.values(), key=lambda one: one.key), count - len(kept)
 
 
@@ -401,7 +401,7 @@ def _primary(tallies: _Tallies, plan: AnalysisPlan) -> tuple[Effect, ...]:
         effect(one, plan.primary, tallies.of(one.arm, plan.primary), tallies.of(one.against, plan.primary), rule)
         for one in plan.contrasts
     ]
-    # A test that could not be made found nothing, and still was one of those that were named.
+    # A test that could not be made still counts as one of the planned tests.
     adjusted = holm([1.0 if one.estimate.p_value is None else one.estimate.p_value for one in found])
     return tuple(
         msgspec.structs.replace(one, adjusted_p=None if one.estimate.p_value is None else value)
@@ -458,7 +458,7 @@ def summarise(by_task: Mapping[str, TrialTally], name: Measure, level: float) ->
     if not found.error:
         return Estimate(found.value, None, n, len(rows), NOTHING_VARIES)
     half = two_sided_t(level, found.freedom) * found.error
-    # Nothing that is counted, spent or waited for is less than nothing.
+    # Counts, costs and times are never negative.
     return Estimate(
         found.value, Interval(max(0.0, found.value - half), found.value + half, level, len(rows)), n, len(rows)
     )

@@ -9,7 +9,6 @@ from typing import Literal
 import msgspec
 
 from seasoned.experiment.analysis.task_run import KINDS, Measure, TrialTally
-from seasoned.stats.cluster import effective_clusters
 from seasoned.stats.difference import NO_PAIRS, difference, paired_difference
 from seasoned.stats.interval import (
     NOTHING_VARIES,
@@ -22,7 +21,7 @@ from seasoned.stats.interval import (
     two_sided_t,
 )
 from seasoned.stats.permutation import PERMUTATIONS, permute_pairs
-from seasoned.stats.proportion import sign_test
+from seasoned.stats.proportion import binomial, effective_clusters, sign_test
 
 _HALVINGS = 60
 
@@ -59,35 +58,22 @@ def smallest_by_sign(tasks: int, *, level: float, wanted: float) -> float | None
     unseen, seen = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (unseen + seen) / 2
-        unseen, seen = (unseen, middle) if _at_least(needed, tasks, middle) >= wanted else (middle, seen)
+        # The middle may round to 1, at which all tasks turn for certain.
+        is_seen = middle >= 1 or binomial(needed, tasks, middle, alternative="greater") >= wanted
+        unseen, seen = (unseen, middle) if is_seen else (middle, seen)
     return seen
-
-
-def _at_least(successes: int, trials: int, rate: float) -> float:
-    """The chance of so many successes or more."""
-    if rate >= 1:
-        return 1.0
-    logs = [
-        math.lgamma(trials + 1)
-        - math.lgamma(k + 1)
-        - math.lgamma(trials - k + 1)
-        + k * math.log(rate)
-        + (trials - k) * math.log1p(-rate)
-        for k in range(successes, trials + 1)
-    ]
-    return min(1.0, math.fsum(map(math.exp, logs)))
 
 
 Test = Literal["permutation", "sign", "t"]
 MadeTest = Literal["permutation", "sign", "mcnemar", "t"]
-# Where fewer tasks differ between the arms, every arrangement of their signs is counted instead.
+# If fewer tasks differ between the arms, a sign test replaces the permutation test.
 FEW_DIFFER = 10
 _PARTS = 1_000_000
 ByTask = Mapping[str, TrialTally]
 
 
 class Contrast(msgspec.Struct, frozen=True):
-    """The two arms that are compared. Differences are the first minus the second."""
+    """Two arms to compare. Differences are the first minus the second."""
 
     arm: str
     against: str
@@ -98,7 +84,7 @@ class TestRule(msgspec.Struct, frozen=True, kw_only=True):
 
     test: Test = "permutation"
     level: float = 0.95
-    # Tests that share the error; what could have been found is said for the hardest of them.
+    # Tests that share the error level; the detectable effect is that of the strictest.
     contrasts: int = 1
     power: float = 0.8
     permutations: int = PERMUTATIONS
@@ -122,7 +108,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     test: MadeTest | None
     is_exact: bool
     differing: int  # tasks on which the arms differ
-    # Whether the interval is that of pairs; where no pair varies it is made from the two sides.
+    # Whether the interval is paired; if no pair varies, it comes from the two sides.
     is_paired: bool
     # The smallest difference that would have been found with the power asked for.
     detectable: float | None
@@ -201,7 +187,7 @@ def _detectable(
     )
     asked = {"level": rule.shared_level, "wanted": rule.power}
     if not is_share:
-        # Where only signs are counted, nothing can be said of an effect in seconds or tokens.
+        # A sign test says nothing about the size of an effect in seconds or tokens.
         return None if differing < FEW_DIFFER else smallest_found(found.error, found.freedom, **asked)
     trials = min(sum(one.trials for one in side) for side in (left, right))
     rate = ((_pooled(left) or 0.0) + (_pooled(right) or 0.0)) / 2

@@ -36,7 +36,7 @@ def sentences(found: Analysis) -> Sentences:
 
 
 def say_effect(one: Effect, found: Analysis) -> str:
-    """One effect as a sentence that names tasks and model, and that calls a null result one."""
+    """One effect as a sentence with tasks and model; a null result is called one."""
     label, estimate = KINDS[one.measure].label, one.estimate
     where = f"On {_tasks(found, estimate.clusters)} with {found.model}"
     if estimate.value is None:

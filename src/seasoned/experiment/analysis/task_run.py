@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Literal, get_args
 
@@ -13,7 +14,7 @@ from seasoned.outcome.error_rate import Counts, count_name
 from seasoned.outcome.judge import judge_session
 from seasoned.session import Session, Usage
 
-# What the task's own check said. Broken: the check could not be made, so that nothing is known of the run.
+# The result of the task's check. Broken: the check could not be made, so nothing is known about the run.
 Check = Literal["passed", "failed", "broken"]
 
 
@@ -52,7 +53,7 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[str, str, str, str, str, str, int]:
-        """What makes it this run and no other: a run that is made again has the same key and counts once."""
+        """Identifies the run: one that is repeated has the same key and counts once."""
         return self.experiment, self.model, self.arm, self.bank, self.task_set, self.task, self.repeat
 
 
@@ -126,7 +127,7 @@ NOTHING = TrialTally(0, 0)
 
 
 class Measures(msgspec.Struct, frozen=True):
-    """Everything that is measured of one run; None where it was not recorded or never happened."""
+    """All measures of one run; None if it was not recorded or never happened."""
 
     success: bool | None  # None where the check is broken
     counts: Counts
@@ -164,17 +165,14 @@ def measure(record: TaskRun) -> Measures:
 
 
 def count(calls: Iterable[RunCall]) -> Counts:
-    """Calls by what they count as."""
-    counts = dict.fromkeys(Counts.__struct_fields__, 0)
-    for call in calls:
-        counts[call.counts_as] += 1
-    return Counts(**counts)
+    """Count calls by outcome."""
+    return Counts(**Counter(call.counts_as for call in calls))
 
 
 def tally(found: Measures, name: Measure, *, never: int) -> TrialTally:
-    """One measure of one run as a tally; `never` stands for the calls to a success that did not come."""
+    """One measure of one run as a tally; `never` replaces the calls up to a success that never came."""
     if name not in _TALLIES:
-        raise UsageError(f"There is no measure {name!r}. Use one of {', '.join(MEASURES)}")
+        raise UsageError(f"There is no measure {name!r}. Use one of {', '.join(MEASURES)}.")
     return _TALLIES[name](found, never)
 
 
@@ -198,5 +196,5 @@ _TALLIES: dict[str, Callable[[Measures, int], TrialTally]] = {
 
 
 def never_after(found: Iterable[Measures]) -> int:
-    """What stands for a success that did not come: one call more than any run made, the same for every arm."""
+    """The value for a success that never came: one call more than any run made, for every arm."""
     return 1 + max((one.counts.counted for one in found), default=0)

@@ -1,4 +1,4 @@
-"""The templates that arms show, by digest: kept beside the assignments, fetched by machines that do not have them.
+"""The templates that arms show, by digest: stored with the assignments and fetched by machines that lack them.
 
 Several machines may share an experiment. An arm that named its template by name alone would show something else on each
 of them, or nothing. A machine that cannot get the template of some arm assigns no session to any arm: otherwise its
@@ -47,13 +47,13 @@ def enrol_here(
 ) -> Enrolled | None:
     """The arm of a session, with the names that templates have on this machine.
 
-    A new session is assigned only where every arm can be shown; otherwise NotFound, whatever its arm would have been.
+    A new session is assigned only if every arm can be shown here; otherwise NotFound.
     """
     split = load_split(database, experiment)
     try:
         names = local_names(database, store, split, now=now)
     except NotFound:
-        # One under way keeps its arm: what it began with is kept with it.
+        # A session under way keeps its arm, and its block is stored with it.
         if begins:
             raise
         names = {}
@@ -73,11 +73,11 @@ def local_names(database: Database, store: Store, split: Split, *, now: float) -
 def _local_name(database: Database, store: Store, arm: ArmShare, *, now: float) -> str:
     name = arm.arm.removeprefix(TEMPLATE)
     if arm.template is msgspec.UNSET:
-        # An experiment that was begun by an older version.
+        # The experiment was started by an older version.
         if _digest(store, name) is None:
             raise NotFound(f"The arm {arm.arm!r} shows nothing here, because there is no template {name!r}.")
         return name
-    # A template that was rebuilt since is another one: the arm shows what it showed at the beginning.
+    # The arm keeps showing the template of its start, even if that was rebuilt since.
     fetched = f"{name}-{arm.template[:_SHOWN_CHARS]}"
     for one in (name, fetched):
         if _digest(store, one) == arm.template:
@@ -85,8 +85,8 @@ def _local_name(database: Database, store: Store, arm: ArmShare, *, now: float) 
     row = database.row("experiment.template", {"digest": arm.template})
     if row is None:
         raise NotFound(
-            f"The arm {arm.arm!r} shows nothing here, because its template is not on this machine and nowhere to be "
-            "fetched. Run `seasoned experiment begin` again on a machine that has it."
+            f"The arm {arm.arm!r} shows nothing here, because its template is not on this machine and cannot "
+            "be fetched. Run `seasoned experiment begin` again on a machine that has it."
         )
     kept = msgspec.json.decode(row["document"], type=KeptTemplate)
     template = checked(msgspec.convert(kept.template, Template), fetched, kept.projects, now=now)

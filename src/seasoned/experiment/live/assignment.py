@@ -13,7 +13,7 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.session import Relation
 from seasoned.store import Database
 
-# The arm of sessions that no experiment touches. What it is worth to leave all alone can be seen from them.
+# The arm of sessions that the experiment leaves alone.
 HOLDOUT = "holdout"
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -23,8 +23,8 @@ class ArmShare(msgspec.Struct, frozen=True):
 
     arm: str
     weight: float = 1.0
-    # The digest of the template that it shows, which machines have under different names or not at all. Left out of
-    # the document where there is none, so that the digests of older splits stay the same.
+    # The digest of the template that it shows: machines have it under different names or not at all. Omitted from
+    # the document if there is none, so that the digests of older splits stay the same.
     template: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -32,10 +32,10 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     """How sessions are divided between the arms of an experiment. The first arm is the control."""
 
     experiment: str
-    # Secret to the experiment: who does not know it cannot choose an id that falls into an arm.
+    # Secret: without it, a session id cannot be chosen so that it falls into a given arm.
     salt: str
     arms: tuple[ArmShare, ...]
-    holdout: float = 0.0  # the part of all sessions that is kept out of the arms
+    holdout: float = 0.0  # the share of all sessions that is kept out of the arms
 
     @property
     def control(self) -> str:
@@ -160,35 +160,23 @@ def find_assignment(store: Database, experiment: str, session: str) -> Assignmen
 def log_exposure(
     store: Database, experiment: str, session: str, *, arm: str, example_ids: Sequence[str], now: float
 ) -> None:
-    """Log what a session was really shown, the first time only; the analysis by intention to treat does not need it."""
-    with store.write():
-        store.run(
-            "experiment.expose",
-            {
-                "experiment": experiment,
-                "session": session,
-                "arm": arm,
-                "example_ids": msgspec.json.encode(list(example_ids)).decode(),
-                "at": now,
-            },
-        )
+    """Log what a session was actually shown, the first time only. The analysis by intention to treat ignores it."""
+    _log_examples(store, "experiment.expose", experiment, session, arm, example_ids, now)
 
 
 def log_foregone(
     store: Database, experiment: str, session: str, *, arm: str, example_ids: Sequence[str], now: float
 ) -> None:
     """Log what a session of the control would have been shown in another arm, to compare examples one by one."""
+    _log_examples(store, "experiment.forgo", experiment, session, arm, example_ids, now)
+
+
+def _log_examples(
+    store: Database, query: str, experiment: str, session: str, arm: str, example_ids: Sequence[str], now: float
+) -> None:
+    ids = msgspec.json.encode(list(example_ids)).decode()
     with store.write():
-        store.run(
-            "experiment.forgo",
-            {
-                "experiment": experiment,
-                "session": session,
-                "arm": arm,
-                "example_ids": msgspec.json.encode(list(example_ids)).decode(),
-                "at": now,
-            },
-        )
+        store.run(query, {"experiment": experiment, "session": session, "arm": arm, "example_ids": ids, "at": now})
 
 
 TEMPLATE = "template:"  # begins the name of an arm that shows one template
@@ -200,7 +188,7 @@ class Enrolled(msgspec.Struct, frozen=True):
 
     experiment: str
     arm: str
-    template: str | None  # A template's name, an empty text for the one that fits, None for nothing
+    template: str | None  # a template's name; empty: the one that fits; None: nothing
     # By arm: what a conversation of the control would be shown there.
     foregone: Mapping[str, str] = {}
 
@@ -228,7 +216,7 @@ def enrol(database: Database, experiment: str, session: str, *, now: float, begi
 
 
 def shown_by(split: Split, arm: str) -> str | None:
-    """What an arm shows: a template by name, an empty text for the one that fits, None for nothing."""
+    """What an arm shows: a template's name; empty: the one that fits; None: nothing."""
     if arm in (HOLDOUT, split.control, _COLD) or arm.startswith(f"{_COLD}-"):
         return None
     return arm.removeprefix(TEMPLATE) if arm.startswith(TEMPLATE) else ""

@@ -1,4 +1,4 @@
-"""The report on a running experiment: arms, outcomes, effects, examples, and what may be said of it.
+"""The report on a running experiment: arms, outcomes, effects, examples, and the claims they support.
 
 report = live_report(database, "autumn", clock=time.time)      # history=store where assignments are elsewhere
 report.sentences          # the verdict in words: what may be said
@@ -7,9 +7,9 @@ report.effects            # each arm against the control, for each measure; the 
 report.examples           # each example that was shown: what it does to the calls of its tool, and its state
 report.looks              # the deciding effect as it stood after each twentieth of the sessions, for a plot
 
-Examples are chosen for their task, so sessions that were shown one differ from others before they begin. That is why
-it is logged what a session of the control would have been shown: only chance decided which of the two got the example.
-They are compared in the order they came, with an interval that stays valid however often one looks.
+Examples are chosen by task, so sessions that were shown one differ from others from the start. Therefore the log also
+holds what each session of the control would have been shown: between these two groups only chance decided. They are
+compared in order of arrival, with an interval that stays valid no matter how often one looks.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from typing import Literal
 import msgspec
 
 from seasoned.experiment.live.assignment import HOLDOUT, Split, load_split
-from seasoned.experiment.live.live_session import PAUSE_SECONDS, LiveSession, load_live
+from seasoned.experiment.live.live_session import PAUSE_SECONDS, WINDOW_SECONDS, LiveSession, load_live
 from seasoned.experiment.live.online_analysis import (
-    WINDOW_SECONDS,
     Online,
     SampleRatio,
     analyse_online,
@@ -31,12 +30,12 @@ from seasoned.experiment.live.online_analysis import (
 )
 from seasoned.insight.rate_text import points_between
 from seasoned.stats.anytime import difference_sequence, mean_sequence
-from seasoned.stats.cluster import rate
 from seasoned.stats.interval import Estimate
+from seasoned.stats.proportion import rate
 from seasoned.store import Database, Store
-from seasoned.template.library.storage import State, current
+from seasoned.template.library.storage import State, cached_library
 
-# Of one example: one in two hundred that do nothing is called harmful, however long one looks.
+# For one example: of those without effect, 1 in 200 is called harmful, no matter how often one looks.
 LEVEL = 0.99
 
 
@@ -109,7 +108,7 @@ def _effect(
     elif estimate.interval is None:
         reason = estimate.reason or "nothing was compared"
     elif estimate.interval.low <= 0 <= estimate.interval.high:
-        reason = "what was seen lies within chance"
+        reason = "the difference could be chance"
     else:
         answer = "hurts" if estimate.interval.high < 0 else "helps"
         seen = f"{len(a)} sessions with it and {len(b)} without"
@@ -135,7 +134,7 @@ def _values_of(sessions: Iterable[LiveSession], tool: str) -> list[float]:
 
 Measure = Literal["error", "first_call", "flawless"]
 Verdict = Literal["fewer errors", "more errors", "nothing shown", "not comparable", "no outcomes yet"]
-# The first one decides; the others are shown beside it.
+# The first one decides; the others are shown as well.
 MEASURES: dict[Measure, str] = {
     "error": "failed calls of a session",
     "first_call": "sessions whose first call works",
@@ -145,11 +144,11 @@ _LOOKS = 20
 
 
 class LiveArm(msgspec.Struct, frozen=True, kw_only=True):
-    """One arm, by intention to treat: a session counts where it was assigned, whatever it was shown."""
+    """One arm, by intention to treat: a session counts where it was assigned, not by what it was shown."""
 
     arm: str
     is_control: bool
-    share: float  # the part of the sessions that it should get
+    share: float  # the share of sessions that it should get
     assigned: int
     exposed: int  # shown a block of their own arm
     contaminated: int  # shown a block of another arm
@@ -199,9 +198,9 @@ class LiveReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a running experiment shows now. Times are seconds since 1970."""
 
     name: str
-    # The way of dividing that is in force; sessions divided otherwise before are not compared.
+    # The digest of the current split; sessions of earlier splits are not compared.
     split: str
-    began_at: float  # when that split was laid down
+    began_at: float  # when that split was stored
     looked_at: float
     first_at: float | None
     last_at: float | None  # when the first and the last session were assigned
@@ -211,7 +210,7 @@ class LiveReport(msgspec.Struct, frozen=True, kw_only=True):
     held_out: int
     waiting: int  # not analysed yet: they, or one before them, can still change
     earlier: int  # assigned by an earlier split of the same name, and left out
-    verdict: Verdict  # of the first arm against the control; `sentences` say it of all
+    verdict: Verdict  # of the first arm against the control; `sentences` cover all arms
     arms: tuple[LiveArm, ...]
     effects: tuple[LiveEffect, ...]  # the deciding measure first, then the others
     assigned_ratio: SampleRatio
@@ -241,7 +240,7 @@ def live_report(
     history: Store | None = None,
     window_seconds: float = WINDOW_SECONDS,
 ) -> LiveReport:
-    """What the running experiment of this name shows now.
+    """The current results of a running experiment.
 
     `history` is the store with sessions and templates, where assignments are kept in another database.
     """
@@ -261,7 +260,7 @@ def live_report(
 def hurting(
     database: Database, store: Store, split: Split, *, now: float, settled: MutableMapping[str, LiveSession]
 ) -> list[ExampleEffect]:
-    """The examples that may still be shown and whose effect lies below zero."""
+    """The examples that may still be shown although their effect is negative."""
     sessions = load_live(database, split, now=now, history=store, settled=settled)
     found = _examples(store, split, sessions, now)
     return [one.effect for one in found if one.state == "active" and one.effect.answer == "hurts"]
@@ -285,7 +284,7 @@ def report_of(
     """The report computed from sessions only, without the examples."""
     ordered = in_order(sessions)
     settled = settled_of(ordered)
-    found = analyse_online(split, [one.assigned for one in sessions])
+    found = analyse_online(split, sessions)
     values = {one.arm: _values([session for session in settled if session.arm == one.arm]) for one in split.arms}
     level = 1 - 0.05 / (len(split.arms) - 1)
     return LiveReport(
@@ -303,7 +302,7 @@ def report_of(
         earlier=0,
         verdict=_verdict(found),
         arms=tuple(_arm(split, found, settled, values, number) for number in range(len(split.arms))),
-        effects=(*_deciding(found), *_beside(split, values, level)),
+        effects=(*_deciding(found), *_other_measures(split, values, level)),
         assigned_ratio=found.assigned_ratio,
         measured_ratio=found.measured_ratio,
         examples=(),
@@ -339,17 +338,11 @@ def _arm(
     counts = [(session.failed, session.ok + session.failed) for session in settled if session.arm == one.arm]
     counted = [pair for pair in counts if pair[1]]
     return LiveArm(
-        arm=one.arm,
+        **msgspec.structs.asdict(one),
         is_control=not number,
         share=split.shares[one.arm],
-        assigned=one.assigned,
-        exposed=one.exposed,
-        contaminated=one.contaminated,
-        settled=one.settled,
-        measured=one.measured,
         calls=sum(total for _, total in counted),
         failed=sum(failed for failed, _ in counted),
-        error=one.error,
         first_call=mean_sequence(values[one.arm]["first_call"]),
         flawless=mean_sequence(values[one.arm]["flawless"]),
         pooled_error=rate([failed for failed, _ in counted], [total for _, total in counted]),
@@ -357,20 +350,12 @@ def _arm(
 
 
 def _deciding(found: Online) -> list[LiveEffect]:
-    return [
-        LiveEffect(
-            measure="error",
-            arm=one.arm,
-            against=one.against,
-            estimate=one.estimate,
-            adjusted_p=one.adjusted_p,
-            is_found=one.is_found,
-        )
-        for one in found.effects
-    ]
+    return [LiveEffect(measure="error", **msgspec.structs.asdict(one)) for one in found.effects]
 
 
-def _beside(split: Split, values: Mapping[str, Mapping[Measure, Sequence[float]]], level: float) -> list[LiveEffect]:
+def _other_measures(
+    split: Split, values: Mapping[str, Mapping[Measure, Sequence[float]]], level: float
+) -> list[LiveEffect]:
     others: tuple[Measure, ...] = ("first_call", "flawless")
     return [
         LiveEffect(
@@ -418,7 +403,7 @@ def _waiting(found: Online) -> list[str]:
 
 
 def _examples(store: Store, split: Split, sessions: Sequence[LiveSession], now: float) -> tuple[LiveExample, ...]:
-    library = current(store, now=now)
+    library = cached_library(store, now=now)
     tools = {example.id: example.tool for template in library.templates for example in template.examples}
     since = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}
     ordered = in_order(sessions)

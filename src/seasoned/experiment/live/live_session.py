@@ -8,11 +8,11 @@ import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import Split, load_split
-from seasoned.experiment.live.online_analysis import WINDOW_SECONDS, AssignedSession
 from seasoned.store import Database, Store
 
-# So long without a call, and what counts of a session has ended, as it has for mining.
+# After so long without a call, later calls of a session no longer count. Mining uses the same pause.
 PAUSE_SECONDS = 3600.0
+WINDOW_SECONDS = 24 * 3600.0  # after its assignment; later calls do not count
 _strings = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
@@ -22,7 +22,7 @@ class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
     session: str
     arm: str
     at: float  # when it was assigned
-    is_settled: bool  # nothing that it does from now on counts
+    is_settled: bool = True  # later calls no longer count
     exposed_arm: str | None = None
     shown: tuple[str, ...] = ()  # the examples in its block
     # By arm: the examples that a session of the control would have been shown there.
@@ -39,22 +39,9 @@ class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
     def failed(self) -> int:
         return sum(failed for _, failed in self.tools.values())
 
-    @property
-    def assigned(self) -> AssignedSession:
-        """What the analysis by intention to treat needs of it."""
-        return AssignedSession(
-            session=self.session,
-            arm=self.arm,
-            at=self.at,
-            ok=self.ok,
-            failed=self.failed,
-            is_settled=self.is_settled,
-            exposed_arm=self.exposed_arm,
-        )
-
 
 class SharedOutcome(msgspec.Struct, frozen=True):
-    """What other machines learn about a session: counts by tool, no words."""
+    """The outcome of a session for other machines: counts by tool, no text."""
 
     is_settled: bool
     tools: dict[str, tuple[int, int]]
@@ -73,7 +60,7 @@ def load_live(
     history: Store | None = None,
     settled: MutableMapping[str, LiveSession] | None = None,
 ) -> list[LiveSession]:
-    """The sessions that this split assigned, as they came.
+    """The sessions that this split assigned, in order of arrival.
 
     What counts of a session ends with the first hour without a call, or with its window. `history` is the store that
     has the calls, where assignments are shared in another database; what is not in it comes from the outcomes that
@@ -143,12 +130,12 @@ def _key(session: str) -> dict[str, str]:
 
 
 def share_outcomes(database: Database, history: Store, *, now: float) -> int:
-    """Tell other machines how the assigned sessions of this one ended; returns how many of them are news."""
+    """Share the outcomes of this machine's assigned sessions; returns how many are new or changed."""
     news = []
     for row in database.rows("experiment.names"):
         split = load_split(database, row["experiment"])
         known = {one["session"]: one for one in database.rows("experiment.outcomes", {"experiment": split.experiment})}
-        # What is settled never changes, so it need not be read again.
+        # Settled outcomes never change.
         for session in load_live(database, split, now=now, history=history):
             shared = known.get(session.session)
             if shared is not None and shared["is_settled"]:

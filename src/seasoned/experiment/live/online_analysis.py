@@ -1,45 +1,24 @@
-"""Live sessions, analysed by intention to treat: by the arm they were assigned to, whatever they were then shown."""
+"""Live sessions analysed by intention to treat: by the arm they were assigned to, not by what they were shown."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, TypeVar
 
 import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import HOLDOUT, Split
+from seasoned.experiment.live.live_session import LiveSession
 from seasoned.insight.rate_text import points_between, share
 from seasoned.stats.anytime import difference_sequence, mean_sequence
 from seasoned.stats.interval import Estimate, check_level, holm
+from seasoned.stats.proportion import binomial
 from seasoned.text import plural
 
-# A sample ratio less likely than this is not by chance: the assignment, the log or the counting is broken.
+# A sample ratio less likely than this is not chance: assignment, logging or counting is broken.
 ALARM = 0.001
-WINDOW_SECONDS = 24 * 3600.0
 _EXACT_SESSIONS = 20_000
-
-
-class AssignedSession(msgspec.Struct, frozen=True, kw_only=True):
-    """One assigned session and what came of it up to the end of its window."""
-
-    session: str
-    arm: str
-    at: float  # when it was assigned
-    ok: int = 0
-    failed: int = 0
-    is_settled: bool = True  # its window is over: nothing that it does later counts
-    # The arm whose block it was really shown; None where it was shown nothing.
-    exposed_arm: str | None = None
-
-
-class _Settles(Protocol):
-    @property
-    def is_settled(self) -> bool: ...
-
-
-_Settling = TypeVar("_Settling", bound=_Settles)
 
 
 class SampleRatio(msgspec.Struct, frozen=True):
@@ -81,7 +60,7 @@ class Online(msgspec.Struct, frozen=True, kw_only=True):
     split: str
     sessions: int
     held_out: int
-    # Assigned sessions that are not analysed yet: they, or one before them, can still change.
+    # Assigned sessions that are not analysed yet, because they or an earlier one can still change.
     waiting: int
     assigned_ratio: SampleRatio
     # The same over sessions with an outcome: an arm that loses more of them is no longer comparable.
@@ -92,7 +71,7 @@ class Online(msgspec.Struct, frozen=True, kw_only=True):
     may_not: tuple[str, ...]
 
 
-def analyse_online(split: Split, sessions: Iterable[AssignedSession], *, level: float = 0.95) -> Online:
+def analyse_online(split: Split, sessions: Iterable[LiveSession], *, level: float = 0.95) -> Online:
     """Analyse by intention to treat, with intervals and p values that stay valid however often they are checked."""
     check_level(level)
     ordered = sorted(sessions, key=lambda one: (one.at, one.session))
@@ -123,7 +102,7 @@ def analyse_online(split: Split, sessions: Iterable[AssignedSession], *, level: 
     )
 
 
-def settled_of(inside: Sequence[_Settling]) -> Sequence[_Settling]:
+def settled_of(inside: Sequence[LiveSession]) -> Sequence[LiveSession]:
     """The sessions up to the first one that is not settled.
 
     Later ones wait for earlier ones, so that the order of looks does not depend on how sessions went.
@@ -140,14 +119,14 @@ def sample_ratio(counts: Mapping[str, int], shares: Mapping[str, float]) -> Samp
     is_exact = len(counts) == 2 and n <= _EXACT_SESSIONS
     if is_exact:
         first = next(iter(counts))
-        p_value = _binomial_tails(counts[first], n, shares[first])
+        p_value = binomial(counts[first], n, shares[first])
     else:
         distance = math.fsum([(counts[arm] - expected[arm]) ** 2 / expected[arm] for arm in counts])
         p_value = _chi_square_above(distance, len(counts) - 1)
     return SampleRatio(dict(counts), expected, p_value, is_exact, p_value < ALARM)
 
 
-def _error(one: AssignedSession) -> float:
+def _error(one: LiveSession) -> float:
     return one.failed / (one.ok + one.failed)
 
 
@@ -172,8 +151,8 @@ def _effects(
 
 def _arm(
     arm: str,
-    inside: Sequence[AssignedSession],
-    settled: Sequence[AssignedSession],
+    inside: Sequence[LiveSession],
+    settled: Sequence[LiveSession],
     values: Sequence[float],
     level: float,
 ) -> OnlineArm:
@@ -227,14 +206,6 @@ def _may_not(effects: Sequence[OnlineEffect], arms: Sequence[OnlineArm]) -> list
 
 def _ratio(one: SampleRatio) -> str:
     return ", ".join(f"{arm} {one.counts[arm]} of {one.expected[arm]:.0f} expected" for arm in one.counts)
-
-
-def _binomial_tails(seen: int, n: int, chance: float) -> float:
-    """The probability of every count that is at most as likely as the one seen."""
-    fixed, log_p, log_q = math.lgamma(n + 1), math.log(chance), math.log1p(-chance)
-    logs = [fixed - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * log_p + (n - k) * log_q for k in range(n + 1)]
-    limit = logs[seen] + 1e-9 * max(1.0, abs(logs[seen]))
-    return min(1.0, math.fsum([math.exp(one) for one in logs if one <= limit]))
 
 
 def _chi_square_above(distance: float, freedom: int) -> float:

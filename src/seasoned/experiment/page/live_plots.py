@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.experiment.live.live_report import MEASURES, LiveArm, LiveEffect, LiveLook, LiveReport
-from seasoned.experiment.page.page import band_panel, ends_of
+from seasoned.experiment.page.page import band_panel
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import (
     DASH,
     change,
     change_between,
+    ends_of,
     number,
     p_value,
     plural,
@@ -40,7 +41,7 @@ def _forest(report: LiveReport) -> Plot:
         "live-effects",
         "Effects",
         "Each arm minus the control, by intention to treat, with an interval that stays valid while one keeps looking. "
-        "Failed calls decide; the other measures are shown beside it.",
+        "Failed calls decide; the other measures are shown as well.",
         "Why sessions differ; nor that an effect whose interval holds the line is absent.",
         charts.changes(rows, title="difference in points") if known else None,
         ("measure", "arm", "against", "difference", "interval", "p by Holm", "sessions"),
@@ -55,7 +56,7 @@ def _effect_row(one: LiveEffect) -> dict[str, Any]:
     value_text = DASH if one.estimate.value is None else signed(one.estimate.value)
     held = ", found" if one.is_found else ""
     tip = f"{label}: {change(one.estimate)}, interval {change_between(one.estimate)}{held}"
-    return {"label": label, **ends_of(one.estimate), "text": f"{value_text}{held}", "tip": tip}
+    return {"label": label, **ends_of(one.estimate, digits=4), "text": f"{value_text}{held}", "tip": tip}
 
 
 def _effect_cells(one: LiveEffect) -> tuple[str, ...]:
@@ -90,7 +91,12 @@ def _arm_row(one: LiveArm) -> dict[str, Any]:
     label = visible(one.arm, _LABEL_CHARS)
     sessions = plural(one.measured, "session")
     tip = f"{label}: {rate(one.error)}, interval {rate_between(one.error)}, {sessions}"
-    return {"label": label, **ends_of(one.error), "text": f"{share(one.error.value)} in {sessions}", "tip": tip}
+    return {
+        "label": label,
+        **ends_of(one.error, digits=4),
+        "text": f"{share(one.error.value)} in {sessions}",
+        "tip": tip,
+    }
 
 
 def _arm_cells(one: LiveArm) -> tuple[str, ...]:
@@ -115,7 +121,7 @@ def _looks(report: LiveReport) -> Plot:
         "The effect as it came to be",
         "The difference in failed calls after each twentieth of the sessions. The interval may be read at any time: "
         "it holds the true value at every look at once.",
-        "What comes next: a band that narrows may still come to lie on either side of the line.",
+        "What comes next: a narrowing band may still end up on either side of the line.",
         _panels(drawn) if drawn else None,
         ("arm", "sessions", "difference", "from", "to"),
         tuple(
@@ -142,7 +148,7 @@ def _look_row(one: LiveLook) -> dict[str, Any]:
 
 
 def _panels(panels: list[list[dict[str, Any]]]) -> charts.Spec:
-    """One above the other on one scale; names of arms stand in the data, never in the specification."""
+    """Stacked panels on one scale. Names of arms are in the data, never in the specification."""
     values = [abs(row["value"]) for panel in panels for row in panel]
     ends = [abs(row[name]) for panel in panels for row in panel for name in ("low", "high") if row[name] is not None]
     # Early intervals are very wide; drawn in full they would flatten everything that came later.

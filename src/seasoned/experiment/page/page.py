@@ -13,7 +13,18 @@ from seasoned.experiment.analysis.task_run import KINDS, MEASURES, Measure
 from seasoned.insight.page import charts
 from seasoned.insight.page.frame import environment, frame
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.rows import DASH, number, p_value, plural, rate, rate_between, unique, unknown, visible
+from seasoned.insight.page.rows import (
+    DASH,
+    ends_of,
+    number,
+    p_value,
+    plural,
+    rate,
+    rate_between,
+    unique,
+    unknown,
+    visible,
+)
 from seasoned.stats.interval import Estimate
 
 _LABEL_CHARS = 60
@@ -61,7 +72,7 @@ def _effect_row(one: Effect, found: Analysis) -> dict[str, Any]:
     value_text = DASH if one.estimate.value is None else change(one.estimate, one.measure).partition(" (")[0]
     label = visible(f"{one.arm} − {one.against}", _LABEL_CHARS)
     tip = f"{label}: {change(one.estimate, one.measure)}, {held}, {plural(one.estimate.clusters, 'task')}"
-    return {"label": label, **ends_of(one.estimate, scale), "text": f"{value_text}, {held}", "tip": tip}
+    return {"label": label, **ends_of(one.estimate, scale=scale, digits=4), "text": f"{value_text}, {held}", "tip": tip}
 
 
 def effect_cells(one: Effect, found: Analysis) -> tuple[str, ...]:
@@ -103,7 +114,7 @@ def _arm_row(one: ArmFigures, name: Measure) -> dict[str, Any]:
     label = visible(one.arm, _LABEL_CHARS)
     tip = f"{label}: {rate(estimate)}, interval {rate_between(estimate)}, {plural(one.runs, 'run')}"
     text = f"{amount(estimate.value, name)} of {number(estimate.n)}"
-    return {"label": label, **ends_of(estimate, _SCALE[KINDS[name].unit]), "text": text, "tip": tip}
+    return {"label": label, **ends_of(estimate, scale=_SCALE[KINDS[name].unit], digits=4), "text": text, "tip": tip}
 
 
 def _arm_cells(one: ArmFigures, name: Measure) -> tuple[str, ...]:
@@ -156,7 +167,7 @@ def _turns(found: Analysis, prefix: str) -> Plot:
 
 
 def _panels(drawn: Sequence[tuple[ArmFigures, Sequence[TurnFigure]]]) -> charts.Spec:
-    """One above the other on one scale. Names of arms stand in the data, never in the specification."""
+    """Stacked panels on one scale. Names of arms are in the data, never in the specification."""
     rows = [[_turn_row(one, turn) for turn in turns] for one, turns in drawn]
     shown = {row["from"] for part in rows for row in part}
     order = [name for name in dict.fromkeys(turn.turns for one, _ in drawn for turn in one.by_turn) if name in shown]
@@ -168,7 +179,7 @@ def _turn_row(one: ArmFigures, turn: TurnFigure) -> dict[str, Any]:
     label = visible(one.arm, _LABEL_CHARS)
     tip = f"{label}, turn {turn.turns}: {rate(turn.rate)}, interval {rate_between(turn.rate)}, "
     tip += f"{plural(turn.calls, 'call')} of {plural(turn.runs, 'run')}"
-    return {"label": label, "from": turn.turns, **ends_of(turn.rate, 100.0), "calls": turn.calls, "tip": tip}
+    return {"label": label, "from": turn.turns, **ends_of(turn.rate, digits=4), "calls": turn.calls, "tip": tip}
 
 
 def _panel(rows: Sequence[dict[str, Any]], order: Sequence[str], top: float, *, is_last: bool) -> charts.Spec:
@@ -204,16 +215,6 @@ def band_panel(
             {**first, "mark": {**name, "strokeWidth": 4}, "encoding": corner},
             {**first, "mark": {**name, "stroke": None}, "encoding": corner},
         ],
-    }
-
-
-def ends_of(estimate: Estimate, scale: float = 100.0) -> dict[str, float | None]:
-    """An estimate as the fields of a row, in percent by default."""
-    interval = estimate.interval
-    low, high = (None, None) if interval is None else (interval.low, interval.high)
-    return {
-        name: None if end is None else round(scale * end, 4)
-        for name, end in (("value", estimate.value), ("low", low), ("high", high))
     }
 
 

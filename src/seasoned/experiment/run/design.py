@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -17,24 +17,23 @@ from seasoned.experiment.task.task_file import PARTS, Part, Task, YamlEntry, rea
 from seasoned.template.block import Block, Form
 from seasoned.template.choose.choice import BlockLimits, choose
 from seasoned.template.choose.offered import offered
-from seasoned.template.choose.ranking import SessionNeeds, ranking_of
-from seasoned.template.choose.relevance import words_of
+from seasoned.template.choose.ranking import SessionNeeds, ranking_of, words_of
 from seasoned.template.example import Example, Template, digest
 from seasoned.template.library.storage import Library
 from seasoned.template.provision import BUDGET
 from seasoned.template.render import Rendered, render
-from seasoned.template.render.placebo import Count, placebo
+from seasoned.template.render.script import Count, placebo
 from seasoned.template.render.tokens import count_tokens
 
-K = 3  # examples that are shown by default: measured, more cost time and bring little
+K = 3  # examples shown by default: in measurements, more cost time and gained little
 BANKS = 2
 RETRIES = 4  # requests that the arm with retries may make beyond the others
 INSTRUCTIONS = (
     "You work at {about}. Do what the user asks with your tools, then say in one sentence what came of it. "
     "When a call fails, change it and try again."
 )
-# What is learned on the train part: calls that worked, calls that failed, what worked by the former rules, and the
-# calls that worked with what they answered.
+# What is learned on the train part: calls that worked, calls that failed, calls that worked under the former rules,
+# and calls that worked with their results.
 Role = Literal["good", "failed", "stale", "results"]
 Way = Literal["relevant", "per_tool", "other_tools", "one_failed"]
 _TEMPLATE = "template:"
@@ -44,7 +43,7 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
     """One way to begin a run."""
 
     name: str
-    # Which examples it shows; None: none of those that are learned on the train part.
+    # Which learned examples it shows; None: none.
     role: Role | None = None
     template: str | None = None  # A template of the library to show instead
     way: Way = "relevant"
@@ -60,17 +59,17 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_meant(self) -> bool:
-        """Whether it is a start that a user could want, or the placebo of one."""
+        """Whether a user could want to start like this, or it is the placebo of such an arm."""
         return (self.role in ("good", "results") or self.template is not None) and self.way in ("relevant", "per_tool")
 
     @property
     def has_order(self) -> bool:
-        """Whether it is run with several orders of its examples. Controls are not: they cost as much, and say less."""
+        """Whether it is run with several orders of its examples. Controls are not: they cost as much and show less."""
         in_turn = self.form == "messages" and self.way in ("relevant", "per_tool")
         return self.is_meant and in_turn and not self.is_placebo and self.most != 1
 
 
-# Those that matter most stand first: a budget that is too small takes away from the end.
+# The most important first: a budget that is too small drops arms from the end.
 BUILT_IN: dict[str, Arm] = {
     arm.name: arm
     for arm in (
@@ -138,10 +137,10 @@ def arms_named(names: Sequence[str], library: Library) -> tuple[Arm, ...]:
 def show(
     arm: Arm, task: Task, material: Material, *, bank: str = "", k: int = K, count: Count = count_tokens
 ) -> RunStart | None:
-    """What a run of this task under this arm begins with; None where the arm says nothing about it.
+    """What a run of this task in this arm begins with; None if the arm does not apply to it.
 
-    Where nothing that is learned has to do with the task, a warm arm shows nothing: so would a new session begin, and
-    to leave such tasks out would be to choose the tasks that suit the arm.
+    If nothing learned is relevant to the task, a warm arm shows nothing, as a new session would. Leaving such tasks
+    out would favour the arm.
     """
     instructions = INSTRUCTIONS.format(about=task.environment.about or task.environment.name)
     if arm.rules:
@@ -168,7 +167,7 @@ def show(
 def _block(arm: Arm, task: Task, material: Material, bank: str, k: int) -> Block | None:
     if arm.template is not None:
         template = material.library.find(arm.template)
-        assert template is not None, "arms are made of templates that there are"
+        assert template is not None, "arms are only made of templates that exist"
         library = material.library
     else:
         assert arm.role is not None
@@ -222,7 +221,7 @@ def _chosen(
 
 
 def _in_order(block: Block, bank: str) -> Block:
-    """The same examples in the order of the bank, whatever the task: equal beginnings stay cached."""
+    """The same examples in the order of the bank for every task, so that equal prompts stay cached."""
     if len(block.examples) < 2:
         return block
 
@@ -239,11 +238,11 @@ _TEMPERATURE_MOST = 2.0
 
 
 class Registration(msgspec.Struct, frozen=True, kw_only=True):
-    """What is promised before the first run beside measure and contrasts: how much is run, and when it ends."""
+    """What is fixed before the first run besides measure and contrasts: how much is run, and when it stops."""
 
     tasks: int
     runs: int
-    stopping: str  # the rule by which it ends, which must not depend on results
+    stopping: str  # when it stops; must not depend on results
     # The smallest difference that would be found with the power of the plan, if all tasks that differ go one way.
     detectable: float | None = None
     # Contrasts that must not be worse, and the loss that their interval has to exclude.
@@ -274,31 +273,14 @@ def new_design(
     name: str,
     tasks: str,
     arms: Sequence[str] = ARMS,
-    part: Part = "confirmation",
     primary: Measure = PRIMARY,
-    repeats: int = 1,
-    banks: int = BANKS,
-    k: int = K,
-    temperature: float = 0.0,
-    samples: int = 4,
     seed: int = 0,
+    **settings: Any,
 ) -> Design:
-    """A design with the usual contrasts for its arms."""
-    return check_design(
-        Design(
-            name=name,
-            tasks=tasks,
-            plan=AnalysisPlan(contrasts=usual_contrasts(arms), primary=primary, seed=seed),
-            part=part,
-            arms=tuple(dict.fromkeys(arms)),
-            repeats=repeats,
-            banks=banks,
-            k=k,
-            temperature=temperature,
-            samples=samples,
-            seed=seed,
-        )
-    )
+    """A design with the usual contrasts for its arms; `settings` are further fields of a Design."""
+    plan = AnalysisPlan(contrasts=usual_contrasts(arms), primary=primary, seed=seed)
+    arms = tuple(dict.fromkeys(arms))
+    return check_design(Design(name=name, tasks=tasks, plan=plan, arms=arms, seed=seed, **settings))
 
 
 def usual_contrasts(arms: Sequence[str]) -> tuple[Contrast, ...]:
@@ -343,7 +325,7 @@ def read_design(path: Path) -> Design:
     plan = msgspec.structs.replace(plan, **texts, **shares)
     design = Design(
         name=fields["name"].text(),
-        tasks=_beside(path, fields["tasks"].text()),
+        tasks=_next_to(path, fields["tasks"].text()),
         plan=plan,
         part=fields.choice("part", PARTS, "confirmation"),
         arms=arms,
@@ -353,10 +335,10 @@ def read_design(path: Path) -> Design:
     return check_design(msgspec.structs.replace(design, **numbers))
 
 
-def _beside(path: Path, text: str) -> str:
+def _next_to(path: Path, text: str) -> str:
     """The path of tasks next to the design file, if there are any, so that it works from any working folder."""
-    beside = path.parent / text
-    return str(beside) if beside.exists() else text
+    neighbour = path.parent / text
+    return str(neighbour) if neighbour.exists() else text
 
 
 def _contrast(entry: YamlEntry, arms: Sequence[str]) -> Contrast:

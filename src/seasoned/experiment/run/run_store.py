@@ -24,7 +24,7 @@ _template = msgspec.json.Decoder(Template).decode
 
 
 class RunCount(msgspec.Struct, frozen=True):
-    """How far an experiment has come with one model on one part."""
+    """The progress of an experiment with one model on one part."""
 
     model: str
     part: str
@@ -35,7 +35,7 @@ class RunCount(msgspec.Struct, frozen=True):
 
 
 def keep_design(store: Store, design: Design, tasks_digest: str, *, now: float) -> None:
-    """Store a design, once. It cannot be changed afterwards: that would be choosing a result."""
+    """Store a design once. It cannot be changed afterwards, since that would allow choosing a result."""
     text = _encode(design).decode()
     with store.write():
         store.run(
@@ -49,8 +49,8 @@ def keep_design(store: Store, design: Design, tasks_digest: str, *, now: float) 
     if begun != design:
         changed = [name for name in Design.__struct_fields__ if getattr(begun, name) != getattr(design, name)]
         raise UsageError(
-            f"The experiment {design.name!r} was started with other {', '.join(changed)}. A design "
-            "cannot be changed: give another --name."
+            f"The experiment {design.name!r} was started with another design ({', '.join(changed)}), "
+            "which cannot be changed. Give another --name."
         )
     if row["tasks_digest"] != tasks_digest:
         raise UsageError(
@@ -112,12 +112,12 @@ def analyses(store: Store, name: str, *, model: str | None = None) -> list[Analy
 
 
 def recent_records(store: Store, model: str) -> list[TaskRun]:
-    """The last runs with a model, in any experiment: they tell how long the next ones will take."""
+    """The latest runs with a model in any experiment, to estimate how long the next ones take."""
     return [_record(row["document"]) for row in store.rows("run.of_model", {"model": model, "most": _RECENT})]
 
 
 def counts(store: Store, experiment: str) -> list[RunCount]:
-    """How far an experiment has come."""
+    """The progress of an experiment, by model and part."""
     names = RunCount.__struct_fields__
     return [
         RunCount(**{name: row[name] for name in names}) for row in store.rows("run.counts", {"experiment": experiment})
@@ -133,7 +133,7 @@ def broken_off(store: Store, experiment: str) -> int:
 def keep_material(
     store: Store, material: Mapping[Role, Template], *, task_set: str, tasks_digest: str, model: str, now: float
 ) -> None:
-    """Store what was learned on the train part. It stays out of the library: some of it is meant to do harm."""
+    """Store what was learned on the train part. It stays out of the library, since some of it is harmful on purpose."""
     with store.write():
         for role, template in material.items():
             store.run(

@@ -1,4 +1,4 @@
-"""The runner: model × arm × bank × task × repeat. If it is killed, the next start continues and repeats nothing."""
+"""Runs model × arm × bank × task × repeat. If it is killed, the next start continues where it stopped."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.session import Session, SessionRef, Usage
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import WarmBlock, keep_block
-from seasoned.template.render.placebo import Count
+from seasoned.template.render.script import Count
 from seasoned.template.render.tokens import count_tokens
 
 
 class ModelUnreachable(CannotDo):
-    """The model does not answer; what was finished until then is saved."""
+    """The model does not answer; finished runs are saved."""
 
 
 class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ class RunAgent(Protocol):
     def __call__(self, play: AgentRun, /) -> AgentRunResult: ...
 
 
-RUN_SECONDS = 300.0  # A run that takes longer is ended, and counts as it stands
+RUN_SECONDS = 300.0  # a run that takes longer is stopped, and counts with what it did
 Clock = Callable[[], float]
 
 
@@ -84,7 +84,7 @@ class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def record(self) -> TaskRun:
-        """The run before anything is known of it."""
+        """The record of the run before it starts."""
         return TaskRun(
             experiment=self.experiment,
             model=self.model,
@@ -112,8 +112,8 @@ class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a round of runs."""
 
     made: int  # runs that were made now
-    kept: int  # runs that were there from before
-    left: int  # runs that were not made, for the reason that is given
+    kept: int  # runs that existed before
+    left: int  # runs that were not made, because of `reason`
     reason: str = ""
 
 
@@ -173,7 +173,7 @@ def units_of(
                     )
                     found.append(((repeat, at, number, shown.warm), unit))
     units = [unit for _, unit in sorted(found, key=lambda pair: pair[0])]
-    # An arm that never shows anything would be a second cold arm under another name.
+    # An arm that never shows anything would just be a second cold arm.
     empty = {arm.name for arm in arms if arm.shows_examples} - {unit.arm for unit in units if unit.shown.warm}
     return [unit for unit in units if unit.arm not in empty]
 
@@ -191,7 +191,7 @@ def left_of(store: Store, units: Iterable[PlannedRun], experiment: str) -> list[
 
 
 def estimate(units: Sequence[PlannedRun], past: Sequence[TaskRun]) -> RoundEstimate:
-    """What runs will take, from earlier ones with the same model: of the same arm where there are any."""
+    """What runs will take, from earlier runs of the same model, of the same arm if there are any."""
     by_arm: dict[str, list[TaskRun]] = {}
     for record in past:
         by_arm.setdefault(record.arm, []).append(record)
@@ -228,7 +228,7 @@ def make_runs(
     clock: Clock = wall_clock,
     on_progress: Callable[[RoundProgress], None] = lambda progress: None,
 ) -> RoundResult:
-    """Make the runs that are not there yet, and keep each as it ends. ModelUnreachable says what was saved."""
+    """Make the missing runs and save each as it ends. ModelUnreachable says what was saved."""
     with open_store(store_path) as store:
         known = {record.key for name in {unit.experiment for unit in units} for record in load_records(store, name)}
         waiting = [unit for unit in units if unit.record.key not in known]

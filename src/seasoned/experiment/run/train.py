@@ -25,12 +25,11 @@ from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
-from seasoned.template.admission.clean import unclean
-from seasoned.template.admission.neutral import neutral_text
-from seasoned.template.admission.short_result import short_result
+from seasoned.template.admission.clean import neutral_text, unclean
 from seasoned.template.anonymize.call import anonymize
-from seasoned.template.anonymize.vocabulary import Vocabulary, vocabulary_of
+from seasoned.template.anonymize.words import Vocabulary, vocabulary_of
 from seasoned.template.example import INTENT_CHARS, Example, Source, Template
+from seasoned.template.library.project import short_result
 from seasoned.template.mine.miner import mine
 from seasoned.template.mine.selection import MiningOptions
 
@@ -39,7 +38,7 @@ RETRIES = 3  # requests that a run on the train part may make beyond what its ta
 WARMTH = 0.7  # temperature of every try after the first
 MOST_FAILED = 3  # failed calls of a tool that are kept for the arms that show failures
 _TRAIN = Arm(name=ARM, retries=RETRIES)
-# Every try after the first begins with what the earlier ones have shown to work: a weak model gets further so.
+# Every try after the first starts with what worked before, which helps weak models.
 _AGAIN = Arm(name=ARM, role="good", retries=RETRIES)
 _OPTIONS = MiningOptions(
     min_messages=0,
@@ -108,7 +107,7 @@ def train_units(
     with open_store(store_path) as store:
         records = [one for one in load_records(store, name) if one.model == model and one.repeat < sample]
         redactor = secrecy.redactor()
-        # As if mined when the last of them ended: the same runs give the same beginning.
+        # As if mined when the last run ended, so that the same runs give the same block.
         now = max((one.ended_at or 0.0 for one in records), default=0.0)
         so_far = {part: _mined(store, records, tasks.of(part), redactor, name=part, now=now) for part in parts}
     done = witnesses(records, tasks)

@@ -54,10 +54,10 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
 
     error: str
     argument: str | None = None
-    like: str | None = None  # A regular expression that the whole value fits
+    like: str | None = None  # a regular expression that matches the whole value
     one_of: tuple[Any, ...] | None = None
-    known: tuple[str, str] | None = None  # A table and a column in which the value stands
-    needs: str | None = None  # A state that an earlier call has set
+    known: tuple[str, str] | None = None  # a table and a column that contain the value
+    needs: str | None = None  # a state that an earlier call has set
 
     def holds(self, arguments: Mapping[str, Any], world: World) -> bool:
         if self.needs is not None and self.needs not in world.states:
@@ -99,7 +99,7 @@ class EnvironmentTool(msgspec.Struct, frozen=True, kw_only=True):
     arguments: tuple[Argument, ...] = ()
     expects: tuple[Expectation, ...] = ()
     action: Action = Action()
-    # What a session must know to use it, in one sentence; only an experiment's own arms tell it.
+    # What a session must know to use it, in one sentence; only some arms of an experiment show it.
     rule: str = ""
 
     def schema(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     about: str
     tools: tuple[EnvironmentTool, ...]
-    # Tools whose rules were other ones once: what was learned then is stale now.
+    # Tools whose rules have changed: what was learned before is stale.
     former: tuple[EnvironmentTool, ...] = ()
     files: dict[str, str] = {}
     tables: dict[str, list[dict[str, Any]]] = {}

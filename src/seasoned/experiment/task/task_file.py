@@ -35,7 +35,7 @@ _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _SHOWN_CHARS = 60
-# An alias may refer to its own parent, which would never end.
+# An alias may refer to its own parent, which would recurse forever.
 _DEEPEST = 40
 
 
@@ -94,7 +94,7 @@ class YamlEntry:
         return found
 
     def named(self, expected: str = "a mapping of names and values") -> dict[str, YamlEntry]:
-        """The values of a mapping by name, whatever the names are."""
+        """The values of a mapping by name; any names are allowed."""
         if self._node.id != "mapping":
             raise self.fail(expected)
         found: dict[str, YamlEntry] = {}
@@ -119,7 +119,7 @@ class YamlEntry:
         return bool(self._node.id == "mapping")
 
     def text(self) -> str:
-        """A text; an unquoted number or date is taken as it is written."""
+        """A text; an unquoted number or date stays as written."""
         if self._node.id != "scalar" or (self._node.style is None and self._node.value in ("", "~", "null")):
             raise self.fail("a text")
         return str(self._node.value)
@@ -149,7 +149,7 @@ class YamlEntry:
         return text
 
     def value(self) -> Any:
-        """The value as JSON would have it. Dates, `yes` and `no` stay the texts that they are written as."""
+        """The value as in JSON. Dates, `yes` and `no` stay text."""
         return _yaml_value(self, self._node, _DEEPEST)
 
     def _shown(self) -> str:
@@ -208,7 +208,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 BUILT_IN = {"conventions": "conventions", "plain": "plain", "multi-step": "multi_step"}
 _FOLDER = Path(__file__).parent / "task_sets"
 _ENDINGS = (".yaml", ".yml")
-STEPS = 3  # requests to the model in a run, where a task does not say
+STEPS = 3  # requests to the model in a run, unless the task says otherwise
 _VALUE = ("is", "like", "contains", "one_of")
 _CONDITIONS = ("called", "not_called", "file", "table", "answer", "expression")
 _ACTIONS = ("finds", "adds", "changes", "removes", "by", "gives", "reads", "writes", "lists", "sets", "result")
@@ -247,7 +247,7 @@ class TaskSet(msgspec.Struct, frozen=True):
 
     name: str
     tasks: tuple[Task, ...]
-    digest: str  # of the files, so that runs of an older wording are not mixed with new ones
+    digest: str  # of the files, so that runs of older tasks are not mixed with new ones
 
     def of(self, part: str) -> tuple[Task, ...]:
         return tuple(task for task in self.tasks if task.part == part)
@@ -356,7 +356,7 @@ def _condition(entry: YamlEntry, offered: Sequence[str]) -> Condition:
     arguments = fields.get("with") or fields.get("where")
     value = {name: one for name, one in fields.items() if name in _VALUE}
     if value and kind != "file":
-        raise next(iter(value.values())).fail("it beside 'file'; a value of an argument stands under 'with'")
+        raise next(iter(value.values())).fail("it together with 'file'; the value of an argument goes under 'with'")
     return Condition(
         place=entry.place,
         arguments=tuple((name, _wanted(one)) for name, one in arguments.named().items()) if arguments else (),
@@ -464,7 +464,7 @@ def _action(fields: YamlFields, arguments: Sequence[str]) -> Action:
                 raise UsageError(f"{one.place}: {name!r} is not an argument: expected {', '.join(arguments)}.")
             by[name] = one.text()
     elif set(texts) & {"finds", "changes", "removes"}:
-        raise next(fields[name] for name in texts).fail("'by' beside it: an argument and the column it names")
+        raise next(fields[name] for name in texts).fail("'by' as well: an argument and the column it names")
     return Action(
         by=tuple(by.items()),
         gives=fields.texts("gives"),

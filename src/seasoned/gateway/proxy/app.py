@@ -1,4 +1,4 @@
-"""The proxy: requests pass unchanged to their upstream, and answers back, while both are read on the side."""
+"""The proxy: passes requests to their upstream and answers back unchanged, and reads both on the side."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from seasoned.errors import Denied
 from seasoned.gateway.accounting import PREFIX, Budgets, Ended, GatewayKey, KeyCache, UsageJournal
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.metrics import CONTENT_TYPE, GatewayMetrics
-from seasoned.gateway.proxy.exchange import Exchange
+from seasoned.gateway.proxy.exchange import APIS, Exchange, find_api
+from seasoned.gateway.proxy.exchange import WireApi as Wire
 from seasoned.gateway.proxy.upstream import Headers, UpstreamReply, Upstreams, UpstreamUnreachable, request_headers
 from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
 from seasoned.gateway.settings import Api, GatewaySettings, Upstream
 from seasoned.gateway.telemetry import Telemetry
-from seasoned.gateway.wire.api import APIS, find_api
-from seasoned.gateway.wire.api import WireApi as Wire
 from seasoned.gateway.wire.request import ApiRequest
 
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 408: "timeout_error"}
@@ -71,8 +70,8 @@ async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
 
 
 async def _next_piece(receive: Receive, seconds: float) -> Message:
-    # If the event loop was late, the data and the time-out arrive together: the second try takes the data, so that
-    # the client is not blamed.
+    # If the event loop was late, the data and the timeout arrive together. The second try takes the data, so that a
+    # fast client is not refused.
     for wait in (seconds, 0):
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
@@ -83,7 +82,7 @@ async def _next_piece(receive: Receive, seconds: float) -> Message:
 async def run_while_there(receive: Receive, work: Coroutine[Any, Any, None]) -> None:
     """Run work for a client; if it disconnects the work is cancelled, and with it the upstream's."""
     working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_left(receive))
+    leaving = asyncio.ensure_future(_wait_for_disconnect(receive))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -101,7 +100,7 @@ async def run_while_there(receive: Receive, work: Coroutine[Any, Any, None]) -> 
                 await working
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     message: Message = await receive()
     while message["type"] != "http.disconnect":
         message = await receive()
@@ -302,7 +301,7 @@ class Gateway:
         if scope.get("scheme") == "https" or asked in self._hosts:
             return None
         name = host_name(f"//{asked}")
-        # A request without a host comes from a client that no browser can be.
+        # A request without a host cannot come from a browser.
         if not asked or is_known_host(name, self._names):
             if len(self._hosts) < _MOST_HOSTS:
                 self._hosts.add(asked)
@@ -349,30 +348,23 @@ class Gateway:
         return key
 
     async def _exchange(
-        self,
-        scope: Scope,
-        target: bytes,
-        headers: Headers,
-        body: bytes,
-        send: Send,
-        api: Api,
-        key: GatewayKey | None,
+        self, scope: Scope, target: bytes, headers: Headers, body: bytes, send: Send, api: Api, key: GatewayKey | None
     ) -> None:
         began = time.perf_counter()
         if (
             scope["method"] == "GET"
             and scope["path"] == _MODELS_PATH
-            and await self._joined(target, headers, send, api, key)
+            and await self._answer_models(target, headers, send, api, key)
         ):
             return
         wire = _wire(scope)
-        asked, conversation = self._understood(scope["path"], wire, headers, body, "" if key is None else key.name)
+        asked, conversation = self._parse_request(scope["path"], wire, headers, body, "" if key is None else key.name)
         upstream = self._upstreams.choose(api, _model(asked, body) if scope["method"] == "POST" else None)
         owner = "" if key is None else key.name
-        exchange = None if wire is None else self._opened(scope["path"], wire, upstream, owner)
+        exchange = None if wire is None else self._open_exchange(scope["path"], wire, upstream, owner)
         if exchange is not None:
             exchange.body, exchange.asked, exchange.conversation = body, asked, conversation
-            body = await self._changed(exchange, body, headers)
+            body = await self._change_body(exchange, body, headers)
         sent = request_headers(
             headers,
             api=upstream.api,
@@ -380,13 +372,13 @@ class Gateway:
             key=self._upstreams.own_key(upstream),
             is_streamed=asked is not None and asked.is_stream,
         )
-        # Still 0 at the end if the client left before an answer began.
+        # Stays 0 if the client disconnected before an answer began.
         status = 0
         try:
             reply = await self._upstreams.send(upstream, scope["method"], target, sent, body)
             status = reply.status
             try:
-                await self._bring(reply, exchange, send, began)
+                await self._forward_answer(reply, exchange, send, began)
             finally:
                 reply.close()
         except UpstreamUnreachable as error:
@@ -395,7 +387,9 @@ class Gateway:
         finally:
             self._measure(exchange, upstream, headers, status, time.perf_counter() - began)
 
-    async def _joined(self, target: bytes, headers: Headers, send: Send, api: Api, key: GatewayKey | None) -> bool:
+    async def _answer_models(
+        self, target: bytes, headers: Headers, send: Send, api: Api, key: GatewayKey | None
+    ) -> bool:
         """Answer with the models of several upstreams; False if there is only one, or none gave a list."""
         among = self._upstreams.speaking(api)
         if len(among) < 2:
@@ -407,7 +401,7 @@ class Gateway:
             await say(send, 200, listed)
         return listed is not None
 
-    def _opened(self, path: str, wire: Wire, upstream: Upstream, owner: str) -> Exchange | None:
+    def _open_exchange(self, path: str, wire: Wire, upstream: Upstream, owner: str) -> Exchange | None:
         with self._failures.shield("read"):
             return Exchange(
                 api=wire,
@@ -428,7 +422,7 @@ class Gateway:
             if self._telemetry is not None and exchange is not None:
                 self._telemetry.tell(exchange, upstream, headers, status=status or 499, seconds=seconds)
 
-    def _understood(
+    def _parse_request(
         self, path: str, wire: Wire | None, headers: Headers, body: bytes, owner: str
     ) -> tuple[ApiRequest | None, GatewayConversation | None]:
         if wire is None or path == _EMBEDDINGS:
@@ -441,7 +435,7 @@ class Gateway:
                 conversation = self._conversations.recognise(asked, headers, path=path, owner=owner)
         return asked, conversation
 
-    async def _changed(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
+    async def _change_body(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
         """The body to send: with its block, and asking for the usage if the stream would not report it."""
         asked = exchange.asked
         if asked is None:
@@ -449,7 +443,7 @@ class Gateway:
         if self._warming is not None and exchange.conversation is not None:
             with self._failures.shield("provision"):
                 body = await self._warming.warm(exchange, body, headers)
-            # Apart from the block: it must be in every request, whatever happens to a hint.
+            # Separate from the block, which must be in every request even if a hint fails.
             with self._failures.shield("provision"):
                 body = await self._warming.hint(exchange, body, headers)
         if asked.is_stream and not asked.wants_usage:
@@ -459,7 +453,7 @@ class Gateway:
                     body, exchange.takes_usage_out = asking, True
         return body
 
-    async def _bring(self, reply: UpstreamReply, exchange: Exchange | None, send: Send, began: float) -> None:
+    async def _forward_answer(self, reply: UpstreamReply, exchange: Exchange | None, send: Send, began: float) -> None:
         """Pass the answer on as it arrives. An answer that breaks off also breaks off for the client."""
         headers = reply.headers
         if exchange is not None:
@@ -479,14 +473,14 @@ class Gateway:
                     out = exchange.feed(chunk)
                     # A client may leave right after the last event, so the usage is written before that is sent.
                     if exchange.is_ending(chunk):
-                        self._journalise(exchange, "complete", began)
+                        self._write_journal(exchange, "complete", began)
                 if out:
                     await send({"type": "http.response.body", "body": out, "more_body": True})
             ended = "complete"
             rest = b""
             if exchange is not None:
                 rest = exchange.end()
-                self._journalise(exchange, ended, began)
+                self._write_journal(exchange, ended, began)
             await send({"type": "http.response.body", "body": rest})
         except UpstreamUnreachable:
             ended = "broken"
@@ -497,7 +491,7 @@ class Gateway:
             if exchange is not None:
                 self._finish(exchange, ended, began)
 
-    def _journalise(self, exchange: Exchange, ended: Ended, began: float) -> None:
+    def _write_journal(self, exchange: Exchange, ended: Ended, began: float) -> None:
         """Write what an answer used to the journal, before its end is passed on, unless it is there already."""
         if not exchange.is_accounted:
             return
@@ -507,7 +501,7 @@ class Gateway:
                 self._journal.append(exchange.entry)
 
     def _finish(self, exchange: Exchange, ended: Ended, began: float) -> None:
-        self._journalise(exchange, ended, began)
+        self._write_journal(exchange, ended, began)
         if (entry := exchange.entry) is None:
             return
         with self._failures.shield("telemetry"):

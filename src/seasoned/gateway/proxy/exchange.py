@@ -1,10 +1,11 @@
-"""One request and what is read of its answer while it passes."""
+"""One request, the API it speaks, and what is read of its answer while it passes."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Literal, NamedTuple
 from uuid import uuid4
 
 import msgspec
@@ -12,8 +13,41 @@ import msgspec
 from seasoned.gateway.accounting import Ended, UsageEntry
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.record.conversations import GatewayConversation
-from seasoned.gateway.wire.api import WireApi
-from seasoned.gateway.wire.request import ApiRequest, ApiResponse, StreamReader
+from seasoned.gateway.wire import anthropic, chat, responses
+from seasoned.gateway.wire.event_stream import EventStream
+from seasoned.gateway.wire.request import ApiName, ApiRequest, ApiResponse
+from seasoned.template.block import Format
+
+
+class WireApi(NamedTuple):
+    """One API on the wire."""
+
+    name: ApiName
+    # The format of blocks in its requests.
+    format: Format
+    read_request: Callable[[bytes], ApiRequest | None]
+    insert_block: Callable[[bytes, bytes], bytes]
+    follow_results: Callable[[bytes, dict[str, str]], bytes]
+    ask_for_usage: Callable[[bytes], bytes | None]
+    read_response: Callable[[bytes], ApiResponse]
+    open_stream: Callable[..., EventStream]
+
+
+def _api(name: ApiName, format: Format, module: ModuleType) -> WireApi:
+    return WireApi(name, format, *[getattr(module, field) for field in WireApi._fields[2:]])
+
+
+# Keyed by how the path ends.
+APIS: dict[str, WireApi] = {
+    "/v1/chat/completions": _api("chat", "openai", chat),
+    "/v1/responses": _api("responses", "responses", responses),
+    "/v1/messages": _api("anthropic", "anthropic", anthropic),
+}
+
+
+def find_api(path: str) -> WireApi | None:
+    """The API that a path belongs to, by its end; None for any other path, which is passed on unread."""
+    return next((api for end, api in APIS.items() if path.endswith(end)), None)
 
 
 class FinishedExchange(msgspec.Struct, kw_only=True):
@@ -32,7 +66,7 @@ class FinishedExchange(msgspec.Struct, kw_only=True):
 
 _MOST_WHOLE = 32 * 1024 * 1024
 _LONGEST_SIGN = 32
-# What stands in the last event of a stream. Text of a model may say it too, which only costs a second entry.
+# Found in the last event of a stream. A model's text may contain it too, which only costs a second entry.
 _ENDS = (b"[DONE]", b"message_stop", b"response.completed", b"response.incomplete", b"response.failed")
 
 
@@ -40,7 +74,7 @@ AnswerForm = Literal["stream", "whole", "unread"]
 
 
 class Exchange:
-    """A request and its answer. What cannot be read still passes."""
+    """A request and its answer. What cannot be read is still passed on."""
 
     def __init__(
         self, *, api: WireApi, at: float, upstream: str, key_name: str, failures: Failures, purpose: str = "unread"
@@ -59,11 +93,11 @@ class Exchange:
         self.answer: ApiResponse | None = None
         self.entry: UsageEntry | None = None
         self.way: AnswerForm = "unread"
-        # Until something of the body came.
+        # Until the first piece of the body arrived.
         self.first_seconds: float | None = None
         self._purpose = purpose
         self._failures = failures
-        self._stream: StreamReader | None = None
+        self._stream: EventStream | None = None
         self._encoding = b""
         self._held: list[bytes] = []
         self._size = 0
@@ -100,11 +134,11 @@ class Exchange:
             held = self._stream.held
             with self._failures.shield("read"):
                 return self._stream.feed(chunk)
-            # From here on it passes unread. Held bytes go out first, so that nothing is lost or repeated.
+            # From here on it is passed on unread. Held bytes go first, so that nothing is lost or repeated.
             self.way = "unread"
             return held + chunk
         if self.way == "whole":
-            # An answer that comes whole is held until it is accounted for, because its last byte is its end.
+            # An answer in one piece is held until it is accounted for, because its last byte ends it.
             self._held.append(chunk)
             self._size += len(chunk)
             if self._size > _MOST_WHOLE:
@@ -132,7 +166,7 @@ class Exchange:
         if self.way == "whole":
             rest = self._release()
             with self._failures.shield("read"):
-                self.answer = self.api.read_response(_decoded(rest, self._encoding))
+                self.answer = self.api.read_response(_decompress(rest, self._encoding))
             return rest
         return b""
 
@@ -160,7 +194,7 @@ class Exchange:
         if answer.error is not None and ended == "complete":
             ended = "broken"
         elif ended == "cancelled" and answer.finish is not None and answer.usage is not None:
-            # Many clients leave as soon as the last event has come.
+            # Many clients disconnect as soon as they have the last event.
             ended = "complete"
         before = self.entry
         if before is not None and (before.ended, before.raw) == (ended, answer.raw_usage):
@@ -191,7 +225,7 @@ class Exchange:
         return held
 
 
-def _decoded(body: bytes, encoding: bytes) -> bytes:
+def _decompress(body: bytes, encoding: bytes) -> bytes:
     """Undo a content encoding."""
     if encoding in (b"gzip", b"x-gzip"):
         return zlib.decompressobj(wbits=31).decompress(body, _MOST_WHOLE)
@@ -199,6 +233,6 @@ def _decoded(body: bytes, encoding: bytes) -> bytes:
         try:
             return zlib.decompressobj().decompress(body, _MOST_WHOLE)
         except zlib.error:
-            # Some send it without the frame that the name stands for.
+            # Some servers send raw deflate, without the zlib header.
             return zlib.decompressobj(wbits=-15).decompress(body, _MOST_WHOLE)
     return body

@@ -62,7 +62,7 @@ def request_headers(
     left_out = {b"host", b"content-length", b"expect", *(CREDENTIALS if is_ours else ())}
     kept = []
     for name, value in passed_on(headers):
-        # A gateway key must not reach an upstream in any header, whatever its name.
+        # A gateway key must not reach an upstream in any header.
         if name in left_out or name.startswith(_OUR_HEADERS) or _OUR_KEYS in value:
             continue
         if name == b"accept-encoding":
@@ -327,10 +327,10 @@ class Upstreams:
 
 
 class _CheckedConnector(aiohttp.TCPConnector):
-    """Never hands out a connection that the upstream has closed meanwhile.
+    """Never hands out a connection that the upstream has closed.
 
-    The event loop may not have noticed the end yet, and a request that is sent into it could not be repeated: one
-    must guess whether the upstream took it.
+    The event loop may not have noticed yet, and a request sent on such a connection cannot be repeated safely: the
+    upstream may have received it.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -350,7 +350,7 @@ class _CheckedConnector(aiohttp.TCPConnector):
 
 
 def _has_news(transport: Any) -> bool:
-    """Whether something arrived on an idle connection: its end, or bytes that belong to no request."""
+    """Whether an idle connection was closed or received bytes that belong to no request."""
     made = None if transport is None or transport.is_closing() else transport.get_extra_info("socket")
     if made is None:
         return True
@@ -372,7 +372,7 @@ def _header_text(value: bytes) -> str:
 def _check_head(response: aiohttp.ClientResponse, proxy: EnvironmentProxy | None) -> None:
     """Refuse answers that can be read in two ways, and a proxy that asks us for a password."""
     if proxy is not None and response.status == _PROXY_AUTHENTICATION_REQUIRED:
-        # The client cannot do anything about the proxy's password: it gets a 502 that says so.
+        # The client does not have the proxy's password, so it gets a 502 that says so.
         raise _AnswerRefused(_proxy_refusal(response.status, proxy))
     if not 200 <= response.status <= 599 or {"Transfer-Encoding", "Content-Length"} <= set(response.headers):
         raise _AnswerRefused("RemoteProtocolError")
@@ -391,7 +391,7 @@ def _route(upstream: Upstream, environment: Mapping[str, str]) -> _UpstreamRoute
 def _tls_context() -> Any:
     import httpx2
 
-    # The same certificates that every other request of ours is checked with, SSL_CERT_FILE included.
+    # The same certificates as for all our other requests, SSL_CERT_FILE included.
     context = httpx2.create_ssl_context()
     context.set_alpn_protocols(["http/1.1"])
     return context
@@ -424,10 +424,10 @@ _REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] 
     (aiohttp.ClientResponseError, "RemoteProtocolError"),
     (aiohttp.ClientConnectorError, "ConnectError"),
     (aiohttp.ClientOSError, "ReadError"),
-    # A host name that cannot be one.
+    # An invalid host name.
     ((UnicodeError, aiohttp.InvalidURL), "ConnectError"),
     (OSError, "ConnectError"),
-    # A header that would end the line before its time.
+    # A header value with a line break in it.
     (ValueError, "LocalProtocolError"),
 )
 

@@ -23,7 +23,7 @@ Purpose = Literal["turn", "title", "compaction", "subagent", "review", "count", 
 
 OWN_HEADER = "x-seasoned-session"
 PURPOSE_HEADER = "x-seasoned-purpose"
-# Who keeps a session of an agent that does not say who it is.
+# The agent of sessions whose client does not identify itself.
 AGENT = "gateway"
 CLAUDE_CODE = "claude-code"
 CODEX = "codex"
@@ -42,7 +42,7 @@ _COMPACTION_PROMPT = re.compile(
     r"|You are a summarization agent creating a context checkpoint"
     r"|Your task is to create a detailed summary of (?:the conversation|this conversation|our conversation))"
 )
-# Behind what the user said last, where that has no answer yet.
+# Follows the user's last prompt if that has no answer yet.
 _COMPACTION_LINE = "\nCRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n"
 _REVIEW_PROMPT = re.compile(
     r"\s*Review the conversation above and (?:consider saving to memory|update (?:the skill library|two things))"
@@ -54,7 +54,7 @@ class RequestIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """The conversation of a request, who named it, and what the request is for."""
 
     ref: SessionRef
-    # The header or field that named it; `content` where only the words of the request did.
+    # The header or field that named it; `content` if only the words of the request did.
     named_by: str
     purpose: Purpose = "turn"
     parent: SessionRef | None = None
@@ -141,7 +141,7 @@ def _claude_code(session: str, agent_id: str | None, named_by: str) -> RequestId
     main = SessionRef(CLAUDE_CODE, session)
     if agent_id is None:
         return RequestIdentity(ref=main, named_by=named_by)
-    # As the files of Claude Code are read, so that both are the same session.
+    # The same name that the reader of Claude Code's files uses, so that both are one session.
     apart = SessionRef(CLAUDE_CODE, f"{session}/agent-{agent_id}")
     return RequestIdentity(ref=apart, named_by=named_by, parent=main, relation="subagent")
 
@@ -174,14 +174,14 @@ def _by_body(asked: ApiRequest, owner: str, find_chain: Callable[[str], SessionR
     first = next((m.text for m in asked.messages if m.role == "user" and not m.synthetic), None)
     if first is None:
         return None
-    # A user's id is the same in all of the user's conversations: it tells users apart, and the words the rest.
+    # A user id is the same in all conversations of a user, so the words tell those apart.
     named = _digest(owner, asked.user_id or "", asked.system, first)
     by = "content" if asked.user_id is None else "metadata.user_id"
     return RequestIdentity(ref=SessionRef(AGENT, named), named_by=by)
 
 
 def _session_of_user(user_id: str | None) -> str | None:
-    """The session that Claude Code writes into the id of its user, in either of its ways."""
+    """The session id inside Claude Code's user id, in either of its formats."""
     if user_id is None:
         return None
     if old := _OLD_USER_ID.search(user_id):
@@ -211,7 +211,7 @@ def _digest(*parts: str) -> str:
 
 
 _MOST = 20_000
-# How names begin that are kept beside the ids of answers. No provider gives such ids.
+# Prefixes of names that are stored like the ids of answers. No provider uses them for its ids.
 _ANSWER, _FORK = "answer:", "fork:"
 
 
@@ -244,7 +244,7 @@ class ConversationIndex:
         self._most = most
         self._owners: OrderedDict[str, str] = OrderedDict()
         self._chains: OrderedDict[str, SessionRef] = OrderedDict()
-        # By the mark of an answer, and by the name of a fork: the conversation that a fork goes on from.
+        # The origin of a fork, by the mark of an answer and by the name of the fork.
         self._origins: OrderedDict[str, SessionRef] = OrderedDict()
 
     def load(self, store: Store) -> None:
@@ -282,7 +282,7 @@ class ConversationIndex:
     def answered(
         self, conversation: GatewayConversation | None, asked: ApiRequest | None, answer: ApiResponse | None
     ) -> None:
-        """Remember whose answer it is: the next request may name it and nothing else, or repeat it by a new name."""
+        """Remember whose answer it is: the next request may name only that, or repeat it under a new name."""
         if conversation is None or answer is None:
             return
         if answer.id is not None:
@@ -292,7 +292,7 @@ class ConversationIndex:
             _remember(self._origins, mark, conversation.root, self._most)
 
     def _origin(self, ref: SessionRef, asked: ApiRequest, owner: str, *, is_new: bool) -> SessionRef | None:
-        """The conversation that one is a fork of. Only a name that first comes up with a history can be a fork."""
+        """The conversation that this one was forked from. Only a new name that comes with a history can be a fork."""
         name = fork_mark(ref)
         if not is_new:
             return self._origins.get(name)
@@ -301,7 +301,7 @@ class ConversationIndex:
             return None
         answer = asked.messages[first]
         found = self._origins.get(_mark(asked.messages[:first], answer.text, answer.calls))
-        # What another key's client was shown is not for this one.
+        # What a client with another key was shown must not reach this one.
         if found is None or found == ref or self._owners.get(str(found)) != owner:
             return None
         _remember(self._origins, name, found, self._most)
@@ -318,7 +318,7 @@ class ConversationIndex:
 
 
 def answer_mark(asked: ApiRequest, answer: ApiResponse) -> str | None:
-    """What tells an answer from others wherever it is repeated: what was said before it, and its calls or words."""
+    """Identifies an answer wherever it is repeated: by the prompt before it, and its calls or words."""
     return _mark(asked.messages, answer.text, answer.calls) if answer.messages else None
 
 

@@ -23,9 +23,9 @@ from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.store import Database, Store
 from seasoned.template.example import Example
 from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
-from seasoned.template.library.storage import Library, State, current, set_state
+from seasoned.template.library.storage import Library, State, cached_library, set_state
 
-# Of one example: a change of its convention before them would have been noticed long ago.
+# The newest lineages of one example. An older change would have been noticed long ago.
 _MOST_LINEAGES = 40
 _MOST_AT_ONCE = 100
 _FIRST_BLOCKS = 2000
@@ -68,7 +68,7 @@ class ExampleWatch:
     def look(self, store: Store, database: Database, *, now: float) -> list[str]:
         """Suspend, restore or retire examples by the evidence; returns a sentence for each decision."""
         self._next_look = now + _LOOK_SECONDS
-        library = current(store, now=now)
+        library = cached_library(store, now=now)
         if not library.templates:
             self._grown.clear()
             self._next_effects = now + _EFFECT_SECONDS
@@ -95,7 +95,7 @@ class ExampleWatch:
             if row is not None:
                 changed |= self._read(store, row["id"], watched)
             del self._grown[session]
-            # The event loop gets its turn between two of them.
+            # Let the event loop run in between.
             time.sleep(_PAUSE_SECONDS)
         if not changed:
             return []
@@ -156,7 +156,7 @@ class ExampleWatch:
             kept.popitem(last=False)
 
     def _usual(self, store: Store, tool: str, now: float) -> float | None:
-        """How often calls of a tool fail in the newest sessions that were shown nothing; None where there are none."""
+        """How often calls of a tool fail in the newest sessions that were shown nothing; None if there are none."""
         at, known = self._rates.get(tool, (float("-inf"), None))
         if now - at < _RATE_SECONDS:
             return known
@@ -193,7 +193,7 @@ class _ExampleEffects:
         self._has_warned = False
 
     def retire(self, store: Store, database: Database, *, now: float) -> list[str]:
-        """Retire the examples whose effect lies below zero."""
+        """Retire examples whose effect is below zero."""
         # An optional library: only experiments need it.
         if find_spec("numpy") is None:
             if not self._has_warned:
@@ -229,7 +229,7 @@ def _sentence(example_id: str, state: State, reason: str) -> str:
 
 
 def _slim(track: Track, tool: str) -> Track:
-    """Only what the guard asks for: the calls of one tool, without what they said."""
+    """Only what the guard needs: the calls of one tool, without their results."""
     calls = tuple(_bare(call) for call in track.counted() if call.tool == tool)
     return Track(ref=track.ref, messages=0, calls=calls, root=track.root, started=track.started)
 

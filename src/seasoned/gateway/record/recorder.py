@@ -40,7 +40,7 @@ _AT_ONCE = 32
 _BATCHES = 6
 _PAUSE_SECONDS = 0.001
 _STOP_SECONDS = 10.0
-# Agents call their model every few seconds; after so long a turn is over, or the agent has gone.
+# Agents call their model every few seconds; after this long a turn is over, or the agent has exited.
 QUIET_SECONDS = 60.0
 _MOST_HEARD = 10_000
 _log = logging.getLogger("seasoned.gateway")
@@ -80,8 +80,10 @@ class StoreCache:
 
 
 class QuietConversations:
-    """When each conversation that is not yet learned from was last heard; one that went quiet is learned from in the
-    background. Used by the recorder's thread only."""
+    """Finds conversations that went quiet, and has a background process learn from them.
+
+    Used by the recorder's thread only.
+    """
 
     def __init__(self, home: str) -> None:
         self._home = home
@@ -95,7 +97,7 @@ class QuietConversations:
             self._heard.popitem(last=False)
 
     def look(self, now: float) -> bool:
-        """Have those that went quiet learned from; returns whether there were any."""
+        """Learn from those that went quiet; returns whether there were any."""
         found = False
         while self._heard and next(iter(self._heard.values())) <= now - QUIET_SECONDS:
             self._heard.popitem(last=False)
@@ -144,7 +146,7 @@ class GatewayRecorder:
         self._clock = clock
         self._quiet = QuietConversations(str(config.home))
         self._given: deque[FinishedExchange] = deque()
-        # Each is changed by one thread alone: of two that add to one number at once, one is lost.
+        # Two counters, each changed by one thread only: concurrent additions to one number would be lost.
         self._taken_bytes = self._written_bytes = 0
         self.counts = RecordedCounts()
         self._recorded: list[str] = []
@@ -196,7 +198,7 @@ class GatewayRecorder:
             is_behind = self._round()
         while self._round():
             pass
-        # Once more for what the last one only made known.
+        # Once more for what the last round only noted.
         self._round()
         with self._failures.shield("learn"):
             self._quiet.close()
@@ -224,7 +226,7 @@ class GatewayRecorder:
                 self._database = open_database(self._config)
             for path, entries in self._journal.take():
                 try:
-                    add_entries(self._database, entries, self._priced)
+                    add_entries(self._database, entries, self._price_entry)
                 except StoreError:
                     if path is None:
                         self._journal.put_back(entries)
@@ -247,7 +249,7 @@ class GatewayRecorder:
             self.counts.unpriced += price.usd is None
         self._prices.clear()
 
-    def _priced(self, entry: UsageEntry) -> EntryCost:
+    def _price_entry(self, entry: UsageEntry) -> EntryCost:
         """What an entry cost. If pricing fails the cost is unknown, and the entry still counts."""
         found = EntryCost()
         with self._failures.shield("price"):
@@ -271,7 +273,7 @@ class GatewayRecorder:
             for _ in range(_BATCHES):
                 batch = list(islice(self._given, _AT_ONCE))
                 self._write_batch(self._archive, batch)
-                # The event loop gets its turn between two of them.
+                # Let the event loop run in between.
                 time.sleep(_PAUSE_SECONDS)
                 if not self._given:
                     break

@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from seasoned.agent.loop.record import ConversationInfo, RecordedConversation, Recorder
+from seasoned.agent.loop.record import ConversationInfo, RecordedConversation, Recorder, read_stored
 from seasoned.gateway.proxy.exchange import FinishedExchange
 from seasoned.gateway.record.conversations import answer_mark, fork_mark, ref_apart
 from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse
-from seasoned.history.builder import SessionBuilder
-from seasoned.history.reader.seasoned_db import NAME, read_message
 from seasoned.redact.key import Secrecy
 from seasoned.scan.aggregates import update_aggregates
 from seasoned.session import Message, Result, SessionRef, ToolCall
@@ -42,18 +40,18 @@ _SUMMARY_OPENINGS = (
 
 
 class KnownConversation(msgspec.Struct, frozen=True):
-    """What is known of a conversation: digests only, so that it can be stored although texts are redacted."""
+    """What is known of a conversation: only digests, so it can be stored although texts are redacted."""
 
     # The pieces of the conversation as the last request and its answer left it.
     view: tuple[str, ...] = ()
-    # Of every list of pieces that was met so far, each beginning; the newest last.
+    # Every beginning of every list of pieces seen so far, the newest last.
     beginnings: tuple[str, ...] = ()
     calls: frozenset[str] = frozenset()
     results: frozenset[str] = frozenset()
     # Which beginning an answer ended, by its id.
     answers: dict[str, str] = {}
     end: str = ""
-    # The last request was one for a summary: the next turn may begin with it.
+    # Whether the last request asked for a summary, with which the next turn may begin.
     is_compacting: bool = False
 
 
@@ -62,19 +60,19 @@ class NewMessages(msgspec.Struct, frozen=True, kw_only=True):
 
     asked: tuple[Message, ...] = ()
     answered: tuple[Message, ...] = ()
-    # Of the `tool` messages among them, with what was recorded beside their text.
+    # The results of the `tool` messages among them.
     results: dict[str, Result] = {}
     # Pieces that the conversation had, and this request no longer carries: edited, rewound or compacted.
     dropped: int = 0
-    # A summary stands for what was dropped; it is the message that is marked so.
+    # Whether a summary replaces what was dropped; its message is marked.
     is_compacted: bool = False
 
 
 class _ConversationPiece(NamedTuple):
-    """What can be new by itself: something said, one call, one result."""
+    """One text, call or result, each of which can be new by itself."""
 
     key: str
-    # The message that it is in, and the position of the call where it is one.
+    # The index of its message, and for a call its position there.
     place: tuple[int, int | None]
 
 
@@ -84,34 +82,34 @@ def find_new_messages(
     """The conversation after one exchange, and what the exchange added. `key` makes the digests useless elsewhere."""
     pieces = _pieces(asked.messages, key)
     goes_on = asked.previous_response_id is not None or asked.conversation is not None
-    chain = _extended([_start(known, asked)], pieces, key)
+    chain = _extend_chain([_start(known, asked)], pieces, key)
     same = 0 if goes_on else _common_start(known.view, pieces)
     met = set(known.beginnings)
     common = next((count for count in range(len(pieces), same, -1) if chain[count] in met), same)
-    # A request that goes on from an older beginning is compared with that one alone, and not with the newest.
+    # A request that continues an older beginning is compared with that one only, not with the newest.
     before = () if goes_on or common > same else known.view[same:]
     copies, dropped = _align(before, pieces[common:])
     told = known.calls | known.results
     new = [piece for at, piece in enumerate(pieces[common:]) if at not in copies and piece.key not in told]
-    said = _rebuilt(asked.messages, new)
+    said = _keep_new(asked.messages, new)
     is_compacted = dropped > 0 and _is_summarised(known, said)
     reply = () if answer is None else _with_own_ids(answer, asked)
     replied = _pieces(reply, key)
-    chain = _extended(chain, replied, key)
+    chain = _extend_chain(chain, replied, key)
     view = tuple([piece.key for piece in [*pieces, *replied]])
     if is_compacted:
-        # What a summary replaced does not come back: an id that is met again is another call.
+        # What a summary replaced does not come back: the same id again is a new call.
         known = msgspec.structs.replace(known, calls=frozenset(), results=frozenset())
     after = KnownConversation(
         view=known.view + view if goes_on else view,
         beginnings=_newest(known.beginnings, chain[1:]),
         calls=known.calls.union([one for one in view if one.startswith(_CALL)]),
         results=known.results.union([one for one in view if one.startswith(_RESULT)]),
-        answers=_noted(known.answers, asked, answer, chain[-1]),
+        answers=_add_answer(known.answers, asked, answer, chain[-1]),
         end=chain[-1],
     )
     news = NewMessages(
-        asked=_marked(said) if is_compacted else said,
+        asked=_mark_summary(said) if is_compacted else said,
         answered=reply,
         results={one.answers: asked.results[one.answers] for one in said if one.answers in asked.results},
         dropped=dropped,
@@ -156,14 +154,14 @@ def _align(before: tuple[str, ...], rest: list[_ConversationPiece]) -> tuple[set
         dropped += end - start
         heard = [one for one in before[start:end] if one.startswith(_ASSISTANT)]
         repeated = [at for at in range(new_start, new_end) if rest[at].key.startswith(_ASSISTANT)]
-        # The model's words were heard when it said them: others in their place are the client's spelling of them.
+        # The model's words were recorded when it said them: different words in their place are the client's rendering.
         if heard and repeated:
             dropped -= len(heard)
             copies.update(repeated)
     return copies, dropped
 
 
-def _rebuilt(messages: tuple[Message, ...], new: list[_ConversationPiece]) -> tuple[Message, ...]:
+def _keep_new(messages: tuple[Message, ...], new: list[_ConversationPiece]) -> tuple[Message, ...]:
     """The messages reduced to what is new."""
     places = {piece.place for piece in new}
     found = []
@@ -194,7 +192,7 @@ def _is_summarised(known: KnownConversation, said: tuple[Message, ...]) -> bool:
     return bool(prompts) and (known.is_compacting or any(text.startswith(_SUMMARY_OPENINGS) for text in prompts))
 
 
-def _marked(said: tuple[Message, ...]) -> tuple[Message, ...]:
+def _mark_summary(said: tuple[Message, ...]) -> tuple[Message, ...]:
     """The same with the summary marked: the message that opens as one, else the first prompt."""
     prompts = [at for at, message in enumerate(said) if message.role in ("user", "system")]
     at = next((at for at in prompts if said[at].text.startswith(_SUMMARY_OPENINGS)), prompts[0])
@@ -208,15 +206,15 @@ def _start(known: KnownConversation, asked: ApiRequest) -> str:
     return known.end if asked.conversation is not None else ""
 
 
-def _extended(chain: list[str], pieces: list[_ConversationPiece], key: bytes) -> list[str]:
-    """The digests of one beginning after the other."""
+def _extend_chain(chain: list[str], pieces: list[_ConversationPiece], key: bytes) -> list[str]:
+    """The digest chain, extended by each piece in turn."""
     longer = list(chain)
     for piece in pieces:
         longer.append(_digest(key, longer[-1], piece.key))
     return longer
 
 
-def _noted(answers: dict[str, str], asked: ApiRequest, answer: ApiResponse | None, end: str) -> dict[str, str]:
+def _add_answer(answers: dict[str, str], asked: ApiRequest, answer: ApiResponse | None, end: str) -> dict[str, str]:
     """The newest answers that a request can continue."""
     if answer is None or answer.id is None or asked.api != "responses":
         return answers
@@ -248,14 +246,14 @@ _known_digest = lru_cache(_DIGESTS_KEPT)(_new_digest)
 
 
 PLATFORM = "gateway"
-# What is dropped is read from the store again when its conversation goes on.
+# A conversation that is dropped from memory is read from the store again when it goes on.
 _MOST_OPEN = 200
 _encode = msgspec.json.Encoder().encode
 _decode_known = msgspec.json.Decoder(KnownConversation).decode
 
 
 class _OpenConversation:
-    """A conversation that is being written: its recorder, its length, what is known of it, and whose it is."""
+    """A conversation that is being written: its recorder, its length, what is known of it, and its owner."""
 
     def __init__(self, recorder: Recorder, position: int, known: KnownConversation, owner: str) -> None:
         self.recorder = recorder
@@ -301,7 +299,7 @@ class SessionWriter:
         finally:
             self._unsettled.clear()
             if not is_written:
-                # What they know may not be in the store; they are read from it again.
+                # Their state may not be in the store, so they are read from it again.
                 self._open.clear()
             while len(self._open) > _MOST_OPEN:
                 self._open.popitem(last=False)
@@ -345,8 +343,8 @@ class SessionWriter:
     def _write_news(self, one: _OpenConversation, exchange: FinishedExchange, news: NewMessages) -> None:
         seconds = 0.0 if exchange.entry is None else exchange.entry.seconds
         tools = {call.id: call.tool for message in exchange.asked.messages for call in message.calls}
-        asked = [_said(message, news.results, tools, exchange.at) for message in news.asked]
-        answered = [_answered(message, exchange, exchange.at + seconds) for message in news.answered]
+        asked = [_message_body(message, news.results, tools, exchange.at) for message in news.asked]
+        answered = [_answer_body(message, exchange, exchange.at + seconds) for message in news.answered]
         bodies = [*asked, *answered]
         if not bodies:
             return
@@ -362,12 +360,12 @@ class SessionWriter:
 
     def _find(self, exchange: FinishedExchange) -> _OpenConversation:
         """The conversation of an exchange; the store knows the owner even if the event loop has forgotten it."""
-        one = self._opened(exchange.conversation.ref, exchange)
+        one = self._open_conversation(exchange.conversation.ref, exchange)
         if one.owner == exchange.key_name:
             return one
-        return self._opened(ref_apart(exchange.conversation.ref, exchange.key_name), exchange)
+        return self._open_conversation(ref_apart(exchange.conversation.ref, exchange.key_name), exchange)
 
-    def _opened(self, ref: SessionRef, exchange: FinishedExchange) -> _OpenConversation:
+    def _open_conversation(self, ref: SessionRef, exchange: FinishedExchange) -> _OpenConversation:
         asked, conversation, session = exchange.asked, exchange.conversation, str(ref)
         found = self._open.get(session)
         if found is None:
@@ -407,21 +405,15 @@ def load(store: Store, about: ConversationInfo) -> RecordedConversation | None:
     row = store.row("session.find_ref", {"agent": about.ref.agent, "native_id": about.ref.native_id})
     if row is None:
         return None
-    builder = SessionBuilder(about.ref, format=NAME, path=store.path)
-    bodies = []
-    for message in store.rows("message.of_session", {"session_id": row["id"]}):
-        body = msgspec.json.decode(message["body"])
-        bodies.append(body)
-        read_message(builder, body, place=message["position"], summary=bool(message["summary"]))
+    bodies, carry = read_stored(store, row["id"], about.ref)
     if not bodies:
         return None
-    builder.take()
     track = store.row("session.track", {"id": row["id"]})
     title = None if track is None else track["title"]
-    return RecordedConversation(about=about, bodies=tuple(bodies), carry=builder.carry(), title=title)
+    return RecordedConversation(about=about, bodies=bodies, carry=carry, title=title)
 
 
-def _said(message: Message, results: dict[str, Result], tools: dict[str, str], at: float) -> dict[str, Any]:
+def _message_body(message: Message, results: dict[str, Result], tools: dict[str, str], at: float) -> dict[str, Any]:
     if message.role == "assistant":
         return {"kind": "response", "timestamp": _time(at), "parts": _parts(message)}
     part: dict[str, Any] = {"part_kind": "user-prompt", "content": message.text}
@@ -436,8 +428,8 @@ def _said(message: Message, results: dict[str, Result], tools: dict[str, str], a
     return {"kind": "request", "timestamp": _time(at), "parts": [part]}
 
 
-def _answered(message: Message, exchange: FinishedExchange, at: float) -> dict[str, Any]:
-    body = _said(message, {}, {}, at) | {"model_name": message.model}
+def _answer_body(message: Message, exchange: FinishedExchange, at: float) -> dict[str, Any]:
+    body = _message_body(message, {}, {}, at) | {"model_name": message.model}
     usage = None if exchange.entry is None else exchange.entry.usage
     if usage is not None:
         figures = {

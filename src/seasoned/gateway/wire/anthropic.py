@@ -6,14 +6,7 @@ from typing import Any
 
 from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, read_usage
-from seasoned.gateway.wire.splice import (
-    find_inside,
-    find_items,
-    follow,
-    insert_after,
-    list_items,
-    text_at,
-)
+from seasoned.gateway.wire.splice import find_inside, find_items, follow, insert_after, list_items, text_at
 from seasoned.history.chat import spoken_text
 from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, identity, integer, string, text_of
 from seasoned.session import Marks, Result, Role, ToolCall

@@ -1,8 +1,9 @@
-"""What the readers of the three event streams share: events are read while their bytes pass."""
+"""What the readers of the three event streams share. Events are read while their bytes pass."""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -15,7 +16,7 @@ from seasoned.history.json_file import decode
 
 # Bytes of one event that are kept; a whole answer can be one event, a stream without events never ends.
 _LIMIT = 32 << 20
-# Atomic, so that the two halves of one \r\n are never taken for two ends of lines.
+# Atomic, so that one \r\n never counts as two line ends.
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 # A blank line may have been cut anywhere: its first bytes are searched again with the next chunk.
@@ -24,7 +25,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class ServerSentEvent(NamedTuple):
-    """One event: its name where it has one, and its data."""
+    """One event: its name, if it has one, and its data."""
 
     name: str
     data: bytes
@@ -93,7 +94,7 @@ def read_event(raw: bytes) -> ServerSentEvent:
     return ServerSentEvent(name, b"\n".join(data))
 
 
-# It is stored, and providers may quote the whole request in an error.
+# An error is stored, and providers may quote the whole request in it.
 _ERROR_CHARS = 500
 TOO_DEEP = ApiResponse(error="the answer is nested too deeply")
 
@@ -120,8 +121,11 @@ def unless_too_deep(
     return bound
 
 
-class EventStream:
-    """Passes chunks on and reads their events. A subclass for each API implements `_read`."""
+class EventStream(ABC):
+    """Passes chunks on and reads their events, with a subclass for each API.
+
+    It never raises: what it cannot read is passed on all the same.
+    """
 
     def __init__(self, *, takes_usage_out: bool = False) -> None:
         self._splitter = EventSplitter()
@@ -132,7 +136,7 @@ class EventStream:
 
     @property
     def held(self) -> bytes:
-        """What came and is not passed on yet."""
+        """What has arrived and was not passed on yet."""
         return self._splitter.rest if self._takes_usage_out else b""
 
     def feed(self, chunk: bytes) -> bytes:
@@ -150,6 +154,10 @@ class EventStream:
         is_usage = self._meet(rest) if rest.strip() else False
         return rest if self._takes_usage_out and not is_usage else b""
 
+    @abstractmethod
+    def answer(self) -> ApiResponse:
+        """What was read so far."""
+
     def _meet(self, raw: bytes) -> bool:
         """Read one event; whether it is the one that only we asked for."""
         if self._splitter.is_lost:
@@ -166,8 +174,9 @@ class EventStream:
         self._read(fields)
         return self._is_only_usage(fields)
 
+    @abstractmethod
     def _read(self, fields: dict[str, Any]) -> None:
-        """One event of the API."""
+        """Read one event of the API."""
 
     def _is_only_usage(self, _fields: dict[str, Any]) -> bool:
         """Whether an event says nothing but the usage."""

@@ -1,6 +1,6 @@
-"""What a request asks and what an answer says and used, whichever of the three APIs carried it.
+"""Requests, answers and their usage in one form for all three APIs.
 
-Usage is counted in one way for all of them: input is without what was read from or written to a cache; output includes
+Usage is counted the same way for all of them: input excludes what was read from or written to a cache, output includes
 reasoning.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 
@@ -24,28 +24,28 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     api: ApiName
     model: str
-    # The system part: what stands before everything that was said.
+    # The system part, before everything that was said.
     system: str = ""
     # What was said after it. A `tool` message answers the call that it names; warm ones are synthetic.
     messages: tuple[Message, ...] = ()
-    # The results among the messages by call id, with what was recorded beside their text.
+    # The results among the messages, by call id.
     results: dict[str, Result] = {}
     # As they were given.
     tools: tuple[dict[str, Any], ...] = ()
     is_stream: bool = False
     # False for a chat stream that would end without its usage.
     wants_usage: bool = True
-    # The answer that it goes on from; what was said before is with the provider, and not in `messages`.
+    # The answer that it continues; what was said before is with the provider, not in `messages`.
     previous_response_id: str | None = None
-    # The conversation that the provider itself keeps; again only what is new is in `messages`.
+    # The conversation that the provider itself keeps; `messages` holds only what is new.
     conversation: str | None = None
     max_tokens: int | None = None
     prompt_cache_key: str | None = None
-    # `metadata.user_id`, as it was given.
+    # `metadata.user_id`, unchanged.
     user_id: str | None = None
     # What the client says about itself in the body (`client_metadata`).
     client: dict[str, Any] = {}
-    # The JSON schema that the answer must follow, where one is asked for.
+    # The JSON schema that the answer must follow, if there is one.
     answer_schema: dict[str, Any] = {}
 
     @property
@@ -70,33 +70,16 @@ class ApiResponse(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage | None = None
     # The provider's own figures, kept so that the cost can be worked out again.
     raw_usage: dict[str, Any] | None = None
-    # Why it ended, in the provider's word; None where it broke off.
+    # Why it ended, in the provider's word; None if it broke off.
     finish: str | None = None
     error: str | None = None
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The answer as part of the conversation; nothing where nothing was said."""
+        """The answer as part of the conversation; empty if nothing was said."""
         if not self.text and not self.calls:
             return ()
         return (Message("assistant", self.text, self.calls, model=self.model),)
-
-
-class StreamReader(Protocol):
-    """Reads an event stream while it passes. It never raises: what it cannot read is passed on all the same."""
-
-    @property
-    def held(self) -> bytes:
-        """What came and is not passed on yet."""
-
-    def feed(self, chunk: bytes) -> bytes:
-        """What to pass on now: the chunk itself, unless the usage event that we asked for may be in it."""
-
-    def end(self) -> bytes:
-        """What was held back when the upstream closed the stream."""
-
-    def answer(self) -> ApiResponse:
-        """What was read so far."""
 
 
 def _tool_name(tool: dict[str, Any]) -> str:
@@ -190,14 +173,14 @@ def call_id(given: object, tool: str, arguments: dict[str, Any]) -> str:
 
 
 def _warm(drafts: list[_TurnDraft]) -> set[int]:
-    """The positions that a warm start put there: whole blocks, and calls that bear its ids."""
+    """The positions of warm-start messages: whole blocks, and calls with its ids."""
     found: set[int] = set()
     for at, draft in enumerate(drafts):
         if draft.role == "assistant":
             found.update([at for name, _, _ in draft.calls if is_synthetic_id(name)])
         elif draft.role == "tool":
             found.update([at] if is_synthetic_id(draft.answers or "") else ())
-        # What tools return and models say could say anything; a block is opened by a prompt.
+        # Results and answers could say anything; only a prompt opens a block.
         elif draft.text.startswith(BLOCK_OPENS):
             found.update(range(at, _end_of_block(drafts, at) + 1))
         elif draft.text.startswith(OLDER_BLOCKS):
@@ -214,7 +197,7 @@ def _end_of_block(drafts: list[_TurnDraft], start: int) -> int:
 
 
 def read_usage(api: ApiName, raw: Mapping[str, Any] | None) -> Usage | None:
-    """The provider's figures; None where it gave none."""
+    """The provider's figures; None if it gave none."""
     if not raw:
         return None
     return _anthropic(dict(raw)) if api == "anthropic" else _openai(dict(raw))
@@ -228,7 +211,7 @@ def _openai(raw: dict[str, Any]) -> Usage | None:
     written = count(read.get("cache_write_tokens"))
     return known_usage(
         Usage(
-            # The parts exceed the whole, and it is unknown which figure is wrong.
+            # None if the parts exceed the whole: it is unknown which figure is wrong.
             input=None if (cached or 0) + (written or 0) > (whole or 0) else remaining(whole, cached, written),
             output=count(first_of(raw, "completion_tokens", "output_tokens")),
             cache_read=cached,
@@ -239,7 +222,7 @@ def _openai(raw: dict[str, Any]) -> Usage | None:
 
 
 def _anthropic(raw: dict[str, Any]) -> Usage | None:
-    """Its own input is what no cache had a part in."""
+    """Anthropic's input count already excludes what came from or went to a cache."""
     details = as_object(raw.get("output_tokens_details"))
     return known_usage(
         Usage(

@@ -6,22 +6,14 @@ from typing import Any
 
 from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, read_usage
-from seasoned.gateway.wire.splice import (
-    find_fields,
-    find_inside,
-    follow,
-    insert_after,
-    list_items,
-    replace,
-    text_at,
-)
+from seasoned.gateway.wire.splice import find_fields, find_inside, follow, insert_after, list_items, replace, text_at
 from seasoned.history.chat import ROLES, spoken_text
 from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, identity, integer, string, text_of
 from seasoned.marks import opens_block
 from seasoned.session import Marks, Result, ToolCall
 
 _SYSTEM = ("system", "developer")
-# How clients describe their environment: in the name of the user, before the user says anything.
+# How clients describe their environment, in user messages before the user says anything.
 _SURROUNDINGS = ("# AGENTS.md instructions", "<environment_context>", "<user_instructions>")
 # Only these events carry the final status; earlier ones say "in_progress".
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
@@ -185,7 +177,7 @@ def _tell(turns: RequestTurns, item: dict[str, Any]) -> None:
         if (result := _result(item)) is not None:
             turns.result(name, result.text, result.marks)
     elif kind == "message" and role is not None:
-        # As in the reader of Codex' files: what the client says about its environment is not the user's.
+        # As in the reader of Codex' files: the client's description of its environment is not from the user.
         turns.say("system" if role == "user" and _comes_first(item) else role, spoken_text(item.get("content")))
 
 
@@ -202,7 +194,7 @@ def _call(item: dict[str, Any]) -> tuple[object, str, dict[str, Any]] | None:
 
 
 def _result(item: dict[str, Any]) -> Result | None:
-    """What a tool gave that the provider ran itself."""
+    """The result of a tool that the provider ran itself."""
     if item.get("error") is not None:
         return Result(text_of(item["error"]), Marks(failed=True))
     return None if item.get("output") is None else Result(text_of(item["output"]))

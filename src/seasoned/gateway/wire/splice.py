@@ -1,4 +1,4 @@
-"""JSON changed in one place: where the values of an object and the items of a list lie in the bytes."""
+"""Edits JSON in place: finds where values of an object and items of a list are in the bytes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class ByteSpan(NamedTuple):
 
 
 class ObjectFields(NamedTuple):
-    """Where the values of an object lie, and the object itself."""
+    """Where the values of an object are, and the object itself."""
 
     spans: dict[str, ByteSpan]
     whole: ByteSpan
 
 
 def find_fields(body: bytes, at: int = 0) -> ObjectFields | None:
-    """Where each value of the object at a place lies; None for no object, and for one that names a field twice.
+    """Where each value of the object at a position is; None if it is not an object, or names a field twice.
 
     If a field occurs twice, it is unknown which one the upstream uses, so the body is left alone.
     """
@@ -48,7 +48,7 @@ def find_fields(body: bytes, at: int = 0) -> ObjectFields | None:
     for key, raw in found.items():
         named = _KEY.match(body, place)
         value = bytes(raw)
-        # A repeated field: the decoder gives its last value, which does not stand at the first place.
+        # A repeated field: the decoder returns its last value, which is not at the first position.
         if named is None or not body.startswith(value, named.end()):
             return None
         if msgspec.json.decode(body[named.start() : named.end()].strip(b" \t\r\n,{:")) != key:
@@ -68,7 +68,7 @@ def find_items(body: bytes, span: ByteSpan) -> list[ByteSpan] | None:
     spans = []
     place = span.start + 1
     for raw in found:
-        # Only spaces and a comma lie before an item, and no item begins with one of them.
+        # Only spaces and a comma come before an item, and no item begins with one of them.
         before = _BETWEEN.match(body, place)
         place = place if before is None else before.end()
         end = place + len(memoryview(raw))
@@ -111,14 +111,14 @@ def _insert_items(body: bytes, span: ByteSpan, items: list[ByteSpan], index: int
 
 
 def list_items(body: bytes, name: str) -> list[ByteSpan]:
-    """Where the items of a list lie that is a field of the body; nothing if there is no such list."""
+    """Where the items of the list `name` in the body are; empty if there is no such list."""
     fields = find_fields(body)
     span = None if fields is None else fields.spans.get(name)
     return (None if span is None else find_items(body, span)) or []
 
 
 def find_inside(body: bytes, item: ByteSpan) -> dict[str, ByteSpan]:
-    """Where the values of an object inside the body lie; nothing if it is not an object."""
+    """Where the values of an object inside the body are; empty if it is not an object."""
     found = find_fields(body[item.start : item.end])
     spans = {} if found is None else found.spans
     return {name: ByteSpan(item.start + span.start, item.start + span.end) for name, span in spans.items()}
@@ -157,7 +157,7 @@ def replace(body: bytes, span: ByteSpan, value: bytes) -> bytes:
 
 
 def _put(body: bytes, at: int, piece: bytes, until: int | None = None) -> bytes:
-    # One copy: slices that are added up cost a long body twenty times as much.
+    # One copy: concatenating slices of a long body takes twenty times as long.
     view = memoryview(body)
     return b"".join((view[:at], piece, view[at if until is None else until :]))
 

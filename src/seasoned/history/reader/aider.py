@@ -12,13 +12,13 @@ from pathlib import Path
 
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
-from seasoned.history.coerce import time_of
 from seasoned.history.formats import Sample
 from seasoned.history.json_file import source_errors
-from seasoned.session import Marks, Session, SessionRef
+from seasoned.history.session_reader import SessionFormat, note_times
+from seasoned.session import Marks, Session
 
 NAME = "aider"
-_AGENT = "aider"
+_FORMAT = SessionFormat(NAME, "aider")
 _CHAT = re.compile(r"^# aider chat started at (.{1,40})$", re.MULTILINE)
 _EDIT = re.compile(
     r"^(?P<path>[^\n`]{1,300})\n```[^\n]*\n<{5,9} SEARCH\n(?P<old>.*?)^={5,9}\n(?P<new>.*?)^>{5,9} REPLACE\n```",
@@ -44,11 +44,9 @@ def read(path: Path) -> Iterator[Session]:
     # aider keeps its history in the folder that it works in.
     folder = str(path.absolute().parent) if path.name.startswith(".aider") else None
     for number, (begin, end) in enumerate(zip(begins, ends, strict=False)):
-        ref = SessionRef(_AGENT, f"{path.absolute().parent.name}-{begin[1]}-{number}".replace(" ", "T"))
-        builder = SessionBuilder(ref, format=NAME, path=str(path))
+        builder = _FORMAT.builder(path, f"{path.absolute().parent.name}-{begin[1]}-{number}".replace(" ", "T"))
         builder.cwd = folder
-        if (time := time_of(begin[1].strip())) is not None:
-            builder.seen_at(time)
+        note_times(builder, "the heading", begin[1].strip())
         _add_turns(builder, text[begin.end() : end], begin.end())
         yield builder.take()
 
@@ -81,7 +79,7 @@ def _turns(chat: str) -> Iterator[tuple[str, int, list[str]]]:
     here = 0
     for line in chat.split("\n"):
         now = "user" if line.startswith("#### ") else "program" if line.startswith("> ") else "assistant"
-        # Blank lines between the lines of the user or the program end nothing.
+        # Blank lines do not end the turn of the user or the program.
         if now != speaker and line.strip():
             yield speaker, place, lines
             speaker, place, lines = now, here, []
@@ -91,7 +89,7 @@ def _turns(chat: str) -> Iterator[tuple[str, int, list[str]]]:
 
 
 def _add_results(calls: CallPairing, said: str, place: int) -> None:
-    """What the program says about edits: applied, or that the text to replace was not found."""
+    """Results of edits: applied, or the text to replace was not found."""
     for _ in _APPLIED.finditer(said):
         if calls.open:
             calls.answer(calls.open[0], "Applied edit", Marks(failed=False), place=place)

@@ -7,30 +7,33 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import msgspec
-
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
     arguments_of,
     as_list,
     as_object,
-    count,
     first_of,
     identity,
     integer,
-    kind_of,
-    known_usage,
     string,
     text_of,
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import documents, field, finish_sessions, items, noting_unreadable, stored
-from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
+from seasoned.history.json_file import documents, field, items
+from seasoned.history.session_reader import (
+    JsonDocument,
+    SessionFormat,
+    SessionReader,
+    add_messages,
+    note_times,
+    set_parent,
+    usage_from,
+)
+from seasoned.session import Marks, Session, Unreadable, Usage
 
 NAME = "amp"
-_AGENT = "amp"
+_FORMAT = SessionFormat(NAME, "amp")
 _Fields = dict[str, Any]
 
 
@@ -44,41 +47,20 @@ def recognises(sample: Sample) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """The session of a thread."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return _FORMAT.read_each(path, documents(path), _thread)
 
 
-def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    for part in documents(path):
-        if isinstance(part, Unreadable):
-            yield part
-        elif "messages" not in part.value:
-            yield Unreadable(part.where, "a document that is not a thread")
-        else:
-            yield _thread(path, part.value)
-
-
-def _thread(path: Path, document: dict[str, msgspec.Raw]) -> SessionBuilder:
-    ref = SessionRef(_AGENT, identity(field(document, "id")) or path.stem)
-    builder = SessionBuilder(ref, format=NAME, path=str(path))
+def _thread(path: Path, part: JsonDocument, _index: int) -> SessionBuilder | Unreadable:
+    document = part.value
+    if "messages" not in document:
+        return Unreadable(part.where, "a document that is not a thread")
+    builder = _FORMAT.builder(path, identity(field(document, "id")))
     builder.title = string(field(document, "title"))
     _set_place(builder, as_object(as_object(field(document, "env")).get("initial")))
-    parent = identity(first_of(as_object(field(document, "mainThread")), "id")) or identity(
-        field(document, "mainThreadID")
-    )
-    if parent is not None:
-        builder.parent, builder.relation = SessionRef(_AGENT, parent), "subagent"
-    reader = _AmpReader(builder)
-    with noting_unreadable(builder, "the head of the thread"):
-        if (time := time_of(field(document, "created"))) is not None:
-            builder.seen_at(time)
-    for position, raw in enumerate(items(document["messages"])):
-        where = f"message {position}"
-        with noting_unreadable(builder, where):
-            message = stored(builder, where, bytes(raw))
-            if isinstance(message, dict):
-                reader.add(message, where, position)
-            elif message is not None:
-                builder.unreadable(where, f"{kind_of(message)} where a message should be")
+    main_thread = as_object(field(document, "mainThread"))
+    set_parent(builder, identity(main_thread.get("id")) or identity(field(document, "mainThreadID")))
+    note_times(builder, "the head of the thread", field(document, "created"))
+    add_messages(builder, items(document["messages"]), _AmpReader(builder).add)
     return builder
 
 
@@ -102,15 +84,11 @@ def file_path(uri: object) -> str | None:
     return (path[1:] if path[2:3] == ":" else path) or None
 
 
-class _AmpReader:
+class _AmpReader(SessionReader):
     """Reads the messages of one thread."""
 
-    def __init__(self, builder: SessionBuilder) -> None:
-        self._builder = builder
-        self._calls = CallPairing(builder)
-
     def add(self, message: _Fields, where: str, place: int) -> None:
-        """Add one message: what was said, and its calls or results."""
+        """Add one message: its text, and its calls or results."""
         role = message.get("role")
         content = message.get("content")
         blocks = [as_object(one) for one in as_list(content)]
@@ -120,25 +98,25 @@ class _AmpReader:
         text = text_of(said) if blocks else text_of(content)
         if role == "assistant":
             for block in blocks:
-                self._builder.thinking(block.get("thinking"))
+                self.builder.thinking(block.get("thinking"))
             model = string(usage.get("model"))
-            self._builder.message("assistant", text, time=time, place=place, model=model, usage=_usage(usage))
-            self._calls.turn()
+            self.builder.message("assistant", text, time=time, place=place, model=model, usage=_usage(usage))
+            self.calls.turn()
         elif role in ("user", "info"):
             if text or not any(one.get("type") == "tool_result" for one in blocks):
-                self._builder.message("user" if role == "user" else "system", text, time=time, place=place)
+                self.builder.message("user" if role == "user" else "system", text, time=time, place=place)
         else:
-            self._builder.unreadable(where, f"a message whose role is {str(role)[:40]!r}")
+            self.builder.unreadable(where, f"a message whose role is {str(role)[:40]!r}")
         for block in blocks:
             if block.get("type") == "tool_use":
                 asked, name = arguments_of(block.get("input")), string(block.get("name"))
-                self._calls.make_named(where, block.get("id"), name, asked, time=time, place=place)
+                self.calls.make_named(where, block.get("id"), name, asked, time=time, place=place)
             elif block.get("type") == "tool_result":
                 self._add_result(block, time, place)
             elif block.get("type") == "summary":
-                self._builder.compaction()
+                self.builder.compaction()
                 summary = text_of(first_of(as_object(block.get("summary")), "summary", "text"))
-                self._builder.message("user", summary, time=time, place=place, summary=True)
+                self.builder.message("user", summary, time=time, place=place, summary=True)
 
     def _add_result(self, block: _Fields, time: float | None, place: int) -> None:
         run = as_object(block.get("run"))
@@ -148,7 +126,7 @@ class _AmpReader:
         result = first_of(run, "result", "error", "reason")
         shown = as_object(result)
         text = text_of(first_of(shown, "output", "content", "message") if shown else result)
-        self._calls.answer(
+        self.calls.answer(
             first_of(block, "toolUseID", "tool_use_id"), text, _marks(status, shown), time=time, place=place
         )
 
@@ -156,7 +134,7 @@ class _AmpReader:
 def _marks(status: object, result: _Fields) -> Marks:
     if status == "done":
         code = integer(result.get("exitCode"))
-        # "Done" says that the program ended; whether it worked is said by its exit code.
+        # "done" means that the program ended; only the exit code says whether it worked.
         return Marks(failed=False) if code is None else Marks(exit_code=code)
     if status == "error":
         return Marks(failed=True)
@@ -164,11 +142,10 @@ def _marks(status: object, result: _Fields) -> Marks:
 
 
 def _usage(usage: _Fields) -> Usage | None:
-    return known_usage(
-        Usage(
-            input=count(usage.get("inputTokens")),
-            output=count(usage.get("outputTokens")),
-            cache_read=count(usage.get("cacheReadInputTokens")),
-            cache_write=count(usage.get("cacheCreationInputTokens")),
-        )
+    return usage_from(
+        usage,
+        input="inputTokens",
+        output="outputTokens",
+        cache_read="cacheReadInputTokens",
+        cache_write="cacheCreationInputTokens",
     )

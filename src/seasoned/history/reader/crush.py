@@ -3,85 +3,70 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import arguments_of, as_list, as_object, count, number, string, text_of, time_of
-from seasoned.history.formats import Sample
 from seasoned.history.json_file import noting_unreadable, stored
-from seasoned.history.readonly import open_readonly, require_tables
-from seasoned.session import Marks, Session, SessionRef, Usage
+from seasoned.history.readonly import SessionDatabase
+from seasoned.history.session_reader import SessionFormat, SessionReader, note_times, set_parent
+from seasoned.session import Marks, Usage
 
 NAME = "crush"
-_AGENT = "crush"
-_NEEDED = {
-    "sessions": {"id", "parent_session_id", "title", "prompt_tokens", "completion_tokens", "created_at", "updated_at"},
-    "messages": {"id", "session_id", "role", "parts", "created_at"},
-}
-_SAID_NO = re.compile(r"\A(?:user denied permission|permission denied)", re.IGNORECASE)
-_STOPPED = re.compile(r"\A(?:tool execution (?:canceled|cancelled)|request cancelled)", re.IGNORECASE)
-_EXIT = re.compile(r"(?:\A|\n)Exit code (-?\d{1,10})\s*(?:\n\n?<cwd>[^\n]*</cwd>)?\s*\Z")
+_FORMAT = SessionFormat(NAME, "crush")
+_DECLINED = re.compile(r"\A(?:user denied permission|permission denied)", re.IGNORECASE)
+_INTERRUPTED = re.compile(r"\A(?:tool execution (?:canceled|cancelled)|request cancelled)", re.IGNORECASE)
+_EXIT_CODE = re.compile(r"(?:\A|\n)Exit code (-?\d{1,10})\s*(?:\n\n?<cwd>[^\n]*</cwd>)?\s*\Z")
 
 
-def recognises(sample: Sample) -> bool:
-    """A database that has Crush's two tables."""
-    return sample.has_tables(_NEEDED)
+def _session(connection: sqlite3.Connection, path: Path, row: dict[str, Any]) -> SessionBuilder:
+    reader = _CrushReader(path, row)
+    messages = connection.execute(
+        "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", (row["id"],)
+    )
+    for place, message in enumerate(messages):
+        where = f"message {message['id']}"
+        with noting_unreadable(reader.builder, where):
+            parts = as_list(stored(reader.builder, where, message["parts"]))
+            reader.add(dict(message), [as_object(part) for part in parts], where, place)
+    return reader.builder
 
 
-def stamps(path: Path) -> dict[str, str]:
-    """A stamp for each session that changes with it, so that a rescan reads only what is new."""
-    with open_readonly(path) as connection:
-        rows = connection.execute(
-            "SELECT s.id, s.updated_at, count(m.id), coalesce(max(m.updated_at), 0) FROM sessions s "
-            "LEFT JOIN messages m ON m.session_id = s.id GROUP BY s.id"
-        )
-        return {str(row[0]): ".".join(map(str, row[1:])) for row in rows}
+_DATABASE = SessionDatabase(
+    "Crush",
+    {
+        "sessions": {"id", "parent_session_id", "title", "prompt_tokens", "completion_tokens"}
+        | {"created_at", "updated_at"},
+        "messages": {"id", "session_id", "role", "parts", "created_at"},
+    },
+    "SELECT s.id, s.updated_at, count(m.id), coalesce(max(m.updated_at), 0) FROM sessions s "
+    "LEFT JOIN messages m ON m.session_id = s.id GROUP BY s.id",
+    "SELECT * FROM sessions ORDER BY created_at, id",
+    _session,
+)
+recognises, stamps, read = _DATABASE.recognises, _DATABASE.stamps, _DATABASE.read
 
 
-def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
-    """Every session of the database, oldest first; `only` selects sessions by id."""
-    with open_readonly(path) as connection:
-        require_tables(connection, path, "Crush", _NEEDED)
-        for row in [dict(row) for row in connection.execute("SELECT * FROM sessions ORDER BY created_at, id")]:
-            if only is not None and str(row["id"]) not in only:
-                continue
-            reader = _CrushReader(path, row)
-            messages = connection.execute(
-                "SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", (row["id"],)
-            )
-            for place, message in enumerate(messages):
-                where = f"message {message['id']}"
-                with noting_unreadable(reader.builder, where):
-                    parts = as_list(stored(reader.builder, where, message["parts"]))
-                    reader.add(dict(message), [as_object(part) for part in parts], where, place)
-            yield reader.builder.take()
-
-
-class _CrushReader:
+class _CrushReader(SessionReader):
     """Reads the messages of one session."""
 
     def __init__(self, path: Path, row: dict[str, Any]) -> None:
-        self.builder = builder = SessionBuilder(SessionRef(_AGENT, str(row["id"])), format=NAME, path=str(path))
-        self._calls = CallPairing(builder)
+        builder = _FORMAT.builder(path, str(row["id"]))
+        super().__init__(builder)
         self._summary = string(row.get("summary_message_id"))
         builder.title = string(row.get("title"))
-        # The database lies in a folder of the project, which is all that says where a session worked.
+        # The folder of the database is the only record of where a session worked.
         builder.cwd = str(path.parent.parent) if path.parent.name == ".crush" else string(row.get("workspace_cwd"))
-        parent = string(row.get("parent_session_id"))
-        if parent is not None:
-            builder.parent, builder.relation = SessionRef(_AGENT, parent), "subagent"
+        set_parent(builder, string(row.get("parent_session_id")))
         if cost := number(row.get("cost")):
             builder.cost_usd = cost
-        with noting_unreadable(builder, "the head of the session"):
-            if (time := time_of(row.get("created_at"))) is not None:
-                builder.seen_at(time)
-            used = Usage(input=count(row.get("prompt_tokens")), output=count(row.get("completion_tokens")))
-            # Zeros stand where nothing was counted.
-            if used.total:
-                builder.total_usage = used
+        note_times(builder, "the head of the session", row.get("created_at"))
+        used = Usage(input=count(row.get("prompt_tokens")), output=count(row.get("completion_tokens")))
+        # Crush writes zeros where nothing was counted.
+        if used.total:
+            builder.total_usage = used
 
     def add(self, row: dict[str, Any], parts: list[dict[str, Any]], where: str, place: int) -> None:
         """Add one message with its parts."""
@@ -96,7 +81,7 @@ class _CrushReader:
                 self.builder.thinking(data.get("thinking"))
             model = string(row.get("model"))
             self.builder.message("assistant", text, time=time, place=place, model=model, summary=is_summary)
-            self._calls.turn()
+            self.calls.turn()
         elif role in ("user", "system"):
             self.builder.message(role, text, time=time, place=place)
         elif role != "tool":
@@ -104,23 +89,23 @@ class _CrushReader:
         for kind, data in held:
             if kind == "tool_call":
                 asked = arguments_of(data.get("input"))
-                self._calls.make_named(where, data.get("id"), string(data.get("name")), asked, time=time, place=place)
+                self.calls.make_named(where, data.get("id"), string(data.get("name")), asked, time=time, place=place)
             elif kind == "tool_result":
                 answer = text_of(data.get("content"))
                 tool = string(data.get("name"))
                 marks = _marks(answer, failed=data.get("is_error"))
-                self._calls.answer(data.get("tool_call_id"), answer, marks, tool=tool, time=time, place=place)
+                self.calls.answer(data.get("tool_call_id"), answer, marks, tool=tool, time=time, place=place)
             elif kind == "finish" and data.get("reason") == "canceled":
-                self._calls.amend_open(Marks(interrupted=True))
+                self.calls.amend_open(Marks(interrupted=True))
 
 
 def _marks(text: str, *, failed: object) -> Marks:
     if not isinstance(failed, bool):
         return Marks()
-    if failed and _SAID_NO.search(text):
+    if failed and _DECLINED.search(text):
         return Marks(declined=True)
-    if failed and _STOPPED.search(text):
+    if failed and _INTERRUPTED.search(text):
         return Marks(interrupted=True)
-    # A failed command is not an error of the tool; its code stands at the end of the output.
-    code = _EXIT.search(text[-400:])
+    # A failed command is not an error of the tool: its exit code ends the output.
+    code = _EXIT_CODE.search(text[-400:])
     return Marks(exit_code=int(code[1])) if code and not failed else Marks(failed=failed)

@@ -33,15 +33,15 @@ _REF = re.compile(rf"refs/(?:heads|remotes/[^/]+)/{CHECKPOINT_BRANCH}|{CHECKPOIN
 _TRANSCRIPT = re.compile(r"full\.(?:jsonl|log)(?:\.\d{3})?")
 _SUB_AGENT = re.compile(r"agent-[\w.-]{1,80}\.jsonl")
 _SAFE_NAME = re.compile(r"[\w.-]{1,120}")
-_DEEPEST = 6
-_MOST_BYTES = 512 << 20  # of one transcript
-# Nothing is fetched, asked or run, whatever the settings of the repository say.
+_MAX_DEPTH = 6
+_MAX_BYTES = 512 << 20  # of one transcript
+# Overrides the settings of the repository: fetch nothing, prompt for nothing, run nothing.
 _QUIET = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 _TO_DO = "Check that git is installed and that `git fsck` finds the repository intact."
 
 
 def recognises(sample: Sample) -> bool:
-    """Whether a file stands for a repository with checkpoints of Entire."""
+    """Whether a file represents a repository with checkpoints of Entire."""
     return sample.kind == "git" and checkpoints_changed_ns(sample.path.parent) is not None
 
 
@@ -50,7 +50,7 @@ class _Checkpoint(NamedTuple):
 
     session: str
     agent: str
-    # Of two checkpoints of a session the later one counts: when it was made; of a sub-agent, how long it is.
+    # The later checkpoint of a session counts: by time, for a sub-agent by length.
     order: float
     parts: tuple[str, ...]  # objects of git, in order
 
@@ -86,13 +86,13 @@ def _checkpoints(objects: _GitObjects, tree: str, name: str, depth: int) -> Iter
     parts = sorted(one for one in entries if _TRANSCRIPT.fullmatch(one))
     if parts and name.isdigit():
         about = as_object(_json(objects.blob(entries["metadata.json"][1]))) if "metadata.json" in entries else {}
-        # Without it the transcript still says which session it is.
+        # Without metadata, the transcript itself names its session.
         session = string(about.get("session_id")) or f"checkpoint-{tree}"
         ids = tuple(entries[part][1] for part in parts)
         agent = string(about.get("agent")) or "an unknown agent"
         yield _Checkpoint(session, agent, time_of(about.get("created_at")) or 0.0, ids)
     for entry, (is_folder, oid) in entries.items():
-        if is_folder and depth < _DEEPEST:
+        if is_folder and depth < _MAX_DEPTH:
             yield from _checkpoints(objects, oid, entry, depth + 1)
         elif not is_folder and _SUB_AGENT.fullmatch(entry):
             yield _Checkpoint(entry.removesuffix(".jsonl"), "a sub-agent", len(objects.blob(oid)), (oid,))
@@ -109,7 +109,7 @@ def _sessions(path: Path, objects: _GitObjects, checkpoint: _Checkpoint) -> Iter
     """What the agent's own reader finds in a transcript, as sessions of this repository."""
     name = checkpoint.session if _SAFE_NAME.fullmatch(checkpoint.session) else "transcript"
     with tempfile.TemporaryDirectory(prefix="seasoned-") as folder:
-        # The name is that of the agent's own file: some readers take the id of a session from it.
+        # Named like the agent's own file: some readers take the session id from it.
         copy = Path(folder) / f"{name}.jsonl"
         copy.write_bytes(b"\n".join([objects.blob(part).rstrip(b"\n") for part in checkpoint.parts]) + b"\n")
         module = recognise(copy)
@@ -119,7 +119,7 @@ def _sessions(path: Path, objects: _GitObjects, checkpoint: _Checkpoint) -> Iter
             yield builder.take()
             return
         for session in named(module).read(copy):
-            # A colleague's folder is not on this machine: the session belongs to this checkout.
+            # The folder of a colleague does not exist here: the session belongs to this checkout.
             here = session.cwd if session.cwd and Path(session.cwd).is_dir() else str(_checkout(path.parent))
             yield msgspec.structs.replace(session, path=str(path), format=NAME, cwd=here)
 
@@ -187,7 +187,7 @@ class _GitObjects:
 
 
 def _take(answers: IO[bytes], size: int) -> bytes:
-    if size > _MOST_BYTES:
+    if size > _MAX_BYTES:
         raise SourceError(f"A transcript of {size} bytes is too long to be read.")
     return answers.read(size + 1)[:-1]
 

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
     arguments_of,
     as_list,
@@ -26,17 +25,18 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, documents, field, finish_sessions, items, noting_unreadable
-from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
+from seasoned.history.json_file import documents, field, items, noting_unreadable
+from seasoned.history.session_reader import SessionFormat, SessionReader, add_messages, note_times
+from seasoned.session import Marks, Session, Unreadable, Usage
 
 NAME = "gemini"
-_AGENT = "gemini"
+_FORMAT = SessionFormat(NAME, "gemini")
 # Messages of the program to the user; the model never sees them.
 _NOTICES = frozenset({"info", "error", "warning"})
 # `cancelled` covers refusals and interruptions; the text tells which.
-_SAID_NO = re.compile(r"did not allow|denied|declined|rejected", re.IGNORECASE)
+_DECLINED = re.compile(r"did not allow|denied|declined|rejected", re.IGNORECASE)
 _SHELL = "run_shell_command"
-_EXIT = re.compile(r"^Exit Code: (-?\d{1,10})\s*$", re.MULTILINE)
+_EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,10})\s*$", re.MULTILINE)
 
 
 def recognises(sample: Sample) -> bool:
@@ -52,7 +52,7 @@ def _is_opening(value: dict[str, Any]) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session for each document, or one of all lines."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return _FORMAT.sessions(path, _parts(path))
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
@@ -81,14 +81,7 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
 def _session(path: Path, document: dict[str, msgspec.Raw]) -> SessionBuilder:
     head = {key: field(document, key) for key in document if key != "messages"}
     builder = _begin(path, head)
-    reader = _GeminiReader(builder)
-    for position, raw in enumerate(items(document["messages"])):
-        where = f"message {position}"
-        with noting_unreadable(builder, where):
-            try:
-                reader.add(decode(raw), where, position)
-            except msgspec.DecodeError as error:
-                builder.unreadable(where, str(error))
+    add_messages(builder, items(document["messages"]), _GeminiReader(builder).add)
     return builder
 
 
@@ -97,7 +90,7 @@ def _from_lines(path: Path, opening: dict[str, Any], lines: list[dict[str, Any]]
     builder = _begin(path, opening)
     messages: dict[str, dict[str, Any]] = {}
     for position, line in enumerate(lines):
-        # What was rewound did happen: its calls ran, so they stay.
+        # Calls that were rewound did run, so they stay.
         if "$rewindTo" in line:
             continue
         key = identity(line.get("id")) or f"line {position}"
@@ -112,19 +105,15 @@ def _from_lines(path: Path, opening: dict[str, Any], lines: list[dict[str, Any]]
 
 
 def _begin(path: Path, head: dict[str, Any]) -> SessionBuilder:
-    ref = SessionRef(_AGENT, identity(head.get("sessionId")) or path.stem)
-    builder = SessionBuilder(ref, format=NAME, path=str(path))
+    builder = _FORMAT.builder(path, identity(head.get("sessionId")))
     builder.title = string(head.get("summary"))
     builder.cwd = _folder(path)
-    with noting_unreadable(builder, "the opening"):
-        for key in ("startTime", "lastUpdated"):
-            if (time := time_of(head.get(key))) is not None:
-                builder.seen_at(time)
+    note_times(builder, "the opening", head.get("startTime"), head.get("lastUpdated"))
     return builder
 
 
 def _folder(path: Path) -> str | None:
-    """The folder that a session ran in, which newer versions keep beside the folder of their chats."""
+    """The folder that a session ran in: newer versions write it next to the folder `chats`."""
     chats = next((parent for parent in path.parents if parent.name == "chats"), None)
     try:
         found = "" if chats is None else (chats.parent / ".project_root").read_text("utf-8").strip()
@@ -133,47 +122,40 @@ def _folder(path: Path) -> str | None:
     return found if found.startswith("/") or found[1:3] == ":\\" else None
 
 
-class _GeminiReader:
+class _GeminiReader(SessionReader):
     """Reads the messages of one session."""
 
-    def __init__(self, builder: SessionBuilder) -> None:
-        self._builder = builder
-        self._calls = CallPairing(builder)
-
-    def add(self, message: object, where: str, place: int) -> None:
+    def add(self, message: dict[str, Any], where: str, place: int) -> None:
         """Add one message with its calls."""
-        if not isinstance(message, dict):
-            self._builder.unreadable(where, f"{kind_of(message)} where a message should be")
-            return
         kind = first_of(message, "type", "role")
         time = time_of(message.get("timestamp"))
         text = text_of(first_of(message, "content", "parts"))
         if kind == "user":
-            self._builder.message("user", text, time=time, place=place)
+            self.builder.message("user", text, time=time, place=place)
         elif kind in ("gemini", "model", "assistant"):
             model = string(message.get("model"))
-            self._builder.message("assistant", text, time=time, place=place, model=model, usage=_usage(message))
-            self._calls.turn()
+            self.builder.message("assistant", text, time=time, place=place, model=model, usage=_usage(message))
+            self.calls.turn()
             self._add_calls(message.get("toolCalls"), where, time, place)
         elif string(kind) not in _NOTICES:
-            self._builder.unreadable(where, f"a message whose type is {str(kind)[:40]!r}")
+            self.builder.unreadable(where, f"a message whose type is {str(kind)[:40]!r}")
 
     def _add_calls(self, calls: object, where: str, time: float | None, place: int) -> None:
         if calls is not None and not isinstance(calls, list):
-            self._builder.unreadable(where, f"{kind_of(calls)} where a list of tool calls should be")
+            self.builder.unreadable(where, f"{kind_of(calls)} where a list of tool calls should be")
         made: list[tuple[str, dict[str, Any], float | None]] = []
         for fields in map(as_object, as_list(calls)):
             name = string(fields.get("name"))
             if name is None:
-                self._builder.unreadable(where, "a tool call without a tool name")
+                self.builder.unreadable(where, "a tool call without a tool name")
                 continue
             moment = time_of(fields.get("timestamp")) or time
             arguments = arguments_of(fields.get("args"))
-            made.append((self._calls.make(fields.get("id"), name, arguments, time=moment, place=place), fields, moment))
+            made.append((self.calls.make(fields.get("id"), name, arguments, time=moment, place=place), fields, moment))
         for call_id, fields, moment in made:
             if (text := _result_text(fields)) is not None:
                 marks = marks_of(fields.get("status"), text, string(fields.get("name")))
-                self._calls.answer(call_id, text, marks, time=moment, place=place)
+                self.calls.answer(call_id, text, marks, time=moment, place=place)
 
 
 def _result_text(call: dict[str, Any]) -> str | None:
@@ -183,7 +165,7 @@ def _result_text(call: dict[str, Any]) -> str | None:
         return "\n".join([text for text in map(part_text, result) if text])
     if result is not None:
         return part_text(result)
-    # What the model saw was not recorded: what the user saw is the next best.
+    # What the model saw was not recorded; what the user saw is the next best.
     if string(call.get("status")) in ("success", "error", "cancelled"):
         return string(call.get("resultDisplay")) or ""
     return None
@@ -198,14 +180,14 @@ def part_text(part: object) -> str:
 
 
 def marks_of(status: object, text: str, tool: str | None = None) -> Marks:
-    """What a recorded status says about a call; Qwen Code has the same ones."""
+    """The marks for the status of a call; Qwen Code writes the same ones."""
     if status in ("success", "error"):
-        said = _EXIT.search(text[-400:]) if tool == _SHELL else None
+        said = _EXIT_CODE.search(text[-400:]) if tool == _SHELL else None
         code = None if said is None else int(said[1])
-        # "Success" says that the program ended; whether it worked is said by its exit code.
+        # "success" means that the program ended; only the exit code says whether it worked.
         return Marks(failed=True if status == "error" else None if code else False, exit_code=code)
     if status == "cancelled":
-        said_no = _SAID_NO.search(text) is not None
+        said_no = _DECLINED.search(text) is not None
         return Marks(declined=said_no, interrupted=not said_no)
     return Marks()
 

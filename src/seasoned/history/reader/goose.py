@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
     arguments_of,
     as_list,
@@ -16,7 +15,6 @@ from seasoned.history.coerce import (
     count,
     first_of,
     identity,
-    kind_of,
     known_usage,
     number,
     string,
@@ -24,17 +22,18 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import finish_sessions, noting_unreadable, values
-from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
+from seasoned.history.json_file import noting_unreadable
+from seasoned.history.session_reader import SessionFormat, SessionReader, note_times, objects
+from seasoned.session import Marks, Session, Unreadable, Usage
 
 NAME = "goose"
-AGENT = "goose"
-_SAID_NO = re.compile(r"\b(?:declined|denied|rejected)\b", re.IGNORECASE)
-_STOPPED = re.compile(r"\b(?:cancelled|interrupted|aborted)\b", re.IGNORECASE)
+_FORMAT = SessionFormat(NAME, "goose")
+_DECLINED = re.compile(r"\b(?:declined|denied|rejected)\b", re.IGNORECASE)
+_INTERRUPTED = re.compile(r"\b(?:cancelled|interrupted|aborted)\b", re.IGNORECASE)
 # The name of a session until its model has given it one.
 _UNNAMED = "CLI Session"
-# The shell ends its output with the code where the command failed. Newer versions also have it in a field.
-_EXIT = re.compile(r"(?:exit(?:ed)? (?:with )?(?:code|status):?|exit status:) (-?\d{1,10})\s*\Z", re.IGNORECASE)
+# The output of a failed command ends with its code. Newer versions also have it in a field.
+_EXIT_CODE = re.compile(r"(?:exit(?:ed)? (?:with )?(?:code|status):?|exit status:) (-?\d{1,10})\s*\Z", re.IGNORECASE)
 _OWN_BLOCKS = frozenset({"toolRequest", "toolResponse", "thinking", "redactedThinking", "frontendToolRequest"})
 _Fields = dict[str, Any]
 
@@ -55,19 +54,13 @@ def _is_message(value: _Fields) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session of all lines."""
-    return finish_sessions(_parts(path), SessionRef(AGENT, path.stem), format=NAME, path=path)
+    return _FORMAT.sessions(path, _parts(path))
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
     reader: GooseReader | None = None
     lost: list[Unreadable] = []
-    for part in values(path):
-        if isinstance(part, Unreadable):
-            lost.append(part)
-            continue
-        if not isinstance(part.value, dict):
-            lost.append(Unreadable(part.where, f"{kind_of(part.value)} that is not a message"))
-            continue
+    for part in objects(path, lost, "a message"):
         reader = reader or GooseReader(path, path.stem, part.value if "role" not in part.value else {})
         if "role" in part.value:
             with noting_unreadable(reader.builder, part.where):
@@ -80,21 +73,19 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
     yield from lost
 
 
-class GooseReader:
+class GooseReader(SessionReader):
     """Reads the messages of one session."""
 
     def __init__(self, path: Path, native_id: str, about: _Fields) -> None:
-        self.builder = builder = SessionBuilder(SessionRef(AGENT, native_id), format=NAME, path=str(path))
-        self._calls = CallPairing(builder)
+        builder = _FORMAT.builder(path, native_id)
+        super().__init__(builder)
         title = string(about.get("name")) or string(about.get("description"))
         builder.title = None if title == _UNNAMED else title
         builder.cwd = string(about.get("working_dir"))
         builder.platform = string(about.get("session_type"))
+        note_times(builder, "the head of the session", about.get("created_at"), about.get("updated_at"))
         with noting_unreadable(builder, "the head of the session"):
-            for key in ("created_at", "updated_at"):
-                if (time := time_of(about.get(key))) is not None:
-                    builder.seen_at(time)
-            # Both are totals; those of the last request stand beside them.
+            # Both figures are totals; the fields without `accumulated` are of the last request.
             used = Usage(
                 input=count(first_of(about, "accumulated_input_tokens", "input_tokens")),
                 output=count(first_of(about, "accumulated_output_tokens", "output_tokens")),
@@ -105,7 +96,7 @@ class GooseReader:
                 builder.cost_usd = cost
 
     def add(self, role: object, content: object, time: float | None, where: str, place: int) -> None:
-        """Add one message: what was said, the calls that it asks for, the results that it brings."""
+        """Add one message: its text, its calls, its results."""
         blocks = [as_object(one) for one in as_list(content)]
         kinds = {str(one.get("type")) for one in blocks}
         text = text_of([one for one in blocks if str(one.get("type")) not in _OWN_BLOCKS])
@@ -115,7 +106,7 @@ class GooseReader:
             for block in blocks:
                 self.builder.thinking(block.get("thinking"))
             self.builder.message("assistant", text, time=time, place=place)
-            self._calls.turn()
+            self.calls.turn()
         elif role == "user":
             if text or "toolResponse" not in kinds:
                 self.builder.message("user", text, time=time, place=place)
@@ -134,7 +125,7 @@ class GooseReader:
         if tool is None and asked.get("status") == "error":
             # The model's call could not be understood; the response says so.
             tool = "invalid"
-        self._calls.make_named(where, block.get("id"), tool, given, time=time, place=place)
+        self.calls.make_named(where, block.get("id"), tool, given, time=time, place=place)
 
     def _add_result(self, block: _Fields, time: float | None, place: int) -> None:
         result = as_object(block.get("toolResult"))
@@ -145,15 +136,15 @@ class GooseReader:
         failed = error is not None or answer.get("isError") is True
         code = as_object(answer.get("structuredContent")).get("exit_code")
         marks = _marks(text, failed=failed, code=code if isinstance(code, int) else None)
-        self._calls.answer(identity(block.get("id")), text, marks, time=time, place=place)
+        self.calls.answer(identity(block.get("id")), text, marks, time=time, place=place)
 
 
 def _marks(text: str, *, failed: bool, code: int | None) -> Marks:
     head = text[:200]
-    if failed and _SAID_NO.search(head):
+    if failed and _DECLINED.search(head):
         return Marks(declined=True)
-    if failed and _STOPPED.search(head):
+    if failed and _INTERRUPTED.search(head):
         return Marks(interrupted=True)
-    if code is None and failed and (found := _EXIT.search(text[-200:])):
+    if code is None and failed and (found := _EXIT_CODE.search(text[-200:])):
         code = int(found[1])
     return Marks(failed=failed, exit_code=code)

@@ -20,9 +20,9 @@ from seasoned.session import Marks, Relation, Role, Session, SessionRef, Usage
 NAME = "hermes"
 AGENT = "hermes"
 
-# How Hermes marks content that is a list of parts.
+# The prefix of content that is a list of parts.
 _STRUCTURED = "\x00json:"
-# How the message begins that replaces a compacted context.
+# The start of the message that replaces a compacted context.
 _SUMMARY = "[CONTEXT COMPACTION"
 # Older versions lack other columns, but never these.
 _NEEDED = {"sessions": {"id"}, "messages": {"id", "session_id", "role", "content"}}
@@ -33,7 +33,7 @@ _SESSION_COLUMNS = """
 """
 _MESSAGE_COLUMNS = "id role content tool_call_id tool_calls effect_disposition timestamp active compacted reasoning"
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
-# Between the end that Hermes writes and its last message.
+# Tolerance between the end that Hermes writes and the last message.
 _END_SECONDS = 5.0
 _Row = dict[str, Any]
 
@@ -150,7 +150,7 @@ def _begin(row: _Row, path: Path, ends: dict[str, Any]) -> SessionBuilder:
 
 
 def _went_on(row: _Row, builder: SessionBuilder) -> bool:
-    """Whether a session was taken up again after its end. Hermes keeps the first end that was written."""
+    """Whether a session was resumed after its end. Hermes keeps the first end that was written."""
     ended = time_of(row.get("ended_at"))
     return ended is not None and builder.ended is not None and builder.ended > ended + _END_SECONDS
 
@@ -191,7 +191,7 @@ def _read_messages(builder: SessionBuilder, rows: sqlite3.Cursor) -> None:
         if is_old:
             summarised[key] += 1
         elif summarised[key] > 0:
-            # Compaction in place inserts the messages it keeps a second time.
+            # Compaction in place inserts the messages that it keeps again.
             summarised[key] -= 1
             continue
         _read_row(builder, row, content, place)
@@ -202,7 +202,7 @@ def _read_row(builder: SessionBuilder, row: _Row, content: str, place: int) -> N
     role = str(row.get("role"))
     if role == "tool":
         call_id = string(row.get("tool_call_id")) or ""
-        # Hermes sets it when a turn ends before the tool did: nothing was done, or it is not known.
+        # Set when a turn ended before the tool did: nothing was done, or that is unknown.
         interrupted = row.get("effect_disposition") in ("none", "unknown")
         builder.result(call_id, content, Marks(interrupted=interrupted), time=time, place=place)
         return

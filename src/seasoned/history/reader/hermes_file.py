@@ -27,16 +27,17 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import JsonValue, finish_sessions, noting_unreadable, values
+from seasoned.history.json_file import JsonValue, noting_unreadable, values
+from seasoned.history.session_reader import SessionFormat, usage_from
 from seasoned.session import Marks, Relation, Session, SessionRef, Unreadable, Usage
 
 NAME = "hermes-export"
-_AGENT = "hermes"
-# The role of the first line of an export by lines: it describes the session.
+_FORMAT = SessionFormat(NAME, "hermes")
+# The role of the first line of an export in JSON Lines, which describes the session.
 _META = "session_meta"
 # How Hermes names sessions: date, time, and a random part.
 _SESSION_ID = re.compile(r"(?:cron_\w+_)?\d{8}_\d{6}(?:_[0-9a-f]{6,8})?\Z")
-# A name that can serve as an agent; exports may have it replaced by other text.
+# A name that can serve as an agent; in exports it may be replaced by other text.
 _AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}\Z")
 _RELATIONS: dict[str, Relation] = {
     "resume": "resume",
@@ -79,7 +80,7 @@ def _is_atif(value: dict[str, Any]) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session for each document, or one of all lines."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, _native_id(path)), format=NAME, path=path)
+    return _FORMAT.sessions(path, _parts(path), _native_id(path))
 
 
 def _native_id(path: Path) -> str:
@@ -98,7 +99,7 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
             yield _document(path, part, index)
         else:
             if twin is None:
-                builder = SessionBuilder(SessionRef(_AGENT, _native_id(path)), format=NAME, path=str(path))
+                builder = _FORMAT.builder(path, _native_id(path))
                 twin = builder, ChatReader(builder)
                 yield builder
             with noting_unreadable(twin[0], part.where):
@@ -115,7 +116,7 @@ def _add_line(builder: SessionBuilder, chat: ChatReader, part: JsonValue[Any]) -
 def _document(path: Path, part: JsonValue[Any], index: int) -> SessionBuilder:
     value = part.value
     native = identity(value.get("session_id")) or (_native_id(path) if index == 0 else f"{_native_id(path)}#{index}")
-    builder = SessionBuilder(SessionRef(_agent(value), native), format=NAME, path=str(path))
+    builder = SessionFormat(NAME, _agent(value)).builder(path, native)
     with noting_unreadable(builder, part.where):
         _describe(builder, value)
         if "steps" in value:
@@ -131,7 +132,7 @@ def _agent(value: dict[str, Any]) -> str:
     """The agent that wrote an ATIF file, where it says so; otherwise Hermes."""
     name = (string(as_object(value.get("agent")).get("name")) or "").lower()
     # ATIF is shared by many agents; a name that is not plain could not be part of a session's id.
-    return name if _AGENT_NAME.match(name) and "hermes" not in name else _AGENT
+    return name if _AGENT_NAME.match(name) and "hermes" not in name else _FORMAT.agent
 
 
 def _describe(builder: SessionBuilder, value: dict[str, Any]) -> None:
@@ -144,19 +145,18 @@ def _describe(builder: SessionBuilder, value: dict[str, Any]) -> None:
         if (time := time_of(value.get(key))) is not None:
             builder.seen_at(time)
     if (parent := identity(value.get("parent_session_id"))) is not None:
-        builder.parent = SessionRef(_AGENT, parent)
+        builder.parent = SessionRef(_FORMAT.agent, parent)
         builder.relation = _RELATIONS.get(string(value.get("parent_relationship")) or "")
     cost = as_object(value.get("cost"))
     builder.cost_usd = number(first_of(cost, "actual_cost_usd", "estimated_cost_usd"))
     usage = as_object(value.get("usage"))
-    builder.total_usage = known_usage(
-        Usage(
-            input=count(usage.get("input_tokens")),
-            output=count(usage.get("output_tokens")),
-            cache_read=count(usage.get("cache_read_tokens")),
-            cache_write=count(usage.get("cache_write_tokens")),
-            reasoning=count(usage.get("reasoning_tokens")),
-        )
+    builder.total_usage = usage_from(
+        usage,
+        input="input_tokens",
+        output="output_tokens",
+        cache_read="cache_read_tokens",
+        cache_write="cache_write_tokens",
+        reasoning="reasoning_tokens",
     )
 
 
@@ -213,7 +213,7 @@ def _add_steps(builder: SessionBuilder, steps: object, where: str) -> None:
 def _add_step(builder: SessionBuilder, calls: CallPairing, step: dict[str, Any], where: str, place: int) -> None:
     made = as_list(step.get("tool_calls"))
     source = string(step.get("source")) or ""
-    # Only the model makes calls and uses tokens, whatever the source of the step is called.
+    # Only the model makes calls and uses tokens, whatever the step names as its source.
     role = "assistant" if source == "agent" or made or "metrics" in step else ROLES.get(source, "user")
     time = time_of(step.get("timestamp"))
     builder.message(

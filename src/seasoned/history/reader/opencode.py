@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
     arguments_of,
     as_list,
@@ -18,7 +17,6 @@ from seasoned.history.coerce import (
     count,
     identity,
     integer,
-    kind_of,
     known_usage,
     number,
     string,
@@ -26,18 +24,26 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, documents, field, finish_sessions, items, noting_unreadable
-from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
+from seasoned.history.json_file import decode, documents, field, items, noting_unreadable
+from seasoned.history.session_reader import (
+    JsonDocument,
+    SessionFormat,
+    SessionReader,
+    add_messages,
+    note_times,
+    set_parent,
+)
+from seasoned.session import Marks, Session, Unreadable, Usage
 
 NAME = "opencode"
-_AGENT = "opencode"
-# OpenCode answers a call that it could not read itself, in the name of this tool.
+_FORMAT = SessionFormat(NAME, "opencode")
+# The tool in whose name OpenCode answers a call that it could not parse.
 _INVALID = "invalid"
-_SAID_NO = re.compile(
+_DECLINED = re.compile(
     r"user (?:has )?(?:rejected|dismissed|denied|declined|specified a rule)|permission (?:denied|rejected)",
     re.IGNORECASE,
 )
-_STOPPED = re.compile(r"\b(?:aborted|interrupted|cancelled)\b", re.IGNORECASE)
+_INTERRUPTED = re.compile(r"\b(?:aborted|interrupted|cancelled)\b", re.IGNORECASE)
 _Fields = dict[str, Any]
 
 
@@ -57,36 +63,18 @@ def _is_stored(value: _Fields) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """The session of an export, or the one of a stored file."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return _FORMAT.read_each(path, documents(path), _session)
 
 
-def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    for part in documents(path):
-        if isinstance(part, Unreadable):
-            yield part
-        elif "messages" in part.value:
-            yield _exported(path, part.value)
-        elif "id" in part.value:
-            yield _stored(path, {key: field(part.value, key) for key in part.value})
-        else:
-            yield Unreadable(part.where, "a document that is not a session")
-
-
-def _exported(path: Path, document: dict[str, msgspec.Raw]) -> SessionBuilder:
-    reader = OpenCodeReader(path, as_object(field(document, "info")))
-    for position, raw in enumerate(items(document["messages"])):
-        where = f"message {position}"
-        with noting_unreadable(reader.builder, where):
-            try:
-                message = decode(raw)
-            except msgspec.DecodeError as error:
-                reader.builder.unreadable(where, str(error))
-                continue
-            if isinstance(message, dict):
-                reader.add(as_object(message.get("info")), as_list(message.get("parts")), where, position)
-            else:
-                reader.builder.unreadable(where, f"{kind_of(message)} where a message should be")
-    return reader.builder
+def _session(path: Path, part: JsonDocument, _index: int) -> SessionBuilder | Unreadable:
+    document = part.value
+    if "messages" in document:
+        reader = OpenCodeReader(path, as_object(field(document, "info")))
+        add_messages(reader.builder, items(document["messages"]), reader.add_exported)
+        return reader.builder
+    if "id" in document:
+        return _stored(path, {key: field(document, key) for key in document})
+    return Unreadable(part.where, "a document that is not a session")
 
 
 def _stored(path: Path, info: _Fields) -> SessionBuilder:
@@ -116,23 +104,20 @@ def _stored_files(builder: SessionBuilder, folder: Path, name: str | None) -> It
             yield found
 
 
-class OpenCodeReader:
+class OpenCodeReader(SessionReader):
     """Reads the messages of one session."""
 
     def __init__(self, path: Path, info: _Fields) -> None:
-        ref = SessionRef(_AGENT, identity(info.get("id")) or path.stem)
-        self.builder = builder = SessionBuilder(ref, format=NAME, path=str(path))
-        self._calls = CallPairing(builder)
+        builder = _FORMAT.builder(path, identity(info.get("id")))
+        super().__init__(builder)
         builder.title = string(info.get("title"))
         builder.cwd = string(info.get("directory"))
-        parent = identity(info.get("parentID"))
-        if parent is not None:
-            builder.parent = SessionRef(_AGENT, parent)
-            builder.relation = "subagent"
-        with noting_unreadable(builder, "the head of the session"):
-            created = time_of(as_object(info.get("time")).get("created"))
-            if created is not None:
-                builder.seen_at(created)
+        set_parent(builder, identity(info.get("parentID")))
+        note_times(builder, "the head of the session", as_object(info.get("time")).get("created"))
+
+    def add_exported(self, message: _Fields, where: str, place: int) -> None:
+        """Add one message of an export."""
+        self.add(as_object(message.get("info")), as_list(message.get("parts")), where, place)
 
     def add(self, info: _Fields, parts: list[Any], where: str, place: int) -> None:
         """Add one message with its parts."""
@@ -152,7 +137,7 @@ class OpenCodeReader:
         if any(part.get("type") == "compaction" for part in parts):
             self.builder.compaction()
         said = [part for part in parts if part.get("type") in ("text", "file") and not part.get("ignored")]
-        # Files that the user named are read by OpenCode and put behind the request: those words are not the user's.
+        # OpenCode appends the files that the user named: their text is not the user's.
         own, added = ([part for part in said if bool(part.get("synthetic")) == is_added] for is_added in (False, True))
         if own or not added:
             self.builder.message("user", text_of(own), time=time, place=place)
@@ -178,7 +163,7 @@ class OpenCodeReader:
             self.builder.cost_usd = (self.builder.cost_usd or 0.0) + cost
         if info.get("error") is not None:
             self.builder.end_reason = string(as_object(info["error"]).get("name")) or "error"
-        self._calls.turn()
+        self.calls.turn()
         made = [(self._made(part, time, where, place), part) for part in parts if part.get("type") == "tool"]
         for call_id, part in made:
             if call_id is not None:
@@ -191,7 +176,7 @@ class OpenCodeReader:
         if tool == _INVALID:
             tool = string(arguments.get("tool")) or tool
         began = time_of(as_object(state.get("time")).get("start")) or time
-        return self._calls.make_named(where, part.get("callID"), tool, arguments, time=began, place=place)
+        return self.calls.make_named(where, part.get("callID"), tool, arguments, time=began, place=place)
 
     def _answer(self, call_id: str, part: _Fields, place: int) -> None:
         state = as_object(part.get("state"))
@@ -201,24 +186,24 @@ class OpenCodeReader:
         text = text_of(state.get("output") if status == "completed" else state.get("error"))
         marks = _marks(part, state, text)
         ended = time_of(as_object(state.get("time")).get("end"))
-        self._calls.answer(call_id, text, marks, time=ended, place=place)
+        self.calls.answer(call_id, text, marks, time=ended, place=place)
 
 
 def _marks(part: _Fields, state: _Fields, text: str) -> Marks:
     metadata = as_object(state.get("metadata"))
     if state.get("status") == "error":
-        declined = _SAID_NO.search(text) is not None
+        declined = _DECLINED.search(text) is not None
         stopped = not declined and (metadata.get("interrupted") is True or _is_stop(text))
         return Marks(failed=None if declined or stopped else True, declined=declined, interrupted=stopped)
     if part.get("tool") == _INVALID:
         return Marks(failed=True)
     code = integer(metadata.get("exit"))
-    # "Completed" says that the program ended; whether it worked is said by its exit code.
+    # "completed" means that the program ended; only the exit code says whether it worked.
     return Marks(failed=False) if "exit" not in metadata else Marks(exit_code=code)
 
 
 def _is_stop(text: str) -> bool:
-    return len(text) < 80 and _STOPPED.search(text) is not None
+    return len(text) < 80 and _INTERRUPTED.search(text) is not None
 
 
 def _usage(info: _Fields) -> Usage | None:
@@ -227,11 +212,11 @@ def _usage(info: _Fields) -> Usage | None:
     output, reasoning = count(tokens.get("output")), count(tokens.get("reasoning"))
     found = Usage(
         input=count(tokens.get("input")),
-        # OpenCode counts reasoning apart; all other providers include it in the output.
+        # OpenCode counts reasoning separately; all others include it in the output.
         output=None if output is None else output + (reasoning or 0),
         cache_read=count(cache.get("read")),
         cache_write=count(cache.get("write")),
         reasoning=reasoning,
     )
-    # An answer that failed before it began has zeros where nothing was counted.
+    # An answer that failed before it began has only zeros.
     return known_usage(found) if found.total else None

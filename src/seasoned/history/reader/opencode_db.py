@@ -3,52 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from seasoned.history.builder import SessionBuilder
 from seasoned.history.coerce import as_object
-from seasoned.history.formats import Sample
 from seasoned.history.json_file import noting_unreadable, stored
 from seasoned.history.reader.opencode import NAME, OpenCodeReader
-from seasoned.history.readonly import open_readonly, require_tables
-from seasoned.session import Session
+from seasoned.history.readonly import SessionDatabase
 
 __all__ = ["NAME", "read", "recognises", "stamps"]
 
-_NEEDED = {
-    "session": {"id", "directory", "time_updated"},
-    "message": {"id", "session_id", "data"},
-    "part": {"id", "message_id", "time_updated", "data"},
-}
 
-
-def recognises(sample: Sample) -> bool:
-    """A database that has OpenCode's three tables."""
-    return sample.has_tables(_NEEDED)
-
-
-def stamps(path: Path) -> dict[str, str]:
-    """A stamp for each session that changes with it, so that a rescan reads only what is new."""
-    with open_readonly(path) as connection:
-        rows = connection.execute(
-            "SELECT s.id, s.time_updated, count(p.id), coalesce(max(p.time_updated), 0) FROM session s "
-            "LEFT JOIN message m ON m.session_id = s.id LEFT JOIN part p ON p.message_id = m.id GROUP BY s.id"
-        )
-        return {str(row[0]): ".".join(map(str, row[1:])) for row in rows}
-
-
-def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
-    """Every session of the database, oldest first; `only` selects sessions by id."""
-    with open_readonly(path) as connection:
-        require_tables(connection, path, "OpenCode", _NEEDED)
-        rows = [dict(row) for row in connection.execute("SELECT * FROM session ORDER BY time_updated, id")]
-        for row in rows:
-            if only is None or str(row["id"]) in only:
-                yield _session(connection, path, row)
-
-
-def _session(connection: sqlite3.Connection, path: Path, row: dict[str, Any]) -> Session:
+def _session(connection: sqlite3.Connection, path: Path, row: dict[str, Any]) -> SessionBuilder:
     time = {"created": row.get("time_created"), "updated": row.get("time_updated")}
     reader = OpenCodeReader(path, {**row, "parentID": row.get("parent_id"), "time": time})
     parts: dict[str, list[dict[str, Any]]] = {}
@@ -64,4 +31,19 @@ def _session(connection: sqlite3.Connection, path: Path, row: dict[str, Any]) ->
         with noting_unreadable(reader.builder, where):
             about = as_object(stored(reader.builder, where, data))
             reader.add(about, parts.get(str(message_id), []), where, position)
-    return reader.builder.take()
+    return reader.builder
+
+
+_DATABASE = SessionDatabase(
+    "OpenCode",
+    {
+        "session": {"id", "directory", "time_updated"},
+        "message": {"id", "session_id", "data"},
+        "part": {"id", "message_id", "time_updated", "data"},
+    },
+    "SELECT s.id, s.time_updated, count(p.id), coalesce(max(p.time_updated), 0) FROM session s "
+    "LEFT JOIN message m ON m.session_id = s.id LEFT JOIN part p ON p.message_id = m.id GROUP BY s.id",
+    "SELECT * FROM session ORDER BY time_updated, id",
+    _session,
+)
+recognises, stamps, read = _DATABASE.recognises, _DATABASE.stamps, _DATABASE.read

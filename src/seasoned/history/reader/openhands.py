@@ -26,11 +26,12 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import finish_sessions, noting_unreadable, values
-from seasoned.session import NO_MARKS, Marks, Role, Session, SessionRef, Unreadable, Usage
+from seasoned.history.json_file import noting_unreadable, values
+from seasoned.history.session_reader import SessionFormat, SessionReader, unique_id
+from seasoned.session import NO_MARKS, Marks, Role, Session, Unreadable, Usage
 
 NAME = "openhands"
-_AGENT = "openhands"
+_FORMAT = SessionFormat(NAME, "openhands")
 _SAID = frozenset({"message", "system"})
 # Events about the state of the agent: neither text nor calls.
 _SILENT_ACTIONS = frozenset(
@@ -56,12 +57,12 @@ def is_event(value: object) -> bool:
     return (acts or observes) and not ("action" in fields and "observation" in fields)
 
 
-class _OpenHandsReader:
+class _OpenHandsReader(SessionReader):
     """Reads the events of one session."""
 
     def __init__(self, builder: SessionBuilder) -> None:
-        self.builder = builder
-        self._calls = CallPairing(builder, prefix="event")
+        super().__init__(builder)
+        self.calls = CallPairing(builder, prefix="event")
         self._causes: dict[str, str] = {}
         self._usage: Usage | None = None
         self._cost: float | None = None
@@ -100,7 +101,7 @@ class _OpenHandsReader:
         if action == "condensation":
             self.builder.compaction()
             return
-        # What the user does in the interface is recorded like an action of the agent.
+        # Actions of the user in the interface are recorded like those of the agent.
         if action in _SILENT_ACTIONS or event.get("source") in ("user", "environment"):
             return
         meta = as_object(event.get("tool_call_metadata"))
@@ -118,8 +119,8 @@ class _OpenHandsReader:
         event_id = identity(event.get("id"))
         given = identity(meta.get("tool_call_id")) or (f"event_{event_id}" if event_id is not None else None)
         name = string(meta.get("function_name")) or action
-        self._calls.turn()
-        call_id = self._calls.make(given, name, _arguments(arguments, response, given), time=time, place=place)
+        self.calls.turn()
+        call_id = self.calls.make(given, name, _arguments(arguments, response, given), time=time, place=place)
         if event_id is not None:
             self._causes[event_id] = call_id
 
@@ -129,12 +130,12 @@ class _OpenHandsReader:
         call_id = self._causes.get(cause) if cause is not None else None
         call_id = call_id or identity(as_object(event.get("tool_call_metadata")).get("tool_call_id"))
         text = text_of(first_of(event, "content", "message"))
-        if call_id is not None and self._calls.knows(call_id):
-            self._calls.answer(call_id, text, _marks(kind, as_object(event.get("extras"))), time=time, place=place)
+        if call_id is not None and self.calls.knows(call_id):
+            self.calls.answer(call_id, text, _marks(kind, as_object(event.get("extras"))), time=time, place=place)
         elif kind == "error":
             # An error that no call caused is shown to the model as a user message.
             self.builder.message("user", text, time=time, place=place)
-        # In old files 0 and -1 stand for no event.
+        # In old files 0 and -1 mean no event.
         elif kind not in _SILENT_OBSERVATIONS and event.get("source") != "user" and cause not in (None, "0", "-1"):
             self.builder.unreadable(f"at {place}", f"an observation of event {cause!r}, which is not a call")
 
@@ -153,12 +154,12 @@ class _OpenHandsReader:
         elif kind == "ObservationEvent":
             seen = as_object(event.get("observation"))
             text = text_of(first_of(seen, "content", "output"))
-            self._calls.answer(given, text, _new_marks(seen), time=time, place=place)
+            self.calls.answer(given, text, _new_marks(seen), time=time, place=place)
         elif kind == "AgentErrorEvent":
-            self._calls.answer(given, text_of(event.get("error")), Marks(failed=True), time=time, place=place)
+            self.calls.answer(given, text_of(event.get("error")), Marks(failed=True), time=time, place=place)
         elif kind == "UserRejectObservation":
             reason = text_of(event.get("rejection_reason"))
-            self._calls.answer(given, reason, Marks(declined=True), time=time, place=place)
+            self.calls.answer(given, reason, Marks(declined=True), time=time, place=place)
         elif kind == "Condensation":
             self.builder.compaction()
 
@@ -174,8 +175,8 @@ class _OpenHandsReader:
         inner = as_object(written.get("function")) or written
         action = {key: value for key, value in as_object(event.get("action")).items() if key != "kind"}
         arguments = arguments_of(first_of(inner, "arguments") or action)
-        self._calls.turn()
-        self._calls.make(event.get("tool_call_id"), name, arguments, time=time, place=place)
+        self.calls.turn()
+        self.calls.make(event.get("tool_call_id"), name, arguments, time=time, place=place)
 
     def _measure(self, metrics: dict[str, Any]) -> None:
         """Keep the latest totals: each event repeats them as they are so far."""
@@ -247,7 +248,7 @@ def _history(value: dict[str, Any]) -> list[Any] | None:
 
 def read(path: Path) -> Iterator[Session]:
     """One session for each record with a history, or one of all events."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return _FORMAT.sessions(path, _parts(path))
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
@@ -267,7 +268,7 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
             yield builder
             continue
         if stream is None:
-            stream = _OpenHandsReader(SessionBuilder(SessionRef(_AGENT, path.stem), format=NAME, path=str(path)))
+            stream = _OpenHandsReader(_FORMAT.builder(path))
             yield stream.builder
         _add(stream, part.value, part.where, part.place)
         stream.finish()
@@ -283,10 +284,7 @@ def _add(events: _OpenHandsReader, item: object, where: str, place: int) -> None
 def _begin(path: Path, run: dict[str, Any], index: int, seen: set[str]) -> SessionBuilder:
     own = identity(first_of(run, "instance_id", "id", "task_id"))
     native = f"{path.stem}/{own if own is not None else index}"
-    if native in seen:
-        native = f"{native}#{index}"
-    seen.add(native)
-    builder = SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path))
+    builder = _FORMAT.builder(path, unique_id(native, index, seen))
     builder.succeeded = _label(run)
     builder.cost_usd = number(as_object(run.get("metrics")).get("accumulated_cost"))
     llm = as_object(as_object(run.get("metadata")).get("llm_config"))

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seasoned.history.builder import SessionBuilder
-from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
     arguments_of,
     as_list,
     as_object,
-    count,
     identity,
     integer,
-    known_usage,
     number,
     string,
     text_of,
-    time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import JsonValue, entries, finish_sessions, noting_unreadable
-from seasoned.session import Marks, Session, SessionRef, Usage
+from seasoned.history.json_file import JsonValue
+from seasoned.history.session_reader import EntryReader, SessionFormat, set_parent, usage_from
+from seasoned.session import Marks, Session, Usage
 
 NAME = "pi"
-_AGENT = "pi"
+_FORMAT = SessionFormat(NAME, "pi")
 # `2026-04-23T02-13-15-937Z_019db81c-….jsonl`: the id comes last.
 _STAMP = re.compile(r"\A\d{4}-\d\d-\d\dT[\d-]+Z?_")
-_EXIT = re.compile(r"\n\nCommand exited with code (-?\d{1,10})\s*\Z")
-_STOPPED = re.compile(r"(?:Command|Operation) aborted\s*\Z")
+_EXIT_CODE = re.compile(r"\n\nCommand exited with code (-?\d{1,10})\s*\Z")
+_INTERRUPTED = re.compile(r"(?:Command|Operation) aborted\s*\Z")
 # Extensions speak to the model with these; before the third version they were called hooks.
 _INJECTED = frozenset({"custom", "hookMessage"})
 
@@ -51,41 +46,23 @@ def _is_entry(value: dict[str, Any]) -> bool:
 
 
 def read(path: Path) -> Iterator[Session]:
-    """One session of all entries. What happened on a branch that was left did happen: it stays."""
-    parts = entries(path, partial(_start, path))
-    return finish_sessions(parts, SessionRef(_AGENT, _native_id(path)), format=NAME, path=path)
+    """One session of all entries, including those on abandoned branches: their calls did run."""
+    return _FORMAT.read_entries(path, _PiReader, _header_id, _without_stamp(path.stem))
 
 
-def _native_id(path: Path) -> str:
-    return _STAMP.sub("", path.stem) or path.stem
+def _header_id(first: dict[str, Any]) -> str | None:
+    return identity(first.get("id")) if first["type"] == "session" else None
 
 
-def _start(path: Path, first: dict[str, Any]) -> _PiReader:
-    header = first if first["type"] == "session" else {}
-    return _PiReader(path, identity(header.get("id")) or _native_id(path))
+def _without_stamp(stem: str) -> str:
+    return _STAMP.sub("", stem) or stem
 
 
-class _PiReader:
+class _PiReader(EntryReader):
     """Reads the entries of one session."""
 
-    def __init__(self, path: Path, native_id: str) -> None:
-        self.builder = SessionBuilder(SessionRef(_AGENT, native_id), format=NAME, path=str(path))
-        self._calls = CallPairing(self.builder)
-
-    def add(self, part: JsonValue[Any]) -> None:
-        """Add one entry."""
-        entry = part.value
-        with noting_unreadable(self.builder, part.where):
-            time = time_of(entry.get("timestamp"))
-            if time is not None:
-                self.builder.seen_at(time)
-            self._add(entry["type"], entry, time, part)
-
-    def finish(self) -> SessionBuilder:
-        """The session, after its last entry."""
-        return self.builder
-
-    def _add(self, kind: str, entry: dict[str, Any], time: float | None, part: JsonValue[Any]) -> None:
+    def add_entry(self, kind: str, entry: dict[str, Any], time: float | None, part: JsonValue[Any]) -> None:
+        """Add one entry of this type."""
         if kind == "message":
             self._add_message(as_object(entry.get("message")), time, part)
         elif kind == "session":
@@ -106,10 +83,8 @@ class _PiReader:
         self.builder.cwd = string(header.get("cwd")) or self.builder.cwd
         parent = string(header.get("parentSession"))
         if parent is not None:
-            # The path of the file that it was forked from, written on whatever system that was.
-            stem = Path(parent.replace("\\", "/")).stem
-            self.builder.parent = SessionRef(_AGENT, _STAMP.sub("", stem) or stem)
-            self.builder.relation = "fork"
+            # The path of the file that it was forked from, perhaps on Windows.
+            set_parent(self.builder, _without_stamp(Path(parent.replace("\\", "/")).stem), "fork")
 
     def _add_message(self, message: dict[str, Any], time: float | None, part: JsonValue[Any]) -> None:
         role = message.get("role")
@@ -120,7 +95,7 @@ class _PiReader:
         elif role == "toolResult":
             self._add_result(message, time, part.place)
         elif role == "bashExecution":
-            # A command that the user ran, not the agent. Its output is not what the user said.
+            # A command that the user ran, not the agent. Its output is not part of the message.
             self.builder.message("user", f"!{text_of(message.get('command'))}", time=time, place=part.place)
         elif string(role) in _INJECTED:
             self.builder.message("system", text_of(message.get("content")), time=time, place=part.place)
@@ -147,39 +122,34 @@ class _PiReader:
         if cost:
             # Zero is what Pi writes for a model whose price it does not know.
             self.builder.cost_usd = (self.builder.cost_usd or 0.0) + cost
-        self._calls.turn()
+        self.calls.turn()
         for block in blocks:
             if block.get("type") == "toolCall":
                 arguments = arguments_of(block.get("arguments"))
-                self._calls.make_named(
+                self.calls.make_named(
                     part.where, block.get("id"), string(block.get("name")), arguments, time=time, place=part.place
                 )
         if message.get("stopReason") == "aborted":
-            self._calls.amend_open(Marks(interrupted=True))
+            self.calls.amend_open(Marks(interrupted=True))
 
     def _add_result(self, message: dict[str, Any], time: float | None, place: int) -> None:
         text = text_of(message.get("content"))
         tool = string(message.get("toolName"))
-        self._calls.answer(message.get("toolCallId"), text, _marks(message, text), tool=tool, time=time, place=place)
+        self.calls.answer(message.get("toolCallId"), text, _marks(message, text), tool=tool, time=time, place=place)
 
 
 def _marks(message: dict[str, Any], text: str) -> Marks:
     failed = message.get("isError")
     if not isinstance(failed, bool):
         return Marks()
-    said = _EXIT.search(text) if failed else None
+    said = _EXIT_CODE.search(text) if failed else None
     code = integer(as_object(message.get("details")).get("exitCode")) if said is None else int(said[1])
-    stopped = failed and _STOPPED.search(text) is not None
+    stopped = failed and _INTERRUPTED.search(text) is not None
     return Marks(failed=None if stopped else failed, exit_code=code, interrupted=stopped)
 
 
 def _usage(message: dict[str, Any]) -> Usage | None:
     usage = as_object(message.get("usage"))
-    found = Usage(
-        input=count(usage.get("input")),
-        output=count(usage.get("output")),
-        cache_read=count(usage.get("cacheRead")),
-        cache_write=count(usage.get("cacheWrite")),
-    )
-    # An answer that was stopped before it began has zeros where nothing was counted.
-    return known_usage(found) if found.total else None
+    found = usage_from(usage, input="input", output="output", cache_read="cacheRead", cache_write="cacheWrite")
+    # An answer that was stopped before it began has only zeros.
+    return found if found is not None and found.total else None

@@ -32,19 +32,19 @@ _CALL = re.compile(
     r"(?:<summary>(?P<summary>[^\n]{0,4000}?)</summary>)?",
     re.MULTILINE,
 )
-# Closing tags begin a line; in the lines of a file that a tool shows there are numbers before them.
+# Closing tags start a line; in a file shown by a tool, line numbers precede them.
 _CALL_ENDS = re.compile(r"^</details>\s{0,4}</tool-use>", re.MULTILINE)
 _THOUGHT = re.compile(r"^<think><details><summary>[^\n]{0,80}</summary>", re.MULTILINE)
 _THOUGHT_ENDS = re.compile(r"^</details></think>", re.MULTILINE)
 _FENCE = re.compile(r"(`{3,9})([\w+.:/-]{0,200})\s*")
 _INLINE = re.compile(r"`([^`\n]{1,4000})`")
-# A command may hold backticks itself; it ends with its line.
+# A command may contain backticks; it ends with its line.
 _COMMAND = re.compile(r"(?:^|\*\* )`([^\n]{1,4000})`\s*$", re.MULTILINE)
 _ITEM = re.compile(r"^- (?P<key>[\w.-]{1,60}): `(?P<value>[^`]{0,8000})`$", re.MULTILINE)
 _LONG_ITEM = re.compile(r"^- (?P<key>[\w.-]{1,60}):\s*\Z", re.MULTILINE)
 # The line between two speakers.
 _RULE = re.compile(r"(?:\A|\n)---[ \t]*\Z")
-_EXIT = re.compile(
+_EXIT_CODE = re.compile(
     r"\A(?:Error: )?Exit code:? (-?\d{1,10})\b|^Process exited with code (-?\d{1,10})[ \t]*$", re.MULTILINE
 )
 _REFUSED = (
@@ -79,7 +79,7 @@ def read(path: Path) -> Iterator[Session]:
 
 
 def _turns(text: str) -> list[re.Match[str]]:
-    """Where turns begin; not in the result of a call, which may be such a file."""
+    """Where turns begin, ignoring those inside the result of a call, which may be such a file."""
     found, at, last = [], 0, text.rfind("</tool-use>")
     while (turn := _TURN.search(text, at)) is not None:
         call = _CALL.search(text, at, turn.start())
@@ -103,18 +103,18 @@ class _SpecStoryReader:
             self.builder.cwd = str(above[2])
 
     def add(self, turn: re.Match[str], text: str, place: int) -> None:
-        """Add one turn: what was said, and the calls in it."""
+        """Add one turn: its text and its calls."""
         about = turn["about"] or ""
         stamp = _TIME.search(about)
         time = None if stamp is None else time_of(stamp[0])
         if turn["who"] == "User":
-            self.builder.message("user", _said(text), time=time, place=place)
+            self.builder.message("user", _turn_text(text), time=time, place=place)
             return
         text, thoughts = _take_out(text, _THOUGHT, _THOUGHT_ENDS)
         text, calls = _take_out(text, _CALL, _CALL_ENDS)
         for _, thought in thoughts:
             self.builder.thinking(thought.strip())
-        said = _said(text)
+        said = _turn_text(text)
         if not said and not calls:
             return
         model = (about[: stamp.start()] if stamp else about).strip() or None
@@ -127,12 +127,12 @@ class _SpecStoryReader:
                 self._calls.answer(call_id, result, _marks(body, result), time=time, place=place)
 
 
-def _said(text: str) -> str:
+def _turn_text(text: str) -> str:
     return _RULE.sub("", text.strip()).strip()
 
 
 def _take_out(text: str, opens: re.Pattern[str], ends: re.Pattern[str]) -> tuple[str, list[tuple[re.Match[str], str]]]:
-    """A text without its blocks, and the blocks: how each opens, and what is in it."""
+    """A text without its blocks, and the blocks: opening match and content."""
     rest, blocks, at = [], [], 0
     while (opening := opens.search(text, at)) is not None and (end := ends.search(text, opening.end())) is not None:
         rest.append(text[at : opening.start()])
@@ -142,7 +142,7 @@ def _take_out(text: str, opens: re.Pattern[str], ends: re.Pattern[str]) -> tuple
 
 
 class _Fence(NamedTuple):
-    """A block of code: its language, its text, and what stands before it since the last one."""
+    """A block of code: its language, its text, and the text between the previous block and this one."""
 
     language: str
     text: str
@@ -173,7 +173,7 @@ def _parts(name: str, summary: str, body: str) -> tuple[dict[str, Any], str | No
     prose = "\n".join([one.before for one in fences]) if fences else body
     given: dict[str, Any] = {one["key"]: one["value"] for one in _ITEM.finditer(prose)}
     for fence in list(fences):
-        # A value of several lines stands in the fence that follows its name.
+        # A value of several lines is in the fence after its name.
         if long := _LONG_ITEM.search(fence.before.rstrip()):
             given[long["key"]] = fence.text
             fences.remove(fence)
@@ -192,7 +192,7 @@ def _marks(body: str, result: str) -> Marks:
     """What the file says about a call. SpecStory itself tells errors apart only for tools that it does not know."""
     if result.startswith(_REFUSED):
         return Marks(declined=True)
-    if code := _EXIT.search(result):
+    if code := _EXIT_CODE.search(result):
         return Marks(exit_code=int(code[1] or code[2]))
     lines = body.split("\n")
     if result.startswith("<tool_use_error>") or "**Error:**" in lines:

@@ -9,22 +9,21 @@ from typing import Any
 import msgspec
 
 from seasoned.command.tool import command_of
-from seasoned.insight.mistake.call_target import OPERAND_FIRST, runs_of, value_shape
-from seasoned.insight.mistake.difference import RIGHTS, CallChange, code, named
-from seasoned.insight.mistake.repair import RepairStep
-from seasoned.insight.mistake.signature import SILENT, UNSAID
+from seasoned.insight.mistake.call_target import WITHOUT_SUBCOMMANDS, runs_of, value_shape
+from seasoned.insight.mistake.repair import PERMISSION_ARGUMENTS, CallChange, RepairStep, code, code_list
+from seasoned.insight.mistake.signature import NO_ERROR_TEXT, NO_OUTPUT
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 from seasoned.text import plural
 
 _QUOTED_CHARS = 110
-_LETTERS = LazyRegex(r"[^\W\d_]{3,}")
+_WORDS = LazyRegex(r"[^\W\d_]{3,}")
 _VALUE_CHARS = 40
-# A way that fewer than half of the repairing sessions took is not what repairs a mistake.
-_SHARE = 2
-# Programs beside the main one of a command: a change of the main one does not repair them.
-_BESIDE = ("cd", "grep", "egrep", "rg", "sed", "awk", "jq", "cut", "sort", "head", "tail", "xargs", "tee")
-_LISTS_FILES = ("ls", "find", "fd", "tree", "Glob", "LS")
+# At least 1 in so many repairing sessions must have taken a way for it to be recommended.
+_ONE_IN = 2
+# Programs that accompany the main one of a command: changing the main one does not repair them.
+_FILTER_PROGRAMS = ("cd", "grep", "egrep", "rg", "sed", "awk", "jq", "cut", "sort", "head", "tail", "xargs", "tee")
+_LISTING_TOOLS = ("ls", "find", "fd", "tree", "Glob", "LS")
 
 
 class RepairWay(msgspec.Struct, frozen=True):
@@ -65,13 +64,13 @@ class MistakeFacts(msgspec.Struct, frozen=True):
     error: str
     cause: str | None
     thing: str | None  # the program, option or script that the error names
-    missing: str | None  # the file that several sessions looked for in vain
+    missing: str | None  # the file that several sessions did not find
     found: str | None  # the file that they then used instead, if always the same
     failures: int
     sessions: int
     last_seen: float | None
     ways: tuple[RepairWay, ...]
-    key: str = ""  # what its failures have in common beside the tool and the program: the error, or its cause
+    key: str = ""  # what its failures share besides tool and program: the error, or its cause
     roots: Mapping[str, float] = {}  # the lineages, each with when it last made the mistake
     agent: str = ""  # of most of them
     cost: MistakeCost = MistakeCost(0)
@@ -84,7 +83,7 @@ class MistakeFacts(msgspec.Struct, frozen=True):
 
     @property
     def repaired(self) -> int:
-        """Sessions with a repair, whatever it was."""
+        """Sessions with any repair."""
         return _sessions(self.ways)
 
 
@@ -94,13 +93,13 @@ def _sessions(ways: Iterable[RepairWay]) -> int:
 
 def action(facts: MistakeFacts) -> str | None:
     """The sentence with its evidence; None if there is nothing to say."""
-    said, repaired = sentence(facts)
-    if said is None:
+    text, repaired = sentence(facts)
+    if text is None:
         return None
     count = plural(facts.sessions, "session")
     how_often = f"{repaired} repaired that way" if repaired else plural(facts.failures, "failure")
     seen = "" if facts.last_seen is None else f", last seen {datetime.fromtimestamp(facts.last_seen, tz=UTC):%Y-%m-%d}"
-    return f"{said} ({count}, {how_often}{seen})."
+    return f"{text} ({count}, {how_often}{seen})."
 
 
 def sentence(facts: MistakeFacts) -> tuple[str | None, int]:
@@ -109,24 +108,24 @@ def sentence(facts: MistakeFacts) -> tuple[str | None, int]:
     if facts.cause in FILE_CAUSES:
         return FILE_CAUSES[facts.cause].format(what=facts.what), _by_reading(facts.ways, facts.cause)
     for way in shown:
-        said = _of_change(facts, way)
-        if said is not None:
-            return said, way.sessions
-    by_step = _of_step(facts)
+        text = _change_sentence(facts, way)
+        if text is not None:
+            return text, way.sessions
+    by_step = _step_sentence(facts)
     if by_step is not None:
         return by_step
-    said = _of_cause(facts)
-    if said is None and any(way.change.kind == "again" and not way.steps for way in shown):
+    text = _cause_sentence(facts)
+    if text is None and any(way.change.kind == "again" and not way.steps for way in shown):
         return f"Try {facts.what} again: the same call worked later", _sessions(shown)
-    return said, 0
+    return text, 0
 
 
 def main_ways(facts: MistakeFacts) -> list[RepairWay]:
-    """The ways that may be told and that at least half of the repairing sessions took."""
-    return [way for way in facts.ways if way.may_show and _SHARE * way.sessions >= facts.repaired]
+    """The ways that may be shown and that at least half of the repairing sessions took."""
+    return [way for way in facts.ways if way.may_show and _ONE_IN * way.sessions >= facts.repaired]
 
 
-# The same for every agent and project: what editing tools ask for.
+# The same for every agent and project: requirements of editing tools.
 FILE_CAUSES = {
     "unread": "Read the file before you change it with {what}",
     "stale": "Read the file again before you change it with {what}: it had changed since",
@@ -140,18 +139,18 @@ _READS_FIRST = ("unread", "stale", "no match")
 
 
 def _by_reading(ways: Sequence[RepairWay], cause: str | None) -> int:
-    """In how many sessions it was repaired as the sentence says."""
+    """The number of sessions that repaired it as the sentence says."""
     if cause not in _READS_FIRST:
         return _sessions(ways)
     return len({root for way in ways for step, roots in way.steps if step.kind == "same file" for root in roots})
 
 
-def _of_change(facts: MistakeFacts, way: RepairWay) -> str | None:
+def _change_sentence(facts: MistakeFacts, way: RepairWay) -> str | None:
     """The sentence for a call that was written differently."""
     change = way.change
-    what, program = named(change.names), code(change.program)
-    if facts.program in _BESIDE or (change.kind == "program" and facts.cause != "missing program"):
-        return _of_folder(change) if change.kind == "folder" else None
+    what, program = code_list(change.names), code(change.program)
+    if facts.program in _FILTER_PROGRAMS or (change.kind == "program" and facts.cause != "missing program"):
+        return _folder_sentence(change) if change.kind == "folder" else None
     match change.kind:
         case "without wrapper" if change.names[0][-1] != "/":
             return f"Run {program} without {what}"
@@ -174,23 +173,23 @@ def _of_change(facts: MistakeFacts, way: RepairWay) -> str | None:
         case "before":
             return f"Run {what} before {facts.what}"
         case "folder":
-            return _of_folder(change)
+            return _folder_sentence(change)
         case "left out":
             return f"Call {facts.what} without {what}"
         case "renamed":
             return f"Give {code(change.names[1])} to {facts.what}, not {code(change.names[0])}"
-        case "given" if RIGHTS.issuperset(change.names):
+        case "given" if PERMISSION_ARGUMENTS.issuperset(change.names):
             return f"Ask for permission to run {facts.what} outside the sandbox"
         case "given":
             return f"Give {what} to {facts.what}"
         case "changed":
-            return _of_argument(facts, way)
+            return _argument_sentence(facts, way)
         case "operands" if change.written and facts.cause != "missing file":
-            return _of_operand(facts, way)
+            return _operand_sentence(facts, way)
     return None
 
 
-def _of_folder(change: CallChange) -> str | None:
+def _folder_sentence(change: CallChange) -> str | None:
     if not change.names:
         return None
     if change.names == ("",):
@@ -198,7 +197,7 @@ def _of_folder(change: CallChange) -> str | None:
     return f"Run {code(change.program)} in {code(change.names[0])}"
 
 
-def _of_argument(facts: MistakeFacts, way: RepairWay) -> str | None:
+def _argument_sentence(facts: MistakeFacts, way: RepairWay) -> str | None:
     """An argument that had to be written in another way, with a value that worked."""
     if facts.cause == "missing file" or not way.change.written:
         return None
@@ -209,7 +208,7 @@ def _of_argument(facts: MistakeFacts, way: RepairWay) -> str | None:
     return f"Write {code(name)} of {facts.what} like {code(str(value))}"
 
 
-def _of_operand(facts: MistakeFacts, way: RepairWay) -> str | None:
+def _operand_sentence(facts: MistakeFacts, way: RepairWay) -> str | None:
     """The same for an operand of a shell command."""
     command = command_of(ToolCall("", facts.tool, way.values)) or ""
     for run in runs_of(command):
@@ -219,7 +218,7 @@ def _of_operand(facts: MistakeFacts, way: RepairWay) -> str | None:
     return None
 
 
-def _of_step(facts: MistakeFacts) -> tuple[str, int] | None:
+def _step_sentence(facts: MistakeFacts) -> tuple[str, int] | None:
     """The command or edit that came before the same call worked, in most sessions that repaired it."""
     taken: dict[tuple[str, str], set[str]] = {}
     for way in facts.ways:
@@ -227,7 +226,7 @@ def _of_step(facts: MistakeFacts) -> tuple[str, int] | None:
             for step, roots in way.steps:
                 taken.setdefault((step.kind, step.name), set()).update(roots)
     for (kind, name), met in sorted(taken.items(), key=lambda one: -len(one[1])):
-        # Of one session the step is known only if it was the only one; over several sessions it is what recurs.
+        # A single session shows which step mattered only if there was just one; several sessions show what recurs.
         if kind in ("run", "edit") and 2 * len(met) >= facts.repaired and (len(met) > 1 or len(taken) == 1):
             doing = f"Run {code(name)}" if kind == "run" else f"Change {code(name)}"
             before = (
@@ -237,12 +236,32 @@ def _of_step(facts: MistakeFacts) -> tuple[str, int] | None:
     return None
 
 
-def _of_cause(facts: MistakeFacts) -> str | None:
-    """What is wrong, where no repair is known."""
+# Sentences for causes that need nothing but the program and the error.
+_CAUSE_SENTENCES = {
+    "service": "{what} reaches no server: {error}",
+    "no test": "Check the names and paths given to {what}: it found no test",
+    "equals": "Quote words that begin with `=`: zsh takes them for programs",
+    "here document": "Write commands with {what} without a here-document: the shell cannot keep its text here",
+    "unsaved": "Commit or stash your changes before {what}",
+    "dependencies": "Install the dependencies before you run {what}",
+    "module": "{what} lacks a module here: {error}",
+    "login": "Log in before you run {what}: {error}",
+    "access": "{what} cannot reach the remote: {error}",
+    "permission": "{what} is not permitted here: {error}",
+    "time": "Give {what} more time, or run it in the background",
+    "network": "{what} has no network here: {error}",
+    "blocked": "Do not chain {what} with other commands: the agent blocks it",
+    "argument": "{what} refuses its arguments: {error}",
+    "remote": "Check the name or number before {what}: {error}",
+}
+
+
+def _cause_sentence(facts: MistakeFacts) -> str | None:
+    """What is wrong, if no repair is known."""
     what, thing, error = facts.what, facts.thing, _quoted(facts.error)
     match facts.cause:
         case "missing file":
-            return _of_missing_file(facts)
+            return _missing_file_sentence(facts)
         case "no tool" if "tool" in error.lower() or facts.tool in error:
             return f"{what} is not offered here: {error}"
         case "missing program":
@@ -253,7 +272,7 @@ def _of_cause(facts: MistakeFacts) -> str | None:
             return f"{what} does not know {code(thing)}" if thing else f"{what} refuses an option: {error}"
         case "quoting":
             if "no matches found" in facts.error:
-                if (facts.program or "").split()[0] in OPERAND_FIRST:
+                if (facts.program or "").split()[0] in WITHOUT_SUBCOMMANDS:
                     return f"Look in the folder before {what}: its pattern matched no file"
                 return f"Quote `*`, `?` and `[` in arguments of {what}: the shell expands them"
             return f"Check the quotes in commands with {what}: {error}"
@@ -265,45 +284,17 @@ def _of_cause(facts: MistakeFacts) -> str | None:
             if thing is not None:
                 return f"Run {what} in the folder that has the {thing if ' ' in thing else code(thing)}"
             return f"Run {what} from the folder that its paths belong to: {error}"
-        case "service":
-            return f"{what} reaches no server: {error}"
-        case "no test":
-            return f"Check the names and paths given to {what}: it found no test"
-        case "equals":
-            return "Quote words that begin with `=`: zsh takes them for programs"
-        case "here document":
-            return f"Write commands with {what} without a here-document: the shell cannot keep its text here"
-        case "unsaved":
-            return f"Commit or stash your changes before {what}"
-        case "dependencies":
-            return f"Install the dependencies before you run {what}"
-        case "module":
-            return f"{what} lacks a module here: {error}"
-        case "login":
-            return f"Log in before you run {what}: {error}"
-        case "access":
-            return f"{what} cannot reach the remote: {error}"
-        case "permission":
-            return f"{what} is not permitted here: {error}"
-        case "time":
-            return f"Give {what} more time, or run it in the background"
-        case "network":
-            return f"{what} has no network here: {error}"
-        case "blocked":
-            return f"Do not chain {what} with other commands: the agent blocks it"
-        case "argument":
-            return f"{what} refuses its arguments: {error}"
-        case "remote":
-            return f"Check the name or number before {what}: {error}"
-    has_words = len(_LETTERS.compiled.findall(facts.error)) > 1 and facts.error not in (SILENT, UNSAID)
+    if facts.cause in _CAUSE_SENTENCES:
+        return _CAUSE_SENTENCES[facts.cause].format(what=what, error=error)
+    has_words = len(_WORDS.compiled.findall(facts.error)) > 1 and facts.error not in (NO_OUTPUT, NO_ERROR_TEXT)
     return f"{what} fails: {error}" if has_words else None
 
 
-def _of_missing_file(facts: MistakeFacts) -> str:
+def _missing_file_sentence(facts: MistakeFacts) -> str:
     often = "" if facts.missing is None else f", most often {code(facts.missing)}"
     if facts.found is not None:
         often += f" (it is called {code(facts.found)})"
-    if (facts.program or facts.tool).split()[-1] in _LISTS_FILES:
+    if (facts.program or facts.tool).split()[-1] in _LISTING_TOOLS:
         return f"Start {facts.what} from a folder that you have seen: the path did not exist{often}"
     return f"Look up the path before {facts.what}: the file was not there{often}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -13,71 +13,73 @@ from seasoned.command.parse import Step, deciding, names, parse
 from seasoned.command.tool import command_of, output_form
 from seasoned.command.translate import argument, argument_names
 from seasoned.insight.mistake.similarity import (
-    CUT,
-    IDS,
-    alike,
-    closeness,
-    flat,
-    identifies,
-    leaves,
-    letters,
-    nearly,
-    share,
+    NUMERIC_IDS,
+    TRUNCATION_MARK,
+    alphanumeric_only,
+    argument_texts,
+    is_identifying,
+    lines_match,
+    scalar_texts,
+    similarity_ratio,
+    values_match,
+    word_overlap,
 )
 from seasoned.insight.track import JudgedCall, decode_arguments
-from seasoned.lazy_regex import LazyRegex
+from seasoned.lazy_regex import LazyRegex, lazy_property
 from seasoned.session import ToolCall
 
-REMEMBERED = 2048  # calls, and pairs of calls, about which is remembered what was found out
-_LONG_CHARS = 4000
+CACHE_SIZE = 2048  # entries in each cache of targets and of comparisons between two targets
+_MAX_CACHED_CHARS = 4000
 _PATTERN_NAMES = ("pattern", "query", "regex", "glob", "search_term", "Query", "q")
-# Arguments about how a call is made: that two calls share them means nothing.
-MANNER = names(
+# Arguments that control how a call runs, not what it does: sharing them does not make two calls similar.
+EXECUTION_ARGUMENTS = names(
     "timeout timeout_ms yield_time_ms max_output_tokens justification run_in_background limit offset explanation"
     " with_escalated_permissions output_mode head_limit -n -A -B -C -i"
 )
-PATCHED = LazyRegex(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,400})$", re.MULTILINE)
-# Programs that prepare or report: a later call that repeats only these is not another attempt.
-SCENERY = names(
+PATCHED_FILE = LazyRegex(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,400})$", re.MULTILINE)
+# Programs that only prepare or print: a later call that repeats just these is not a retry.
+SETUP_PROGRAMS = names(
     "cd pushd popd echo printf export set unset sleep true : pwd source . test [ [[ wait mkdir which type command read"
     " return exit local declare trap date"
 )
 # Programs whose first argument is an operand, not a subcommand.
-OPERAND_FIRST = names(
+WITHOUT_SUBCOMMANDS = names(
     "cat ls rg grep egrep fgrep ag ack sed awk gawk find fd cp mv rm rmdir touch head tail less more nl wc sort uniq"
     " cut tr tee diff cmp comm stat file du df tree chmod chown ln tar zip unzip gzip gunzip zcat xxd hexdump strings"
     " realpath basename dirname readlink md5 md5sum sha256sum shasum rsync jq yq column paste split bat open dd od"
     " curl wget ssh scp python python2 python3 node deno ruby perl php bash sh zsh lua sqlite3 psql mysql java"
     " kill pkill ps lsof"
 )
-# Their first operand is a script, which says as much as a subcommand does.
-RUNS_FILES = names("python python2 python3 node bash sh zsh ruby perl php deno bun tsx ts-node lua Rscript")
-# Programs that exit non-zero to report a finding; running one again on less repairs nothing.
-CHECKS = names(
+# Programs whose first operand is a script, which identifies the call as well as a subcommand does.
+INTERPRETERS = names("python python2 python3 node bash sh zsh ruby perl php deno bun tsx ts-node lua Rscript")
+# Programs that exit non-zero to report findings: running one on fewer files is not a repair.
+CHECK_PROGRAMS = names(
     "pytest py.test unittest tox nox ruff mypy pyright black isort flake8 pylint eslint biome prettier jest vitest"
     " mocha tsc golangci-lint gofmt goimports shellcheck phpunit rspec ctest gcc g++ clang javac rustc cmake ninja"
 )
-_CHECKING = names("test build vet check lint run clippy fmt compile typecheck install ci verify tidy generate")
-# Subcommands of git that act on the whole repository, so that any repetition is another attempt.
-_ALONE = names("commit push pull fetch rebase merge stash status init")
-_TASKS = names("run run-script exec pr issue repo api compose release workflow worktree remote stash")
-_SEARCHES = names("rg grep egrep fgrep ag ack find fd")
-_REMOTE = names("gh curl wget http glab hub aws gcloud az kubectl")
-FILTERS = names("grep egrep fgrep rg awk sed cut sort uniq wc jq")
+_CHECK_SUBCOMMANDS = names("test build vet check lint run clippy fmt compile typecheck install ci verify tidy generate")
+# Subcommands of git that act on the whole repository, so any repetition is a retry.
+_REPOSITORY_WIDE = names("commit push pull fetch rebase merge stash status init")
+_NESTED_SUBCOMMANDS = names("run run-script exec pr issue repo api compose release workflow worktree remote stash")
+_SEARCH_PROGRAMS = names("rg grep egrep fgrep ag ack find fd")
+_REMOTE_PROGRAMS = names("gh curl wget http glab hub aws gcloud az kubectl")
+FILTER_PROGRAMS = names("grep egrep fgrep rg awk sed cut sort uniq wc jq")
 # Programs whose operands are scripts and numbers rather than names.
-_SCRIPTED = names("sed awk head tail cut wc tr")
-_SELECTS = names("-run -k -t -m --grep --filter --testNamePattern --tests -p")
-# File names that every project has: the same name in another folder is another file.
-_COMMON = names(
+_SCRIPT_OPERANDS = names("sed awk head tail cut wc tr")
+_SELECTION_OPTIONS = names("-run -k -t -m --grep --filter --testNamePattern --tests -p")
+# File names found in every project: the same name in another folder is another file.
+_COMMON_FILE_NAMES = names(
     "README.md __init__.py __main__.py index.ts index.js index.tsx index.html main.go main.py mod.rs lib.rs main.rs"
     " package.json go.mod Makefile setup.py SKILL.md config.json settings.json types.ts"
 )
-NO_PATH = LazyRegex(
+WRONG_PATH = LazyRegex(
     r"not exist|no such|not found|enoent|eisdir|directory|cannot access|can't read|cannot open|outside", re.IGNORECASE
 )
 
-NO_PROGRAM = LazyRegex(r"command not found|: not found\b|executable file not found|not recognized as", re.IGNORECASE)
-NO_COMMAND = LazyRegex(
+MISSING_PROGRAM = LazyRegex(
+    r"command not found|: not found\b|executable file not found|not recognized as", re.IGNORECASE
+)
+UNKNOWN_COMMAND = LazyRegex(
     r"(?:unknown|unrecogni[sz]ed|invalid|no such) (?:sub-?)?command|missing script|script not found|no task "
     r"|task \S+ not found|no rule to make target|is not a \S+ command|(?:command|script) \S+ not found",
     re.IGNORECASE,
@@ -85,7 +87,7 @@ NO_COMMAND = LazyRegex(
 _IS_FOLDER = LazyRegex(r"EISDIR|is a directory", re.IGNORECASE)
 _NUMBER = LazyRegex(r"\d+")
 _OPTION = LazyRegex(r"(?<![\w-])-{1,2}[A-Za-z][\w-]*")
-_LISTS = names("ls find tree fd Glob LS list_dir list_directory glob")
+_LISTING_TOOLS = names("ls find tree fd Glob LS list_dir list_directory glob")
 
 
 class ProgramRun(msgspec.Struct, frozen=True):
@@ -99,94 +101,93 @@ class ProgramRun(msgspec.Struct, frozen=True):
     is_check: bool = False
     is_inline: bool = False
     decides: bool = True
-    prefix: tuple[str, ...] = ()  # what is written in front of it: `rtk`, `uv run`, `.venv/bin/`, `PYTHONPATH=`
+    prefix: tuple[str, ...] = ()  # what precedes it: `rtk`, `uv run`, `.venv/bin/`, `PYTHONPATH=`
     words: tuple[str, ...] = ()  # all of its arguments
 
     @property
     def wrappers(self) -> tuple[str, ...]:
-        """The programs that run it: `rtk`, `uv run`."""
+        """The programs that start this one: `rtk`, `uv run`."""
         return tuple(word for word in self.prefix if word[-1] not in "=/")
 
     @property
     def wrapped(self) -> str:
-        """The label behind its wrappers: `rtk bun run test`."""
+        """The label with its wrappers: `rtk bun run test`."""
         return " ".join([*self.wrappers, self.label])
 
 
-# Equal only to itself: what was found out about a target, or about two, is remembered by which they are.
+# Compared by identity (eq=False): targets are keys of the caches below, and comparing their fields would be slow.
 class CallTarget(msgspec.Struct, frozen=True, dict=True, eq=False):
     """What one call was meant to do."""
 
     tool: str
-    speech: str
+    form: str
     arguments: dict[str, Any]
     path: str | None = None
     runs: tuple[ProgramRun, ...] = ()
-    command: str | None = None  # the shell command that it ran; None when it ran none
-    is_whole: bool = False
-    complaint: str = ""
+    command: str | None = None  # None if the call is not a shell command
+    writes_whole_file: bool = False
+    error_text: str = ""
 
-    @cached_property
+    @lazy_property
     def text(self) -> str:
         """The full text of the command or request."""
         if self.command is not None:
             return self.command
-        aside = (*argument_names("path"), *MANNER)
-        asked = {name: value for name, value in self.arguments.items() if name not in aside}
-        return " ".join(leaves(asked))
+        ignored = (*argument_names("path"), *EXECUTION_ARGUMENTS)
+        return " ".join(argument_texts({name: value for name, value in self.arguments.items() if name not in ignored}))
 
-    @cached_property
+    @lazy_property
     def lines(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The lines that an edit replaced and those that it wrote, to tell edits of one file apart."""
-        if self.speech != "file_write":
+        """The lines that an edit replaced and wrote, to tell edits of one file apart."""
+        if self.form != "file_write":
             return (), ()
         return _edit_lines(self.arguments, self.text) if self.command is None else _patch_lines(self.text)
 
-    @cached_property
-    def blamed(self) -> tuple[ProgramRun, ...]:
-        """The programs that failed: the one named in the complaint, else all that decide the outcome."""
-        words = self.complaint.split(":", 2)
-        said = {word.split()[-1] for word in words[:2] if word.split()}
-        named = tuple(run for run in self.runs if run.program in said)
-        return named or tuple(run for run in self.runs if run.decides) or self.runs
+    @lazy_property
+    def failed_runs(self) -> tuple[ProgramRun, ...]:
+        """The programs that failed: those the error names, else all that decide the exit status."""
+        words = self.error_text.split(":", 2)
+        named = {word.split()[-1] for word in words[:2] if word.split()}
+        named_runs = tuple(run for run in self.runs if run.program in named)
+        return named_runs or tuple(run for run in self.runs if run.decides) or self.runs
 
     @property
     def label(self) -> str:
         """The last program of a shell command; otherwise the tool."""
         if self.runs:
             return self.runs[-1].label
-        return "apply_patch" if self.speech == "file_write" and "*** Begin Patch" in self.text else self.tool
+        return "apply_patch" if self.form == "file_write" and "*** Begin Patch" in self.text else self.tool
 
 
 def target_of(call: JudgedCall) -> CallTarget:
-    """The target of a call; for a failed one with its complaint."""
-    # Kept with the call: repairs, keys and kinds of one session all ask for it.
+    """The target of a call; if it failed, with its error text."""
+    # Stored on the call: repairs, keys and kinds of one session all need it.
     known: CallTarget | None = call.__dict__.get("_target")
     if known is None:
-        complaint = f"{call.reason} {(call.result or '')[:600]}" if call.has_failed else ""
-        # Sessions repeat the calls of others. Long ones are not kept: they are rarely repeated and fill the memory.
-        find = _target if len(call.raw_arguments) <= _LONG_CHARS else _target.__wrapped__
-        known = call.__dict__["_target"] = find(call.tool, call.raw_arguments, complaint)
+        error_text = f"{call.reason} {(call.result or '')[:600]}" if call.has_failed else ""
+        # Sessions repeat each other's calls. Long calls bypass the cache: they rarely recur and take memory.
+        find = _target if len(call.raw_arguments) <= _MAX_CACHED_CHARS else _target.__wrapped__
+        known = call.__dict__["_target"] = find(call.tool, call.raw_arguments, error_text)
     return known
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _target(tool: str, raw_arguments: str, complaint: str) -> CallTarget:
+@lru_cache(maxsize=CACHE_SIZE)
+def _target(tool: str, raw_arguments: str, error_text: str) -> CallTarget:
     arguments = decode_arguments(raw_arguments)
     plain = ToolCall("", tool, arguments)
-    speech = str(output_form(plain))
-    command = command_of(plain) if speech == "shell" else None
+    form = str(output_form(plain))
+    command = command_of(plain) if form == "shell" else None
     if command is not None:
-        patched = PATCHED.compiled.search(command[:4000]) if "*** " in command else None
+        patched = PATCHED_FILE.compiled.search(command[:4000]) if "*** " in command else None
         if patched is None:
             runs = runs_of(command)
-            return CallTarget(tool, speech, arguments, None, runs, command, complaint=complaint)
+            return CallTarget(tool, form, arguments, None, runs, command, error_text=error_text)
         path = patched.group(1).strip()
-        return CallTarget(tool, "file_write", arguments, path, (), command, complaint=complaint)
+        return CallTarget(tool, "file_write", arguments, path, (), command, error_text=error_text)
     path = next((arguments[name] for name in argument_names("path") if isinstance(arguments.get(name), str)), None)
-    is_whole = any(name in arguments for name in argument_names("text"))
-    target = CallTarget(tool, speech, arguments, path, (), None, is_whole, complaint)
-    if path is None and speech.startswith("file"):
+    writes_whole_file = any(name in arguments for name in argument_names("text"))
+    target = CallTarget(tool, form, arguments, path, (), None, writes_whole_file, error_text)
+    if path is None and form.startswith("file"):
         return msgspec.structs.replace(target, path=_path_in(tool, target.text))
     return target
 
@@ -210,13 +211,13 @@ def _patch_lines(patch: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _plain_lines(text: str) -> tuple[str, ...]:
     """Lines reduced to letters, since wrong whitespace is a common mistake; without a truncated last line."""
     lines = (text if "\n" in text else text.replace("\\n", "\n"))[:4000].splitlines()
-    kept = lines[:-1] if len(lines) > 1 and CUT.compiled.search(text) else lines
-    return tuple(plain for plain in (letters(line) for line in kept) if len(plain) >= 4)
+    kept = lines[:-1] if len(lines) > 1 and TRUNCATION_MARK.compiled.search(text) else lines
+    return tuple(plain for plain in (alphanumeric_only(line) for line in kept) if len(plain) >= 4)
 
 
 def _path_in(tool: str, text: str) -> str | None:
     """The path inside a patch, or after the tool's name."""
-    patched = PATCHED.compiled.search(text[:4000])
+    patched = PATCHED_FILE.compiled.search(text[:4000])
     if patched is not None:
         return patched.group(1).strip()
     words = text[:400].split(None, 2)
@@ -232,14 +233,14 @@ def runs_of(command: str) -> tuple[ProgramRun, ...]:
     found: list[ProgramRun] = []
     in_pipe = is_filtered = False
     for step in reversed(steps):
-        # The head of a pipe does the work and its end decides the outcome: treat them as one.
+        # The first program of a pipe does the work and the last one sets the exit status: treat them as one.
         decides = id(step) in decided or in_pipe
         if step.join == "|":
-            in_pipe, is_filtered = decides, is_filtered or step.program in FILTERS
+            in_pipe, is_filtered = decides, is_filtered or step.program in FILTER_PROGRAMS
             continue
-        if step.program not in SCENERY and any(c.isalnum() for c in step.program):
+        if step.program not in SETUP_PROGRAMS and any(c.isalnum() for c in step.program):
             run = run_of(step, decides=decides)
-            # A filtered check shows only some lines: whether it passed is unknown.
+            # The output of a filtered check is incomplete, so whether it passed is unknown.
             found.append(msgspec.structs.replace(run, decides=False) if is_filtered and run.is_check else run)
         in_pipe = is_filtered = False
     return tuple(reversed(found))
@@ -253,32 +254,36 @@ def run_of(step: Step, *, decides: bool = True) -> ProgramRun:
         prefix = (*prefix, f"{program} -m")
         program, words = words[1], words[2:]
     options = tuple(word.partition("=")[0] for word in words if word.startswith("-") and len(word) > 1)
-    selects = tuple(words[at + 1] for at, word in enumerate(words[:-1]) if word in _SELECTS)
-    is_inline = program in OPERAND_FIRST and (any(word in ("-c", "-e", "-") for word in words) or not words)
+    selects = tuple(words[at + 1] for at, word in enumerate(words[:-1]) if word in _SELECTION_OPTIONS)
+    is_inline = program in WITHOUT_SUBCOMMANDS and (any(word in ("-c", "-e", "-") for word in words) or not words)
     operands = [word for word in words if not word.startswith("-") and word not in selects]
     label = program
     if (
-        program not in OPERAND_FIRST
-        and program not in CHECKS
+        program not in WITHOUT_SUBCOMMANDS
+        and program not in CHECK_PROGRAMS
         and "." not in program
         and _is_name(step.sub)
         and step.sub in operands
     ):
         operands.remove(step.sub)
         label = f"{program} {step.sub}"
-        if step.sub in _TASKS and operands and _is_name(operands[0]):
+        if step.sub in _NESTED_SUBCOMMANDS and operands and _is_name(operands[0]):
             label = f"{label} {operands.pop(0)}"
-    is_check = program in CHECKS or bool(_CHECKING.intersection(label.split()[1:])) or program in ("make", "just")
+    is_check = (
+        program in CHECK_PROGRAMS
+        or bool(_CHECK_SUBCOMMANDS.intersection(label.split()[1:]))
+        or program in ("make", "just")
+    )
     return ProgramRun(label, program, tuple(operands), selects, options, is_check, is_inline, decides, prefix, words)
 
 
-# Version managers that run the program behind a word: `mise exec -- golangci-lint run`, `corepack pnpm test`.
-_EXECUTES = {**dict.fromkeys(("fnm", "mise", "asdf", "pnpm", "npm", "yarn"), "exec"), "volta": "run"}
+# Version managers and their subcommand that runs a program: `mise exec -- golangci-lint run`.
+_VERSION_MANAGERS = {**dict.fromkeys(("fnm", "mise", "asdf", "pnpm", "npm", "yarn"), "exec"), "volta": "run"}
 
 
 def _unwrapped(step: Step) -> Step:
-    """The program behind a version manager, which stays in front of it as a wrapper."""
-    word = "" if step.program == "corepack" else _EXECUTES.get(step.program)
+    """The program that a version manager runs, with the manager as its wrapper; any other step unchanged."""
+    word = "" if step.program == "corepack" else _VERSION_MANAGERS.get(step.program)
     if word is None or (word and step.words[:1] != (word,)):
         return step
     rest = step.words[1:] if word else step.words
@@ -295,34 +300,40 @@ def _is_name(word: str) -> bool:
     )
 
 
-@lru_cache(maxsize=REMEMBERED)
-def reaches(failed: CallTarget, later: CallTarget) -> bool:
-    """Whether a later call is another attempt at the same thing, not just a call of the same tool."""
+@lru_cache(maxsize=CACHE_SIZE)
+def is_retry(failed: CallTarget, later: CallTarget) -> bool:
+    """Whether a later call attempts the same thing again, not just with the same tool."""
     if failed.runs and later.runs:
-        return all(any(_repeats(failed, run, later, other) for other in later.runs) for run in failed.blamed)
-    if failed.speech == "file_read" and _IS_FOLDER.compiled.search(failed.complaint) and _lists(failed.path, later):
+        return all(
+            any(_retries_program(failed, run, later, other) for other in later.runs) for run in failed.failed_runs
+        )
+    if (
+        failed.form == "file_read"
+        and _IS_FOLDER.compiled.search(failed.error_text)
+        and _lists_folder(failed.path, later)
+    ):
         return True
-    if failed.speech in ("file_read", "file_write") and failed.speech == later.speech:
+    if failed.form in ("file_read", "file_write") and failed.form == later.form:
         return _same_file(failed, later)
     if failed.tool != later.tool or failed.runs or later.runs:
         return False
     if failed.arguments == later.arguments:
         return True
-    if failed.speech == "search":
+    if failed.form == "search":
         return _same_search(failed, later)
-    if failed.speech == "python":
-        return share(failed.text, later.text) >= 0.5
-    return _mostly_alike(failed.arguments, later.arguments)
+    if failed.form == "python":
+        return word_overlap(failed.text, later.text) >= 0.5
+    return _arguments_match(failed.arguments, later.arguments)
 
 
-def _lists(path: str | None, later: CallTarget) -> bool:
-    """Whether a call lists the folder that could not be read as a file."""
+def _lists_folder(path: str | None, later: CallTarget) -> bool:
+    """Whether a call lists this folder."""
     if path is None:
         return False
     place = _plain(path)
     if later.runs:
-        return any(run.program in _LISTS and place in map(_plain, run.operands) for run in later.runs)
-    return later.tool in _LISTS and place in [_plain(value) for value in leaves(later.arguments)]
+        return any(run.program in _LISTING_TOOLS and place in map(_plain, run.operands) for run in later.runs)
+    return later.tool in _LISTING_TOOLS and place in [_plain(value) for value in argument_texts(later.arguments)]
 
 
 def _same_file(failed: CallTarget, later: CallTarget) -> bool:
@@ -330,7 +341,7 @@ def _same_file(failed: CallTarget, later: CallTarget) -> bool:
         return failed.tool == later.tool and failed.path == later.path and _same_edit(failed, later)
     if not _same_path(failed, later):
         return False
-    if failed.speech == "file_read" or failed.is_whole or later.is_whole:
+    if failed.form == "file_read" or failed.writes_whole_file or later.writes_whole_file:
         return True
     return _same_edit(failed, later)
 
@@ -344,7 +355,7 @@ def _same_edit(failed: CallTarget, later: CallTarget) -> bool:
         return True
     for mine, theirs in zip(failed.lines, later.lines, strict=True):
         few, many = sorted((mine, theirs), key=len)
-        if few and 2 * sum(any(nearly(line, other) for other in many[:60]) for line in few[:60]) >= len(few[:60]):
+        if few and 2 * sum(any(lines_match(line, other) for other in many[:60]) for line in few[:60]) >= len(few[:60]):
             return True
     return False
 
@@ -354,12 +365,14 @@ def _same_path(failed: CallTarget, later: CallTarget) -> bool:
     one, other = _plain(failed.path or ""), _plain(later.path or "")
     if one == other or one.endswith("/" + other) or other.endswith("/" + one):
         return True
-    if not NO_PATH.compiled.search(failed.complaint):
+    if not WRONG_PATH.compiled.search(failed.error_text):
         return False
     folder, _, name = one.rpartition("/")
     place, _, near = other.rpartition("/")
-    # `.golangci.yml` for `.golangci.yaml`: in the same folder a slip of the name is the same file.
-    return _same_name(one, other) or (folder == place and name not in _COMMON and closeness(name, near) >= 0.85)
+    # In the same folder a misspelled name means the same file: `.golangci.yml` for `.golangci.yaml`.
+    return _same_name(one, other) or (
+        folder == place and name not in _COMMON_FILE_NAMES and similarity_ratio(name, near) >= 0.85
+    )
 
 
 def _plain(path: str) -> str:
@@ -368,84 +381,84 @@ def _plain(path: str) -> str:
 
 def _same_name(one: str, other: str) -> bool:
     name = one.rsplit("/", 1)[-1]
-    return name == other.rsplit("/", 1)[-1] and len(name) > 2 and name not in _COMMON and "*" not in name
+    return name == other.rsplit("/", 1)[-1] and len(name) > 2 and name not in _COMMON_FILE_NAMES and "*" not in name
 
 
 def _same_search(failed: CallTarget, later: CallTarget) -> bool:
     for name in _PATTERN_NAMES:
         one, other = failed.arguments.get(name), later.arguments.get(name)
         if isinstance(one, str) and isinstance(other, str):
-            return alike(one, other) or (len(one) > 3 and one.casefold() in other.casefold())
+            return values_match(one, other) or (len(one) > 3 and one.casefold() in other.casefold())
     return False
 
 
-def _mostly_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _arguments_match(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two calls share most arguments, or half of them including an identifying one."""
-    named = (one.keys() | other.keys()) - MANNER
-    same = [name for name in named if _is_shared(name, one, other)]
+    compared = (one.keys() | other.keys()) - EXECUTION_ARGUMENTS
+    same = [name for name in compared if _argument_matches(name, one, other)]
     # Two thirds shared is enough; half is enough only with an id or a name among them.
-    if 3 * len(same) >= 2 * len(named):
+    if 3 * len(same) >= 2 * len(compared):
         return bool(same)
-    return 2 * len(same) >= len(named) and any(identifies(one.get(name, other.get(name))) for name in same)
+    return 2 * len(same) >= len(compared) and any(is_identifying(one.get(name, other.get(name))) for name in same)
 
 
-def _is_shared(name: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _argument_matches(name: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
     if name in one and name in other:
-        return alike(one[name], other[name])
+        return values_match(one[name], other[name])
     # A value may have moved to another argument.
-    given, elsewhere = flat(one.get(name, other.get(name))), set(leaves(other if name in one else one))
+    given, elsewhere = scalar_texts(one.get(name, other.get(name))), set(argument_texts(other if name in one else one))
     return any(len(value) > 2 and value in elsewhere for value in given)
 
 
-def _repeats(failed: CallTarget, run: ProgramRun, later: CallTarget, other: ProgramRun) -> bool:
+def _retries_program(failed: CallTarget, run: ProgramRun, later: CallTarget, other: ProgramRun) -> bool:
     """Whether a program of a later command repeats one of the failed command."""
     if not other.decides:
         return False
-    if _gives_what_was_missing(failed, run, other):
+    if _adds_named_option(failed, run, other):
         return True
     if run.label != other.label:
-        return same_words(run, other) or _replaces(failed, run, other)
+        return differs_by_wrapper(run, other) or _replaces_missing(failed, run, other)
     if run.is_inline or other.is_inline:
-        return run.is_inline == other.is_inline and share(failed.text, later.text) >= 0.6
+        return run.is_inline == other.is_inline and word_overlap(failed.text, later.text) >= 0.6
     if set(run.operands) == set(other.operands) and run.selects == other.selects:
         return bool(run.operands or run.is_check or run.options == other.options or " " in run.label)
     if run.is_check:
         return _covers(run, other)
-    if run.program == "git" and run.label.split()[-1] in _ALONE:
+    if run.program == "git" and run.label.split()[-1] in _REPOSITORY_WIDE:
         return True
     return any(_same_operand(run, a, b) for a in run.operands for b in other.operands)
 
 
-def _gives_what_was_missing(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
-    """Whether it is the same call with an option that the error names: `deploy api`, then `deploy api --stage prod`."""
-    # Compared word by word: the value of the new option stands among the operands, and may even change the label.
+def _adds_named_option(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
+    """Whether it is the same call plus an option that the error names: `deploy api`, then `deploy api --stage prod`."""
+    # Compared word by word: the new option's value is among the operands, and may even change the label.
     if run.program != other.program or not set(run.words) <= set(other.words):
         return False
-    named = set(_OPTION.compiled.findall(failed.complaint))
+    named = set(_OPTION.compiled.findall(failed.error_text))
     return any(option in named for option in other.options if option not in run.options)
 
 
-def same_words(run: ProgramRun, other: ProgramRun) -> bool:
-    """Whether one is the other behind a wrapper that is not known as one: `myrun npm test` and `npm test`."""
+def differs_by_wrapper(run: ProgramRun, other: ProgramRun) -> bool:
+    """Whether one is the other with an unknown wrapper: `myrun npm test` and `npm test`."""
     longer, shorter = sorted(((run.program, *run.words), (other.program, *other.words)), key=len, reverse=True)
     extra = len(longer) - len(shorter)
     return 0 < extra <= 4 and len(shorter) > 1 and longer[extra:] == shorter
 
 
-def _replaces(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
-    """Whether another program or subcommand stands in for one that does not exist."""
-    # The words are compared first: that is quicker than reading the complaint, and hardly any are equal.
+def _replaces_missing(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
+    """Whether another program or subcommand replaces one that does not exist."""
+    # Compare words first: that is faster than searching the error text, and few pairs are equal.
     if run.words != other.words and run.program != other.program:
         return False
-    if NO_PROGRAM.compiled.search(failed.complaint):
-        return run.words == other.words and closeness(run.program, other.program) >= 0.5
-    if NO_COMMAND.compiled.search(failed.complaint):
-        return run.program == other.program and closeness(run.label, other.label) >= 0.7
+    if MISSING_PROGRAM.compiled.search(failed.error_text):
+        return run.words == other.words and similarity_ratio(run.program, other.program) >= 0.5
+    if UNKNOWN_COMMAND.compiled.search(failed.error_text):
+        return run.program == other.program and similarity_ratio(run.label, other.label) >= 0.7
     return False
 
 
 def _covers(run: ProgramRun, other: ProgramRun) -> bool:
-    """Whether a check covers what the failed one did: a narrower one that passes repairs nothing."""
+    """Whether a check covers at least what the failed one did: passing a narrower check is not a repair."""
     if other.selects and not _selects_all(run.selects, other.selects):
         return False
     wide = {".", "./...", "...", "./"}
@@ -475,45 +488,49 @@ def _digits(word: str) -> str:
 def _same_operand(run: ProgramRun, one: str, other: str) -> bool:
     """Whether two operands mean the same: files by name, patterns and addresses by letters."""
     is_path = "/" in one or "." in one[1:]
-    if not is_path and run.program not in OPERAND_FIRST and _digits(one) and _digits(one) == _digits(other):
-        return True  # the same id, written in another way: `417` and `#P-00417`
-    if len(one) < 3 or one.isdigit() or (not is_path and run.program in _SCRIPTED):
+    if not is_path and run.program not in WITHOUT_SUBCOMMANDS and _digits(one) and _digits(one) == _digits(other):
+        return True  # the same id in another notation: `417` and `#P-00417`
+    if len(one) < 3 or one.isdigit() or (not is_path and run.program in _SCRIPT_OPERANDS):
         return False
     if one == other:
         return True
-    if run.program in _REMOTE:
-        ids = set(IDS.compiled.findall(one))
-        return is_path and bool(ids) and ids <= set(IDS.compiled.findall(other))
-    if is_path and run.program not in _SEARCHES:
+    if run.program in _REMOTE_PROGRAMS:
+        ids = set(NUMERIC_IDS.compiled.findall(one))
+        return is_path and bool(ids) and ids <= set(NUMERIC_IDS.compiled.findall(other))
+    if is_path and run.program not in _SEARCH_PROGRAMS:
         return _same_name(_plain(one), _plain(other))
-    return run.program in _SEARCHES and letters(one) == letters(other) and len(letters(one)) > 3
+    return (
+        run.program in _SEARCH_PROGRAMS
+        and alphanumeric_only(one) == alphanumeric_only(other)
+        and len(alphanumeric_only(one)) > 3
+    )
 
 
-VARIES = "…"
-_ARGUMENTS = 12
+ELLIPSIS = "…"
+_MAX_KEYS = 12
 _UUID = LazyRegex(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\Z", re.IGNORECASE)
 _DAY = LazyRegex(r"\d{4}-\d\d-\d\d(?:[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)?\Z")
-_CLASSES = LazyRegex(r"[a-z]+|[A-Z]+|\d+")
+_CHARACTER_CLASSES = LazyRegex(r"[a-z]+|[A-Z]+|\d+")
 
 
 def written_program(run: ProgramRun) -> str:
-    """A program with its subcommand as it was written, without variables: `uv run .venv/bin/pytest`."""
-    before = [_place(word) if word[-1] == "/" else f"{word} " for word in run.prefix if word[-1] != "="]
+    """A program with its wrappers and subcommand, without variables: `uv run .venv/bin/pytest`."""
+    before = [_folder_end(word) if word[-1] == "/" else f"{word} " for word in run.prefix if word[-1] != "="]
     return "".join([*before, run.label])
 
 
-def _place(folder: str) -> str:
-    """The folder of a program; of a full path only its end, which is the same on other machines."""
+def _folder_end(folder: str) -> str:
+    """The folder of a program; only the end of a full path, which is the same on other machines."""
     parts = folder.rstrip("/").split("/")
-    return folder if not folder.startswith(("/", "~", "$")) or len(parts) < 4 else f"{VARIES}/{'/'.join(parts[-2:])}/"
+    return folder if not folder.startswith(("/", "~", "$")) or len(parts) < 4 else f"{ELLIPSIS}/{'/'.join(parts[-2:])}/"
 
 
 def folder_form(path: str) -> str:
-    """A folder as it was written; of a full path only the last name, which other machines have too."""
+    """A folder as written; only the last name of a full path, which is the same on other machines."""
     if not path.startswith(("/", "~", "$")):
         return path
     name = path.rstrip("/").rsplit("/", 1)[-1]
-    return f"{VARIES}/{name}" if name and name != path else VARIES
+    return f"{ELLIPSIS}/{name}" if name and name != path else ELLIPSIS
 
 
 def value_shape(value: Any) -> str:
@@ -523,7 +540,7 @@ def value_shape(value: Any) -> str:
     if isinstance(value, int | float):
         return "number"
     if isinstance(value, Mapping):
-        return "{" + ",".join(sorted(map(str, value))[:_ARGUMENTS]) + "}"
+        return "{" + ",".join(sorted(map(str, value))[:_MAX_KEYS]) + "}"
     if isinstance(value, list | tuple):
         return "[" + "|".join(sorted({value_shape(item) for item in value[:20]})) + "]"
     text = str(value).strip()
@@ -537,13 +554,13 @@ def value_shape(value: Any) -> str:
         return "words"
     first, slash, _ = text.partition("/")
     if slash:
-        # Where a path begins is often the convention itself; how deep it goes is not.
+        # The first folder is often a convention of the project; the depth is not.
         return f"{first}/path"
-    shape = _CLASSES.compiled.sub(_class, text)
-    # One word in any letters is a word; with digits or marks in it, it is written in some way.
+    shape = _CHARACTER_CLASSES.compiled.sub(_character_class, text)
+    # Only digits or punctuation make a notation; a plain word is a word in upper or lower case.
     return "word" if shape.isalpha() else shape
 
 
-def _class(found: re.Match[str]) -> str:
+def _character_class(found: re.Match[str]) -> str:
     first = found[0][0]
     return "0" if first.isdigit() else "A" if first.isupper() else "a"

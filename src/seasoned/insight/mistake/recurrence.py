@@ -12,30 +12,29 @@ import msgspec
 from seasoned.command.risk import needs_person
 from seasoned.insight.mistake.action import MistakeCost, MistakeExample, MistakeFacts, RepairWay, action
 from seasoned.insight.mistake.call_target import target_of
-from seasoned.insight.mistake.difference import CallChange
 from seasoned.insight.mistake.failure import (
     FailureKey,
     MistakeKind,
     cause_of,
+    failure_key,
     is_finding,
-    kind_of_failure,
-    named_in,
+    subject_of_error,
 )
-from seasoned.insight.mistake.repair import WITHIN, CallTargets, Repair, RepairStep, repairs
-from seasoned.insight.mistake.signature import mask, telling
+from seasoned.insight.mistake.repair import MAX_CALLS_TO_REPAIR, CallChange, CallTargets, Repair, RepairStep, repairs
+from seasoned.insight.mistake.signature import error_line, mask
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.session import SessionRef
 
 FEWEST_SESSIONS = 2
-_EDITED = "after an edit"
-# Changes that set up a program otherwise than its arguments do: without them it could not run.
-_SETS_UP = ("with wrapper", "without wrapper", "variable", "given", "before")
+_AFTER_EDIT = "after an edit"
+# Changes to how a program is started, apart from its arguments: without them it could not run.
+_SETUP_CHANGES = ("with wrapper", "without wrapper", "variable", "given", "before")
 _VALUE_CHARS = 200
-_NAMES = 20
-_DEPTH = 4
-# A repair that took longer was not what the session worked on, and a longer pause was not the agent's.
-_LOST_CALLS = 20
-_LOST_SECONDS = 300.0
+_MAX_ITEMS = 20
+_MAX_DEPTH = 4
+# Beyond these limits the session worked on something else, or waited for the user.
+_MAX_LOST_CALLS = 20
+_MAX_LOST_SECONDS = 300.0
 _encode = msgspec.json.Encoder().encode
 
 
@@ -60,7 +59,7 @@ class Recurrence(msgspec.Struct, frozen=True):
 
 
 class _Limits(NamedTuple):
-    """How much is kept of a mistake, so that memory does not grow with the calls."""
+    """How much is kept for each mistake, so that memory does not grow with the number of calls."""
 
     refs: int = 5
     ways: int = 16
@@ -68,8 +67,8 @@ class _Limits(NamedTuple):
     files: int = 200
 
 
-# The first of all sessions are kept: which those are among the first of a part is known when parts are merged.
-_OF_A_PART = _Limits(*[sys.maxsize] * 4)
+# A part keeps everything: which sessions are among the first of all is known only after merging.
+_UNLIMITED = _Limits(*[sys.maxsize] * 4)
 
 
 class _Way:
@@ -168,21 +167,21 @@ class RecurrenceCounter:
     The counter of a part of the sessions (`is_part`) keeps all that others need to merge it with those before it.
     """
 
-    def __init__(self, *, within: int = WITHIN, by_cause: bool = False, is_part: bool = False) -> None:
+    def __init__(self, *, within: int = MAX_CALLS_TO_REPAIR, by_cause: bool = False, is_part: bool = False) -> None:
         self._within = within
-        self._limits = _OF_A_PART if is_part else _Limits()
-        # One cause has many wordings: `git fetch` is refused by a sandbox in several ways.
+        self._limits = _UNLIMITED if is_part else _Limits()
+        # One cause has many wordings: a sandbox refuses `git fetch` in several ways.
         self._by_cause = by_cause
         self._groups: dict[FailureKey, _MistakeGroup] = {}
 
     def add(self, track: Track, *also: RecurrenceCounter) -> None:
-        """Counts the failures of one session, here and in other counters: finding repairs takes most of the time."""
-        aims = CallTargets(track.calls)
-        if not aims.failed:
+        """Counts the failures of one session in this and other counters, finding its repairs only once."""
+        targets = CallTargets(track.calls)
+        if not targets.failed:
             return
-        repaired = {repair.failed: repair for repair in repairs(track.calls, within=self._within, aims=aims)}
+        repaired = {repair.failed: repair for repair in repairs(track.calls, within=self._within, targets=targets)}
         for one in (self, *also):
-            one._add(track, aims, repaired)
+            one._add(track, targets, repaired)
 
     def merge(self, later: RecurrenceCounter) -> None:
         """Adds the counter of a part: the same as adding its sessions one by one."""
@@ -191,25 +190,25 @@ class RecurrenceCounter:
                 self._groups[key] = _MistakeGroup(group.cause, group.signature)
             self._groups[key].merge(group, self._limits)
 
-    def _add(self, track: Track, aims: CallTargets, repaired: Mapping[int, Repair]) -> None:
+    def _add(self, track: Track, targets: CallTargets, repaired: Mapping[int, Repair]) -> None:
         lost: dict[FailureKey, set[int]] = {}
-        for at in aims.failed:
+        for at in targets.failed:
             call = track.calls[at]
             key = self._key(call)
             group = self._groups.get(key)
             if group is None:
-                group = self._groups[key] = _MistakeGroup(cause_of(call), kind_of_failure(call).signature)
-            group.signals += aims.is_signal(at)
+                group = self._groups[key] = _MistakeGroup(cause_of(call), failure_key(call).signature)
+            group.signals += targets.is_signal(at)
             repair = repaired.get(at)
             self._count(group, track, call, repair)
-            # What came between a mistake and its repair was spent on it; two mistakes may share that.
-            end = at + 1 if repair is None else min(repair.repaired, at + _LOST_CALLS)
+            # Calls between a mistake and its repair are its cost; two mistakes may share them.
+            end = at + 1 if repair is None else min(repair.repaired, at + _MAX_LOST_CALLS)
             lost.setdefault(key, set()).update(range(at, end))
         for key, places in lost.items():
             _count_lost(self._groups[key], track, places)
 
     def _key(self, call: JudgedCall) -> FailureKey:
-        key = kind_of_failure(call)
+        key = failure_key(call)
         cause = cause_of(call) if self._by_cause else None
         return key if cause is None else key._replace(signature=cause)
 
@@ -226,7 +225,7 @@ class RecurrenceCounter:
         group.last = _pick(max, group.last, ended)
         group.roots[track.root] = max(group.roots[track.root], ended or 0.0)
         cause = cause_of(call)
-        thing = named_in(cause, telling(call))
+        thing = subject_of_error(cause, error_line(call))
         if thing is not None:
             group.things[cause, thing] += 1
         if cause == "missing file" and (name := _file_name(call)):
@@ -243,8 +242,8 @@ class RecurrenceCounter:
         how = repair.how
         step = next((step for step in repair.steps if step.at == repair.step), None)
         if step is not None and step.kind == "edit":
-            # Each session edits other files: they count as one way, and a file that recurs is named at the end.
-            how = how.replace(step.words, _EDITED)
+            # Sessions edit different files: they count as one way, and a recurring file is named at the end.
+            how = how.replace(step.words, _AFTER_EDIT)
             _keep(group.edited, step.words, {track.root}, self._limits.files)
         known = group.hows.get(how)
         if known is not None:
@@ -253,8 +252,8 @@ class RecurrenceCounter:
             group.hows[how] = (1, _example(track, call, worked))
         if cause_of(call) == "missing file" and (name := _file_name(call)) in group.missing and name is not None:
             group.found.setdefault(name, set()).add(_file_name(worked) or "")
-        # Tests that failed and then passed were not called wrongly, whatever else was changed.
-        group.rewritten += repair.step is None and repair.change.kind in _SETS_UP and not is_finding(call)
+        # Tests that failed and then passed had been called correctly, even if the call changed too.
+        group.rewritten += repair.step is None and repair.change.kind in _SETUP_CHANGES and not is_finding(call)
         way = group.ways.get(repair.change)
         if way is None and len(group.ways) < self._limits.ways:
             way = group.ways[repair.change] = _Way(repair.change, worked)
@@ -263,13 +262,13 @@ class RecurrenceCounter:
             way.add([(step, root) for step in repair.steps], root, self._limits.steps)
 
     def facts(self, *, fewest_sessions: int = FEWEST_SESSIONS) -> Iterator[MistakeFacts]:
-        """What is known about the mistakes of at least so many sessions, without the signals."""
+        """The facts about mistakes made in at least `fewest_sessions` sessions, without signals."""
         for key, group in self._groups.items():
             if len(group.roots) >= fewest_sessions and _kind(group) == "mistake":
                 yield _facts(key, group)
 
     def recurring(self, *, fewest_sessions: int = FEWEST_SESSIONS) -> tuple[Recurrence, ...]:
-        """Mistakes of at least so many sessions, then signals; most sessions first, then most failures."""
+        """Mistakes made in at least `fewest_sessions` sessions, then signals; most sessions and failures first."""
         found = [_recurrence(key, group) for key, group in self._groups.items() if len(group.roots) >= fewest_sessions]
         return tuple(
             sorted(
@@ -280,12 +279,12 @@ class RecurrenceCounter:
 
 
 def _count_lost(group: _MistakeGroup, track: Track, places: set[int]) -> None:
-    """Adds what a mistake cost in one session: calls, and as far as they are known the time and the tokens of these."""
+    """Adds the cost of a mistake in one session: its calls, and their time and tokens where known."""
     group.lost_calls += len(places)
     for at in places:
         before, after = track.calls[at].time, track.calls[at + 1].time if at + 1 < len(track.calls) else None
         if before is not None and after is not None and after >= before:
-            group.lost_seconds = (group.lost_seconds or 0.0) + min(after - before, _LOST_SECONDS)
+            group.lost_seconds = (group.lost_seconds or 0.0) + min(after - before, _MAX_LOST_SECONDS)
     used = track.usage.total
     if used:
         group.lost_tokens = (group.lost_tokens or 0.0) + used * len(places) / len(track.calls)
@@ -301,7 +300,7 @@ def _sum(known: float | None, new: float | None) -> float | None:
 
 
 def _file_name(call: JudgedCall) -> str | None:
-    """The name of the file that a call looked for in vain, if it is clear which."""
+    """The name of the file that a call did not find, if it is clear which."""
     target = target_of(call)
     paths = [target.path] if target.path else [word for run in target.runs for word in run.operands if "/" in word]
     name = paths[0].rstrip("/").rsplit("/", 1)[-1] if len(paths) == 1 else ""
@@ -315,10 +314,10 @@ def _recurrence(key: FailureKey, group: _MistakeGroup) -> Recurrence:
     how, (count, example) = max(
         group.hows.items(), key=lambda way: (way[1][0], way[0]), default=(None, (0, group.example))
     )
-    if how is not None and _EDITED in how:
+    if how is not None and _AFTER_EDIT in how:
         words, roots = max(group.edited.items(), key=lambda one: (len(one[1]), one[0]))
         if len(roots) > 1 and 2 * len(roots) >= count:
-            how = how.replace(_EDITED, words)
+            how = how.replace(_AFTER_EDIT, words)
     kind = _kind(group)
     return Recurrence(
         *key,
@@ -338,7 +337,7 @@ def _recurrence(key: FailureKey, group: _MistakeGroup) -> Recurrence:
 
 
 def _kind(group: _MistakeGroup) -> MistakeKind:
-    """A signal, unless most repairs wrote the call in another way and changed nothing else."""
+    """A signal, unless most repairs only changed how the call was written."""
     if 2 * group.signals <= group.failures:
         return "mistake"
     return "mistake" if group.rewritten and 2 * group.rewritten > group.calls.total() else "signal"
@@ -346,7 +345,7 @@ def _kind(group: _MistakeGroup) -> MistakeKind:
 
 def _facts(key: FailureKey, group: _MistakeGroup) -> MistakeFacts:
     ways = sorted((way.finished() for way in group.ways.values()), key=lambda way: (-way.sessions, way.change.words))
-    # The first error of a group says what it is about. Others may read alike and have another cause.
+    # The first error of a group defines its cause; others may read alike and have another cause.
     of_cause = group.missing.items() if group.cause == "missing file" else ()
     missing = max(of_cause, key=lambda one: (len(one[1]), one[0]), default=("", set[str]()))
     things = Counter({thing: count for (cause, thing), count in group.things.items() if cause == group.cause})
@@ -384,20 +383,22 @@ def _pick(choose: Any, known: float | None, new: float | None) -> float | None:
 
 def _example(track: Track, failed: JudgedCall, repaired: JudgedCall | None) -> MistakeExample:
     """Both calls, truncated; the failed one masked, since only its shape is useful."""
-    shown = _encode(_short(failed.arguments, _DEPTH, is_masked=True)).decode()
+    shown = _encode(_truncated(failed.arguments, _MAX_DEPTH, is_masked=True)).decode()
     if repaired is None:
         return MistakeExample(str(track.ref), shown)
-    return MistakeExample(str(track.ref), shown, _encode(_short(repaired.arguments, _DEPTH)).decode())
+    return MistakeExample(str(track.ref), shown, _encode(_truncated(repaired.arguments, _MAX_DEPTH)).decode())
 
 
-def _short(value: Any, depth: int, *, is_masked: bool = False) -> Any:
+def _truncated(value: Any, depth: int, *, is_masked: bool = False) -> Any:
     """The value, truncated."""
     if isinstance(value, str):
         text = mask(value) if is_masked else value.encode("utf-8", "replace").decode()
         return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 1] + "…"
     if isinstance(value, dict):
-        pairs = list(value.items())[:_NAMES]
-        return {str(name)[:_VALUE_CHARS]: _short(item, depth - 1, is_masked=is_masked) for name, item in pairs if depth}
+        pairs = list(value.items())[:_MAX_ITEMS]
+        return {
+            str(name)[:_VALUE_CHARS]: _truncated(item, depth - 1, is_masked=is_masked) for name, item in pairs if depth
+        }
     if isinstance(value, list | tuple):
-        return [_short(item, depth - 1, is_masked=is_masked) for item in value[:_NAMES] if depth]
+        return [_truncated(item, depth - 1, is_masked=is_masked) for item in value[:_MAX_ITEMS] if depth]
     return value

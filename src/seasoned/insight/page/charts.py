@@ -16,12 +16,12 @@ import msgspec
 Spec = dict[str, Any]
 Rows = Sequence[dict[str, Any]]
 
-# The colours are variables of the style sheet: dark, light and print change them without drawing again.
+# Colours are variables of the style sheet, so dark, light and print need no redrawing.
 INK, QUIET, PAPER, BAR = (f"var(--{name})" for name in ("ink", "quiet", "paper", "bar"))
 FIRST, SECOND = "var(--first)", "var(--second)"
-# From few to many, each with the colour of a text on it.
+# From low to high, each with the colour of text on it.
 SHADES = tuple((f"var(--step-{number})", f"var(--on-{'weak' if number < 3 else 'strong'})") for number in range(6))
-# Pixels left of plots that stand one above the other: they cannot fit their own axes into a width.
+# Pixels to the left of stacked plots, whose axes must line up.
 SIDE = 46
 _NARROW_STEP = 46
 
@@ -32,8 +32,8 @@ def _chart(name: str) -> Spec:
     return msgspec.json.decode(data, type=dict[str, Any])
 
 
-# What every chart shares. `aria` is off: the table below each plot is its text, and hundreds of labelled shapes
-# would only be in the way of a screen reader.
+# Shared by every chart. `aria` is off: the table below each plot is its text alternative, and hundreds of labelled
+# shapes would only slow down a screen reader.
 CONFIG: Spec = _chart("config")
 
 
@@ -62,7 +62,7 @@ def _fill(name: str, **values: Any) -> Spec:
 
 
 def ceiling(rows: Rows) -> float:
-    """Where a scale of percents ends: all values fit, and wide intervals do not squeeze them."""
+    """The end of a scale in percent: all values fit, and wide intervals do not squeeze them."""
     values = [row[name] for row in rows for name in ("value", "mix") if row.get(name) is not None] or [0.0]
     highs = [row[name] for row in rows for name in ("high", "mix_high") if row.get(name) is not None] or [0.0]
     wanted = max(1.25 * max(values), min(1.5 * median(highs), 3 * max(values)))
@@ -84,7 +84,7 @@ def dots(rows: Rows, *, title: str) -> Spec:
 
 
 def changes(rows: Rows, *, title: str) -> Spec:
-    """A row for each label: a difference with its interval, and the line of no difference."""
+    """A row for each label: a difference with its interval, and a line at zero."""
     ends = [abs(row[name]) for row in rows for name in ("value", "low", "high") if row[name] is not None]
     values = [abs(row["value"]) for row in rows if row["value"] is not None]
     reach = max(min(max(ends, default=1.0), 4 * max(values, default=1.0) + 3), 1.0)
@@ -92,7 +92,7 @@ def changes(rows: Rows, *, title: str) -> Spec:
 
 
 def ratios(rows: Rows, *, title: str, limit: float) -> Spec:
-    """A row for each label: how many times as much, on a scale where half and double lie equally far from one."""
+    """A row for each label: a ratio on a logarithmic scale."""
     ends = [row[name] for row in rows for name in ("value", "low", "high") if row[name]]
     reach = min(max([2.0, *ends, *[1 / end for end in ends]]), 8.0)
     height = 26 * len(rows)
@@ -100,8 +100,8 @@ def ratios(rows: Rows, *, title: str, limit: float) -> Spec:
 
 
 def band(rows: Rows, *, title: str, is_time: bool = False) -> Spec:
-    """A rate along positions or dates with its band, below it the calls that it rests on."""
-    # Between two dates may lie months without a session: a band would claim what is not known, so `timeline` has rules.
+    """A rate by position or date with its interval as a band, and below it the number of calls."""
+    # There may be months without a session between two dates, so `timeline` draws rules instead of a band.
     return _fill(
         "timeline" if is_time else "band",
         rows=list(rows),
@@ -116,20 +116,20 @@ def band(rows: Rows, *, title: str, is_time: bool = False) -> Spec:
 
 
 def pairs(rows: Rows, *, title: str, groups: tuple[str, str]) -> Spec:
-    """Two rates side by side at every position; the groups differ in shape as well as in colour."""
+    """Two rates side by side at every position; the groups differ in shape and colour."""
     order = _order(rows, "from")
     return _fill("pairs", rows=list(rows), title=title, order=order, groups=list(groups), **_top(rows))
 
 
 def grid(rows: Rows, *, across: str, down: str) -> Spec:
-    """A field for each pair, its rate and its calls written in it; the shade only repeats the rate."""
+    """A cell for each pair with its rate and calls as text; the shade only repeats the rate."""
     order, lengths = _order(rows, "from"), _order(rows, "length")
     height = 46 * len(lengths)
     return _fill("grid", rows=list(rows), across=across, down=down, order=order, lengths=lengths, height=height)
 
 
 def narrow(spec: Spec) -> Spec:
-    """The same plot for a phone: where labels stand beside the marks, they move above them."""
+    """The same plot for a phone: labels to the left of the marks move above them."""
     if "y" not in spec.get("encoding", {}) or "x" in spec["encoding"]:
         return spec
     y = {**spec["encoding"]["y"], "axis": None}
@@ -142,11 +142,11 @@ def narrow(spec: Spec) -> Spec:
 
 
 def _top(rows: Rows) -> dict[str, Any]:
-    """Where the scale of rates ends, and which rows have an interval beyond it."""
+    """The end of the scale of rates, and the test for rows whose interval exceeds it."""
     top = ceiling(rows)
     return {"top": top, "beyond": f"datum.high > {top!r}"}
 
 
 def _order(rows: Rows, field: str) -> list[str]:
-    """Blocks and lengths as they come: a layer without the first of them must not begin with the second."""
+    """The values of a field in order of appearance: without it, each layer would sort by its own first value."""
     return list(dict.fromkeys(row[field] for row in rows))

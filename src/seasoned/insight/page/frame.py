@@ -1,4 +1,4 @@
-"""What all pages with plots share: scripts and style under a content security policy, plot data, licences."""
+"""Shared by all pages with plots: scripts and style under a content security policy, plot data, licences."""
 
 from __future__ import annotations
 

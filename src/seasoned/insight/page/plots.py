@@ -59,12 +59,12 @@ class Plot(msgspec.Struct, frozen=True):
     spec: charts.Spec | None
     head: tuple[str, ...]
     rows: Rows
-    key: tuple[tuple[str, str], ...] = ()  # what each kind of mark stands for
+    key: tuple[tuple[str, str], ...] = ()  # the legend: kind of mark, meaning
     reason: str | None = None
 
 
 def plots(report: Report) -> tuple[Plot, ...]:
-    """Every plot of a report, in the order in which it is read."""
+    """Every plot of a report, in reading order."""
     found = report.cohort
     return (
         _trend(report),

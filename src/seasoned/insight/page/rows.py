@@ -1,4 +1,4 @@
-"""Formats figures for the page: data of plots in percent, cells of tables, texts made visible."""
+"""Formats figures for the page: plot data in percent, table cells, text with hidden characters escaped."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _written_out(char: str) -> str:
 
 
 def number(value: int | None) -> str:
-    """`12 480`, and a dash for what is unknown."""
+    """`12 480`; a dash if unknown."""
     return DASH if value is None else f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
@@ -111,7 +111,7 @@ def _kept_together(text: str) -> str:
 
 LABEL_CHARS = 60
 NO_CALLS = "no counted calls"
-# Fixed and not taken from the data, so that the maps of two reports can be compared.
+# Fixed rather than derived from the data, so that the maps of two reports can be compared.
 _STEPS = (0.02, 0.04, 0.07, 0.11, 0.16)  # upper ends of the shades of the map
 
 
@@ -119,7 +119,7 @@ def figure_row(figure: Figure) -> dict[str, Any]:
     """One figure as data of a plot, in percent."""
     found: dict[str, Any] = {
         "label": visible(figure.label, LABEL_CHARS),
-        **_ends(figure.rate),
+        **ends_of(figure.rate),
         "calls": figure.calls,
         "short_calls": short_number(figure.calls),
         "text": f"{share(figure.rate.value)} of {_short_plural(figure.calls, 'call')}",
@@ -127,30 +127,37 @@ def figure_row(figure: Figure) -> dict[str, Any]:
     tip = f"{found['label']}: {rate(figure.rate)}, {level(figure.rate)} interval {rate_between(figure.rate)}, "
     found["tip"] = tip + f"{plural(figure.calls, 'call')} of {plural(figure.sessions, 'session')}"
     if figure.fixed_mix is not None:
-        found |= {f"mix{name}": value for name, value in _ends(figure.fixed_mix, ("", "_low", "_high")).items()}
+        found |= {f"mix{name}": value for name, value in ends_of(figure.fixed_mix, ("", "_low", "_high")).items()}
         found["tip"] += f"; at equal tools {rate(figure.fixed_mix)}"
     return found
 
 
-def _ends(estimate: Estimate, names: tuple[str, str, str] = ("value", "low", "high")) -> dict[str, float | None]:
+def ends_of(
+    estimate: Estimate,
+    names: tuple[str, str, str] = ("value", "low", "high"),
+    *,
+    scale: float = 100.0,
+    digits: int = 3,
+) -> dict[str, float | None]:
+    """An estimate and its interval as fields of a plot's data, in percent by default."""
     interval = estimate.interval
     low, high = (None, None) if interval is None else (interval.low, interval.high)
-    found = (estimate.value, low, high)
-    return {name: None if value is None else round(100 * value, 3) for name, value in zip(names, found, strict=True)}
+    ends = zip(names, (estimate.value, low, high), strict=True)
+    return {name: None if end is None else round(scale * end, digits) for name, end in ends}
 
 
 def change_row(name: str, estimate: Estimate) -> dict[str, Any]:
     between = "no interval" if estimate.interval is None else change_between(estimate)
     text = DASH if estimate.value is None else f"{signed(estimate.value)} ({between})"
     tip = f"{name}: {change(estimate)}, {level(estimate)} interval {change_between(estimate)}, n {number(estimate.n)}"
-    return {"label": name, **_ends(estimate), "text": text, "tip": tip}
+    return {"label": name, **ends_of(estimate), "text": text, "tip": tip}
 
 
 def map_rows(cells: Sequence[CohortCell]) -> list[dict[str, Any]]:
     """Every pair of a length and a position, also those without calls."""
     known = {(cell.length, cell.position): cell.figure for cell in cells}
     lengths, positions = (list(dict.fromkeys(names)) for names in zip(*known, strict=True))
-    # The longest sessions have every position, so they give the order.
+    # By number, since no single length need have every position.
     positions = sorted(positions, key=lambda name: int(name.split("–")[0].rstrip("+")))
     rows = []
     for length in lengths:
@@ -194,7 +201,7 @@ def ratio_row(name: str, judgement: Judgement, before: Counts | None, after: Cou
     calls = sum(side.counted for side in (before, after) if side is not None)
     return {
         "label": visible(name, LABEL_CHARS),
-        # A logarithmic scale cannot show a ratio of zero, but its interval.
+        # A logarithmic scale cannot show a ratio of zero, only its interval.
         "value": judgement.ratio or None,
         "low": None if ends is None else max(ends.low, 0.01),
         "high": None if ends is None else (100.0 if ends.high is None else max(ends.high, 0.01)),
@@ -234,7 +241,7 @@ def lineage(check: CompressionCheck) -> str:
 
 
 def unique(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Number the rows whose truncated labels are equal: labels are positions on the axis."""
+    """Number rows with equal truncated labels: labels identify positions on the axis."""
     seen: dict[str, int] = {}
     found = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""The texts and figures of the page beside its plots, and the page itself."""
+"""The page of a report: its texts and figures apart from the plots, and the HTML."""
 
 from __future__ import annotations
 

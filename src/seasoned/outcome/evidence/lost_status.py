@@ -23,10 +23,10 @@ from seasoned.outcome.evidence.shell_command import (
     told_name,
 )
 from seasoned.outcome.verdict import STATUS_OF, Outcome, Verdict
-from seasoned.outcome.wording.program import DOUBTS
-from seasoned.outcome.wording.rule import OutputText, find, first
-from seasoned.outcome.wording.shell import PROGRAM_OWN
+from seasoned.outcome.wording.rule import OutputText, find, first, rules
 
+_DOUBTS = rules("doubts")
+_PROGRAM_OWN = rules("program_own")
 # The last status, or that of the first program of a pipe (bash counts from 0, zsh from 1).
 _STATUS = LazyRegex(r"\$(?P<last>\?)|\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}")
 _PLACEHOLDER = LazyRegex(r"%[sd]")
@@ -112,7 +112,7 @@ def judge_lost(speech: OutputText, ran: ShellCommand, command: str) -> Verdict:
     worked = success(speech)
     if worked is not None:
         return _says("ok", worked.reason[:-1], ran)
-    if not ran.shows_content and not ran.inline and (weak := first(DOUBTS, speech)) is not None:
+    if not ran.shows_content and not ran.inline and (weak := first(_DOUBTS, speech)) is not None:
         return _says("unclear", f"{weak.reason[:-1]}, it seems", ran)
     cut = next((step for step in workers if _ends_with_a_summary(step) and _is_cut(step, ran, speech)), None)
     if cut is not None:
@@ -170,7 +170,7 @@ def _is_all(speech: OutputText, ran: ShellCommand) -> bool:
     # `find` complains about every folder that it may not read, and finds nothing in the others.
     if not len(looked) <= len(lines) < _MANY_LINES or any(step.program == "find" for step in looked):
         return False
-    return all(find(PROGRAM_OWN.rules[0], OutputText(line)) is not None for line in lines)
+    return all(find(_PROGRAM_OWN.rules[0], OutputText(line)) is not None for line in lines)
 
 
 def _silence(workers: tuple[Step, ...], ran: ShellCommand, command: str) -> Verdict:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import msgspec
 
 from seasoned.command.parse import Step, deciding, names, parse
 from seasoned.command.rows import group
-from seasoned.lazy_regex import LazyRegex
+from seasoned.lazy_regex import LazyRegex, lazy_property
 
 # `gh pr checks` ends with 8 while checks are pending.
 _PENDING = 8
@@ -210,33 +208,33 @@ class ShellCommand(msgspec.Struct, frozen=True, dict=True):
     loops: bool = False
     """The status of a loop is that of its last turn."""
 
-    @cached_property
+    @lazy_property
     def names(self) -> set[str]:
         return {name for step in self.asked for name in (step.program, *step.behind)}
 
-    @cached_property
+    @lazy_property
     def works(self) -> bool:
         """Whether anything is asked that speaks for itself and does not merely show content."""
         return not self.steps or any(not is_show(step) for step in self.asked)
 
-    @cached_property
+    @lazy_property
     def shows_content(self) -> bool:
         """Whether content is shown beside what a program says: its words may be those of a file."""
         return any(step.join != "|" and _dumps(step) for step in self.steps)
 
-    @cached_property
+    @lazy_property
     def echoes(self) -> frozenset[str]:
         """Lines that the command itself prints between its parts."""
         echoed = [" ".join(step.words) for step in self.steps if step.program == "echo"]
         return frozenset([line.strip() for text in echoed if "$" not in text for line in text.split("\n")])
 
-    @cached_property
+    @lazy_property
     def inline(self) -> bool:
         """Whether only code given on the command line is asked: it prints whatever it likes."""
         working = [step for step in self.asked if not is_show(step)]
         return bool(working) and all(is_inline(step) for step in working)
 
-    @cached_property
+    @lazy_property
     def lost(self) -> tuple[Step, ...]:
         """The programs whose failure the command's status would not tell."""
         asked = set[int]() if self.loops else {id(step) for step in self.asked}

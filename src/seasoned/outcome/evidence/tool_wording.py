@@ -10,11 +10,16 @@ from seasoned.outcome.evidence.complaint import complaint, success
 from seasoned.outcome.evidence.lost_status import judge_lost
 from seasoned.outcome.evidence.shell_command import MUTED, QUIET, answer_no, read_command, told_name
 from seasoned.outcome.verdict import Verdict
-from seasoned.outcome.wording.file_tool import FILE_FAILURES, FILE_SUCCESSES, SEARCH_SUCCESSES, WRITE_FAILURES
-from seasoned.outcome.wording.python import INTERPRETER
-from seasoned.outcome.wording.rule import OutputText, WordingRules, first
-from seasoned.outcome.wording.service import API_FAILURES, WEB_FAILURES
+from seasoned.outcome.wording.rule import OutputText, WordingRules, first, rules
 from seasoned.session import ToolCall
+
+_FILE_FAILURES = rules("file_failures")
+_WRITE_FAILURES = rules("write_failures")
+_WEB_FAILURES = rules("web_failures")
+_INTERPRETER = rules("interpreter")
+_API_FAILURES = rules("api_failures")
+_FILE_SUCCESSES = rules("file_successes")
+_SEARCH_SUCCESSES = rules("search_successes")
 
 
 def judge_shell(text: str, command: str | None, *, shows_code: bool = False) -> Verdict:
@@ -74,19 +79,19 @@ _PRINTERS = names("ls cat head tail jq curl awk find stat git python python3 nod
 
 _NONE = WordingRules()
 _FAILURES: dict[OutputForm, WordingRules] = {
-    "file_read": FILE_FAILURES,
-    "file_write": WRITE_FAILURES,
-    "search": FILE_FAILURES,
-    "web": WEB_FAILURES,
-    "python": INTERPRETER,
-    "agent": API_FAILURES,
-    "meta": API_FAILURES,
-    "api": API_FAILURES,
+    "file_read": _FILE_FAILURES,
+    "file_write": _WRITE_FAILURES,
+    "search": _FILE_FAILURES,
+    "web": _WEB_FAILURES,
+    "python": _INTERPRETER,
+    "agent": _API_FAILURES,
+    "meta": _API_FAILURES,
+    "api": _API_FAILURES,
 }
 _SUCCESSES: dict[OutputForm, WordingRules] = {
-    "file_read": FILE_SUCCESSES,
-    "file_write": FILE_SUCCESSES,
-    "search": SEARCH_SUCCESSES,
+    "file_read": _FILE_SUCCESSES,
+    "file_write": _FILE_SUCCESSES,
+    "search": _SEARCH_SUCCESSES,
 }
 
 
@@ -136,7 +141,7 @@ def _fields(form: OutputForm, call: ToolCall, fields: dict[str, Any]) -> Verdict
         return Verdict("failed", "wording", "call", "The hint says that something was not found.")
     for key in ("message", "analysis", "result"):
         field_text = fields.get(key)
-        if isinstance(field_text, str) and (failed := first(API_FAILURES, OutputText(field_text))):
+        if isinstance(field_text, str) and (failed := first(_API_FAILURES, OutputText(field_text))):
             return failed.says()
     if all(key.startswith("_") or key in _NOTES for key in fields):
         # The tools that answer in JSON bring something when they succeed: a diff, entries, a message.

@@ -1,15 +1,20 @@
-"""What a wording rule is, and how a list of them is read against what a tool said."""
+"""Wording rules: how tools say that something failed or worked, and how a text is searched for it.
+
+The rules are in the TOML files of this folder, with examples that each must and must not match. `compiled.json` has the
+same without the examples and loads faster; `tests/outcome/test_rules.py` rewrites it when it is out of date.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cache
 from typing import Literal
 
 import msgspec
 
-from seasoned.lazy_regex import LazyRegex, compile_or_load
+from seasoned.lazy_regex import LazyRegex, compile_or_load, lazy_property
 from seasoned.outcome.verdict import Fault, Outcome, Verdict
 
 # Where the words must stand: the very start; among the first or last lines; among the last lines; in the unbroken
@@ -26,18 +31,18 @@ _WINDOW = 6000
 _WHOLE = 600
 # A program that refuses says so in a line or two, perhaps with a hint what to do.
 _SHORT_LINES = 6
+FOLDER = os.path.dirname(__file__)
+COMPILED = os.path.join(FOLDER, "compiled.json")
 _ESCAPES = LazyRegex(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
-class WordingRule(msgspec.Struct, frozen=True):
-    """One way in which tools say that something failed or worked, with the examples that it is tested by."""
+class WordingRule(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One way in which tools say that something failed or worked."""
 
     name: str
     where: Where
     pattern: str
     reason: str
-    matches: tuple[str, ...]
-    misses: tuple[str, ...] = ()
     verdict: Outcome = "failed"
     fault: Fault = "call"
     needle: str | tuple[str, ...] = ""
@@ -59,18 +64,18 @@ class OutputText:
             text = _ESCAPES.compiled.sub("", text[:_WINDOW] + text[-_WINDOW:] if len(text) > 2 * _WINDOW else text)
         self.text = text
 
-    @cached_property
+    @lazy_property
     def stripped(self) -> str:
         return self.text[:_WINDOW].lstrip()
 
-    @cached_property
+    @lazy_property
     def near(self) -> str:
         """The text, or its beginning and end where it is long."""
         if len(self.text) <= 2 * _WINDOW:
             return self.text
         return self.text[:_WINDOW] + "\n" + self.text[-_WINDOW:]
 
-    @cached_property
+    @lazy_property
     def last_lines(self) -> str:
         end = self.text[-_WINDOW:]
         # Only so many lines are split off as are needed, unless many of them are blank.
@@ -80,11 +85,11 @@ class OutputText:
             lines = [line for line in end.splitlines() if line.strip()]
         return "\n".join(lines[-_LAST_LINES:])
 
-    @cached_property
+    @lazy_property
     def tail(self) -> str:
         return self.text[-_WINDOW:].rstrip()
 
-    @cached_property
+    @lazy_property
     def first_lines(self) -> str:
         start = self.text[:_WINDOW]
         lines = start.splitlines() if "\r" in start else start.split("\n", 3 * _FIRST_LINES)[:-1]
@@ -93,19 +98,19 @@ class OutputText:
             lines = [line for line in start.splitlines() if line.strip()]
         return "\n".join(lines[:_FIRST_LINES])
 
-    @cached_property
+    @lazy_property
     def edges(self) -> str:
         return self.first_lines + "\n" + self.last_lines
 
-    @cached_property
+    @lazy_property
     def whole(self) -> str:
         return self.text.strip() if len(self.text) <= _WHOLE else ""
 
-    @cached_property
+    @lazy_property
     def short(self) -> str:
         return "" if self.whole.count("\n") >= 2 * _SHORT_LINES or len(self.lines) > _SHORT_LINES else self.whole
 
-    @cached_property
+    @lazy_property
     def lines(self) -> list[str]:
         return [line for line in self.whole.splitlines() if line.strip()]
 
@@ -151,7 +156,7 @@ class WordingRules:
     def __iter__(self) -> Iterator[WordingRule]:
         return iter(self.rules)
 
-    @cached_property
+    @lazy_property
     def _starts(self) -> re.Pattern[str] | None:
         """One pattern for all rules about the start of a text."""
         starts = [rule.pattern for rule in self.rules if rule.where == "start"]
@@ -161,6 +166,18 @@ class WordingRules:
         """Nearly every text fails every rule: one look tells it for all rules about its start."""
         starts = self._starts
         return self._others if starts is None or starts.match(speech.stripped) is None else self.rules
+
+
+@cache
+def _table() -> dict[str, tuple[WordingRule, ...]]:
+    with open(COMPILED, "rb") as file:
+        return msgspec.json.decode(file.read(), type=dict[str, tuple[WordingRule, ...]])
+
+
+@cache
+def rules(group: str) -> WordingRules:
+    """The rules of a group, such as `harness`, in their order."""
+    return WordingRules(*_table()[group])
 
 
 def _has_needle(needle: str | tuple[str, ...], text: str) -> bool:

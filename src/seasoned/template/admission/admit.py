@@ -1,4 +1,4 @@
-"""What may be kept for sessions and shown to them: no secrets, no orders, no hidden characters, nothing dangerous."""
+"""Which text may be shown to sessions: no secrets, orders, hidden characters or dangerous commands."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import msgspec
 from seasoned.command.risk import need_of_command
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact import Hit, Redactor
-from seasoned.template.admission.hostile import speaks_to_reader
+from seasoned.template.admission.injection import is_injection
 
-# Who the user is may hold how to reach them; notes and skills may not.
+# What is kept about the user may hold contact data; notes and skills may not.
 PERSONAL = frozenset(("email", "phone"))
-# The check for orders reads only the beginning of a long text, so it gets parts that overlap.
+# The check for orders reads only the beginning of a long text, so long texts are checked in overlapping parts.
 _PART = 16_000
 _OVERLAP = 1_000
 LEFT_OUT = "(left out)"
 _JOINERS = "\u200c\u200d"
-# Letters and marks that show nothing, and variation selectors, in which entire texts have been hidden.
+# Letters and marks that show nothing, and variation selectors, which have been used to hide entire texts.
 _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u2028\u2029\u034f") | frozenset(
     map(chr, (*range(0xFE00, 0xFE0E), *range(0xE0100, 0xE01F0)))
 )
@@ -44,39 +44,39 @@ class Admission(msgspec.Struct, frozen=True):
 def admit(
     redactor: Redactor, text: str, *, before: str = "", personal: bool = False, commands: bool = False
 ) -> Admission:
-    """Whether a text may be kept for later sessions or shown to them. Only what an edit adds to `before` counts.
+    """Whether a text may be kept for later sessions or shown to them. Only lines that `before` does not have count.
 
-    `personal`: it may say how to reach the user. `commands`: it is shown without being asked for, so it must not quote
-    a command that needs a person.
+    `personal`: contact data is allowed. `commands`: the text is shown unasked, so it must not quote a command that a
+    person must confirm.
     """
-    # A person may have written what an agent may not; other lines of that file can still be changed.
+    # A person may write what an agent may not; the other lines of that file can still be changed.
     known = frozenset(before.split("\n"))
     added = "\n".join([line for line in text.split("\n") if line not in known])
     if place := hidden_character(added):
-        return Admission(f"The text holds an invisible or broken character ({place}): write it without.")
+        return Admission(f"The text contains an invisible or broken character ({place}). Remove it.")
     hit = _secret(redactor, text, before, PERSONAL if personal else frozenset())
     if hit is not None:
         line = text.count("\n", 0, hit.start) + 1
         if hit.kind in PERSONAL:
-            why = f"Line {line} holds personal data ({hit.kind}): leave it out, or keep it in the user's memory."
+            why = f"Line {line} contains personal data ({hit.kind}). Remove it, or keep it in the user's memory."
             return Admission(why)
         return Admission(
-            f"Line {line} holds what looks like a secret ({hit.kind}): say where it is kept, never what it is."
+            f"Line {line} contains what looks like a secret ({hit.kind}). Say where it is kept, not what it is."
         )
-    # An added line can complete an order that began in lines that were there before.
+    # An added line can complete an order that earlier lines began.
     if _speaks(added) or (_speaks(text) and not _speaks(before)):
         place = next((f"Line {at}" for at, line in enumerate(text.split("\n"), 1) if _speaks(line)), "The text")
         return Admission(
-            f"{place} gives orders to its reader, or claims an approval, as injected instructions do: "
-            "state the fact or the procedure itself."
+            f"{place} gives orders to its reader, or claims an approval, as injected instructions do. "
+            "State the fact or the procedure instead."
         )
     if commands and (action := _needs_person(added)):
-        return Admission(f"It quotes a command that needs a person ({action}), so no session is shown it unasked.")
+        return Admission(f"It quotes a command that a person must confirm ({action}), so it is not shown unasked.")
     return Admission()
 
 
 def admitted(value: Any) -> Any:
-    """A value of plain JSON for a model to read, without the texts that speak to it or hide something."""
+    """A JSON value for a model to read, without texts that give orders or hide something."""
     if isinstance(value, str):
         return value if is_harmless(value) else LEFT_OUT
     if isinstance(value, dict):
@@ -85,12 +85,12 @@ def admitted(value: Any) -> Any:
 
 
 def is_harmless(text: str) -> bool:
-    """Whether a short text may stand in a list or a table for models: it gives no orders and hides nothing."""
+    """Whether a short text may be shown in a list or table for models: it gives no orders and hides nothing."""
     return not _speaks(text) and hidden_character(text) is None
 
 
 def _needs_person(text: str) -> str | None:
-    """The action of the first quoted command that needs a person."""
+    """The action of the first quoted command that a person must confirm."""
     for found in _QUOTED.compiled.finditer(text):
         for line in next(filter(None, found.groups()), "").splitlines():
             need = need_of_command(line.strip().removeprefix("$ ")) if line.strip() else None
@@ -100,8 +100,8 @@ def _needs_person(text: str) -> str | None:
 
 
 def _speaks(text: str) -> bool:
-    """Whether the text speaks to its reader; it is checked in parts that overlap, so that no sentence is split."""
-    return any(speaks_to_reader(text[at : at + _PART]) for at in range(0, max(len(text), 1), _PART - _OVERLAP))
+    """Whether the text gives orders; it is checked in overlapping parts, so that no sentence is split."""
+    return any(is_injection(text[at : at + _PART]) for at in range(0, max(len(text), 1), _PART - _OVERLAP))
 
 
 def _secret(redactor: Redactor, text: str, before: str, allowed: frozenset[str]) -> Hit | None:

@@ -1,7 +1,7 @@
-"""Admission of calls: which call of a session may be shown to another one, as example, repair, hint or sheet line.
+"""Which calls may be shown to other sessions, as examples, repairs, hints or sheet lines.
 
-What a call can do decides, not how its words sound: the table of commands says what is dangerous, and nothing is shown
-that changes where code comes from, where traffic goes, or what runs before a program.
+What a call can do decides, not how it sounds. The table of commands says what is dangerous, and no call is shown that
+changes where code comes from, where traffic goes, or what runs before a program.
 """
 
 from __future__ import annotations
@@ -19,30 +19,48 @@ from seasoned.command.tool import command_of, tool_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 from seasoned.template.admission.admit import Admission, hidden_character
-from seasoned.template.admission.hostile import arguments_speak, speaks_to_reader
-from seasoned.template.admission.sentence import is_named_plainly, tells_in_command
+from seasoned.template.admission.injection import holds_injection, is_injection
 
-# How a value looks that was redacted, or shortened for the store: the call would not work as it stands.
+# Marks of a value that was redacted or shortened for the store: such a call would not work.
 _INCOMPLETE = ("[redacted:", " characters]")
-
-# A word with letters of two alphabets looks like another word; Greek letters are common in names of quantities.
+# A word that mixes alphabets imitates another word. Greek is left out: it is common in names of quantities.
 _MIXED = LazyRegex(r"[A-Za-z][\u0400-\u052f\u13a0-\u13ff]|[\u0400-\u052f\u13a0-\u13ff][A-Za-z]")
 
-# -- what redirects -----------------------------------------------------------------------------------------------
 
 # Variables that choose where packages, commands and traffic come from, or load code into every program.
 _VARIABLES = (
     r"(?:(?:[a-z]+_)?proxy|(?:\w*_)?(?:PROXY|INDEX_URL|REGISTRY\w*|MIRROR\w*|CA_BUNDLE|ENDPOINT(?:_URL)?|BASE_URL|API_BASE)"
-    r"|GOPROXY|GONOSUMDB|GOSUMDB|GOFLAGS|(?:GIT|SSH|LD|DYLD|XDG|SEASONED|PIP|UV|CARGO|npm_config|NPM_CONFIG)_\w+"
-    r"|NODE_OPTIONS(?!=[\"']?--max-old-space-size=\d+[\"']?(?:\s|$))|NODE_EXTRA_CA_CERTS|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS|BASH_ENV|ENV"
-    r"|PROMPT_COMMAND|PATH|PS4|IFS|SHELL|EDITOR|VISUAL|PAGER|BROWSER|SSL_CERT_\w+|CURL_HOME|HOME|CLAUDE_CONFIG_DIR"
-    r"|CODEX_HOME|HERMES_HOME|RUSTC_WRAPPER|MAVEN_OPTS|GRADLE_OPTS|PYTHONPATH(?==[\"']?(?:/|~|\$HOME|\.\.)))"
+    r"|GOPROXY|GONOSUMDB|GOSUMDB|GOFLAGS|(?:GIT|SSH|XDG|SEASONED|PIP|UV|CARGO|npm_config|NPM_CONFIG|CORECLR|COR)_\w+"
+    r"|(?:LD|DYLD)_(?!LIBRARY_PATH=[\"']?(?![/~$]|\.\.))\w+|\w+_(?:HOOKS?|PRELOAD|INIT_SCRIPT|PLUGINS?)|LUA_INIT|OPENSSL_CONF|ZDOTDIR"
+    r"|NODE_OPTIONS(?!=[\"']?--max-old-space-size=\d+[\"']?(?:\s|$))|NODE_EXTRA_CA_CERTS|PYTHONSTARTUP|PYTHONHOME|PERL5OPT"
+    r"|RUBYOPT|\w*JAVA_(?:TOOL_)?OPTIONS|BASH_ENV|ENV|PROMPT_COMMAND|PATH|PS4|IFS|SHELL|EDITOR|VISUAL|PAGER"
+    r"|BROWSER(?!=[\"']?[a-z]+\b(?![./]))|SSL_CERT_\w+|CURL_HOME|HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|HERMES_HOME"
+    r"|RUSTC_WRAPPER|MAVEN_OPTS|GRADLE_OPTS"
+    r"|(?:PYTHONPATH|NODE_PATH|PERL5LIB|RUBYLIB|CLASSPATH|LUA_C?PATH|R_LIBS\w*|KUBECONFIG)(?==[\"']?(?:/|~|\$HOME|\.\.)))"
 )
 # Variables that switch a check off.
 _UNCHECKED = (
     r"(?:NODE_TLS_\w+|PYTHONHTTPSVERIFY|\w*(?:SSL|TLS)\w*VERIFY\w*|\w*NO_VERIFY\w*|HUSKY|LEFTHOOK\w*|PRE_COMMIT_\w+|SKIP"
     r"|\w*(?:SKIP|DISABLE|BYPASS|IGNORE)_(?:\w+_)?(?:TESTS?|CHECKS?|HOOKS?|VERIFY|VALIDATION|LINT|SSL|TLS|AUTH)\w*)"
 )
+# Folders of this machine that no checkout holds: anyone may have put a file there before the next session runs it.
+_ELSEWHERE = (
+    r"[\"']?(?:/tmp|/var/tmp|/private/tmp|/dev/shm|/run/user|~|\$\{?HOME\}?|\$\{?TMPDIR\}?"
+    r"|%(?:TEMP|TMP|USERPROFILE)%)[/\\]"
+)
+# Options and variables are named after what they load: code or settings.
+_LOADING = (
+    r"(?:plugin|rule|conf|init|setup|hook|agent|require|import|load|script|exec|runner|wrapper|launcher|compiler|interpreter"
+    r"|module|lib|extension|settings|shell|toolchain|transform|reporter|env-?file|include|policy)"
+)
+# … or after where they put something; everything else that gets such a file loads it.
+_KEEPING = (
+    r"(?:out|tmp|temp|cache|log|report|result|dest|target|dir|prefix|cov|trace|dump|save|store|state|scratch|work|data|db"
+    r"|sock|pid|home|root|body|message|input|archive|backup|profile|screenshot|video|artifact|junit|html|csv|json|xml"
+    r"|repo|file|path|source|from)"
+)
+_SCRATCH = r"[\"']?(?:/tmp|/var/tmp|/private/tmp|/dev/shm|\$\{?TMPDIR\}?|%(?:TEMP|TMP)%|(?:~|\$\{?HOME\}?)(?=/\.))[/\\]"
+_RUNS = r"(?:source|exec|(?:ba|da|z|k|fi)?sh|python[\d.]*|node|bun|deno\s+run|ruby|perl|php|lua|Rscript|pwsh|tclsh)"
 _PACKAGES = "npm|pnpm|yarn|bun|pip3?|uv|poetry|pdm|conda|bundle|gem|cargo|go|composer|nuget|helm|brew|apt|cpan|docker"
 _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
     (why, LazyRegex(rf"(?m){pattern}"))
@@ -50,18 +68,20 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
         ("it sets a variable that redirects programs", rf"(?:^|[\s;&|(`'\"])(?:export\s+)?{_VARIABLES}="),
         ("it sets a variable that redirects programs", rf"\b(?:setenv|set -gx|set -x|export)\s+{_VARIABLES}\b"),
         (
-            # The compiler of a build, a wrapper, a runner: a program of the project or of the system is usual.
+            # Compilers, wrappers and runners usually come from the project or the system.
             "it names a program from outside the project",
             (
-                r"(?:^|[\s;&|(`'\"])(?:HOST)?(?:CC|CXX|CPP|LD|AR|AS|NM|FC|LEX|YACC|RUSTC|MAKE|PYTHON|NODE|RUBY|JAVA|[A-Z_]+_(?:WRAPPER"
-                r"|COMPILER|LAUNCHER|COMMAND|CMD|BIN|EXE|RUNNER|PROGRAM|TOOL))=[\"']?(?:~|\$HOME|\.\./|/(?!usr/|opt/|bin/|nix/))"
+                r"(?:^|[\s;&|(`'\"]|-D)(?:HOST)?(?:CC|CXX|CPP|LD|AR|AS|NM|FC|LEX|YACC|RUSTC|MAKE|PYTHON|NODE|RUBY|JAVA|[A-Z_]+_(?:WRAPPER"
+                r"|COMPILER|LAUNCHER|COMMAND|CMD|BIN|EXE|RUNNER|PROGRAM|TOOL))=(?:[\"'][^\"'\n]*\s)?[\"']?(?:~|\$HOME|\.\./|/(?!usr/|opt/|bin/|nix/))"
             ),
         ),
         (
             "it starts another program by an option",
             (
+                r"\s-{1,2}toolexec(?:[=\s]|$)|\bgo\s+(?:test|run)\b[^;&|\n]*\s-exec\b|\bg?make\b[^;&|\n]*\s(?:--eval|-E)\b"
+                r"|\bgradlew?\b[^;&|\n]*\s(?:-I|--init-script)\b|\bcargo\b[^;&|\n]*\s--config[=\s]\s*[\"']?(?!(?:net|term|profile)\.)|"
                 r"\s--(?:checkpoint-action|to-command|use-compress-program|compress-program|rsh|rsync-path|unzip-command"
-                r"|info-script|new-volume-script|split-filter)(?:[=\s]|$)|\b(?:split\b[^;&|\n]*\s--filter|tar\b[^;&|\n]*\s-I)\b"
+                r"|info-script|new-volume-script|split-filter|post-renderer|run[-_]under)(?:[=\s]|$)|\b(?:split\b[^;&|\n]*\s--filter|tar\b[^;&|\n]*\s-I)\b"
             ),
         ),
         (
@@ -76,13 +96,25 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             "it installs something that runs later",
             (
                 r"(?i)\.git/hooks|hookspath|\.husky|\bhusky\b|\bpre-commit\s+(?:install|init-templatedir)"
-                r"|\blefthook\s+install|\.envrc|\bdirenv\s+allow|\bcrontab\b|\bat\s+-f|\bsystemctl\b|\blaunchctl\b"
+                r"|\blefthook\s+install|\.envrc|\bdirenv\s+allow|\bcrontab\b(?!\s+-l\b)|\bat\s+-f|\bsystemd-run\b"
+                r"|\b(?:systemctl|launchctl)\b(?!(?:\s+--\S+)*\s+(?:status|show|cat|is-\w+|list\S*|print)\b)|\bschtasks\b(?!\s+/query)"
             ),
+        ),
+        (
+            "it hands a home or the whole machine to a container",
+            (
+                r"\b(?:docker|podman|nerdctl)\b[^;&|\n]*\s(?:-v|--volume|--mount)[=\s]\s*[\"']?(?:[^\s:]*(?:src|source)=)?"
+                r"(?:~|\$\{?HOME\}?|/)/?[\"']?[:,]|docker\.sock\b"
+            ),
+        ),
+        (
+            "it changes what the build runs",
+            r"\b(?:npm|pnpm|yarn|bun)\s+(?:pkg\s+(?:set|delete|fix)|set-script)\b",
         ),
         (
             "it changes where packages come from",
             (
-                rf"\b(?:{_PACKAGES})(?:\s+-\S+)*\s+(?:config\b|env\s+-w|sources?\b|repo\s+add|tap\b|mirror\b|login\b|adduser\b"
+                rf"\b(?:{_PACKAGES})(?:\s+-\S+)*\s+(?:config\b(?!\s+(?:get|list|ls)\b)|env\s+-w|sources?\b|repo\s+add|tap\b|mirror\b|login\b|adduser\b"
                 r"|set\s+registry)"
             ),
         ),
@@ -96,7 +128,7 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             ),
         ),
         (
-            # A name that is one letter off is another package; what the project needs stands in its manifest.
+            # A name that is one letter off is another package. What the project needs is in its manifest.
             "it installs a package by its name",
             (
                 r"\b(?:(?:pip3?|conda|mamba|brew|apt(?:-get)?|gem|cargo|go)\s+(?:install|get)|(?:npm|pnpm|bun)\s+(?:install|i|add)"
@@ -113,49 +145,112 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             r"(?:^|[;&|(]\s*)(?:alias\s|function\s|\w+\s*\(\)\s*\{|trap\s|complete\s|enable\s|hash\s+-p)",
         ),
         ("it evaluates what it reads", r"(?:^|[;&|(]\s*)eval\s"),
-        ("it turns a check off", rf"(?:^|[\s;&|(`'\"])(?:export\s+)?{_UNCHECKED}="),
-        # Whatever the first program did, the call has worked: that proves nothing.
+        (
+            "it turns a check off",
+            rf"(?:^|[\s;&|(`'\"])(?:export\s+)?{_UNCHECKED}=|(?i:[\w.-]*insecure[\w.-]*=[\"']?(?:true|1|yes|on)\b)",
+        ),
+        # Such a call always succeeds, so its success proves nothing.
         (
             "it hides whether it worked",
             (
                 r"\|\|\s*(?:true\b|:(?=\s|;|$)|exit\s+0\b|echo\b|printf\b)|;\s*(?:true|:|exit\s+0)\s*$"
                 r"|/dev/null(?:\s+2>&1)?\s*(?:;|&&)\s*(?:echo|printf)\b|\bset\s+\+e\b|\bg?make\b[^;&|\n]*\s-[a-zA-Z]*i\b"
                 r"|\s--(?:ignore-errors|passWithNoTests|fail-never|no-fail)(?=[=\s]|$)|\s-D(?:skipTests|maven\.test\.\S+)"
+                # It leaves out what failed, or makes what is expected from what the code does.
+                r"|\s--(?:deselect|allowOnly|update-?snapshots?|snapshot-update|update-golden\S*)(?=[=\s]|$)"
+                r"|\b(?:jest|vitest|ava|playwright\s+test)\b[^;&|\n]*\s-u\b"
             ),
         ),
-        # A change of the code repaired it then, and would be made blindly now; it may also have been one of the test.
+        # An edit that repaired the code then would be made blindly now, and it may have changed the test instead.
         ("it edits files in place", r"\b(?:g?sed|perl|ruby)\b[^;&|\n]*\s(?:-[a-zA-Z]*i\b|-i\S|--in-place)"),
-        ("it holds code for a template", r"\.__[a-z]+__\b|\{[{%][^{}]*\([^{}]*[}%]\}"),
+        (
+            "it holds code for a template",
+            r"\.__(?!(?:version|name|file|doc|all)__)[a-z]+__\b|\{[{%][^{}]*\([^{}]*[}%]\}",
+        ),
+        (
+            "it opens code as if it were a page",
+            (
+                r"(?i)(?:\A|\b(?:open|start|chrome|firefox)\s+[\"']?)\s*(?:javascript:|vbscript:"
+                r"|data:(?:text|application)/[\w+-]*(?:html|script|svg))"
+            ),
+        ),
         (
             "it writes outside the project",
-            r"(?:^|[\s\d&;|])>{1,2}\s*[\"']?(?:/(?!dev/(?:null|stdout|stderr|tty)\b|tmp/|private/tmp/)|~|\$HOME)",
+            (
+                r"(?:^|[\s\d&;|])>{1,2}\s*[\"']?(?:/(?!dev/(?:null|stdout|stderr|tty)\b|tmp/|private/tmp/)|~|\$HOME)"
+                r"|\b(?:cp|mv|ln|install)\s[^;&|\n]*\s[\"']?(?:~|\$HOME)/(?:\.\S+/)?s?bin/\S*"
+            ),
         ),
     )
 )
-# Settings of shells, of ssh and of agents: a file that is only read may be one; a shell that names it may change it.
+# Files that no checkout holds, run or loaded by a command; a tool that reads or writes such a file does neither.
+_RUN_ELSEWHERE = (
+    (
+        "it runs a file from outside the project",
+        LazyRegex(
+            rf"(?m)(?:^|[\s;&|(`'\"]){_RUNS}\s+(?:-[\w-]+\s+)*{_ELSEWHERE}"
+            r"|(?:^|(?:[;&|]|\b(?:sudo|nohup|time|nice|stdbuf|setsid|exec|env|script|command|timeout)(?:\s+-\S+)*(?:\s+\d\w*)?)"
+            r"\s+)[\"']?(?:(?:/tmp|/var/tmp|/private/tmp|/dev/shm)/\S|(?:~|\$HOME)/\.(?!\S*/bin/)\S)"
+            rf"|\bcd\s+{_SCRATCH}\S*\s*(?:&&|;)\s*(?:\./\w|{_RUNS}\s+[\w./])"
+        ),
+    ),
+    (
+        "it loads code or settings from outside the project",
+        LazyRegex(
+            rf"(?im)(?:^|[\s\"'(])(?:--?[\w.:-]*{_LOADING}[\w.:-]*(?:=|\s+)|\w*{_LOADING}\w*=){_ELSEWHERE}"
+            r"|\b(?:mvnw?|gradlew?|node|ruby|perl|php|pytest|eslint|jest|vitest|webpack|vite|mocha|g?make|ansible-playbook"
+            r"|psql|docker(?:-compose|\s+compose|\s+build)?|podman|vim?|emacs|man|gdb|redis-cli|cmake|ninja)\b[^;&|\n]*\s"
+            rf"-(?:[Irspcftux]|gs|im|[lPC](?=\s*{_SCRATCH}))\s*{_ELSEWHERE}|(?:^|[\s\"'=])-(?:javaagent|agentpath|agentlib):"
+            rf"|(?:^|[\s\"'(])--?(?![\w.:/-]*{_KEEPING})[a-z][\w.:/-]{{2,}}[=:]{_SCRATCH}"
+            rf"|\s--(?![\w-]*{_KEEPING})[a-z][\w-]+(?<!--files)\s+{_SCRATCH}"
+            rf"|(?-i:(?:^|[;&|(]\s*)(?!\w*(?i:{_KEEPING}))[A-Z_]{{3,}}={_SCRATCH}[^\s;&|]*[\"']?[ \t]+[\w./])"
+            rf"|[A-Z_]*(?:GEM|MAKE)FILES?={_SCRATCH}|\s-d\s+auto_\w+=|\blinker={_SCRATCH}|-Xbootclasspath|\s-O{_SCRATCH}"
+        ),
+    ),
+)
+# What a command builds itself is the project's, wherever it lies.
+_BUILT = LazyRegex(r"\b(?:go\s+(?:build|test)|gcc|g\+\+|cc|clang(?:\+\+)?|rustc|swiftc)\b[^;&|\n]*\s-o[= ]?(/\S+)")
+# Settings of shells, ssh and agents. Reading such a file is fine; a shell command that names one may change it.
 _SETTINGS = LazyRegex(
     r"\.(?:bashrc|zshrc|profile|bash_profile|zprofile|npmrc|yarnrc\S*|pypirc|netrc|gitconfig|curlrc|wgetrc)\b"
     r"|\.ssh/|\.gnupg/|\.aws/|\.kube/|\.docker/|\.config/|/etc/|\.claude/|\.codex/|\.gemini/|\.hermes/|\.seasoned"
     r"|pip\.conf\b|\.pth\b|sitecustomize|authorized_keys|known_hosts"
     r"|\b(?:AGENTS|CLAUDE|GEMINI|SKILL|MEMORY)\.md\b|\.cursor|\.windsurf|copilot-instructions|\.mcp\.json|\.vscode/"
+    r"|\.(?:zshenv|zlogin|vimrc|inputrc|tmux\.conf)\b|(?:>\s*|\b(?:tee|cp|mv|rsync|install|ln|tar|unzip)\b[^;&|\n]*\s)[\"']?"
+    r"[^\s;&|]*\.(?:aider|clinerules|roo|continue|goose|junie|kiro|opencode|qwen|amazonq|trae)\b"
 )
 
-# -- hosts --------------------------------------------------------------------------------------------------------
 
 _URL = LazyRegex(r"(?i)\b([a-z][a-z0-9+.-]{1,30})://([^\s\"'`<>|;)\]}]+)")
 _SCP = LazyRegex(r"(?<![\w/@.-])[\w.-]{1,40}@([\w-]+(?:\.[\w-]+)+)(?::([\w./~-]*))?")
 _IMAGE = LazyRegex(r"(?:^|[\s\"'=])((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/[\w./-]+(?:[:@][\w.-]+)?)(?=[\s\"']|$)")
-# Programs whose plain words are hosts.
+# Programs that take hosts as plain arguments.
 _CLIENTS = LazyRegex(
-    r"(?:^|[;&|(]\s*|\bsudo\s+|\btime\s+)(?:ssh|scp|sftp|rsync|telnet|nc|ncat|netcat|socat|ping6?|dig|host|nslookup|whois"
-    r"|traceroute|mtr|nmap|curl|wget|http|https|xh|ftp|lftp|aria2c|openssl\s+s_client|drill|kdig|mosh|websocat|grpcurl)\s"
+    r"(?:^|[;&|(]\s*|\b(?:sudo|time|do|then|else|exec|nohup|xargs)\s+)(?:ssh|scp|sftp|rsync|telnet|nc|ncat|netcat|socat|ping6?|dig|host|nslookup|whois"
+    r"|traceroute|mtr|nmap|curl|wget|http|https|xh|ftp|lftp|aria2c|openssl\s+s_client|drill|kdig|mosh|websocat|grpcurl|kcat|kafkacat|nats|mosquitto_(?:pub|sub))\s"
     r"([^;&|\n]*)"
 )
 _HOST_OPTION = LazyRegex(
     r"\s(?:-h|--host|--hostname|--server|-H|--address|--url|--broker|--bootstrap-server)[=\s]\s?[\"']?([\w.-]+)"
 )
+# `GH_HOST=…`: the address is the whole value.
+_HOST_VARIABLE = LazyRegex(
+    r"(?:^|[\s;&|(`'\"])\w*(?:HOST|HOSTNAME|SERVER|ADDR|ADDRESS|URL|URI|ENDPOINT|BROKERS?|DOMAIN)=[\"']?"
+    r"((?:[\w-]+\.)+[a-z]{2,24})(?=[:/\s\"']|$)"
+)
+# A name server is asked for what another command prints: `host $(whoami).x.example`.
+_ASKED_NAME = LazyRegex(
+    r"\b(?:dig|host|nslookup|drill|kdig|ping6?|getent|resolvectl)\s[^;\n]*(?:\$\([^()\n]*\)|`[^`\n]*`)"
+    r"\.((?:[\w-]+\.)+[a-z]{2,24})\b"
+)
+# A repository by its short name, as package managers take it.
+_FORGE = LazyRegex(r"(?<![\w./-])(github|gitlab|bitbucket|gist):([\w.-]+(?:/[\w.-]+)?)")
+# An address without its scheme, as pages name what they load.
+_SCHEMELESS = LazyRegex(r"(?i)\b(?:src|href|action|url|import)\s*[=(:]?\s*[\"']?//((?:[\w-]+\.)+[a-z]{2,24})\b")
+_VARIABLE = LazyRegex(r"\$?\{[^{}]*\}|\$\w+")
+_PRIVATE_ENDINGS = (".local", ".internal", ".localdomain", ".localhost")
 _DOMAIN = LazyRegex(r"(?:[a-z0-9_$(){}-]+\.)+[a-z]{2,24}\.?\Z", re.IGNORECASE)
-# A text that is a host and nothing else. Endings that files have as well (`py`, `sh`, `md`) say nothing.
+# A text that is only a host. Endings that files also have (`py`, `sh`, `md`) are left out.
 _HOST = LazyRegex(
     r"(?i)\s*(?:[a-z0-9_-]+\.)+(?:com|net|org|io|dev|app|co|info|biz|xyz|online|site|top|cloud|ai|click|link|live|store|tech"
     r"|icu|example|invalid|onion|su|cn|ru|de|fr|uk|nl|eu|us|in|br|jp|kr|it|es|ch|at|ca|au|me|tv|cc|tk|pw)\.?(?::\d+)?(?:/\S*)?\s*\Z"
@@ -163,43 +258,43 @@ _HOST = LazyRegex(
 )
 _ADDRESS = LazyRegex(r"\d{1,3}(?:\.\d{1,3}){3}\Z|\[?[0-9a-f:]*:[0-9a-f:]+\]?\Z")
 _LOCAL = ("localhost", "host.docker.internal", "0.0.0.0", "::1", "[::1]")
-# Hosts of documentation, of which placeholders are made. Below them, and below `.test` or `.example`, anyone may have
-# put a host into a name server or a file of this machine.
+# Documentation hosts, from which placeholders are made. Their subdomains, `.test` and `.example` do not count: a name
+# server or a hosts file may resolve them.
 _RESERVED = ("example.com", "example.org", "example.net", "www.example.com")
 _HERE = ("file", "unix", "sqlite", "data")
 
 
 def admit_call(tool: str, arguments: Mapping[str, Any], *, project: str = "") -> Admission:
-    """Whether a call that worked may be shown to another session of this project (its key; empty outside of any)."""
+    """Whether a call that worked may be shown to another session of this project (its key; empty for none)."""
     why = _unfit(tool, arguments) or _redirects(tool, arguments) or _foreign(tool, arguments, project)
     return Admission(why)
 
 
 def _unfit(tool: str, arguments: Mapping[str, Any]) -> str | None:
-    """Why a call cannot be shown anywhere: incomplete, dangerous, or a carrier of words to the reader."""
+    """Why a call cannot be shown anywhere: it is incomplete, dangerous, or carries orders."""
     texts = list(texts_in(arguments))
     if any(map(hidden_character, texts)):
-        return "it holds an invisible character"
+        return "it contains an invisible character"
     if any(mark in text for text in texts for mark in _INCOMPLETE):
         return "a part of it was redacted or cut"
     if any(_MIXED.compiled.search(text) for text in texts if not text.isascii()):
         return "it mixes letters of alphabets that look alike"
-    if not is_named_plainly(tool, is_tool=True) or speaks_to_reader(_words(tool)):
+    if not is_named_plainly(tool, is_tool=True) or is_injection(_words(tool)):
         return "the name of its tool is not plain"
     names = list(_names(arguments))
     if not all(map(is_named_plainly, names)):
         return "the name of an argument is not plain"
     command = command_of(ToolCall("", tool, dict(arguments)))
     if command is not None and tells_in_command(command):
-        return "it holds a sentence beside what it runs"
-    if arguments_speak(dict(arguments)) or speaks_to_reader(" ".join(map(_words, names))):
-        return "it speaks to its reader"
+        return "it contains a sentence besides what it runs"
+    if holds_injection(dict(arguments)) or is_injection(" ".join(map(_words, names))):
+        return "it gives orders to its reader"
     found = why_not_example(tool, arguments)
     return None if found is None else f"it {found.why}"
 
 
 def _words(name: str) -> str:
-    """A name as the words that it joins: `ignore_previous_instructions`, `ignorePreviousInstructions`."""
+    """The words of a name such as `ignore_previous_instructions` or `ignorePreviousInstructions`."""
     return re.sub(r"[_.:/$-]+|(?<=[a-z])(?=[A-Z])", " ", name)
 
 
@@ -226,14 +321,23 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def _redirects(tool: str, arguments: Mapping[str, Any]) -> str | None:
-    only_reads = tool_of(tool).form in ("file_read", "search")
-    for text in texts_in(arguments):
-        for why, pattern in _REDIRECTS:
+    form = tool_of(tool).form
+    only_reads = form in ("file_read", "search")
+    rules = _REDIRECTS if only_reads or form == "file_write" else (*_REDIRECTS, *_RUN_ELSEWHERE)
+    for text in map(_without_built, texts_in(arguments)):
+        for why, pattern in rules:
             if pattern.compiled.search(text):
                 return why
         if not only_reads and _SETTINGS.compiled.search(text):
             return "it names settings of a shell, of ssh or of an agent"
     return None
+
+
+def _without_built(text: str) -> str:
+    """The text with programs that it builds itself as if they were in the project: `go build -o /tmp/x && /tmp/x`."""
+    for built in _BUILT.compiled.findall(text) if "/tmp/" in text else ():
+        text = text.replace(built, "./built")
+    return text
 
 
 def _foreign(tool: str, arguments: Mapping[str, Any], project: str) -> str | None:
@@ -251,7 +355,7 @@ def names_foreign_host(tool: str, arguments: Mapping[str, Any], *, project: str 
 
 
 def _places(tool: str, text: str) -> Iterator[str]:
-    """The hosts that a text names, each with the path behind it."""
+    """The hosts in a text, each with its path."""
     for url in _URL.compiled.finditer(text):
         if url[1].lower() not in _HERE:
             yield _place(url[0])
@@ -259,13 +363,17 @@ def _places(tool: str, text: str) -> Iterator[str]:
         yield f"{found[1]}/{(found[2] or '').lstrip('/~')}".lower()
     for found in _IMAGE.compiled.finditer(text):
         yield found[1].lower()
+    for found in _SCHEMELESS.compiled.finditer(text):
+        yield found[1].lower()
     if tool_of(tool).form != "shell":
-        # What a file or a search is given is full of words with dots.
+        # Arguments of file and search tools are full of words with dots.
         if tool_of(tool).form == "api" and _HOST.compiled.match(text):
             yield text.strip().lower()
         return
-    for found in _HOST_OPTION.compiled.finditer(text):
-        yield found[1].lower()
+    for pattern in (_HOST_OPTION, _HOST_VARIABLE, _ASKED_NAME):
+        yield from (found[1].lower() for found in pattern.compiled.finditer(text))
+    for found in _FORGE.compiled.finditer(text):
+        yield f"{found[1]}.{'org' if found[1] == 'bitbucket' else 'com'}/{found[2]}".lower()
     for client in _CLIENTS.compiled.finditer(text):
         for word in client[1].split():
             bare = word.strip("\"'").lower()
@@ -282,16 +390,21 @@ def _place(url: str) -> str:
 
 
 def _is_own(place: str, own: str) -> bool:
-    """Whether a host is this machine, a name without a domain (a service beside the program), or the project's own."""
+    """Whether a host is this machine, a name without a domain (a neighbouring service), or the project's own."""
     host = place.partition("/")[0].partition(":")[0] if not place.startswith(("[", ":")) else place
     if not host or host in _LOCAL or host.startswith("127.") or host.endswith(".localhost") or host in _RESERVED:
         return True
-    # An address as one number.
+    # An IP address written as one number.
     if host.isdigit() or host.startswith("0x"):
         return False
-    # A variable names a host of the machine that runs the command.
+    if "$(" in host or "`" in host:
+        return False
+    # A variable names a host of the machine that runs the command, unless a domain stands behind it.
+    fixed = _VARIABLE.compiled.sub("", host)
+    if fixed != host and "." in fixed.strip(".") and not fixed.endswith(_PRIVATE_ENDINGS):
+        return False
     if "$" in host or "{" in host or ("." not in host and ":" not in host):
-        return "$(" not in host and "`" not in host
+        return True
     # Many projects share a forge: only the project's own repository there is its own.
     return bool(own) and (place.removesuffix(".git") + "/").startswith(own + "/")
 
@@ -299,11 +412,120 @@ def _is_own(place: str, own: str) -> bool:
 def admit_path(path: str) -> bool:
     """Whether the path of a file may be shown: anyone can put a sentence into the name of a file."""
     is_plain = path.isprintable() and not any(mark in path for mark in _INCOMPLETE)
-    return is_plain and not speaks_to_reader(path) and not speaks_to_reader(_words(path))
+    return is_plain and not is_injection(path) and not is_injection(_words(path))
 
 
 @lru_cache(maxsize=4096)
 def admit_written(tool: str, text: str, project: str = "") -> bool:
-    """The same for a call as it is kept: a command of a shell, or the JSON of its arguments."""
+    """Whether a stored call may be shown: the command of a shell, or the JSON of its arguments."""
     given: dict[str, Any] = {"command": text} if tool == "shell" else msgspec.json.decode(text)
     return bool(admit_call("Bash" if tool == "shell" else tool, given, project=project))
+
+
+# Sentences where a call needs none: beside what a command runs, and in names. No list of phrases knows every language,
+# so only the build of a text counts: words in a row without the signs of code. Commands are seldom written like that;
+# what a page wants a model to read always is. This many words in a row are a sentence, or this many characters in
+# scripts without spaces.
+_SENTENCE_WORDS = 4
+_SENTENCE_CHARS = 8
+# Names of branches and folders are made of words, too, but seldom of so many; those of functions may be longer.
+_JOINED_WORDS = 5
+_IDENTIFIER_WORDS = 6
+# How long a name may be, and from how many words on one that is not short is a sentence.
+_NAME_CHARS = {True: 64, False: 32}  # of a tool, which may begin with the name of its server, and of an argument
+_NAME_WORDS = {True: 6, False: 5}
+_SHORT_NAME_CHARS = {True: 32, False: 24}
+_NAME = LazyRegex(r"[A-Za-z0-9_.:/$@-]{1,120}\Z")
+# "And" and "without" between words, in languages in which tools are seldom named but sentences are written.
+_JOINING = LazyRegex(
+    r"(?i)[a-z]{4,}_(?:und|och|ja|oraz|ohne|utan|ilman|uten|uden|zonder|sans|sin|sem|senza|bez|fara|tanpa|bila|olmadan)"
+    r"_[a-z]{4,}"
+)
+_NAME_PARTS = LazyRegex(r"[_.:/$@-]+|(?<=[a-z0-9])(?=[A-Z])")
+_TOKEN = LazyRegex(
+    r"\"((?:\\.|[^\"\\])*)\"|'([^']*)'|(?<![^\s;&|()])#([^\n]*)|([^\s\"'#;&|()]+|#)|[;&|()\n]+",
+)
+_SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_CHARS = LazyRegex(rf"[{_SPACELESS}]")
+# Letters with their marks; a comma, a full stop or an apostrophe does not end a row of words.
+_ROW = LazyRegex(rf"[^\W\d_{_SPACELESS}][^\s\d_=(){{}}\[\]<>/\\|&;$*+@#%~`\"{_SPACELESS}]*(?=\s|\Z)")
+_OPERATORS = frozenset(("and", "or", "not"))
+_SQL = LazyRegex(r"(?i)\s*(?:select|insert|update|delete|with|create|alter|explain|show|pragma|describe|merge)\b")
+_SCRIPT_OPTION = LazyRegex(r"-[a-z]*[ce]\Z|--(?:command|eval|execute)\Z")
+# What stands behind these is written for people, so joined words are words there.
+_MESSAGE_OPTION = LazyRegex(r"-[a-z]*m\Z|--(?:message|title|body|notes?|description|comment|reason|subject)\Z")
+_PRINTS = frozenset(("echo", "printf", ":"))
+# A here-document that is only printed; one that is written to a file or read by a program holds what it is for.
+_PRINTED_BODY = LazyRegex(r"(?s)\bcat[ \t]*<<-?[ \t]*['\"]?(\w+)['\"]?[ \t]*\n(.*?)\n[ \t]*\1\b")
+_JOINED = LazyRegex(r"[^\W\d_]+(?:[-_][^\W\d_]+)*\Z")
+
+
+def is_named_plainly(name: str, *, is_tool: bool = False) -> bool:
+    """Whether the name of a tool or an argument is a plain name, and not a sentence with its words joined."""
+    if not _NAME.compiled.match(name) or len(name) > _NAME_CHARS[is_tool]:
+        return False
+    own = name.rpartition("__")[2] if is_tool else name
+    if _JOINING.compiled.search(own):
+        return False
+    words = sum(map(bool, _NAME_PARTS.compiled.split(own)))
+    # `find_user_id_by_name_zip` has as many words as a sentence, but short ones.
+    return words < _NAME_WORDS[is_tool] or len(own) <= _SHORT_NAME_CHARS[is_tool]
+
+
+@lru_cache(maxsize=4096)
+def tells_in_command(command: str) -> bool:
+    """Whether a command contains a sentence: in a comment, a quoted text, a variable, its output, or a name."""
+    printed = [body[2] for body in _PRINTED_BODY.compiled.finditer(command)] if "<<" in command else []
+    return any(map(_is_sentence, (*printed, *_texts(command))))
+
+
+def _texts(command: str, depth: int = 3) -> Iterator[str]:
+    """The comments, quoted texts, names and printed texts of a command, including those of scripts in it."""
+    before, printed = "", False
+    for found in _TOKEN.compiled.finditer(command):
+        double, single, comment, bare = found.groups()
+        quoted = double if double is not None else single
+        if comment is not None:
+            yield comment
+        elif quoted is not None:
+            if _SCRIPT_OPTION.compiled.search(before) and depth:
+                yield from _texts(quoted, depth - 1)
+            elif not _SQL.compiled.match(quoted):
+                yield _parted(quoted, is_message=_MESSAGE_OPTION.compiled.match(before) is not None)
+        elif bare is None:
+            printed = False
+        elif printed:
+            yield _printed(command, found.start())
+            printed = False
+        else:
+            yield _parted(bare, is_message=_MESSAGE_OPTION.compiled.match(before) is not None)
+            printed = bare in _PRINTS
+        before = bare or ""
+
+
+def _parted(word: str, *, is_message: bool) -> str:
+    """A name made of many words, split into them: a branch can be named like a sentence."""
+    least = 2 if is_message else _IDENTIFIER_WORDS if "_" in word else _JOINED_WORDS
+    parts = word.replace("_", "-").split("-") if _JOINED.compiled.match(word) else ()
+    return " ".join(parts) if len(parts) >= least else word
+
+
+def _printed(command: str, start: int) -> str:
+    """What is printed without quotes, up to the next command."""
+    end = next((at for at in range(start, len(command)) if command[at] in ";&|>\n"), len(command))
+    return command[start:end]
+
+
+def _is_sentence(text: str) -> bool:
+    if len(_CHARS.compiled.findall(text)) >= _SENTENCE_CHARS:
+        return True
+    row, ends = 0, -1
+    for word in _ROW.compiled.finditer(text):
+        if word[0].strip(",.:!?").lower() in _OPERATORS:
+            row, ends = 0, -1
+            continue
+        is_next = ends >= 0 and not text[ends : word.start()].strip()
+        row, ends = (row + 1 if is_next else 1), word.end()
+        if row >= _SENTENCE_WORDS:
+            return True
+    return False

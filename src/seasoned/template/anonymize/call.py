@@ -12,10 +12,9 @@ import msgspec
 from seasoned.command.parse import Step, parse
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.admission.call import texts_in
-from seasoned.template.admission.hostile import arguments_speak
-from seasoned.template.admission.neutral import shortened
-from seasoned.template.anonymize.people import is_name, pair_of_names, people_in
-from seasoned.template.anonymize.shape import PIECE, day_of, in_figures, in_words, like_uuid, other_day
+from seasoned.template.admission.clean import shortened
+from seasoned.template.admission.injection import holds_injection
+from seasoned.template.anonymize.shape import PIECE, date_in_digits, day_of, like_uuid, other_day, replace_spoken_dates
 from seasoned.template.anonymize.substitute import (
     ACCOUNT_NAMES,
     CODE,
@@ -42,29 +41,32 @@ from seasoned.template.anonymize.substitute import (
     TWO_WORDS,
     UNIT,
     TextAnonymizer,
-    has_figures,
+    has_long_number,
     is_coded,
     is_quantity,
     like_ip,
     whole_lines,
 )
-from seasoned.template.anonymize.vocabulary import Vocabulary
-from seasoned.template.anonymize.word_lists import (
+from seasoned.template.anonymize.words import (
     ANYONE,
     ENDINGS,
     EXTENSIONS,
     KEPT,
     STREETS,
     VAGUE_ENDINGS,
+    Vocabulary,
     is_medium,
+    is_name,
     is_public,
+    pair_of_names,
+    people_in,
 )
 from seasoned.template.example import INTENT_CHARS
 
-# Shorter values would be found inside other words, longer ones are hardly ever quoted.
+# Shorter values would match inside other words; longer ones are hardly ever quoted.
 WHOLE_FROM = 3
 WHOLE_CHARS = 200
-DRAWN_FROM = 12
+RANDOM_FROM = 12
 # The day that Go uses to describe the format of dates.
 GO_DATE = "20060102"
 PIECES = LazyRegex(rf"{PIECE}|\d+|[^\W\d_]+")
@@ -82,13 +84,17 @@ class CallAnonymizer(TextAnonymizer):
 
     def arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Anonymize the arguments of the call, and remember what each value became."""
-        self._introduce(arguments)
+        for name, value in _named_leaves(arguments):
+            self.introduce(value, is_code=name in CODE or name in CONTENTS, is_command=name in COMMANDS)
         self._keep_programs(arguments)
-        self._keep_codes(arguments)
+        # Codes stay everywhere, unless they are also the name of a person in this call.
+        for name, value in _named_leaves(arguments):
+            if _holds_code(name, value) and (value.isupper() or value.lower() not in self.words):
+                self._kept.add(value)
         before = len(self.words), len(self.ids)
         bound = self.pairs(arguments, is_top=True)
         if (len(self.words), len(self.ids)) != before and self._stands_elsewhere(bound, before):
-            # What was met late may also stand where it was not yet known.
+            # A value that was found late may also occur before it was known.
             bound = self.pairs(arguments, is_top=True)
         self._remember(arguments, bound)
         return bound
@@ -98,19 +104,8 @@ class CallAnonymizer(TextAnonymizer):
         late = {*list(self.words)[before[0] :], *list(self.ids)[before[1] :]}
         return any(piece.lower() in late for leaf in texts_in(bound) for piece in PIECES.compiled.findall(leaf))
 
-    def _introduce(self, value: Any, name: str = "") -> None:
-        """Note the people and firms named in the arguments."""
-        if isinstance(value, str):
-            self.introduce(value, is_code=name in CODE or name in CONTENTS, is_command=name in COMMANDS)
-        elif isinstance(value, dict):
-            for inner_name, inner in value.items():
-                self._introduce(inner, inner_name)
-        elif isinstance(value, list | tuple):
-            for item in value:
-                self._introduce(item, name)
-
     def _remember(self, value: Any, bound: Any) -> None:
-        """Remember whole values and what they became, for the words about the call."""
+        """Remember whole values and their placeholders, for the words about the call."""
         if isinstance(value, str):
             if value != bound and WHOLE_FROM <= len(value) <= WHOLE_CHARS:
                 self._whole[value] = bound
@@ -122,24 +117,12 @@ class CallAnonymizer(TextAnonymizer):
                 self._remember(one, other)
 
     def _keep_programs(self, arguments: dict[str, Any]) -> None:
-        """A command must run the same programs: their names stay, wherever else they stand in it."""
+        """Keep the names of programs everywhere in a command, so that it still runs the same ones."""
         for name in (*COMMANDS, *CODES):
             value = arguments.get(name)
             for text in value if isinstance(value, list) else [value]:
                 if isinstance(text, str) and not (name in CODES and "\n" in text):
                     self._keep(parse(text))
-
-    def _keep_codes(self, value: Any, name: str = "") -> None:
-        """Codes stay wherever they stand, as far as they are not also the name of a person in this call."""
-        if isinstance(value, str):
-            if _holds_code(name, value) and (value.isupper() or value.lower() not in self.words):
-                self._kept.add(value)
-        elif isinstance(value, dict):
-            for inner_name, inner in value.items():
-                self._keep_codes(inner, inner_name)
-        elif isinstance(value, list | tuple):
-            for item in value:
-                self._keep_codes(item, name)
 
     def _keep(self, steps: tuple[Step, ...]) -> None:
         for step in steps:
@@ -149,7 +132,7 @@ class CallAnonymizer(TextAnonymizer):
                 self._kept.add(step.sub)
 
     def introduce(self, text: str, *, is_code: bool = False, is_command: bool = False) -> None:
-        """Note the people and firms that a text names."""
+        """Register the people and firms that a text names."""
         for found in INTRODUCED.compiled.finditer(text):
             given, family = found.groups()
             if given.lower() not in KEPT:
@@ -160,14 +143,14 @@ class CallAnonymizer(TextAnonymizer):
             self.word(word, kind)
 
     def pairs(self, value: dict[str, Any], *, is_top: bool = False) -> dict[str, Any]:
-        """Anonymize an object; its names stay, except those that are ids."""
+        """Anonymize an object; its keys stay, except those that are ids."""
         return {
-            (name if is_top or not has_figures(name) else self.text(name)): self.value(inner, name)
+            (name if is_top or not has_long_number(name) else self.text(name)): self.value(inner, name)
             for name, inner in value.items()
         }
 
     def value(self, value: Any, name: str = "") -> Any:
-        """Anonymize any JSON value; its name says what kind of value it is."""
+        """Anonymize any JSON value; the name of its argument says what kind of value it is."""
         if isinstance(value, str):
             return self._named(name, value)
         if isinstance(value, dict):
@@ -178,11 +161,11 @@ class CallAnonymizer(TextAnonymizer):
             # Small and round numbers are counts and limits; a placeholder there would change what the call does.
             if (abs(value) < SMALLEST_ID and str(value) not in self.ids) or value % 1000 == 0 or is_quantity(name):
                 return value
-            return int(self.figures(str(abs(value)))) * (1 if value > 0 else -1)
+            return int(self.number(str(abs(value)))) * (1 if value > 0 else -1)
         return value
 
     def answer(self, text: str) -> str:
-        """Anonymize a result; JSON by its structure, so that the names of values count there too."""
+        """Anonymize a result; JSON by its structure, so that keys count there too."""
         if text[:1] in ("{", "["):
             try:
                 return _encode(self.value(msgspec.json.decode(text))).decode("utf-8", "replace")
@@ -196,14 +179,14 @@ class CallAnonymizer(TextAnonymizer):
         there = sorted([value for value in self._whole if value in text], key=len, reverse=True)
         if not there:
             return self._said(text)
-        # Only where the value stands alone: not inside a longer path, address or word.
+        # Only if the value stands alone: not inside a longer path, address or word.
         wholes = re.compile(rf"(?<![\w/@#.-])({'|'.join(map(re.escape, there))})(?![\w@-]|[/.]\w)")
         parts = enumerate(wholes.split(text))
         return "".join([self._whole[part] if at % 2 else self._said(part) for at, part in parts])
 
     def _said(self, text: str) -> str:
-        """Anonymize prose, including days that are named in words."""
-        return self.text(in_words(text, self._days))
+        """Anonymize prose, including dates written in words."""
+        return self.text(replace_spoken_dates(text, self._days))
 
     def text(self, text: str) -> str:
         """A text with placeholders for what is found in it."""
@@ -224,9 +207,9 @@ class CallAnonymizer(TextAnonymizer):
         if name in FIRMS and len(value) <= 60 and value[:1].isupper():
             return LETTERS.compiled.sub(lambda found: self._street(found.group()), self.text(value))
         if PLACE.compiled.match(name):
-            return LETTERS.compiled.sub(lambda found: self._street(found.group()), self.numbered(value))
+            return LETTERS.compiled.sub(lambda found: self._street(found.group()), self.with_other_digits(value))
         if POST.compiled.match(name):
-            return self.numbered(value)
+            return self.with_other_digits(value)
         if is_quantity(name) and value.isdigit():
             return value
         self._is_prose = " " in value and name not in COMMANDS
@@ -240,7 +223,7 @@ class CallAnonymizer(TextAnonymizer):
         if text in self._kept:
             return text
         if kind == "token":
-            if len(text) < DRAWN_FROM and text.islower() and text.isalpha() and text not in self.words:
+            if len(text) < RANDOM_FROM and text.islower() and text.isalpha() and text not in self.words:
                 return text
             return self._token(text, found)
         if kind == "tag":
@@ -251,14 +234,14 @@ class CallAnonymizer(TextAnonymizer):
             return self._path(text, "\\")
         if kind == "uuid":
             return self.id(text, like_uuid)
-        # The last group of a date is what stands between its parts.
+        # The last group of a date is the separator of its parts.
         if "".join([c for c in text if c.isdigit()]) == GO_DATE:
             return text
         order = "ymd" if found.group("ymd") else "dmy"
         day = day_of(text, order)
         if day is None:
             return text
-        return in_figures(self._days.setdefault(day, other_day(day, self.seed)), text, order)
+        return date_in_digits(self._days.setdefault(day, other_day(day, self.seed)), text, order)
 
     def _token(self, text: str, found: re.Match[str]) -> str:
         # A closing tag such as `</div>`, not a path.
@@ -267,7 +250,7 @@ class CallAnonymizer(TextAnonymizer):
         body = text.rstrip(".")
         after = text[len(body) :]
         if ".." in body and RANGE.compiled.search(body):
-            # Every second part is what stands between two revisions.
+            # Every second part is the dots between two revisions.
             parts = RANGE.compiled.split(body)
             return "".join([part if at % 2 else self._piece(part) for at, part in enumerate(parts)]) + after
         if body[:1] == "-":
@@ -329,11 +312,11 @@ class CallAnonymizer(TextAnonymizer):
 
 
 def _holds_code(name: str, value: str) -> bool:
-    """Whether a value is one of a fixed set by its name and by how it is written."""
+    """Whether a value is one of a fixed set, judged by the name of its argument and by how it is written."""
     return (
         is_coded(name)
         and CODED_VALUE.compiled.match(value) is not None
-        and not has_figures(value)
+        and not has_long_number(value)
         and pair_of_names(value) is None
     )
 
@@ -344,7 +327,7 @@ def _ends_as_host(text: str, ending: str) -> bool:
 
 
 def names_people(arguments: dict[str, Any], *said: str) -> bool:
-    """Whether a call, or what was said about it, names a person: that is never shown as it was written."""
+    """Whether a call, or what was said about it, names a person. Such a call is never shown as written."""
     if any(kind for text in said for _, kind in people_in(text)) or any(
         INTRODUCED.compiled.search(one) for one in said
     ):
@@ -366,6 +349,7 @@ def _is_personal(name: str, value: str) -> bool:
 
 
 def _named_leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a value, with the name of the argument or key that holds it."""
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, dict):
@@ -387,9 +371,9 @@ class AnonymizedCall(msgspec.Struct, frozen=True):
 def anonymize(
     arguments: dict[str, Any], result: str, intent: str, *, vocabulary: Vocabulary, seed: str
 ) -> AnonymizedCall:
-    """The call with placeholders; equal values get equal ones, and equal seeds give equal ones in every process."""
-    if arguments_speak(arguments):
-        # Placeholders might hide what it says from the check that drops it.
+    """The call with placeholders: the same for the same value, and for the same seed in every process."""
+    if holds_injection(arguments):
+        # Placeholders could hide the injection from the check that drops it.
         return AnonymizedCall(arguments, result, intent)
     anonymizer = CallAnonymizer(vocabulary, seed)
     anonymizer.introduce(intent)

@@ -1,4 +1,4 @@
-"""The shape of a value: how it is written, without what it says. A placeholder has the shape of what it replaces."""
+"""The shape of a value: how it is written, not what it says. A placeholder has the shape of what it replaces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from seasoned.digest import blake2b
 from seasoned.lazy_regex import LazyRegex
 
 UUID = r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
-# The look-aheads demand a digit and a letter: `deadbeef` and `1234567` alone are a word and a number.
+# The look-aheads require a digit and a letter: `deadbeef` is a word, and `1234567` a number.
 HEX = (
     r"(?:(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}|(?=[0-9]*[A-F])(?=[A-F]*[0-9])[0-9A-F]{7,})"
     r"(?![0-9A-Za-z])"
@@ -18,7 +18,7 @@ HEX = (
 EMAIL_TAG = r"\[redacted:email:[0-9a-f]{8}\]"
 # Letters of one case, or a capital with the small letters after it: the words of `camelCase` and `snake_case`.
 PIECE = r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+"
-# Placeholders with so many letters and digits carry a checksum: they look random, as a secret would.
+# Placeholders this long carry a checksum: they look random, as a secret would.
 SEALED_FROM = 16
 _SEAL = 4
 _PARTS = LazyRegex(
@@ -33,8 +33,8 @@ _UNITS = "0123456789"
 _SMALL = "abcdefghijklmnopqrstuvwxyz"
 _LARGE = _SMALL.upper()
 # Shorter ones are too often abbreviations. Below this mean length of a run the text looks random.
-_DRAWN_FROM = 12
-_DRAWN_RUN = 3.0
+_RANDOM_FROM = 12
+_RANDOM_RUN = 3.0
 # Words seldom change between cases and digits; random strings do so every two or three characters.
 _SCATTERED_RUN = 4.0
 
@@ -56,14 +56,14 @@ def _shape(found: re.Match[str]) -> str:
     return "uuid" if kind == "uuid" else "a@a.a"
 
 
-def looks_drawn(text: str) -> bool:
-    """Whether letters and digits look random rather than written: ids, keys, digests."""
-    if len(text) < _DRAWN_FROM or not text.isalnum():
+def looks_random(text: str) -> bool:
+    """Whether letters and digits look random, as those of ids, keys and digests do."""
+    if len(text) < _RANDOM_FROM or not text.isalnum():
         return False
     runs = _RUNS.compiled.findall(text)
-    # Long ones have digits in several places, even if letters stand together by chance.
+    # Long random strings have digits in several places, even if letters happen to stand together.
     is_scattered = len(text) >= 20 and sum(run.isdigit() for run in runs) >= 3
-    longest = _SCATTERED_RUN if is_scattered else _DRAWN_RUN
+    longest = _SCATTERED_RUN if is_scattered else _RANDOM_RUN
     return len(text) / max(1, len(runs)) < longest and len(set(text)) > 5
 
 
@@ -83,7 +83,7 @@ class SeededDraw:
 
     def below(self, limit: int) -> int:
         """A number from 0 to below the limit."""
-        # With 16 spare bits the remainder is even enough that no placeholder is preferred.
+        # With 16 spare bits the remainders are even enough that no placeholder is preferred.
         if self._size < limit << 16:
             digest = blake2b(self._key, digest_size=32, salt=self._round.to_bytes(4, "big")).digest()
             self._left, self._size = int.from_bytes(digest, "big"), 1 << 256
@@ -93,8 +93,8 @@ class SeededDraw:
         return number
 
 
-def like_figures(text: str, draw: SeededDraw) -> str:
-    """Other digits of the same number; leading zeros stay, because they are part of the notation."""
+def like_digits(text: str, draw: SeededDraw) -> str:
+    """As many other digits; leading zeros stay, because they are part of the notation."""
     bare = text.lstrip("0")
     if not bare:
         return text
@@ -122,7 +122,7 @@ def like_uuid(text: str, draw: SeededDraw) -> str:
     return _sealed("".join(made), signs)
 
 
-def like_drawn(text: str, draw: SeededDraw) -> str:
+def like_random(text: str, draw: SeededDraw) -> str:
     """Another id with letters of the same case and digits in the same places."""
     while True:
         made = _sealed("".join([_other(c, draw) for c in text]))
@@ -142,7 +142,7 @@ def _signs(sign: str) -> str:
 
 
 def _sealed(text: str, signs: str = "") -> str:
-    """The text with its last characters computed from those before them, as a checksum."""
+    """The text with a checksum as its last characters."""
     places = [at for at, c in enumerate(text) if c.isascii() and c.isalnum()]
     if len(places) < SEALED_FROM:
         return text
@@ -154,7 +154,7 @@ def _sealed(text: str, signs: str = "") -> str:
     return "".join(done)
 
 
-def is_stand_in(text: str) -> bool:
+def is_placeholder(text: str) -> bool:
     """Whether a word that looks random is a placeholder, by its checksum."""
     if is_hex(text) or _UUID.compiled.fullmatch(text):
         return _sealed(text, "0123456789ABCDEF" if text.upper() == text else "0123456789abcdef") == text
@@ -184,7 +184,7 @@ _SIZE = {"y": 4, "m": 2, "d": 2}
 
 
 def day_of(text: str, order: str) -> date | None:
-    """The day that digits name; `order` is `ymd` or `dmy`."""
+    """The date that digits spell; `order` is `ymd` or `dmy`."""
     figures = "".join([c for c in text if c.isdigit()])
     at, found = 0, {}
     for part in order:
@@ -197,7 +197,7 @@ def day_of(text: str, order: str) -> date | None:
 
 
 def other_day(day: date, seed: str) -> date:
-    """A day of the same year, so that a version or a deadline stays about as old as it was."""
+    """Another date of the same year, so that a version or a deadline stays about as old as it was."""
     first = date(day.year, 1, 1)
     other = first + timedelta(days=SeededDraw(seed, day.isoformat()).below(365))
     if other == day:
@@ -205,14 +205,14 @@ def other_day(day: date, seed: str) -> date:
     return other
 
 
-def in_figures(day: date, text: str, order: str) -> str:
-    """The day, written as the one in the text."""
+def date_in_digits(day: date, text: str, order: str) -> str:
+    """The date, written as the one in the text."""
     made = iter("".join({"y": f"{day.year:04}", "m": f"{day.month:02}", "d": f"{day.day:02}"}[p] for p in order))
     return "".join([next(made) if c.isdigit() else c for c in text])
 
 
-def in_words(text: str, days: Mapping[date, date]) -> str:
-    """The text with the days replaced that it names in words; a day without a year matches any year."""
+def replace_spoken_dates(text: str, days: Mapping[date, date]) -> str:
+    """The text with dates in words replaced; a date without a year matches any year."""
 
     def spoken(found: re.Match[str]) -> str:
         number = int(found["day"] or found["day_after"])

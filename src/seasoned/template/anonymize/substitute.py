@@ -1,4 +1,4 @@
-"""The placeholders of one example: one for each word, number and address, the same everywhere in it."""
+"""Placeholders for the words, numbers and addresses of one example, the same everywhere in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from seasoned.command.parse import names
 from seasoned.lazy_regex import LazyRegex
-from seasoned.template.anonymize.people import is_name
 from seasoned.template.anonymize.shape import (
     HEX,
     PIECE,
@@ -15,13 +14,12 @@ from seasoned.template.anonymize.shape import (
     SeededDraw,
     is_hex,
     like_case,
-    like_drawn,
-    like_figures,
+    like_digits,
     like_hex,
-    looks_drawn,
+    like_random,
+    looks_random,
 )
-from seasoned.template.anonymize.vocabulary import PERSON_NAMES, Vocabulary
-from seasoned.template.anonymize.word_lists import (
+from seasoned.template.anonymize.words import (
     ANYONE,
     ENDINGS,
     EXTENSIONS,
@@ -33,23 +31,26 @@ from seasoned.template.anonymize.word_lists import (
     MAIL_HOSTS,
     MAILBOXES,
     MODULE_HOSTS,
+    PERSON_NAMES,
     PUBLISHED,
     RUN_FROM,
     SHORT,
     VAGUE_ENDINGS,
+    Vocabulary,
+    is_name,
     is_public,
     system_depth,
 )
 
 POOLS = {"short": SHORT, "long": LONG, "given": GIVEN, "family": FAMILY}
 LONG_FROM = 7
-# Numbers with so many digits are ids; shorter ones are lines, limits and counts.
-ID_FIGURES = 5
-# Where the name of an argument says that figures are personal, as in an address, shorter numbers are replaced, too.
-SHORTEST_FIGURES = 3
-# Codes of countries, currencies and airports have at most so many letters.
+# Numbers with this many digits are ids; shorter ones are lines, limits and counts.
+ID_DIGITS = 5
+# If the name of an argument says that its numbers are personal, as in an address, shorter ones are replaced too.
+SHORTEST_NUMBER = 3
+# Codes of countries, currencies and airports have at most this many letters.
 CODE_LETTERS = 3
-SMALLEST_ID = 10 ** (ID_FIGURES - 1)
+SMALLEST_ID = 10 ** (ID_DIGITS - 1)
 SPAN = LazyRegex(
     r"\[redacted:(?P<tag>[a-z0-9\-]{1,32}):[0-9a-f]{8}\]"
     r"|(?P<url>\b[a-zA-Z][a-zA-Z0-9+.]{1,15}://[^\s'\"`<>()\[\]{}|\\,;]+)"
@@ -63,7 +64,7 @@ PARTS = LazyRegex(
     rf"(?P<hex>(?<![0-9A-Za-z])(?:0x)?{HEX})|(?P<drawn>[A-Za-z0-9]{{12,}})|(?P<figures>\d+)|(?P<piece>{PIECE})"
 )
 LETTERS = LazyRegex(r"[^\W\d_]{2,}")
-FIGURES = LazyRegex(r"\d+")
+DIGITS = LazyRegex(r"\d+")
 DECIMAL = LazyRegex(r"-?\d*(?:\.\d+)+\Z")
 UNIT = LazyRegex(r" ?(?:ms|s|m|h|bytes?|[kKMGT]i?B|tokens?|lines?|char(?:acter)?s?|px|%|seconds?|minutes?)\b")
 USER_ID = LazyRegex(r"([A-Za-z]+(?:[_-][A-Za-z]+)*[_-])(\d{3,})\Z")
@@ -84,7 +85,7 @@ QUANTITIES = names(
     " budget total page top head tail yield delay interval percent seed temperature balance start end length chars"
 )
 IDS = names("id ids number key uuid")
-# Names of arguments whose values are drawn from a fixed set. Many codes and places are also names of people.
+# Names of arguments whose values come from a fixed set. Many codes and places are also names of people.
 CODED = names(
     "country countries nationality currency currencies state province region market continent locale language lang"
     " airport origin destination station terminal carrier airline exchange ticker symbol unit units status type kind"
@@ -118,22 +119,22 @@ PARTS_OF_WORDS = LazyRegex(rf"(?P<figures>\d+)|(?P<piece>{PIECE})")
 
 
 def is_own(text: str) -> bool:
-    """Whether a part is an id, however often it recurs."""
-    return has_figures(text) or is_hex(text) or looks_drawn(text)
+    """Whether a part is an id: it is replaced even if it recurs."""
+    return has_long_number(text) or is_hex(text) or looks_random(text)
 
 
-def has_figures(text: str) -> bool:
-    return any(len(run) >= ID_FIGURES for run in FIGURES.compiled.findall(text))
+def has_long_number(text: str) -> bool:
+    return any(len(run) >= ID_DIGITS for run in DIGITS.compiled.findall(text))
 
 
 def is_quantity(name: str) -> bool:
-    """Whether a name says how much, how long or where, so that its number is not an id."""
+    """Whether an argument's name says how much, how long or where, so that its number is not an id."""
     pieces = [piece.lower() for piece in NAME_PIECES.compiled.findall(name)]
     return bool(pieces) and pieces[-1] not in IDS and not QUANTITIES.isdisjoint(pieces)
 
 
 def is_coded(name: str) -> bool:
-    """Whether a name says that its value is a code, a unit or one of a few words: `country_code`, `currency`."""
+    """Whether an argument's name says that its value is a code, a unit or a fixed word: `country_code`, `currency`."""
     pieces = [piece.lower() for piece in NAME_PIECES.compiled.findall(name)]
     if len(pieces) > 1 and pieces[-1] in _SPELLED:
         pieces.pop()
@@ -141,7 +142,7 @@ def is_coded(name: str) -> bool:
 
 
 def like_ip(text: str, draw: SeededDraw) -> str:
-    """Another address in the same net, with as many figures in every part; reserved ones stay."""
+    """Another address in the same network, with as many digits in every part; reserved addresses stay."""
     parts = text.split(".")
     if text.startswith(("127.", "0.", "255.", "192.0.2.")) or any(int(part) > 255 for part in parts):
         return text
@@ -155,7 +156,7 @@ def _octet(text: str, draw: SeededDraw) -> str:
 
 
 def whole_lines(text: str) -> str:
-    """A text that was cut for the store, ended where its last whole line ends; structured text stays cut."""
+    """A text that was cut for the store, up to the end of its last whole line; structured text stays cut."""
     if text.lstrip()[:1] in ("{", "[", "<", "*"):
         return text
     kept = CUT.compiled.sub("", text)
@@ -163,7 +164,7 @@ def whole_lines(text: str) -> str:
 
 
 class Substitutes:
-    """Gives every value its placeholder, and remembers it."""
+    """Gives every value a placeholder, and remembers it."""
 
     def __init__(self, vocabulary: Vocabulary, seed: str) -> None:
         self.vocabulary = vocabulary
@@ -175,7 +176,7 @@ class Substitutes:
         self._mail: dict[str, str] = {}
 
     def word(self, text: str, kind: str = "") -> str:
-        """The placeholder of a word, in its case; another word has another one."""
+        """The placeholder of a word, in the same case; no two words share one."""
         low = text.lower()
         known = self.words.get(low)
         if known is None:
@@ -192,30 +193,32 @@ class Substitutes:
         return like_case(known, text)
 
     def person(self, value: str, first: str = "given") -> str:
-        """A name of one or several words: the first is a given name unless only the family's was asked for."""
+        """A person's name: the first word becomes a given name, unless `first` says otherwise."""
         kinds = iter([first])
-        return LETTERS.compiled.sub(lambda found: self.word(found.group(), next(kinds, "family")), self.numbered(value))
+        return LETTERS.compiled.sub(
+            lambda found: self.word(found.group(), next(kinds, "family")), self.with_other_digits(value)
+        )
 
     def account(self, value: str) -> str:
-        """The login of a person; shared accounts stay."""
+        """A person's login; shared accounts stay."""
         low = value.lower()
         return value if low in ANYONE or low in KEPT else self.person(value)
 
-    def numbered(self, value: str) -> str:
-        """The value with other digits; one or two of them say nothing and stay."""
-        return FIGURES.compiled.sub(
-            lambda found: self.figures(found.group()) if len(found.group()) >= SHORTEST_FIGURES else found.group(),
+    def with_other_digits(self, value: str) -> str:
+        """The value with other digits; numbers of one or two digits stay."""
+        return DIGITS.compiled.sub(
+            lambda found: self.number(found.group()) if len(found.group()) >= SHORTEST_NUMBER else found.group(),
             value,
         )
 
-    def figures(self, text: str) -> str:
+    def number(self, text: str) -> str:
         """As many other digits. A number is the same with and without leading zeros: parcel 8 is `GX-000008`."""
         bare = text.lstrip("0")
         if not bare:
             return text
         if bare != text:
             self.padded.add(bare)
-        return text[: -len(bare)] + self.id(bare, like_figures)
+        return text[: -len(bare)] + self.id(bare, like_digits)
 
     def id(self, text: str, like: Callable[[str, SeededDraw], str]) -> str:
         """The placeholder of an id."""
@@ -225,7 +228,7 @@ class Substitutes:
         return known
 
     def address(self, tag: str) -> str:
-        """An e-mail address of a documentation host instead of one that was redacted."""
+        """An e-mail address at a documentation host, for one that was redacted."""
         known = self._mail.get(tag)
         if known is None:
             at = SeededDraw(self.seed, tag).below(len(MAILBOXES) * len(MAIL_HOSTS)) + len(self._mail)
@@ -308,7 +311,7 @@ class TextAnonymizer(Substitutes):
         return is_public(text) or (ending in ENDINGS and ending not in EXTENSIONS and text.islower())
 
     def _common(self, text: str) -> str:
-        """A part of a path that every machine has: only people, hosts and words of the session are replaced in it."""
+        """A part of a path that every machine has: only people, hosts and words of the session are replaced."""
         host = HOST.compiled.match(text)
         if host is not None and host.group(1) in ENDINGS and host.group(1) not in VAGUE_ENDINGS:
             return self._host(text)
@@ -341,7 +344,7 @@ class TextAnonymizer(Substitutes):
         return any(word in self.words or self.is_person(word) for word in LETTERS.compiled.findall(low))
 
     def _parts(self, text: str) -> str:
-        """Words, figures and digests of a name; words that recur stay, those of one session are replaced."""
+        """The words, numbers and digests of a name: words that recur stay, those of one session are replaced."""
         if (user := USER_ID.compiled.match(text)) is not None and not self._says_kind(user.group(1)):
             return self._plain(text)
         return PARTS.compiled.sub(self._part, text)
@@ -351,10 +354,10 @@ class TextAnonymizer(Substitutes):
         if kind == "hex":
             return f"0x{self.id(text[2:], like_hex)}" if text[:2] == "0x" else self.id(text, like_hex)
         if kind == "figures":
-            return self.figures(text) if len(text) >= ID_FIGURES else self._short(text)
+            return self.number(text) if len(text) >= ID_DIGITS else self._short(text)
         if kind == "drawn":
-            if looks_drawn(text):
-                return self.id(text, like_drawn)
+            if looks_random(text):
+                return self.id(text, like_random)
             return PARTS_OF_WORDS.compiled.sub(self._part, text)
         low = text.lower()
         if low in self.words:
@@ -367,18 +370,18 @@ class TextAnonymizer(Substitutes):
         return (self.vocabulary.recurs(text) or self.vocabulary.recurs(low)) and not self.is_person(low)
 
     def _short(self, text: str) -> str:
-        """Digits that are too few for an id stay, unless they were met as a part of one."""
-        is_one = len(text) >= SHORTEST_FIGURES or text in self.padded
+        """Numbers that are too short for an id stay, unless they were part of one."""
+        is_one = len(text) >= SHORTEST_NUMBER or text in self.padded
         return self.ids.get(text, text) if is_one else text
 
     def _says_kind(self, prefix: str) -> bool:
-        """Whether the front of an id says what it is an id of, as `credit_card_` does."""
+        """Whether the prefix of an id says what it identifies, as `credit_card_` does."""
         return self.vocabulary.is_prefix(prefix) or all(
             word.lower() in KEPT for word in LETTERS.compiled.findall(prefix)
         )
 
     def _plain(self, text: str) -> str:
-        """A word outside of paths: it is replaced only if it was met as a value, or is an id."""
+        """A word outside paths: it is replaced only if it was used as a value, or is an id."""
         if text in self._kept:
             return text
         low = text.lower()
@@ -390,23 +393,23 @@ class TextAnonymizer(Substitutes):
                 return PARTS_OF_WORDS.compiled.sub(self._unless_kept, text)
             if text[0].isupper() and self.is_person(low) and not self._is_code(text):
                 return self.word(text, "given")
-            return self.id(text, like_drawn) if looks_drawn(text) else text
+            return self.id(text, like_random) if looks_random(text) else text
         if is_hex(text):
             return self.id(text, like_hex)
         # `ABC-123` is a ticket, `UTF-8` is a standard.
         if (ticket := TICKET.compiled.match(text)) is not None:
-            return text if ticket.group(1)[:-1] in NORM else ticket.group(1) + self.figures(ticket.group(2))
+            return text if ticket.group(1)[:-1] in NORM else ticket.group(1) + self.number(ticket.group(2))
         if (user := USER_ID.compiled.match(text)) is not None and (
             len(user.group(2)) >= 4 or self.vocabulary.is_prefix(user.group(1))
         ):
             prefix = user.group(1)
             if not self._says_kind(prefix):
                 prefix = self.person(prefix, "given")
-            return prefix + self.figures(user.group(2))
+            return prefix + self.number(user.group(2))
         return PARTS.compiled.sub(self._met, text)
 
     def _is_code(self, text: str) -> bool:
-        """Whether capitals spell a code rather than a common name: a few letters such as `KEN`, or what recurs."""
+        """Whether capitals spell a code rather than a name: a few letters such as `KEN`, or letters that recur."""
         if not text.isupper() or self.vocabulary.is_person(text.lower()):
             return False
         return len(text) <= CODE_LETTERS or self.vocabulary.recurs(text)
@@ -416,7 +419,7 @@ class TextAnonymizer(Substitutes):
 
     def _met(self, found: re.Match[str]) -> str:
         kind, text = found.lastgroup, found.group()
-        if kind == "drawn" and not looks_drawn(text):
+        if kind == "drawn" and not looks_random(text):
             return PARTS_OF_WORDS.compiled.sub(self._met, text)
         if kind != "piece":
             return self._part(found)

@@ -1,8 +1,8 @@
-"""Which template and which of its examples a new session is shown. Pure: equal input gives equal output.
+"""Chooses the template and the examples that a new session is shown. Pure: equal input gives equal output.
 
-Examples come breadth before depth: one for each tool that the session has, the one that the task is about first, then
-tools with recoveries, then those that fail most often, then a second one of each, and a third. Measured: one call for
-each of ten tools helps nearly as much as two, a very small model is helped by relevant calls alone, and everything
+Breadth comes before depth: one example for each tool that the session has, then a second of each, then a third. The
+tool that the task is about comes first, then tools with recoveries, then those that fail most often. Measured: one call
+for each of ten tools helps nearly as much as two, only relevant calls help a very small model, and everything
 irrelevant costs tokens.
 """
 
@@ -17,24 +17,32 @@ from typing import Any, TypeVar
 import msgspec
 
 from seasoned.template.block import Block
-from seasoned.template.choose.offered import Offered, told_as
-from seasoned.template.choose.ranking import Effects, RankedTemplate, Ranking, SessionNeeds, evidence_rank, is_proven
-from seasoned.template.choose.relevance import Relevance, words_of
+from seasoned.template.choose.offered import Offered, fit_to_tools
+from seasoned.template.choose.ranking import (
+    Effects,
+    RankedTemplate,
+    Ranking,
+    Relevance,
+    SessionNeeds,
+    evidence_rank,
+    is_proven,
+    words_of,
+)
 from seasoned.template.example import Example, NamedExample, Note, Template, digest
 from seasoned.template.render import Rendered
-from seasoned.template.witness import BlockShare, Vouched
+from seasoned.template.source_share import SourcedItem, SourceShare
 from seasoned.text import plural
 
 MOST_EXAMPLES = 12
 MOST_FOR_SMALL = 3
-# Measured: three calls of a tool reach what more cannot improve.
+# Measured: more than three calls of a tool do not help.
 MOST_OF_A_TOOL = 3
-# So many templates are tried, best first, before giving up.
+# How many templates are tried, best first, before giving up.
 _TRIED = 50
 # Tools whose words fit the task almost equally well may both be meant.
 _NEARLY = 0.95
-# An example with less than this share of the support that another one of its tool has shows an unusual way; of fewer
-# sources than this nothing can be said to be unusual.
+# An example is unusual if it has less than this share of the support of another one of its tool. With less support than
+# `_FEWEST_USUAL`, nothing counts as unusual.
 _UNUSUAL = 0.2
 _FEWEST_USUAL = 10
 _MOST_UNUSUAL = 1
@@ -57,7 +65,7 @@ class BlockChoice(msgspec.Struct, frozen=True):
     rendered: Rendered | None = None
 
 
-# A block in the format and form that it will be shown in: what it costs, and which examples it can show.
+# Renders a block in its final format and form: what it costs, and which examples it can show.
 Render = Callable[[Block], Rendered]
 
 
@@ -73,10 +81,10 @@ def choose(
 ) -> BlockChoice:
     """The best template that has something to show, and what to show of it; `template` fixes the template.
 
-    `told` is said in the opening of the block, beside the template's addendum.
+    `told` is added to the opening of the block, after the template's addendum.
     """
     if not ranking.entries:
-        return BlockChoice(None, "The library has no templates yet: build one with `seasoned template build`.")
+        return BlockChoice(None, "The library has no templates yet. Build one with `seasoned template build`.")
     if template is not None:
         return _of_entry(ranking.entry(template), asked, render, limits, seed, told)
     among = ranking.suitable(asked)
@@ -103,8 +111,8 @@ def _nothing(entries: Sequence[RankedTemplate], asked: SessionNeeds) -> str:
         return "No template has an example for this project: nothing was added."
     if not any(entry.examples for entry in entries):
         return (
-            "Every example is suspended, retired or too old, and nothing was added: `seasoned template show NAME` "
-            "says why of each, `seasoned template restore` lets one be shown again."
+            "Every example is suspended, retired or too old: nothing was added. `seasoned template show NAME` "
+            "says why, `seasoned template restore` shows one again."
         )
     return "No template has an example for a tool that the session has: nothing was added."
 
@@ -130,8 +138,8 @@ def _of_entry(
     if not queue:
         what = "has to do with the task" if limits.is_small else "is about a tool that the session has"
         return BlockChoice(None, f"Nothing in template {template.name!r} {what}: nothing was added.")
-    # A template that was made from one session on purpose has nothing else to show. Of one that other sessions made as
-    # well, a project of one session sees no more than another.
+    # A template that was made from one session on purpose has nothing else to show. If other sessions made it too, a
+    # project with one session sees no more than another.
     roots = {source.root for example in template.examples for source in example.sources}
     is_alone = len(roots) < 2 and len(template.sources) < 2
     known = None if is_alone else _Known(suited, limits.most)
@@ -147,18 +155,18 @@ def _of_entry(
 
 
 def _suited(examples: Sequence[Example], tools: Offered | None) -> tuple[list[int], list[Example]]:
-    """The examples that a session with these tools could follow, and their places."""
-    told = {at: made for at, one in enumerate(examples) if (made := told_as(one, tools)) is not None}
+    """The examples that a session with these tools could follow, and their positions."""
+    told = {at: made for at, one in enumerate(examples) if (made := fit_to_tools(one, tools)) is not None}
     own = {at for at, made in told.items() if made.tool == examples[at].tool}
     if len(own) < len(told):
-        # What another agent's session showed adds nothing where one of this agent showed the same call.
+        # An example of another agent adds nothing if this agent's sessions show the same call.
         known = {_call_key(told[at]) for at in own}
         told = {at: made for at, made in told.items() if at in own or _call_key(made) not in known}
     return list(told), list(told.values())
 
 
 def _call_key(example: Example) -> tuple[str, bytes]:
-    """A call, however its arguments are spaced and ordered."""
+    """A key for a call that ignores the spacing and order of its arguments."""
     return example.tool, msgspec.json.encode(msgspec.json.decode(example.arguments), order="sorted")
 
 
@@ -190,7 +198,7 @@ def _examples(
     limits: BlockLimits,
     seed: str,
 ) -> list[Example]:
-    """The examples in the order in which they are taken, as far as the limits allow."""
+    """The examples in the order in which they are taken, within the limits."""
     unusual = _unusual(suited)
 
     def merit(one: Example, score: float) -> tuple[Any, ...]:
@@ -210,7 +218,7 @@ def _examples(
     nearest = _NEARLY * max(relevance.values(), default=0.0)
 
     def rank(tool: str) -> tuple[Any, ...]:
-        # What the task is about comes first: where few sessions know a tool, not every tool gets its example.
+        # What the task is about comes first: if few sessions know a tool, not every tool gets an example.
         is_meant = 0 < nearest <= relevance[tool]
         return not is_meant, _fails(by_tool[tool]), -relevance[tool], tool
 
@@ -223,7 +231,7 @@ def _relevant(
 ) -> list[Example]:
     """For a very small model: calls of the tool that the task is about, and of others that fit it almost as well.
 
-    Calls of other tools render such a model to those tools: it then makes the wrong call in the right form.
+    Calls of other tools draw such a model to those tools: it then makes the wrong call in the right form.
     """
     tools = list(by_tool)
     about = [asked.tools[tool].description if asked.tools and tool in asked.tools else "" for tool in tools]
@@ -235,7 +243,7 @@ def _relevant(
 
 
 def _unusual(examples: Iterable[Example]) -> frozenset[str]:
-    """The ids of examples of a way that few sources know, where far more of them know another way to use the tool."""
+    """The ids of examples that few sources support, while far more support another way to use the tool."""
     own = [one for one in examples if one.tier != "imported"]
     most: Counter[str] = Counter()
     for one in own:
@@ -244,14 +252,14 @@ def _unusual(examples: Iterable[Example]) -> frozenset[str]:
 
 
 def _fails(examples: Sequence[Example]) -> tuple[bool, bool, float]:
-    """Sorts tools that sessions get wrong to the front: recoveries, known rates, unknown ones, what never fails."""
+    """A sort key for tools that sessions get wrong: recoveries first, then known rates, unknown ones, never failing."""
     rates = [example.error_rate for example in examples if example.error_rate is not None]
     has_recovery = any(example.kind == "recovery" for example in examples)
     return not has_recovery, bool(rates) and not max(rates), -max(rates, default=0.0)
 
 
 def _varied(examples: Sequence[Example]) -> list[Example]:
-    """Each pattern once before any comes again; of a tool that never fails one is enough."""
+    """Each pattern once before any repeats; a tool that never fails needs one example."""
     if _fails(examples)[:2] == (True, True):
         return [examples[0]]
     firsts: dict[str, Example] = {}
@@ -267,7 +275,7 @@ def _breadth_first(columns: Sequence[Sequence[_Shown]]) -> list[_Shown]:
 def _notes(
     template: Template, entry: RankedTemplate, suited: Sequence[Example], asked: SessionNeeds, limits: BlockLimits
 ) -> list[Note]:
-    """Notes about tools that the session has; a note is stale if all examples of its tool are."""
+    """Notes about tools that the session has; a note is outdated if all examples of its tool are."""
     current = {example.tool for example in suited}
     stale = {example.tool for example in template.examples} - current
     kept = [
@@ -287,7 +295,7 @@ def _notes(
 def _fill(
     empty: Block, queue: Sequence[Example | Note], render: Render, limits: BlockLimits, known: _Known | None
 ) -> tuple[Block, Rendered] | None:
-    """As much of the queue as the limits allow, in its order; None where not even one fits."""
+    """As much of the queue as the limits allow, in order; None if not even one fits."""
     while True:
         block = _with(empty, _take(queue, limits, lambda one: True, known))
         rendered = render(block)
@@ -344,7 +352,7 @@ def _may_be_shown(tool: str, arguments: str, has_real_names: bool) -> bool:
 
 
 class _Price:
-    """What examples cost together, from what each costs alone: rendering every combination would take too long."""
+    """Estimates what examples cost together from what each costs alone: rendering every combination is too slow."""
 
     def __init__(self, empty: Block, render: Render, budget: int) -> None:
         self._empty, self._render, self._budget = empty, render, budget
@@ -353,7 +361,7 @@ class _Price:
         self._spent = 0
 
     def fits(self, one: Example | Note) -> bool:
-        """Add it if the limits allow; returns whether it was added."""
+        """Add it if it fits into the budget; returns whether it was added."""
         rendered = self._render(_with(self._empty, [one]))
         if rendered.is_empty:
             return False
@@ -382,38 +390,38 @@ def _with(empty: Block, shown: Iterable[Example | Note]) -> Block:
 
 
 class _Known:
-    """What the sources vouch for that know any tool which the session has. Of the others nothing could be shown."""
+    """The sources behind the examples that the session could be shown."""
 
     def __init__(self, examples: Sequence[Example], most: int) -> None:
-        self._pool = [_vouched(one) for one in examples]
+        self._pool = [_sourced(one) for one in examples]
         self._most = most
         self.unusual = _unusual(examples)
 
-    def share(self) -> BlockShare:
-        """What may stand beside each other in one block."""
-        return BlockShare(self._pool, self._most, has_ways=True)
+    def share(self) -> SourceShare:
+        """The shares of these sources in one block."""
+        return SourceShare(self._pool, self._most, has_ways=True)
 
-    def of_note(self, note: Note) -> Vouched:
-        """A note does not say who taught it: as many as know its tool by the examples, or else as it counts."""
+    def of_note(self, note: Note) -> SourcedItem:
+        """A note does not name its sources: those of its tool's examples count, or else as many as its support."""
         known = frozenset[str]().union(*(one.sources for one in self._pool if one.topic == note.tool))
-        return Vouched(note.tool, known or frozenset(f"{note.tool} {number}" for number in range(note.support)))
+        return SourcedItem(note.tool, known or frozenset(f"{note.tool} {number}" for number in range(note.support)))
 
 
-def _vouched(example: Example) -> Vouched:
+def _sourced(example: Example) -> SourcedItem:
     # A file can name any session as its source.
     roots = () if example.tier == "imported" else (source.root for source in example.sources)
-    return Vouched(example.tool, frozenset(roots), example.support)
+    return SourcedItem(example.tool, frozenset(roots), example.support)
 
 
 class _Taken:
-    """What was taken so far, and what may still be added: no session, however many tools it used, gives two items."""
+    """What was taken so far, and what may still be added: no session supplies two items, however many tools it used."""
 
     def __init__(self, known: _Known | None) -> None:
         self.shown: list[Example | Note] = []
         self.tools: Counter[str] = Counter()
         self._lineages: set[str] = set()
         self._known = known  # None if one lineage is all there is
-        self._share = BlockShare([], 0) if known is None else known.share()
+        self._share = SourceShare([], 0) if known is None else known.share()
         self._unusual = 0
         self._circles: set[str] = set()
 
@@ -424,13 +432,13 @@ class _Taken:
             return self._known is None or self._share.allows(self._known.of_note(one))
         if self._lineage(one) in self._lineages or (self._is_unusual(one) and self._unusual >= _MOST_UNUSUAL):
             return False
-        return self._known is None or (one.circle not in self._circles and self._share.allows(_vouched(one)))
+        return self._known is None or (one.circle not in self._circles and self._share.allows(_sourced(one)))
 
     def add(self, one: Example | Note) -> None:
         self.shown.append(one)
         self.tools[one.tool] += 1
         if self._known is not None:
-            self._share.take(self._known.of_note(one) if isinstance(one, Note) else _vouched(one))
+            self._share.take(self._known.of_note(one) if isinstance(one, Note) else _sourced(one))
         if isinstance(one, Note):
             return
         if (lineage := self._lineage(one)) is not None:
@@ -443,7 +451,7 @@ class _Taken:
         return self._known is not None and example.id in self._known.unusual
 
     def _lineage(self, example: Example) -> str | None:
-        """The lineage whose call is shown; in a template of one, each pattern counts for itself."""
+        """The lineage whose call is shown; in a template of one lineage, each pattern counts as one."""
         if not example.sources:
             return None
         shown = example.sources[0].root

@@ -1,4 +1,4 @@
-"""The tools that a new session has, in the format of any provider, and which examples fit them."""
+"""The tools of a new session, in the format of any provider, and which examples fit them."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ Tools = Iterable[Mapping[str, Any] | str] | Mapping[str, Any]
 
 
 def offered(tools: Tools) -> Offered:
-    """Tools by name, in the shape of OpenAI, Anthropic, Gemini, MCP or pydantic-ai, as plain names or with schemas.
+    """Tools by name, from the format of OpenAI, Anthropic, Gemini, MCP or pydantic-ai, or from plain names.
 
-    What has no name is passed over: nothing can be shown for it. Of two tools with one name the first counts.
+    A tool without a name is skipped: nothing can be shown for it. Of two tools with one name, the first counts.
     """
     if isinstance(tools, Mapping):
         found: Iterable[tuple[str, Any, Any]] = ((name, schema, "") for name, schema in tools.items())
@@ -84,7 +84,7 @@ def _named(tool: Mapping[str, Any] | str) -> Iterator[tuple[str, Any, Any]]:
 
 
 def schema_hash(schema: Mapping[str, Any]) -> str:
-    """A digest of what a tool accepts, whatever the order of keys and the descriptions."""
+    """A digest of what a tool accepts, independent of the order of keys and of descriptions."""
     try:
         return _hash_of(_encode(schema))
     except (TypeError, ValueError, RecursionError):
@@ -116,8 +116,8 @@ def _bare(value: Any, depth: int, *, are_names: bool = False) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def told_as(example: Example, tools: Offered | None) -> Example | None:
-    """The example as a session with these tools could make its call, or None; unknown tools exclude nothing."""
+def fit_to_tools(example: Example, tools: Offered | None) -> Example | None:
+    """The example as a call of one of these tools; None if none fits. Unknown tools exclude nothing."""
     if tools is None or example.tool in tools:
         return example if matches(example, tools) else None
     try:
@@ -133,7 +133,7 @@ def told_as(example: Example, tools: Offered | None) -> Example | None:
 
 
 def matches(example: Example, tools: Offered | None) -> bool:
-    """Whether a session with these tools could make the example's call as it is; unknown tools exclude nothing."""
+    """Whether a session with these tools could make the example's call unchanged. Unknown tools exclude nothing."""
     if tools is None:
         return True
     tool = tools.get(example.tool)
@@ -151,9 +151,9 @@ def matches(example: Example, tools: Offered | None) -> bool:
 
 
 def fits(value: Any, schema: Any, depth: int = _DEPTH) -> bool:
-    """Whether a value fits a schema, as far as types, names and enums tell.
+    """Whether a value fits a schema by its types, names and enums.
 
-    What is not known here (references, patterns, formats) refuses nothing: an example is not dropped on a doubt.
+    Everything else (references, patterns, formats) is ignored, so that no example is dropped by mistake.
     """
     if not isinstance(schema, Mapping):
         return schema is not False
@@ -206,7 +206,7 @@ def _fits_object(value: dict[str, Any], schema: Mapping[str, Any], depth: int) -
             if not fits(inner, known[name], depth - 1):
                 return False
         elif others is False or (others is None and known and not schema.get("patternProperties")):
-            # An argument that the schema does not know is most likely one that the tool no longer accepts.
+            # The tool most likely no longer accepts an argument that its schema does not have.
             return False
         elif isinstance(others, Mapping) and not fits(inner, others, depth - 1):
             return False

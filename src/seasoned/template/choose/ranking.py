@@ -1,37 +1,154 @@
-"""The index of a library: which templates fit a new session best."""
+"""Ranks the templates of a library for a new session, by relevance to its task and by the evidence for them."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.util import find_spec
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
 
+from seasoned.command.parse import names
 from seasoned.command.tool import TaskType
 from seasoned.command.translate import same_tool
+from seasoned.lazy_regex import LazyRegex
 from seasoned.template.choose.offered import Offered
-from seasoned.template.choose.relevance import Relevance, words_of
 from seasoned.template.example import DAY_SECONDS, Example, Template, seen_at
 from seasoned.template.library.storage import Library, earlier
 
+_K1, _B = 1.5, 0.75
+# Up to this many texts, plain Python is faster than importing numpy.
+_FEW = 200
+# Only the first words of a task are used: they say what it is about.
+_LONGEST_TASK = 64
+_READ = 4000
+_WORD = LazyRegex(r"[぀-ヿ㐀-鿿가-힣]|[^\W_]+")
+_HUMP = LazyRegex(r"(?<=[a-z0-9])(?=[A-Z])")
+_EMPTY = names(
+    "a an and are as at be but by can could do does for from has have how i if in into is it its let me my no not of on"
+    " or our please should so some that the their them then there these they this those to us use using was we were"
+    " what when where which who will with would you your"
+)
+# Scores are rounded, so that the last bit of a float does not decide.
+DECIMALS = 4
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in order: lower case, without stop words, names split at capitals and underscores."""
+    found = []
+    for word in _WORD.compiled.findall(_HUMP.compiled.sub(" ", text[:_READ])):
+        lowered = word.casefold()
+        if lowered in _EMPTY or (len(lowered) < 2 and lowered.isascii()):
+            continue
+        # The plural of a word is the same word.
+        found.append(lowered[:-1] if len(lowered) > 3 and lowered[-1] == "s" and lowered[-2] != "s" else lowered)
+    return found
+
+
+class Relevance:
+    """Scores texts by the words they share with a task: BM25 in Lucene's form.
+
+    A text scores Σ idf(w) · tf / (tf + k1 · (1 − b + b · length / mean length)) over the words w that it shares with
+    the task, with idf(w) = ln(1 + (N − n + 0.5) / (n + 0.5)) for a word in n of N texts (Robertson & Zaragoza 2009;
+    Kamphuis et al. 2020 for the form). bm25s (Lù 2024) scores many texts, on numpy. Importing numpy takes longer than
+    scoring a few, so those are scored in plain Python, with the same figures.
+    """
+
+    def __init__(self, documents: Iterable[Sequence[str]]) -> None:
+        self._documents = list(documents)
+
+    def scores(self, words: Sequence[str]) -> list[float]:
+        """One score for each text, in their order; all zero where nothing is shared."""
+        asked = list(dict.fromkeys(words))[:_LONGEST_TASK]
+        if not asked or not self._documents:
+            return [0.0] * len(self._documents)
+        if len(self._documents) <= _FEW or not _has_library():
+            return self._plain(asked)
+        return self._by_library(asked)
+
+    def _plain(self, asked: list[str]) -> list[float]:
+        counts, mean = self._counts, self._mean
+        scores = [0.0] * len(counts)
+        for word in asked:
+            holding = self._holding.get(word, ())
+            rarity = math.log(1 + (len(counts) - len(holding) + 0.5) / (len(holding) + 0.5))
+            for at in holding:
+                times = counts[at][word]
+                length = len(self._documents[at]) / mean
+                scores[at] += rarity * times / (times + _K1 * (1 - _B + _B * length))
+        return [round(score, DECIMALS) for score in scores]
+
+    def _by_library(self, asked: list[str]) -> list[float]:
+        known = [self._numbers[word] for word in asked if word in self._numbers]
+        if not known:
+            return [0.0] * len(self._documents)
+        found: list[float] = self._library.get_scores_from_ids(known).round(DECIMALS).tolist()
+        return found
+
+    @cached_property
+    def _counts(self) -> list[Counter[str]]:
+        return [Counter(words) for words in self._documents]
+
+    @cached_property
+    def _mean(self) -> float:
+        return sum(map(len, self._documents)) / len(self._documents) or 1.0
+
+    @cached_property
+    def _holding(self) -> dict[str, list[int]]:
+        holding: dict[str, list[int]] = {}
+        for at, counts in enumerate(self._counts):
+            for word in counts:
+                holding.setdefault(word, []).append(at)
+        return holding
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        # Numbered in order of appearance: bm25s would number them in the order of a set, which varies.
+        numbers: dict[str, int] = {}
+        for words in self._documents:
+            for word in words:
+                numbers.setdefault(word, len(numbers))
+        return numbers
+
+    @cached_property
+    def _library(self) -> Any:
+        import logging
+
+        import bm25s  # type: ignore[import-untyped]  # it carries no types
+
+        # Otherwise it writes into the log of every program that uses it.
+        logging.getLogger("bm25s").setLevel(logging.WARNING)
+        numbers = self._numbers
+        index = bm25s.BM25(k1=_K1, b=_B, method="lucene", dtype="float64")
+        documents = [[numbers[word] for word in words] for words in self._documents]
+        index.index((documents, dict(numbers)), show_progress=False)
+        return index
+
+
+@cache
+def _has_library() -> bool:
+    return find_spec("bm25s") is not None
+
+
 ANY_SCHEMA = "*"
-# Relevance is compared in tenths of the best: below that, tools and evidence say more.
+# Relevance is compared in tenths of the best: smaller differences count less than tools and evidence.
 _GRADES = 10
 # A tool with the hash of a schema; None if the schema is unknown, `*` for any schema.
 Key = tuple[str, str | None]
-
-
 # By example id: how many calls made as it shows worked and failed.
 Effects = Mapping[str, tuple[int, int]]
-# An example of which nothing was measured counts as if nine of ten calls had worked.
+# An example without measurements counts as if nine of ten calls had worked.
 _PRIOR_WORKED, _PRIOR_CALLS = 9, 10
-# Support beyond this makes nothing better: planted sessions cannot win by numbers.
+# More support than this adds nothing, so that planted sessions cannot win by numbers.
 _ENOUGH = 5
 
 
 def is_proven(example: Example, effects: Effects) -> bool:
-    """Whether it comes from here, or was seen to work here."""
+    """Whether it was made here, or was seen to work here."""
     return example.tier != "imported" or effects.get(example.id, (0, 0))[0] > 0
 
 
@@ -60,7 +177,7 @@ class RankedTemplate:
 
     @cached_property
     def words(self) -> list[str]:
-        """What the template is about: its name, description and tags, its tools, and what was said before its calls."""
+        """The words of the template: its name, description and tags, its tools, and the intents of its examples."""
         template = self.template
         tools = sorted({example.tool for example in template.examples})
         intents = [example.intent for example in self.examples]
@@ -72,7 +189,7 @@ class RankedTemplate:
 
     @cached_property
     def standing(self) -> tuple[bool, float, float, float]:
-        """Where it stands among equals: by the evidence for its examples; what is only imported comes last."""
+        """Its rank among equals, by the evidence for its examples; imported ones come last."""
         ranks = [evidence_rank(one, self.effects) for one in self.examples]
         if not ranks:
             return True, 0.0, 0.0, 0.0
@@ -81,12 +198,12 @@ class RankedTemplate:
 
     @cached_property
     def works(self) -> frozenset[str]:
-        """Its tools by the names that they have for all agents."""
+        """Its tools, by names that are the same for all agents."""
         return frozenset(same_tool(example.tool) for example in self.examples)
 
     @cached_property
     def relevance(self) -> Relevance:
-        """Of its examples: what was said before a call, its tool, and the names and values it was given."""
+        """The relevance of its examples, by their intents, tools and arguments."""
         texts = (f"{one.intent} {one.tool} {one.arguments}" for one in self.examples)
         return Relevance(words_of(text) for text in texts)
 
@@ -105,7 +222,7 @@ def _are_same(some: Sequence[RankedTemplate], others: Sequence[RankedTemplate]) 
 
 
 class SessionNeeds(msgspec.Struct, frozen=True):
-    """What is known of a session when its template is chosen."""
+    """What is known about a session when its template is chosen."""
 
     words: tuple[str, ...] = ()
     tools: Offered | None = None  # None if its tools are unknown
@@ -115,7 +232,7 @@ class SessionNeeds(msgspec.Struct, frozen=True):
 
     @property
     def works(self) -> frozenset[str]:
-        """The session's tools by the names that they have for all agents."""
+        """The session's tools, by names that are the same for all agents."""
         return frozenset(same_tool(name) for name in self.tools or () if not self.wants_notes)
 
     def keys(self) -> frozenset[Key] | None:
@@ -132,7 +249,7 @@ class SessionNeeds(msgspec.Struct, frozen=True):
 
 
 class Ranking:
-    """The entries of one library, newest first, then by name. What did not change since `known` is taken from it."""
+    """The templates of a library, newest first, then by name. Entries that did not change are reused from `known`."""
 
     def __init__(self, library: Library, known: Ranking | None = None) -> None:
         def standing(template: Template) -> tuple[float, str]:
@@ -152,7 +269,7 @@ class Ranking:
         return self.entries[self._at[template.name]]
 
     def suitable(self, asked: SessionNeeds) -> list[Sequence[int]]:
-        """Entries with any of the tags: those of the task type, then those of no certain one; no part is empty."""
+        """Entries with any of the tags: first those of the task type, then those without a clear type. Never empty."""
         if asked.task_type is None:
             parts: list[Sequence[int]] = [range(len(self.entries))]
         else:
@@ -166,7 +283,7 @@ class Ranking:
         return [part for part in parts if part]
 
     def best_first(self, asked: SessionNeeds, parts: Iterable[Sequence[int]]) -> Iterator[RankedTemplate]:
-        """Part by part by merit: relevance in tenths of the best, then tools covered; of equals the better proven."""
+        """The entries of each part, best first: by relevance in tenths, then by tools covered, then by evidence."""
         wanted = asked.keys()
         scores = self._relevance.scores(asked.words) if asked.words and len(self.entries) > 1 else None
         for part in parts:
@@ -177,9 +294,9 @@ class Ranking:
     def _groups(
         self, asked: SessionNeeds, wanted: frozenset[Key] | None, part: Sequence[int], scores: Sequence[float] | None
     ) -> Iterator[list[tuple[int, int]]]:
-        """Entries of equal relevance, most relevant first, each as what it covers and where it stands.
+        """Groups of equal relevance, most relevant first; each entry with what it covers and its position.
 
-        The library can be large and the first entry is mostly taken, so entries are ranked as they are asked for.
+        The library can be large and mostly the first entry is taken, so entries are ranked only when needed.
         """
         relevant = [] if scores is None else sorted([at for at in part if scores[at]], key=lambda at: -scores[at])
         best, grade, group = 0.0, _GRADES, list[tuple[int, int]]()
@@ -198,11 +315,11 @@ class Ranking:
         yield [(-covered, at) for at in others if (covered := self._covered(at, asked, wanted))]
 
     def _covered(self, at: int, asked: SessionNeeds, wanted: frozenset[Key] | None) -> int:
-        """How many of the session's tools an entry has something for; where they are unknown, whether it has any."""
+        """How many of the session's tools an entry covers; if the tools are unknown, whether it has anything."""
         keys = self.entries[at].noted if asked.wants_notes else self.entries[at].keys
         if wanted is None:
             return int(bool(keys))
-        # Tools that other agents have under other names count only where the session has none of the entry's own.
+        # Tools that other agents name differently count only if the session has none of the entry's own.
         return len(wanted & keys) or int(not self.entries[at].works.isdisjoint(asked.works))
 
     @cached_property

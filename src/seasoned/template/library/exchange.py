@@ -1,4 +1,4 @@
-"""Templates as files: our format and the three of Hermes. Everything in a file is checked before it is used."""
+"""Templates as files: our format and three formats of Hermes. Everything in a file is checked before it is used."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from seasoned.errors import CannotDo
 from seasoned.insight.track import JudgedCall
 from seasoned.redact.redactor import Redactor
 from seasoned.session import ToolCall
-from seasoned.template.admission.clean import unclean
-from seasoned.template.admission.hostile import speaks_to_reader
-from seasoned.template.admission.neutral import approves, neutral_result, neutral_text
+from seasoned.template.admission.clean import approves, neutral_result, neutral_text, unclean
+from seasoned.template.admission.injection import is_injection
 from seasoned.template.anonymize.call import anonymize
-from seasoned.template.anonymize.vocabulary import Vocabulary
+from seasoned.template.anonymize.words import Vocabulary
+from seasoned.template.call_form import pattern_of
 from seasoned.template.example import (
     INTENT_CHARS,
     RESULT_CHARS,
@@ -37,17 +37,16 @@ from seasoned.template.library.hermes_file import (
     HermesShape,
     TemplateOutline,
     drafts_of,
+    judge_result,
     outline_of,
     shape_of,
     to_hermes,
 )
-from seasoned.template.library.recorded_result import judge_result
-from seasoned.template.mine.merge import pattern_of
 
 Shape = Literal["seasoned", "warm-v1", "warm-v2", "session-template"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 SCHEMA = "seasoned/template/1"
-# Limits for files of strangers: a template that is built here stays far below them.
+# Limits for files from elsewhere: templates built here stay far below them.
 MOST_BYTES = 8_000_000
 MOST_EXAMPLES = 200
 MOST_ARGUMENT_CHARS = 2_000
@@ -57,10 +56,10 @@ _MOST_SESSIONS = 500
 # A file can claim any support, and any use.
 _MOST_SUPPORT = 1_000
 _MOST_USES = 1_000_000
-# Shown in the place of a result that does not say anything, once such a call has worked.
+# Shown instead of a result that says nothing, once such a call has worked.
 _WORKED = "(ok)"
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/\-]{0,127}\Z")
-# Steps are shown to a model, so they hold no quotes, brackets or line ends in which a text could hide.
+# Steps are shown to a model, so they have no quotes, brackets or line ends in which a text could hide.
 _STEP = re.compile(r"[\w .:/@+\-]{1,160}\Z")
 _HASH = re.compile(r"[0-9a-f]{8,64}\Z")
 _NAME = re.compile(r"[!-~]{1,200}\Z")
@@ -72,12 +71,12 @@ _NO_TEMPLATE = (
 
 
 class ImportedTemplate(msgspec.Struct, frozen=True):
-    """A template from a file, and how much of the file was left out, by reason."""
+    """A template from a file, and how much was left out, by reason."""
 
     template: Template
     shape: Shape
     left_out: dict[str, int]
-    # Examples whose results do not show that the calls worked; they are held back until such a call works here.
+    # Examples whose results do not show that the call worked: held back until such a call works here.
     unproven: tuple[str, ...] = ()
     usage_count: int = 0  # how often the file says that it was used
 
@@ -85,7 +84,7 @@ class ImportedTemplate(msgspec.Struct, frozen=True):
 def read_template(
     data: bytes, *, redactor: Redactor, now: float, name: str | None = None, place: str = ""
 ) -> ImportedTemplate:
-    """The template that a file holds, with only what is safe to show. Its examples are `imported`, whatever it says."""
+    """The template in a file, with only what is safe to show. Its examples always have the tier `imported`."""
     shown = repr(place or "the file")
     if len(data) > MOST_BYTES:
         raise CannotDo(f"{shown} cannot be imported: it has more than {MOST_BYTES // 1_000_000} MB.")
@@ -114,7 +113,7 @@ def read_template(
 
 
 def write_template(template: Template, shape: Shape = "seasoned", *, usage_count: int = 0) -> bytes:
-    """The template as a file; our format is complete, the others hold what they can."""
+    """The template as a file; our format is complete, the others keep what they can."""
     if shape == "seasoned":
         content = {"schema": SCHEMA, **msgspec.to_builtins(template)}
     else:
@@ -128,7 +127,7 @@ def file_name(template: Template) -> str:
 
 
 class _ImportCheck:
-    """The checks of an import; counts what is left out."""
+    """Checks everything in an import, and counts what is left out."""
 
     def __init__(self, redactor: Redactor, now: float) -> None:
         self._redactor = redactor
@@ -168,7 +167,7 @@ class _ImportCheck:
         self, outline: TemplateOutline, drafts: Iterable[HermesExample | str], shape: HermesShape, name: str
     ) -> ImportedTemplate:
         found = list(drafts)
-        # Hermes keeps real values: its examples are redacted and anonymized as mined calls are.
+        # Hermes keeps real values, so its examples are redacted and anonymized like mined calls.
         vocabulary = Vocabulary()
         for draft in found:
             if isinstance(draft, HermesExample):
@@ -197,7 +196,7 @@ class _ImportCheck:
                 examples[one.id] = one
             else:
                 self._left_out[reason or "repeated"] += 1
-        # A time in the future would keep the template young for ever.
+        # A time in the future would keep the template young forever.
         created = outline.created_at
         return Template(
             name=name,
@@ -212,7 +211,7 @@ class _ImportCheck:
         )
 
     def _addendum(self, text: str) -> str:
-        """The addendum if it is harmless, else nothing: it opens the block and is addressed to the model."""
+        """The addendum if it is harmless, else nothing: it opens the block, addressed to the model."""
         if not text.strip():
             return ""
         if not self._is_harmless(text):
@@ -257,7 +256,7 @@ class _ImportCheck:
             first_seen=self._time(example.first_seen),
             last_seen=self._time(example.last_seen),
             schema_hash=schema_hash if schema_hash is not None and _HASH.match(schema_hash) else None,
-            # A file can claim to be trusted more; it is not.
+            # A file can claim a higher tier; it does not get one.
             tier="imported",
             error_rate=rate if rate is not None and 0 <= rate <= 1 else None,
             repaired=repaired,
@@ -273,8 +272,8 @@ class _ImportCheck:
         text = _text_of(arguments)
         if len(text) > MOST_ARGUMENT_CHARS:
             return "too long"
-        # Before anything is shortened or replaced: both could hide what the text says.
-        if any(map(speaks_to_reader, (draft.intent, draft.result))):
+        # Checked before anything is shortened or replaced: both could hide what the text says.
+        if any(map(is_injection, (draft.intent, draft.result))):
             return "unclean"
         shown = judge_result(draft.tool, draft.arguments, draft.result)
         if shown == "failed":
@@ -305,10 +304,10 @@ class _ImportCheck:
         return _NAME.match(text) is not None and not self._redactor.find(text)
 
     def _is_harmless(self, text: str) -> bool:
-        """Whether a text that is neither a call nor its result may be shown to a session."""
+        """Whether a text other than a call or its result may be shown to a session."""
         if len(text) > _MOST_TEXT_CHARS or self._redactor.find(text):
             return False
-        return not speaks_to_reader(text) and not approves(text)
+        return not is_injection(text) and not approves(text)
 
     def _time(self, time: float | None) -> float | None:
         """A time in the past; an example from the future would never become too old."""

@@ -1,25 +1,25 @@
-"""The harm guard: which shown examples do failures follow? A pure function over judged calls.
+"""The harm guard: after which shown examples do calls fail? A pure function over judged calls.
 
-For every example the lineages are examined, one after the other, that were shown it and then made a call of its
-form. In one lineage f such calls failed and g worked. Two explanations are weighed against each other: the example
-still holds, and calls fail at the tool's usual rate u; or it no longer holds, and they fail at the rate FAILS. Calls of
-one lineage resemble each other, so within a lineage the rate itself varies (beta-binomial, Skellam 1948, correlation
-ρ = ALIKE), and the likelihood ratio of a lineage is
+For each example, it looks at the lineages that were shown it and then made a call of its form, one after the other. In
+one lineage f such calls failed and g worked. Two explanations compete: the example still works, and calls fail at the
+tool's usual rate u; or it no longer works, and they fail at the rate FAILS. Calls of one lineage resemble each other,
+so within a lineage the rate itself varies (beta-binomial, Skellam 1948, correlation ρ = ALIKE), and the likelihood
+ratio of a lineage is
 
     Λ = B(a₁ + f, b₁ + g) / B(a₁, b₁) · B(a₀, b₀) / B(a₀ + f, b₀ + g),   a = m (1 − ρ) / ρ,  b = (1 − m) (1 − ρ) / ρ
 
 with the mean m = FAILS above and m = u below. A convention changes at an unknown moment, after any number of
-lineages in which all was well: R ← (1 + R) · Λ adds up the evidence for a change before each of them (Shiryaev 1963,
-Roberts 1966). R minus the number of lineages is a martingale while the example holds, so the mean number of lineages
+lineages in which all was well: R ← (1 + R) · Λ sums the evidence for a change before each of them (Shiryaev 1963,
+Roberts 1966). R minus the number of lineages is a martingale while the example works, so the mean number of lineages
 until a false alarm is at least the bound ALARM that R must reach (Pollak 1985), and no more than n / ALARM of good
 examples are suspended within n lineages (Doob 1953). A prior chance of CHANGES that a lineage is the first after a
 change turns R into a probability: R / (R + 1 / CHANGES).
 
 No lineage counts for more than MOST_FAILURES failed calls, so that none decides alone, however often it tried. Only
-failures that were the call's own fault count fully; those of the environment count a little, for a judge can err;
-declined, cancelled and unclear calls count nothing, nor do tests and linters that report on the code. An example is
-restored when lineages that were not shown it make calls in its form that work: the same sum with the two explanations
-exchanged reaches RESTORE.
+failures that were the call's own fault count fully. Those of the environment count a little, because the judge can be
+wrong; declined, cancelled and unclear calls do not count, nor do tests and linters that report on the code. An example
+is restored when lineages that were not shown it make calls of its form that work: the same sum, with the two
+explanations swapped, reaches RESTORE.
 """
 
 from __future__ import annotations
@@ -31,83 +31,20 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.command.tool import command_of
-from seasoned.insight.mistake.call_target import MANNER
 from seasoned.insight.mistake.failure import is_signal
 from seasoned.insight.track import JudgedCall, Track
-from seasoned.session import ToolCall
-from seasoned.template.anonymize.shape import shape
+from seasoned.template.call_form import CallForm, call_form_of
 from seasoned.template.example import Example
-from seasoned.template.mine.merge import pattern_of
-
-_LONGEST = 80
-_DEPTH = 3
-_FIGURES = re.compile(r"0+")
-_WORDS = re.compile(r"[Aa]+\Z")
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
-
-
-class CallForm(msgspec.Struct, frozen=True):
-    """How a call is written: its tool and the shape of each argument; for a shell the pattern of its command."""
-
-    tool: str
-    shapes: Mapping[str, str]
-    pattern: str | None = None
-
-    def follows(self, example: CallForm) -> bool:
-        """Whether this call is written as the example is: every argument of the example, in the same shape."""
-        if self.tool != example.tool or self.pattern != example.pattern:
-            return False
-        return all(self.shapes.get(name) == value for name, value in example.shapes.items())
-
-
-def call_form_of(tool: str, raw_arguments: str) -> CallForm | None:
-    """The form of a call from its arguments as JSON; None if they are not an object."""
-    try:
-        arguments = _decode(raw_arguments)
-    except msgspec.DecodeError:
-        return None
-    if command_of(ToolCall("", tool, arguments)) is not None:
-        return CallForm(tool, {}, pattern_of(tool, arguments))
-    return CallForm(tool, {name: _shape(value) for name, value in arguments.items() if name not in MANNER})
-
-
-def _shape(value: Any, depth: int = _DEPTH) -> str:
-    if isinstance(value, bool) or value is None:
-        return "switch"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return _text_shape(value)
-    if isinstance(value, Mapping):
-        inner = sorted(f"{name}:{_shape(item, depth - 1)}" for name, item in value.items()) if depth else ()
-        return "{" + ",".join(inner) + "}"
-    several = sorted({_shape(item, depth - 1) for item in value}) if depth else ()
-    return "[" + "|".join(several) + "]"
-
-
-def _text_shape(value: str) -> str:
-    text = value.strip()
-    if not text or len(text) > _LONGEST or any(c.isspace() for c in text):
-        return "words"
-    first, _, rest = text.partition("/")
-    if rest and ":" not in first:
-        # Where a path begins is often the convention itself; how deep it goes is not, nor is a number (`401/GX`).
-        return f"{'0' if first.isdigit() else first}/{'' if rest.endswith('/') else 'path'}"
-    written = _FIGURES.sub("0", shape(text))
-    # A word may become two; that it is written in capitals can be what a tool insists on.
-    return "words" if _WORDS.match(written) and written != "A" else written
-
 
 Decision = Literal["suspend", "keep", "restore"]
-# Measured with examples of a convention that no longer holds: four calls in five fail.
+# Measured with examples of an outdated convention: four calls in five fail.
 FAILS = 0.8
 ALIKE = 0.1
 ALARM = 1000.0
 RESTORE = 200.0
 CHANGES = 0.005
 MOST_FAILURES = 3.0
-# Bounds of the usual rate: a failure in twenty can be chance, and a tool that fails very often would hide everything.
+# Bounds of the usual rate: one failure in twenty can be chance, and a tool that fails very often would hide everything.
 _USUAL = (0.05, 0.3)
 _PRIOR_CALLS = 10
 _PRIOR_RATE = 0.1
@@ -118,14 +55,14 @@ _PLAIN_NAME = re.compile(r"[\w.:-]{1,64}\Z", re.ASCII)
 
 
 class WatchedSession(msgspec.Struct, frozen=True):
-    """One session, and the ids of the examples that it was shown; none for a cold one."""
+    """A session, and the ids of the examples that it was shown; none for a cold one."""
 
     track: Track
     shown: tuple[str, ...] = ()
 
 
 class FollowingCall(msgspec.Struct, frozen=True):
-    """One call that was made in the form of an example."""
+    """A call in the form of an example."""
 
     session: str
     call: str
@@ -134,7 +71,7 @@ class FollowingCall(msgspec.Struct, frozen=True):
 
 
 class GuardRuling(msgspec.Struct, frozen=True):
-    """What is decided about one example, and on what grounds."""
+    """What was decided about an example, and why."""
 
     example_id: str
     tool: str
@@ -144,8 +81,8 @@ class GuardRuling(msgspec.Struct, frozen=True):
     failures: float  # weighted by fault
     successes: int
     usual: float  # the rate at which calls of the tool fail otherwise
-    evidence_ratio: float  # R: how much better the other explanation fits; 1,000 and more decides
-    probability: float  # that the example no longer holds; of a restored one, that it holds again
+    evidence_ratio: float  # R: how much better the other explanation fits; 1,000 or more decides
+    probability: float  # that the example no longer works; for a restored one, that it works again
     calls: tuple[FollowingCall, ...] = ()  # the last ones, newest at the end
 
     @property
@@ -183,8 +120,8 @@ def guard(
 ) -> tuple[GuardRuling, ...]:
     """A ruling for every example that sessions followed, in the order of examples.
 
-    `suspended` says since when an example is, so that it can be restored; `since` from when on an active one is watched
-    again, after a person or later evidence restored it. The usual rates are those of cold sessions unless given.
+    `suspended`: when each suspended example was suspended. `since`: from when on an active example is watched again,
+    because a person or later evidence restored it. The `usual` rates default to those of cold sessions.
     """
     sessions = sorted(watched, key=lambda one: (one.track.started or 0.0, str(one.track.ref)))
     known = {example.id: example for example in examples}
@@ -212,7 +149,7 @@ def guard(
 
 def _judged(track: Track, tools: Mapping[str, object]) -> Iterator[tuple[JudgedCall, CallForm]]:
     for call in track.calls:
-        # A failing test was called as it should be: it says nothing against the form of the call.
+        # A test that fails was still called correctly: that says nothing about the form of the call.
         if call.tool in tools and call.is_counted and not (call.has_failed and is_signal(call)):
             form = call_form_of(call.tool, call.raw_arguments)
             if form is not None:
@@ -240,7 +177,7 @@ def usual_rates(sessions: Iterable[WatchedSession], tools: Iterable[str]) -> dic
 
 
 def drawn_rate(failed: float, total: int) -> float:
-    """A failure rate shrunk towards one in ten, so that a few calls do not move it far."""
+    """A failure rate, shrunk towards one in ten so that a few calls do not move it far."""
     return (failed + _PRIOR_RATE * _PRIOR_CALLS) / (total + _PRIOR_CALLS)
 
 
@@ -262,7 +199,7 @@ def _rule(example: Example, units: Sequence[_LineageCalls], usual: float, *, is_
 
 
 def _log_ratio(failures: float, successes: float, usual: float) -> float:
-    """ln Λ of one lineage; many failures are scaled down together with the successes beside them."""
+    """ln Λ of one lineage; many failures are scaled down together with its successes."""
     scale = (1 - ALIKE) / ALIKE
     share = min(1.0, MOST_FAILURES / failures) if failures else 1.0
     failures, successes = share * failures, share * successes
@@ -308,7 +245,7 @@ def retraction(examples: Iterable[Example]) -> str:
     """One line that retracts examples in a conversation that was shown them."""
     tools = sorted({example.tool for example in examples})
     named = [f"`{tool}`" for tool in tools if _PLAIN_NAME.match(tool)]
-    # A tool's name comes from a session; one that is more than a name is not repeated here.
+    # Tool names come from sessions: only plain ones are repeated.
     what = ", ".join(named) if named and len(named) == len(tools) else "these tools"
     return (
         f"[seasoned:retract] The demonstration calls of {what} at the start of this conversation are out of date: "

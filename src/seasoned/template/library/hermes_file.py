@@ -1,27 +1,31 @@
-"""The three JSON formats in which Hermes keeps templates: reading them into our values, and writing them."""
+"""The three JSON formats of Hermes for templates: reading, judging by the recorded result, and writing them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from json import JSONDecoder
 from typing import Any, Literal
 
 import msgspec
 
 from seasoned.command.tool import task_type, task_type_of
-from seasoned.session import ToolCall
+from seasoned.lazy_regex import LazyRegex
+from seasoned.outcome.evidence.structure import fields_say, read_json
+from seasoned.outcome.judge import judge
+from seasoned.session import Result, ToolCall
 from seasoned.template.example import Example, ExampleKind, Template
 
 HermesShape = Literal["warm-v1", "warm-v2", "session-template"]
 _KINDS: dict[str, ExampleKind] = {"init": "init", "sequence": "sequence", "retry": "recovery", "final": "final"}
-# Written back under their name, so that Hermes reads what it wrote.
+# Written back under their own names, so that Hermes can read them.
 _TYPES = {kind: theirs for theirs, kind in _KINDS.items()}
 _AGENT = "hermes"
 
 
 class HermesExample(msgspec.Struct, frozen=True):
-    """An example as a file states it, before any check."""
+    """An example as the file has it, before any check."""
 
     tool: str
     arguments: dict[str, Any]
@@ -34,7 +38,7 @@ class HermesExample(msgspec.Struct, frozen=True):
 
 
 class TemplateOutline(msgspec.Struct, frozen=True):
-    """A template as a file states it, without its examples."""
+    """A template as the file has it, without its examples."""
 
     name: str
     description: str
@@ -48,8 +52,8 @@ class TemplateOutline(msgspec.Struct, frozen=True):
 
 
 def shape_of(content: Mapping[str, Any]) -> HermesShape | None:
-    """Which of the three formats it has; None if it has none of them."""
-    # By its fields: the version that a file names is missing in some and wrong in others.
+    """Which of the three formats it is in; None if none."""
+    # Recognised by its fields: the version is missing in some files and wrong in others.
     if isinstance(content.get("patterns"), list):
         return "warm-v2"
     examples = content.get("examples")
@@ -62,7 +66,7 @@ def shape_of(content: Mapping[str, Any]) -> HermesShape | None:
 
 
 def outline_of(content: Mapping[str, Any]) -> TemplateOutline:
-    """What the file says about the template; fields of the wrong kind count as absent."""
+    """What the file says about the template; fields of the wrong type count as missing."""
     named = content.get("source_session_ids")
     sessions = named if isinstance(named, list) else [content.get("source_session_id")]
     metrics = content.get("metrics")
@@ -71,7 +75,7 @@ def outline_of(content: Mapping[str, Any]) -> TemplateOutline:
         name=_text(content.get("name")),
         description=_text(content.get("description")),
         addendum=_text(content.get("system_prompt_addendum")),
-        # Patterns name the types of the sessions they came from; a template has one type, so the others become tags.
+        # Patterns name the types of their sessions. A template has one type, so the others become tags.
         tags=tuple(dict.fromkeys([*_texts(content.get("tags")), *(types if len(types) > 1 else ())])),
         task_type=_text(content.get("task_type")) or task_type_of(types) or _type_of_calls(content),
         sessions=tuple(dict.fromkeys(_session(one) for one in sessions if isinstance(one, str) and one)),
@@ -82,7 +86,7 @@ def outline_of(content: Mapping[str, Any]) -> TemplateOutline:
 
 
 def drafts_of(content: Mapping[str, Any], shape: HermesShape) -> Iterator[HermesExample | str]:
-    """Every example, or in one word why it is left out."""
+    """Every example, or one word that says why it is left out."""
     sessions = outline_of(content).sessions
     # The session of an example is known only if the file names a single one.
     session = sessions[0] if len(sessions) == 1 else None
@@ -110,7 +114,7 @@ def drafts_of(content: Mapping[str, Any], shape: HermesShape) -> Iterator[Hermes
 
 
 def to_hermes(template: Template, shape: HermesShape, *, usage_count: int = 0) -> dict[str, Any]:
-    """The template in one of their shapes. What they cannot hold is left out: notes, workflows, provenance."""
+    """The template in one of their formats, without what these cannot hold: notes, workflows, provenance."""
     head = {"name": template.name, "description": template.description}
     tail = {"tags": list(template.tags), "created_at": template.created_at}
     sessions = [_native(session) for session in template.sources]
@@ -229,3 +233,57 @@ def _time(value: object) -> float | None:
         except (ValueError, OverflowError):
             return None
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+# `unproven`: the result does not show whether the call worked.
+Shown = Literal["worked", "failed", "unproven"]
+# Hermes cuts results here, and errors are often at the end.
+_CUT_CHARS = 500
+_CUT = LazyRegex(r"(?:…|\.\.\.)\s*(?:\[?\(?truncated.{0,40})?\Z|\[?\(?truncated[^\n]{0,40}\Z")
+# A remark instead of a result: `[result from successful session]`, `<output omitted>`, `...`.
+_PLACEHOLDER = LazyRegex(
+    r"[\[<(](?=[^\])>]*\b(?:result|output|response|content|session|placeholder|omitted|elided)s?\b)"
+    r"[\w ,.:'-]{1,120}[\])>]"
+    r"|\.{3}|…|N/A|n/a|None|null"
+)
+# Words of failing programs. If the judge found nothing, they do not make a failure, but the call needs proof.
+_DOUBTFUL = LazyRegex(
+    r"No such file or directory|command not found|[Pp]ermission denied|Traceback \(most recent call last\)"
+    r"|\b[A-Z]\w*(?:Error|Exception)\b|\b(?:failed|FAILED|fatal:|not found)\b"
+)
+_DECODER = JSONDecoder(strict=False)
+_KEY = LazyRegex(r'\s*[{,]\s*"((?:[^"\\]|\\.)*)"\s*:\s*')
+
+
+def judge_result(tool: str, arguments: dict[str, Any], text: str, *, agent: str = "hermes") -> Shown:
+    """Judge a call by its result in the file. That the file calls it a success counts for nothing."""
+    stripped = text.strip()
+    if not stripped or _PLACEHOLDER.compiled.fullmatch(stripped):
+        return "unproven"
+    if stripped.startswith("{") and read_json(stripped) is None:
+        return _judge_beginning(stripped)
+    verdict = judge(ToolCall("", tool, arguments, Result(text)), agent=agent)
+    if verdict.verdict != "ok":
+        return "failed" if verdict.verdict == "failed" else "unproven"
+    if verdict.evidence != "none":
+        return "worked"
+    is_cut = len(stripped) >= _CUT_CHARS or _CUT.compiled.search(stripped) is not None
+    return "unproven" if is_cut or _DOUBTFUL.compiled.search(stripped) else "worked"
+
+
+def _judge_beginning(text: str) -> Shown:
+    """A JSON answer that was cut off: its complete fields can only prove a failure."""
+    said = fields_say(_complete_fields(text), own=True)
+    return "failed" if said is not None and said.verdict == "failed" else "unproven"
+
+
+def _complete_fields(text: str) -> dict[str, Any]:
+    """The fields before the place where an object was cut off."""
+    found: dict[str, Any] = {}
+    at = 0
+    while (key := _KEY.compiled.match(text, at)) is not None:
+        try:
+            found[key[1]], at = _DECODER.raw_decode(text, key.end())
+        except (ValueError, RecursionError):
+            break
+    return found

@@ -1,4 +1,4 @@
-"""The library: templates by name and version, states of their examples, blocks of conversations."""
+"""The library in the store: templates by name and version, states of examples, blocks of conversations, use."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ListedTemplate(msgspec.Struct, frozen=True):
 
 
 class WarmBlock(msgspec.Struct, frozen=True):
-    """What one conversation was shown in one format. It never changes while the conversation lives."""
+    """What a conversation was shown in one format. It never changes while the conversation lives."""
 
     lineage_root: str
     format: str
@@ -63,15 +63,15 @@ class WarmBlock(msgspec.Struct, frozen=True):
 
 
 class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
-    """All templates in their newest version, as they were at one revision. Held in memory; nothing in it changes."""
+    """All templates in their newest version at one revision. Held in memory and immutable."""
 
     templates: tuple[Template, ...] = ()  # sorted by name
     states: Mapping[str, ExampleState] = {}  # of examples that are not active
-    # By example id: when it was last said that it may be shown. Its age counts from then on.
+    # By example id: when a person last restored it. Its age counts from then on.
     vouched: Mapping[str, float] = {}
     # By example id: how many calls made as it shows worked and failed after it was shown.
     effects: Mapping[str, tuple[int, int]] = {}
-    # When it is: what is too old by then is not shown. None where age does not matter.
+    # The present: what is too old by then is not shown. None if age does not matter.
     now: float | None = None
     until: float | None = None  # when the next example becomes too old
     revision: int = 0
@@ -85,12 +85,12 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
         return {name_key(template.name): template for template in self.templates}
 
     def state_of(self, example_id: str) -> State:
-        """The state that was set for an example, whatever its age."""
+        """The state that was set for an example; its age does not count here."""
         state = self.states.get(example_id)
         return "active" if state is None else state.state
 
     def hidden(self, template: Template, example: Example) -> ExampleState | None:
-        """Why an example of this template may not be shown; None where it may."""
+        """Why an example of this template may not be shown; None if it may."""
         state = self.states.get(example.id)
         ends = None if state is not None or self.now is None else self._ages_at(template, example)
         if ends is None or self.now is None or self.now <= ends:
@@ -109,7 +109,7 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
         return template.examples if len(kept) == len(template.examples) else tuple(kept)
 
     def at(self, now: float | None) -> Library:
-        """The same library at another time; itself where nothing became too old meanwhile."""
+        """The same library at another time; itself if nothing has become too old meanwhile."""
         if now is None or (self.now is not None and self.now <= now and (self.until is None or now <= self.until)):
             return self
         built = [template for template in self.templates if is_auto(template)]
@@ -154,13 +154,13 @@ _HELD_BACK = {"by": "import"}
 def save_imported(
     store: Store, template: Template, *, unproven: Iterable[str] = (), usage_count: int = 0, now: float
 ) -> Template:
-    """Save a template from a file. Unproven examples are held back, and what the file counted as its use is kept."""
+    """Save a template from a file. Unproven examples are held back, and the use that the file counted is kept."""
     with store.together():
         kept = save(store, template)
         known = {one.example_id for one in newest_states(store)}
-        # A state that was set here before says more than a file.
+        # A state that was set here before counts more than a file.
         for example_id in [one for one in unproven if one not in known]:
-            reason = "Its file does not show that this call worked: it is shown once such a call works here."
+            reason = "Its file does not show that this call worked. It is shown once such a call works here."
             set_state(store, example_id, "suspended", reason, _HELD_BACK, now=now)
         if usage_count:
             uses = {"key": name_key(kept.name), "version": kept.version, "uses": usage_count}
@@ -187,7 +187,7 @@ def delete(store: Store, name: str) -> int:
 
 
 def discard(store: Store, name: str, versions: Sequence[int]) -> None:
-    """Remove versions of a template as if they had never been saved, with what is known of their examples alone."""
+    """Remove versions of a template as if they had never been saved, with all data about examples of theirs alone."""
     key = name_key(name)
     with store.write():
         rows = [store.row("template.one", {"key": key, "version": version}) for version in versions]
@@ -211,7 +211,7 @@ def _examples_in(row: sqlite3.Row) -> tuple[Example, ...]:
 def listed(
     store: Store, *, task_type: str | None = None, tags: Sequence[str] = (), library: Library | None = None
 ) -> list[ListedTemplate]:
-    """The templates, newest first; of one type, with any of these tags. A library says what of them may be shown."""
+    """The templates, newest first; of one type, with any of these tags. A library tells how much may be shown."""
     wanted = {tag.casefold() for tag in tags}
     found = []
     for row in store.rows("template.list", {"task_type": task_type}):
@@ -241,8 +241,8 @@ def revision(store: Store) -> int:
 
 
 def snapshot(store: Store, known: Library | None = None, *, now: float | None = None) -> Library:
-    """The library as it is now: `known` itself where nothing changed, else only what did is read again."""
-    # The revision first: what changes meanwhile is then noticed the next time.
+    """The library as it is now: `known` itself if nothing changed, otherwise only what changed is read."""
+    # The revision is read first, so that a change meanwhile is noticed the next time.
     number = revision(store)
     if known is not None and known.revision == number:
         return known.at(now)
@@ -287,11 +287,11 @@ def _after(known: Library, made: Library) -> Library:
     return made
 
 
-def current(store: Store, *, now: float) -> Library:
-    """The library of a store, held once in the whole process; asking again costs one row while nothing changes."""
+def cached_library(store: Store, *, now: float) -> Library:
+    """The library of a store, cached for the whole process; while nothing changes, each call reads one row."""
     if not store.path:
         return snapshot(store, now=now)
-    # By its file, not its name: a backup that was restored is another store under the same name.
+    # By its file, not its name: a restored backup is another store under the same name.
     file = Path(store.path).stat()
     key = (file.st_dev, file.st_ino)
     library = _held[key] = snapshot(store, _held.get(key), now=now)
@@ -320,7 +320,7 @@ def set_state(
 
 
 def set_effects(store: Store, library: Library, effects: Mapping[str, tuple[int, int]]) -> None:
-    """Keep how many calls made as examples show worked and failed; what did not change is not written."""
+    """Save how many calls made like each example worked and failed; unchanged counts are not written."""
     news = {example_id: effect for example_id, effect in effects.items() if library.effects.get(example_id) != effect}
     if not news:
         return
@@ -384,7 +384,7 @@ def find_block(store: Store, lineage_root: str, format: str) -> WarmBlock | None
 
 
 def find_example(library: Library, text: str) -> Example:
-    """The one example that is meant by its id, or the beginning of it."""
+    """The example with this id, or with an id that begins with it."""
     found = {
         example.id: example
         for template in library.templates
@@ -392,10 +392,10 @@ def find_example(library: Library, text: str) -> Example:
         if text and example.id.startswith(text.lower())
     }
     if not found:
-        raise NotFound(f"No example {text!r}: `seasoned template show NAME` lists the ids.")
+        raise NotFound(f"No example {text!r}. `seasoned template show NAME` lists the ids.")
     if len(found) > 1:
         raise UsageError(
-            f"{text!r} matches {len(found)} examples ({', '.join(sorted(found)[:5])}): give more of the id."
+            f"{text!r} matches {len(found)} examples ({', '.join(sorted(found)[:5])}). Give more of the id."
         )
     return next(iter(found.values()))
 
@@ -406,12 +406,12 @@ def is_empty(template: Template) -> bool:
 
 
 def sessions_of(template: Template) -> set[str]:
-    """Every session that something in it came from."""
+    """Every session that it came from."""
     return {*template.sources, *(source.session for example in template.examples for source in example.sources)}
 
 
 def _shown_from(template: Template) -> list[tuple[str, str]]:
-    """Whose call each example shows; one that does not say so may be from any session of its template."""
+    """Whose call each example shows; an example without sources may be from any session of its template."""
     return sorted(
         {
             (session, example.id)
@@ -456,8 +456,63 @@ def _absent(store: Store, name: str, version: int | None) -> str:
         return f"The template {name!r} has no version {version}. Kept versions: {', '.join(kept)}."
     names = [row["name"] for row in store.rows("template.names")]
     if not names:
-        return f"No template {name!r}: the library is empty. Build one with `seasoned template build`."
+        return f"No template {name!r}. The library is empty; build one with `seasoned template build`."
     from difflib import get_close_matches  # here, because hooks import this module
 
     near = get_close_matches(name, names, n=3, cutoff=0.4) or names[:3]
     return f"No template {name!r}. Similar names: {', '.join(near)} (`seasoned template list` shows all)."
+
+
+class TemplateUse(msgspec.Struct, frozen=True):
+    """How often templates and examples were shown."""
+
+    templates: Mapping[str, int] = {}  # by the key of the name
+    examples: Mapping[str, int] = {}  # by id
+
+    def of(self, name: str) -> int:
+        """How often the template of this name was shown."""
+        return self.templates.get(name_key(name), 0)
+
+
+class LibraryStats(msgspec.Struct, frozen=True):
+    """How much there is, and how much of it is used."""
+
+    total: int
+    by_type: dict[str, int]
+    examples: int  # different ones: what stands in two templates counts once
+    notes: int
+    usage: int
+    shown: int
+    states: dict[str, int]
+
+
+def use_of(store: Store) -> TemplateUse:
+    """How often each template and each example was shown."""
+    return TemplateUse(
+        {row["key"]: row["uses"] for row in store.each("template.usage")},
+        {row["example_id"]: row["shown"] for row in store.each("template.shown")},
+    )
+
+
+def stats(library: Library, use: TemplateUse) -> LibraryStats:
+    """The library in figures. An example that any template may show is active."""
+    by_type: dict[str, int] = {}
+    found: dict[str, str] = {}
+    for template in library.templates:
+        by_type[template.task_type or "any"] = by_type.get(template.task_type or "any", 0) + 1
+        for example in template.examples:
+            state = library.hidden(template, example)
+            if state is None or example.id not in found:
+                found[example.id] = "active" if state is None else state.state
+    states = {"active": 0, "suspended": 0, "retired": 0}
+    for state_name in found.values():
+        states[state_name] += 1
+    return LibraryStats(
+        total=len(library.templates),
+        by_type=dict(sorted(by_type.items())),
+        examples=len(found),
+        notes=sum(len(template.notes) for template in library.templates),
+        usage=sum(use.of(template.name) for template in library.templates),
+        shown=sum(use.examples.get(example_id, 0) for example_id in found),
+        states=states,
+    )

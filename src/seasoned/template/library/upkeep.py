@@ -14,11 +14,11 @@ from seasoned.errors import NotFound
 from seasoned.insight.track import Track, tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
+from seasoned.template.call_form import call_form_of
 from seasoned.template.choose.offered import Offered
 from seasoned.template.choose.ranking import is_proven
 from seasoned.template.example import AUTO_PREFIX, DAY_SECONDS, MAX_AGE_DAYS, Example, Template, ages_at, is_auto
-from seasoned.template.library.guard import GuardRuling, WatchedSession, call_form_of, drawn_rate, guard
-from seasoned.template.library.outdated import LAST, has_worked, outdated
+from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
 from seasoned.template.library.storage import (
     Library,
     State,
@@ -30,10 +30,10 @@ from seasoned.template.library.storage import (
     set_state,
     snapshot,
 )
-from seasoned.template.mine.fresh import NEVER
-from seasoned.template.mine.maker import FormSession, form_sessions
 from seasoned.template.mine.miner import mine
-from seasoned.template.mine.selection import MinableSession, MiningOptions, choose, minable, session_filter
+from seasoned.template.mine.outdated import LAST, NEVER, has_worked, outdated
+from seasoned.template.mine.selection import MinableSession, MiningOptions, choose, minable, sessions_scanned
+from seasoned.template.mine.share import FormSession, form_sessions
 
 _DEFAULTS = MiningOptions()
 # In a scope with fewer lineages than this, a rare type of task holds nothing back.
@@ -76,7 +76,7 @@ def too_old(store: Store, *, now: float, options: MiningOptions = _DEFAULTS) -> 
 
 
 def _changed_since(store: Store) -> float | None:
-    """When calls of a form that was retired for it began to fail; of several, the latest."""
+    """When calls of a retired form began to fail; the latest such time."""
     found = [state.evidence for state in newest_states(store) if isinstance(state.evidence, dict)]
     return max((one["first_failure"] for one in found if "first_failure" in one), default=None)
 
@@ -104,7 +104,7 @@ def _planned(
     """The plan for one task type; None if there is nothing new to learn from."""
     wanted = msgspec.structs.replace(options, task_type=task_type)
     young = _young(store, wanted, now)
-    # A few sessions of a type of their own are as few as they are among all: otherwise its template would be theirs.
+    # A few sessions with a task type of their own count as few among all: otherwise its template would be theirs alone.
     others = {
         scope: len(everyone[scope]) / len(roots)
         for scope, roots in _lineages(young).items()
@@ -121,7 +121,7 @@ def _planned(
 
 
 def _mined(store: Store, plans: list[_AutoBuild], now: float, redactor: Redactor) -> list[Template | None]:
-    """What each plan gives, in the order of the plans: the largest in this process, the others in a second one."""
+    """The template of each plan, in order: the largest is built in this process, the others in a second one."""
     if len(plans) < 2 or not _can_fork():
         return [_mine(plan, _tracks(store, plan), now, redactor) for plan in plans]
     largest = max(plans, key=lambda plan: plan.calls)
@@ -139,7 +139,7 @@ def _mined(store: Store, plans: list[_AutoBuild], now: float, redactor: Redactor
 
 
 def _can_fork() -> bool:
-    """A process with other threads is never forked: a lock that one of them holds would stay locked for ever."""
+    """Whether to fork. Never with other threads: a lock that one of them holds would stay locked forever."""
     return hasattr(os, "fork") and (os.cpu_count() or 1) > 1 and threading.active_count() == 1
 
 
@@ -186,7 +186,7 @@ def _mine(plan: _AutoBuild, read: tuple[Track, ...], now: float, redactor: Redac
 
 
 def _young(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
-    """The sessions to choose from; older ones are left out first, so that they do not displace younger ones."""
+    """The sessions to choose from, without those that are too old."""
     return [one for one in minable(store, options, now) if _is_young(one, now)]
 
 
@@ -205,8 +205,7 @@ def _without_old(store: Store, made: Template, options: MiningOptions, now: floa
     """The template without examples that are too old, and with the number of sessions scanned."""
     ends = [(example, ages_at(made, example)) for example in made.examples]
     kept = tuple(example for example, end in ends if end is None or now <= end)
-    scanned = store.row("mining.scanned", session_filter(options))
-    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=0 if scanned is None else scanned["sessions"])
+    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=sessions_scanned(store, options))
     return msgspec.structs.replace(made, examples=kept, metrics=metrics) if kept else None
 
 
@@ -229,10 +228,9 @@ def retire_stale(
 ) -> tuple[Retirement, ...]:
     """Retire the examples that no longer hold, each with its reason; returns what was retired.
 
-    Those whose tool has another schema, and those whose form failed in several lineages since it last worked, whether
-    or not it was shown there. What was retired so and has worked again is shown again. `only_auto` touches nothing that
-    a template holds which a person built. What is merely old is not retired here: the library finds that out whenever
-    it is read.
+    These are examples whose tool has another schema, and those whose form failed in several lineages since it last
+    worked, whether or not it was shown there. What was retired for that and works again is shown again. `only_auto`
+    leaves templates that a person built alone. Old examples are not retired here: the library hides them when read.
     """
     theirs = {example.id for one in library.templates if not is_auto(one) for example in one.examples}
     examples = [example for example in _examples(library) if not (only_auto and example.id in theirs)]
@@ -257,7 +255,7 @@ def _restore_working(store: Store, library: Library, examples: Iterable[Example]
 
 
 def prove_imported(store: Store, library: Library, *, now: float) -> int:
-    """Note which imported examples are written as calls that worked here: until then they come last, or not at all."""
+    """Note which imported examples match calls that worked here: until then they come last, or are held back."""
     proven = {}
     for example in _examples(library):
         form = None if is_proven(example, library.effects) else call_form_of(example.tool, example.arguments)
@@ -285,7 +283,7 @@ def refresh(
     made = auto(store, now=now, redactor=redactor, options=options)
     retired = retire_stale(store, snapshot(store, now=now), now=now, only_auto=only_auto)
     if retired:
-        # That a convention changed is known only now: sessions that show the new one may have failed often before.
+        # Only now is it known that a convention changed: sessions with the new one may have failed often before.
         made += auto(store, now=now, redactor=redactor, options=options)
         retired += retire_stale(store, snapshot(store, now=now), now=now, only_auto=only_auto)
     prove_imported(store, snapshot(store, now=now), now=now)
@@ -295,7 +293,7 @@ def refresh(
 
 def watch(store: Store, library: Library, *, now: float) -> tuple[GuardRuling, ...]:
     """Run the guard over the store: suspend and restore examples; returns the rulings that changed something."""
-    # What an import held back was never shown: only a call that works brings it in, not the guard.
+    # What an import held back was never shown: only a call that works releases it, not the guard.
     examples = [
         example
         for example in _examples(library)
@@ -307,7 +305,7 @@ def watch(store: Store, library: Library, *, now: float) -> tuple[GuardRuling, .
     watched = [
         WatchedSession(track, ids)
         for row in sorted(shown.keys() | _later(store, since))
-        # A session whose block is unknown is evidence neither for an example nor against it.
+        # A session with an unknown block says nothing about any example.
         if (ids := shown.get(row, ())) is not None
         for track in tracks(store, sessions=[row])
     ]
@@ -347,7 +345,7 @@ def _shown(store: Store) -> dict[int, tuple[str, ...] | None]:
 
 
 def _later(store: Store, since: Iterable[tuple[str, float]]) -> set[int]:
-    """The sessions that used one of these tools and began after the time beside it."""
+    """The sessions that used one of these tools and began after its time."""
     first: dict[str, float] = {}
     for tool, time in since:
         first[tool] = min(time, first.get(tool, time))

@@ -1,24 +1,27 @@
-"""Mining: experienced sessions in, a template out. The order of the sessions does not matter."""
+"""Builds templates: of the sessions of a store, of those below some paths, or of one. Their order does not matter."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from seasoned.command.risk import needs_person
 from seasoned.command.tool import TaskType
+from seasoned.errors import NotFound
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.profile import EARLY_SHARE
 from seasoned.insight.track import Track
 from seasoned.insight.track import tracks as load_tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
-from seasoned.template.admission.sentence import is_named_plainly
+from seasoned.template.admission.call import is_named_plainly
 from seasoned.template.example import (
     INTENT_CHARS,
     Example,
@@ -27,74 +30,34 @@ from seasoned.template.example import (
     Source,
     Template,
     TemplateMetrics,
-    Workflow,
     digest,
 )
-from seasoned.template.mine.fresh import current
-from seasoned.template.mine.gather import gather
-from seasoned.template.mine.maker import FormSession, circles_of, form_sessions
-from seasoned.template.mine.merge import (
-    KIND_RANK,
-    CandidateGroup,
-    ExampleCandidate,
-    ShareLimits,
-    fair_share,
-    group,
-    in_turn,
-    vouched_steps,
-)
-from seasoned.template.mine.note import notes
+from seasoned.template.mine.candidate import KIND_RANK, CandidateGroup, ExampleCandidate, gather, group, in_rounds
+from seasoned.template.mine.note import notes, workflows
+from seasoned.template.mine.outdated import still_valid
 from seasoned.template.mine.selection import (
     KnownTools,
     MiningOptions,
     WorkedCalls,
     choose,
-    experience_of,
     minable,
+    minable_session_of,
     note_tools,
     refusal,
     select,
-    session_filter,
+    sessions_scanned,
+    why_nothing,
 )
-from seasoned.template.witness import Vouched, Witnesses
+from seasoned.template.mine.share import FormSession, ShareLimits, circles_of, fair_share, form_sessions, sourced_steps
+from seasoned.template.render.tokens import count_tokens
+from seasoned.template.source_share import SessionSources, SourcedItem
 
 if TYPE_CHECKING:
-    from seasoned.template.anonymize.vocabulary import Vocabulary
-
-SHORTEST_WORKFLOW, LONGEST_WORKFLOW = 3, 6
-# Alternating between two steps is not a workflow.
-_DISTINCT = 3
-
-
-def workflows(
-    walks: Iterable[tuple[str, Sequence[str]]],
-    *,
-    fewest_lineages: int,
-    limit: int,
-    is_harmless: Callable[[str], bool] = lambda step: True,
-) -> tuple[Workflow, ...]:
-    """Sequences that recur in the steps of sessions, each given with its lineage; best supported and longest first.
-
-    Whether a step `is_harmless` is asked late, because few of all sequences are kept.
-    """
-    roots: dict[tuple[str, ...], set[str]] = {}
-    for root, steps in walks:
-        for found in _stretches(_without_repeats(steps)):
-            roots.setdefault(found, set()).add(root)
-    support = {steps: len(seen) for steps, seen in roots.items() if len(seen) >= fewest_lineages}
-    closed = _closed(support)
-    ordered = sorted(closed, key=lambda steps: (-support[steps] * (len(set(steps)) - 1), -len(steps), steps))
-    kept: list[tuple[str, ...]] = []
-    for steps in ordered:
-        if len(kept) == limit:
-            break
-        if not any(_is_much_like(steps, other) for other in kept) and all(map(is_harmless, steps)):
-            kept.append(steps)
-    return tuple(Workflow(steps, support[steps]) for steps in kept)
+    from seasoned.template.anonymize.words import Vocabulary
 
 
 def _harmless(candidates: Iterable[ExampleCandidate], fewest_lineages: int) -> Callable[[str], bool]:
-    """A function that says of a step whether enough lineages take it without needing a person."""
+    """A function that tells whether enough lineages take a step without the confirmation of a person."""
     firsts: dict[str, dict[str, ExampleCandidate]] = {}
     for candidate in candidates:
         firsts.setdefault(candidate.step, {}).setdefault(candidate.track.root, candidate)
@@ -109,78 +72,12 @@ def _harmless(candidates: Iterable[ExampleCandidate], fewest_lineages: int) -> C
     return is_harmless
 
 
-def _without_repeats(steps: Sequence[str]) -> list[str]:
-    """The same step several times in a row is one step."""
-    return [step for at, step in enumerate(steps) if at == 0 or steps[at - 1] != step]
-
-
-def _stretches(steps: Sequence[str]) -> set[tuple[str, ...]]:
-    return {
-        tuple(steps[at : at + length])
-        for length in range(SHORTEST_WORKFLOW, LONGEST_WORKFLOW + 1)
-        for at in range(len(steps) - length + 1)
-        if len(set(steps[at : at + length])) >= max(_DISTINCT, length - 1)
-    }
-
-
-def _closed(support: dict[tuple[str, ...], int]) -> list[tuple[str, ...]]:
-    """Those that are not part of a longer one with the same support."""
-    swallowed = set()
-    for steps, count in support.items():
-        for part in (steps[1:], steps[:-1]):
-            if support.get(part) == count:
-                swallowed.add(part)
-    return [steps for steps in support if steps not in swallowed]
-
-
-def _is_much_like(steps: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether one contains the other, or both hold the same steps in another order."""
-    short, long = sorted((steps, other), key=len)
-    inside = any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
-    return inside or set(steps) == set(other)
-
-
 _DEFAULTS = MiningOptions()
-# So many calls of a group are tried before it is dropped as unclean, and so many of one project: what is wrong with its
-# calls must not keep those of others out.
+# How many calls of a group are tried before it is dropped as unclean, and how many of one project: what is wrong with
+# its calls must not keep those of other projects out.
 _TRIED = 24
 _TRIED_OF_SCOPE = 6
 _encode = msgspec.json.Encoder(order="sorted").encode
-
-
-def mine_store(
-    store: Store,
-    *,
-    name: str,
-    now: float,
-    redactor: Redactor,
-    options: MiningOptions = _DEFAULTS,
-    description: str = "",
-    tags: Sequence[str] = (),
-    among: Collection[int] | None = None,
-) -> Template | None:
-    """A template out of a store, or of the sessions `among` it; only the calls of chosen sessions are loaded."""
-    found = minable(store, options, now)
-    chosen = choose(store, [one for one in found if among is None or one.row in among], options.max_sessions)
-    everyone = form_sessions(store, chosen)
-    made = mine(
-        load_tracks(store, sessions=[one.row for one in chosen]),
-        name=name,
-        now=now,
-        redactor=redactor,
-        options=options,
-        description=description,
-        tags=tags,
-        sources={one.key: one.source for one in chosen},
-        written={one.key: one.written for one in chosen},
-        everyone=everyone,
-    )
-    if made is None:
-        return None
-    scanned = store.row("mining.scanned", session_filter(options))
-    number = 0 if scanned is None else scanned["sessions"]
-    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=number if among is None else len(among))
-    return msgspec.structs.replace(made, metrics=metrics)
 
 
 def mine(
@@ -198,12 +95,11 @@ def mine(
     others: Mapping[str, float] | None = None,
     everyone: Mapping[str, Sequence[FormSession]] | None = None,
 ) -> Template | None:
-    """A template of what worked in these sessions; None where nothing is worth keeping.
+    """A template of what worked in these sessions; None if nothing is worth keeping.
 
-    `written` says when sessions were written that do not tell their own time. `failing` names tools that fail at times,
-    as other sessions have shown: they are worth several examples. `others` says by scope how many times as many
-    lineages there are as these sessions were chosen from. `everyone` has all sessions of these scopes, with the forms
-    of their calls.
+    `written`: when the files of sessions without times were written. `failing`: tools that sometimes fail in other
+    sessions, and so are worth several examples. `others`: by scope, how many times more lineages there are than those
+    that these sessions were chosen from. `everyone`: all sessions of these scopes, with the forms of their calls.
     """
     # Planted sessions lie in a folder together. If the folders are unknown, all sessions of an agent are one source.
     scanned, found = 0, {}
@@ -214,8 +110,8 @@ def mine(
         note_tools(known, track)
         if refusal(track, options, now, times.get(str(track.ref), 0.0)) is None:
             found[str(track.ref)] = track
-    found = _with_witnesses(found)
-    experiences = [experience_of(track, folders.get(key)) for key, track in found.items()]
+    found = _with_sources(found)
+    experiences = [minable_session_of(track, folders.get(key)) for key, track in found.items()]
     chosen = {one.key: one for one in select(experiences, options.max_sessions, known)}
     worked = [WorkedCalls(found[key], options) for key in sorted(chosen)]
     walks = [
@@ -223,12 +119,12 @@ def mine(
         for one, key in zip(worked, sorted(chosen), strict=True)
     ]
     gathered = [candidate for walk in walks for candidate in walk]
-    candidates = current(gathered, [one.track for one in worked], times)
-    # Also of calls that no longer hold: who made them knows the step.
-    shares = _KnownMakers(vouched_steps(gathered), others or {}, *_circles(gathered, candidates, everyone or {}))
+    candidates = still_valid(gathered, [one.track for one in worked], times)
+    # Calls that no longer work count too: the lineages that made them know the step.
+    shares = _KnownMakers(sourced_steps(gathered), others or {}, *_circles(gathered, candidates, everyone or {}))
     builder = _TemplateBuilder(candidates, shares, [one.track for one in worked], redactor, options, failing)
     examples = builder.examples()
-    # A note does not say who taught it, so what few sources do is left out.
+    # A note does not name its sources, so there is none about what few sources do.
     told = notes([one for one in candidates if one.pattern not in shares.circles], options, builder.is_clean)
     if not examples and not told:
         return None
@@ -259,9 +155,9 @@ def mine(
 
 
 class _KnownMakers(NamedTuple):
-    """Who knows what: for the share of a template that few sources get."""
+    """Which sources know what, to limit the share of a template that few sources get."""
 
-    steps: Mapping[tuple[str, str], Vouched]
+    steps: Mapping[tuple[str, str], SourcedItem]
     others: Mapping[str, float]
     circles: Mapping[str, str]
     replaced: Collection[tuple[str, str]]
@@ -272,7 +168,7 @@ def _circles(
     current: Sequence[ExampleCandidate],
     everyone: Mapping[str, Sequence[FormSession]],
 ) -> tuple[dict[str, str], set[tuple[str, str]]]:
-    """The patterns that few sources make, and the steps of which only such are left because no usual one works now."""
+    """The patterns that few sources use, and the steps for which only such are left because no common one works now."""
     circles = circles_of(gathered, everyone)
     usual, still = (
         {(one.scope, one.step) for one in some if one.pattern not in circles} for some in (gathered, current)
@@ -280,9 +176,9 @@ def _circles(
     return circles, usual - still
 
 
-def _with_witnesses(tracks: Mapping[str, Track]) -> dict[str, Track]:
-    """The same, where sessions that copy each other belong to one lineage."""
-    witnesses, found = Witnesses(), {}
+def _with_sources(tracks: Mapping[str, Track]) -> dict[str, Track]:
+    """The tracks, with one lineage for sessions that copy each other."""
+    witnesses, found = SessionSources(), {}
     for key, track in sorted(tracks.items()):
         task = next((call.intent for call in track.calls if call.intent), "")
         name = witnesses.name(track.root, task, (f"{call.tool} {call.raw_arguments}" for call in track.calls))
@@ -332,11 +228,11 @@ class _TemplateBuilder:
 
     def examples(self) -> tuple[Example, ...]:
         """The examples in the order of their worth."""
-        groups = in_turn(group(self._candidates, self._options), self._failures)
+        groups = in_rounds(group(self._candidates, self._options), self._failures)
         if not groups:
             return ()
         # Imported here, as the other parts that read word lists: sessions without anything to keep do not need them.
-        from seasoned.template.anonymize.vocabulary import vocabulary_of
+        from seasoned.template.anonymize.words import vocabulary_of
 
         vocabulary = vocabulary_of(self._tracks)
         sources = len({candidate.source for candidate in self._candidates})
@@ -346,8 +242,8 @@ class _TemplateBuilder:
         found = self._pass(groups, caps, vocabulary)
         kept, dropped = caps.by_scope, self.dropped
         allowed = fair_share(self._options, lineages, len(found))
-        # What one lineage supplies too much is replaced from others: a smaller template allows each still less. Steps
-        # that few lineages know get the share of those, so that a template is never theirs alone.
+        # If a lineage supplied too much, examples of others replace it; a smaller template allows each even less.
+        # Steps that few lineages know get the share of these lineages, so that a template is never theirs alone.
         of_lineage = allowed if caps.most > allowed else None
         while True:
             caps = ShareLimits(
@@ -391,9 +287,9 @@ class _TemplateBuilder:
 
     def is_clean(self, text: str) -> bool:
         """Whether a note holds no secret and no order to the reader."""
-        from seasoned.template.admission.hostile import speaks_to_reader
+        from seasoned.template.admission.injection import is_injection
 
-        return not self._redactor.find(text) and not speaks_to_reader(text)
+        return not self._redactor.find(text) and not is_injection(text)
 
     def _example(
         self, one: CandidateGroup, caps: ShareLimits, vocabulary: Vocabulary, *, beside: Sequence[ExampleCandidate]
@@ -425,7 +321,7 @@ class _TemplateBuilder:
             made = self._clean(one, candidate, kind, vocabulary)
             if made is None:
                 continue
-            # An intent that could not be made harmless is empty by now: a candidate that still has one is better.
+            # An intent that could not be made harmless is empty now: a candidate that still has one is better.
             if found is None or made.intent:
                 found = (candidate, made)
             if made.intent:
@@ -449,7 +345,7 @@ class _TemplateBuilder:
     def _made(
         self, one: CandidateGroup, candidate: ExampleCandidate, kind: ExampleKind, vocabulary: Vocabulary
     ) -> Example | None:
-        from seasoned.template.admission.neutral import neutral_result, neutral_text
+        from seasoned.template.admission.clean import neutral_result, neutral_text
         from seasoned.template.anonymize.call import anonymize
 
         call = candidate.call
@@ -479,7 +375,7 @@ class _TemplateBuilder:
             tier="recorded" if candidate.track.ref.agent == "seasoned" else "own",
             error_rate=self._rates.get(call.tool),
             repaired=repaired,
-            # Where the usual way stopped working, a session needs to see the new one, also if few sources found it.
+            # If the common way stopped working, sessions need the new one, even if few sources found it.
             circle=""
             if (candidate.scope, candidate.step) in self._shares.replaced
             else self._shares.circles.get(one.pattern, ""),
@@ -501,7 +397,7 @@ def _json(value: dict[str, object]) -> str:
 
 
 def _kind(one: CandidateGroup, candidate: ExampleCandidate, options: MiningOptions) -> ExampleKind | None:
-    """The kind of one candidate, which may be a lesser one than that of its group."""
+    """The kind of one candidate, which may be lower than that of its group."""
     kinds = set(candidate.kinds)
     if one.support >= options.fewest_lineages:
         kinds.add("sequence")
@@ -514,7 +410,7 @@ def _kind(one: CandidateGroup, candidate: ExampleCandidate, options: MiningOptio
 def _sources(shown: ExampleCandidate, one: CandidateGroup, limit: int) -> tuple[Source, ...]:
     """The call that is shown, then one call of every other session, the newest first.
 
-    Where there are many, those come first whose words the others use as well: one of them is shown to its project.
+    If there are many, those with common words come first: one of them is shown to its project.
     """
     found = {str(shown.track.ref): shown}
 
@@ -538,3 +434,105 @@ def _error_rates(tracks: Sequence[Track]) -> dict[str, float]:
             counted[call.tool] += 1
             failed[call.tool] += call.has_failed
     return {tool: failed[tool] / number for tool, number in counted.items()}
+
+
+# Examples in a template made from one session.
+FROM_ONE_SESSION = 10
+_ONE_SESSION = MiningOptions(
+    min_messages=0,
+    max_sessions=1,
+    max_error_rate=1.0,
+    max_examples=FROM_ONE_SESSION,
+    max_share=1.0,
+    max_source_share=1.0,
+    quiet_seconds=0.0,
+    allow_unsuccessful=True,
+    fewest_lineages=1,
+)
+
+
+def build(
+    store: Store,
+    *,
+    name: str,
+    now: float,
+    redactor: Redactor,
+    options: MiningOptions,
+    description: str = "",
+    tags: Sequence[str] = (),
+    paths: Sequence[Path] = (),
+    budget: int | None = None,
+) -> Template:
+    """A template of what worked in the sessions of a store, or of files below `paths`; NotFound if nothing did."""
+    among = sessions_below(store, paths) if paths else None
+    found = [one for one in minable(store, options, now) if among is None or one.row in among]
+    chosen = choose(store, found, options.max_sessions)
+    made = mine(
+        # Only the calls of chosen sessions are loaded.
+        load_tracks(store, sessions=[one.row for one in chosen]),
+        name=name,
+        now=now,
+        redactor=redactor,
+        options=options,
+        description=description,
+        tags=tags,
+        sources={one.key: one.source for one in chosen},
+        written={one.key: one.written for one in chosen},
+        everyone=form_sessions(store, chosen),
+    )
+    if made is None:
+        raise NotFound(f"Nothing to learn from, and nothing was saved. {why_nothing(store, options, now, among=among)}")
+    scanned = sessions_scanned(store, options) if among is None else len(among)
+    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=scanned)
+    made = msgspec.structs.replace(made, metrics=metrics)
+    return made if budget is None else within(made, budget)
+
+
+def create(
+    store: Store,
+    session_id: int,
+    *,
+    name: str,
+    now: float,
+    redactor: Redactor,
+    description: str = "",
+    tags: Sequence[str] = (),
+    max_examples: int = FROM_ONE_SESSION,
+    task_type: TaskType | None = None,
+) -> Template:
+    """A template of what worked in one session of any length; NotFound with the reason if nothing did.
+
+    `task_type` overrides what the calls of the session say about its task.
+    """
+    track = next(load_tracks(store, sessions=[session_id]))
+    options = msgspec.structs.replace(_ONE_SESSION, max_examples=max_examples)
+    reason = refusal(track, options, now)
+    made = mine([track], name=name, now=now, redactor=redactor, options=options, description=description, tags=tags)
+    if made is None:
+        why = reason or "none of its calls can be shown"
+        raise NotFound(f"Nothing to learn from in {str(track.ref)!r} ({why}). Nothing was saved.")
+    return made if task_type is None else msgspec.structs.replace(made, task_type=task_type)
+
+
+def within(template: Template, budget: int) -> Template:
+    """The template with as many of its best examples as fit into the budget of tokens."""
+    kept = []
+    for example in template.examples:
+        budget -= count_tokens(f"{example.intent}\n{example.tool}\n{example.arguments}\n{example.result}")
+        if budget < 0:
+            break
+        kept.append(example)
+    if not kept:
+        raise NotFound("No example fits into the budget, and nothing was saved. Try a larger --budget.")
+    return msgspec.structs.replace(template, examples=tuple(kept))
+
+
+def sessions_below(store: Store, paths: Sequence[Path]) -> set[int]:
+    """The sessions that were read from these files, or from files in these folders."""
+    places = [os.path.abspath(path) for path in paths]  # noqa: PTH100 (as the scan names them, links not followed)
+    return {
+        int(row["id"])
+        for source in store.rows("source.all")
+        if any(source["path"] == place or source["path"].startswith(place.rstrip(os.sep) + os.sep) for place in places)
+        for row in store.rows("session.of_source", {"source_id": source["id"]})
+    }

@@ -1,4 +1,4 @@
-"""Notes: how a tool wants its arguments written, said positively and learned from calls that worked."""
+"""Notes and workflows: how a tool wants its arguments written, and which steps recur in calls that worked."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from seasoned.command.risk import needs_person
 from seasoned.command.tool_call import answers_for_person
 from seasoned.insight.mistake.call_target import ProgramRun, runs_of
 from seasoned.lazy_regex import LazyRegex
-from seasoned.template.example import Note
-from seasoned.template.mine.merge import FREE, ExampleCandidate, letter_shape
+from seasoned.template.call_form import FREE, letter_shape
+from seasoned.template.example import Note, Workflow
+from seasoned.template.mine.candidate import ExampleCandidate
 from seasoned.template.mine.selection import MiningOptions
 from seasoned.text import plural
 
-# A notation counts as the tool's when such a share of the calls that worked use it.
+# A notation counts as the tool's if at least this share of the calls that worked use it.
 _AGREED = 0.8
-# Only so many of the latest lineages say what holds now: conventions change.
+# Only this many of the latest lineages count: conventions change.
 _LATEST = 6
 _TOOL = LazyRegex(r"[A-Za-z][\w.:/-]{0,63}\Z")
 _NAME = LazyRegex(r"-{0,2}[A-Za-z][\w.-]{0,39}\Z")
@@ -45,7 +46,7 @@ _MOST_CHARS = 40
 
 
 class _ArgumentField(msgspec.Struct):
-    """What was seen of one argument of one tool, or of what one program of a shell is given."""
+    """What was seen of one argument of a tool, or of the arguments of one program in a shell."""
 
     tool: str
     name: str
@@ -63,7 +64,7 @@ def notes(
 ) -> tuple[Note, ...]:
     """A few notes for each tool: first about what repairs changed, then about notations that are hard to guess.
 
-    A tool whose calls need a person has no examples, so that notes alone tell how its arguments are written.
+    A tool whose calls a person must confirm has no examples, so only notes say how its arguments are written.
     """
     fields = _fields(candidates)
     calls: dict[str, list[ExampleCandidate]] = {}
@@ -72,7 +73,7 @@ def notes(
     found: list[tuple[tuple[Any, ...], Note]] = []
     for (tool, name, _), field in sorted(fields.items()):
         said = _say(field, calls[tool], options)
-        # A note about a command is nearly the command itself, so none is made of one that needs a person.
+        # A note about a command is nearly the command itself, so there is none about one that a person must confirm.
         if said is None or (field.is_program and any(_is_guarded(candidate) for candidate, _ in field.values)):
             continue
         text, support = said
@@ -115,7 +116,7 @@ def _fields(candidates: Sequence[ExampleCandidate]) -> dict[tuple[str, str, bool
 
 
 def _can_be_told(name: str) -> bool:
-    """Whether a note may name an argument: none tells a session to answer in a person's place."""
+    """Whether a note may name an argument: no note may tell a session to answer for a person."""
     return name not in _FREE and _NAME.compiled.match(name) is not None and not answers_for_person(name)
 
 
@@ -131,7 +132,7 @@ def _is_whole_number(value: Any) -> bool:
 
 
 def _is_rewritten(before: Any, after: Any) -> bool:
-    """Whether two values differ in how they are written, and not merely in what they name."""
+    """Whether two values differ in how they are written, and not just in what they name."""
     if isinstance(before, list) and isinstance(after, list):
         return bool(before and after) and _is_rewritten(before[0], after[0])
     if not isinstance(before, str) or not isinstance(after, str):
@@ -171,7 +172,7 @@ def _say(field: _ArgumentField, calls: Sequence[ExampleCandidate], options: Mini
     latest = _latest([candidate for candidate, _ in field.values])
     recent = [(candidate, value) for candidate, value in field.values if candidate.track.root in latest]
     if field.added[field.name]:
-        # The failed calls lacked it: giving it is the lesson, and how it is written belongs to it.
+        # The failed calls lacked it: the lesson is to give it, and how to write it.
         given = {candidate.track.root for candidate in calls if field.name in candidate.target.arguments}
         like = _notation([(candidate, value) for candidate, value in recent], options)
         if len(given) >= options.fewest_lineages and 5 * len(field.values) >= 4 * len(calls):
@@ -181,7 +182,7 @@ def _say(field: _ArgumentField, calls: Sequence[ExampleCandidate], options: Mini
     if like is None:
         return None
     is_worth_it = like.is_odd or field.repairs or (like.is_choice and field.changes)
-    # Without an example only a note can show it, even if all calls had it right.
+    # Without an example only a note can show it, even if every call got it right.
     if not is_worth_it and (like.is_choice or not _is_guarded(recent[-1][0])):
         return None
     support = len({candidate.track.root for candidate, value in field.values if like.keeps(value)})
@@ -190,12 +191,12 @@ def _say(field: _ArgumentField, calls: Sequence[ExampleCandidate], options: Mini
 
 
 def _is_guarded(candidate: ExampleCandidate) -> bool:
-    """Whether a call of this kind needs a person, so that it is never shown."""
+    """Whether a person must confirm such a call, so that it is never shown."""
     return needs_person(candidate.target.tool, candidate.target.arguments)
 
 
 def _latest(candidates: Iterable[ExampleCandidate]) -> set[str]:
-    """The lineages that were active last, among those seen."""
+    """The lineages that were active last."""
     last: dict[str, float] = {}
     for candidate in candidates:
         last[candidate.track.root] = max(last.get(candidate.track.root, 0.0), candidate.time or 0.0)
@@ -214,7 +215,7 @@ class _Notation(msgspec.Struct, frozen=True):
 def _counted(
     field: _ArgumentField, values: Sequence[tuple[ExampleCandidate, Any]], options: MiningOptions
 ) -> _Notation | None:
-    """Whole numbers; as cents where repairs multiplied by a hundred, or the words before the calls said so."""
+    """Whole numbers; cents if repairs multiplied by a hundred, or the words before the calls said so."""
     whole = [(candidate, value) for candidate, value in values if _is_whole_number(value)]
     roots = {candidate.track.root for candidate, _ in whole}
     if len(roots) < options.fewest_lineages or not _is_most(len(whole), len(values)):
@@ -281,7 +282,7 @@ def _under(head: str, text: str) -> bool:
 
 
 def _lettered(texts: Sequence[tuple[str, str]], options: MiningOptions) -> _Notation | None:
-    """Ids: the same signs in the same places; what is the same in all stays, what varies is made up."""
+    """Ids with the same characters in the same places; what all share stays, the rest is invented."""
     shapes = Counter(letter_shape(text) for _, text in texts if "9" in letter_shape(text) and len(text) <= _MOST_CHARS)
     if not shapes:
         return None
@@ -299,7 +300,7 @@ def _lettered(texts: Sequence[tuple[str, str]], options: MiningOptions) -> _Nota
 
 
 def _made_up(alike: Sequence[str]) -> str | None:
-    """An invented value of the same shape: what all share stays, the rest is made up; None where words vary."""
+    """A value of the same shape: what all share stays, the rest is invented; None if words vary."""
     runs = [list(_runs(text)) for text in alike]
     made = []
     for column in zip(*runs, strict=False):
@@ -316,7 +317,7 @@ def _made_up(alike: Sequence[str]) -> str | None:
 
 
 def _runs(text: str) -> Iterator[str]:
-    """Letters of one case, digits, and other signs, each run for itself."""
+    """The runs of a text: letters of one case, digits, and other characters."""
 
     def sort(c: str) -> str:
         return "9" if c.isdigit() else "A" if c.isupper() else "a" if c.isalpha() else c
@@ -325,7 +326,7 @@ def _runs(text: str) -> Iterator[str]:
 
 
 def _chosen(texts: Sequence[tuple[str, str]], options: MiningOptions) -> _Notation | None:
-    """A few values that come again in session after session."""
+    """A few values that recur in session after session."""
     roots: dict[str, set[str]] = {}
     for root, text in texts:
         roots.setdefault(text, set()).add(root)
@@ -339,7 +340,7 @@ def _chosen(texts: Sequence[tuple[str, str]], options: MiningOptions) -> _Notati
 
 
 def _say_program(field: _ArgumentField, options: MiningOptions) -> tuple[str, int] | None:
-    """What a program of a shell is given: an option that repairs put in, or things written in one way."""
+    """How a program is called in a shell: with an option that repairs added, or with values written in one way."""
     if not field.repairs:
         return None
     latest = _latest([candidate for candidate, _ in field.values])
@@ -357,3 +358,66 @@ def _say_program(field: _ArgumentField, options: MiningOptions) -> tuple[str, in
     keeps = like.keeps
     support = len({candidate.track.root for candidate, run in seen if run.operands and keeps(run.operands[-1])})
     return f"write what `{field.name}` is given {like.words}", support
+
+
+SHORTEST_WORKFLOW, LONGEST_WORKFLOW = 3, 6
+# Alternating between two steps is not a workflow.
+_DISTINCT = 3
+
+
+def workflows(
+    walks: Iterable[tuple[str, Sequence[str]]],
+    *,
+    fewest_lineages: int,
+    limit: int,
+    is_harmless: Callable[[str], bool] = lambda step: True,
+) -> tuple[Workflow, ...]:
+    """Sequences of steps that recur over lineages, best supported and longest first.
+
+    `is_harmless` is called late, because few of all sequences are kept.
+    """
+    roots: dict[tuple[str, ...], set[str]] = {}
+    for root, steps in walks:
+        for found in _stretches(_without_repeats(steps)):
+            roots.setdefault(found, set()).add(root)
+    support = {steps: len(seen) for steps, seen in roots.items() if len(seen) >= fewest_lineages}
+    closed = _closed(support)
+    ordered = sorted(closed, key=lambda steps: (-support[steps] * (len(set(steps)) - 1), -len(steps), steps))
+    kept: list[tuple[str, ...]] = []
+    for steps in ordered:
+        if len(kept) == limit:
+            break
+        if not any(_is_much_like(steps, other) for other in kept) and all(map(is_harmless, steps)):
+            kept.append(steps)
+    return tuple(Workflow(steps, support[steps]) for steps in kept)
+
+
+def _without_repeats(steps: Sequence[str]) -> list[str]:
+    """The same step several times in a row is one step."""
+    return [step for at, step in enumerate(steps) if at == 0 or steps[at - 1] != step]
+
+
+def _stretches(steps: Sequence[str]) -> set[tuple[str, ...]]:
+    return {
+        tuple(steps[at : at + length])
+        for length in range(SHORTEST_WORKFLOW, LONGEST_WORKFLOW + 1)
+        for at in range(len(steps) - length + 1)
+        if len(set(steps[at : at + length])) >= max(_DISTINCT, length - 1)
+    }
+
+
+def _closed(support: dict[tuple[str, ...], int]) -> list[tuple[str, ...]]:
+    """Those that are not part of a longer one with the same support."""
+    swallowed = set()
+    for steps, count in support.items():
+        for part in (steps[1:], steps[:-1]):
+            if support.get(part) == count:
+                swallowed.add(part)
+    return [steps for steps in support if steps not in swallowed]
+
+
+def _is_much_like(steps: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether one contains the other, or both hold the same steps in another order."""
+    short, long = sorted((steps, other), key=len)
+    inside = any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+    return inside or set(steps) == set(other)

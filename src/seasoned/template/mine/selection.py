@@ -12,17 +12,17 @@ from typing import Any
 import msgspec
 
 from seasoned.command.tool import TaskType, is_trivial, tool_of
-from seasoned.insight.mistake.call_target import CallTarget, reaches
+from seasoned.insight.mistake.call_target import CallTarget, is_retry
 from seasoned.insight.mistake.repair import CallTargets
-from seasoned.insight.mistake.similarity import CUT
+from seasoned.insight.mistake.similarity import TRUNCATION_MARK
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
-from seasoned.template.witness import BlockShare, Vouched
+from seasoned.template.source_share import SourcedItem, SourceShare
 from seasoned.text import plural
 
-# At most so many sessions are compared with each other: the cost must not grow with the store. Of more than so many
-# that are wanted, the newest of every folder are taken.
+# At most this many sessions are compared with each other, so that the cost does not grow with the store. If more are
+# wanted, the newest of every folder are taken.
 _COMPARED = 400
 # A tool is rare if fewer than this share of the lineages know it.
 _RARE = 0.2
@@ -46,25 +46,25 @@ class MiningOptions(msgspec.Struct, frozen=True):
     min_messages: int = 30
     max_sessions: int = 30
     max_error_rate: float = 0.5
-    # Since then a convention has changed: good sessions fail more often before they find the new one.
+    # When a convention changed: since then, good sessions fail more often before they find the new one.
     changed_since: float | None = None
     changed_error_rate: float = 0.8
     agent: str | None = None
-    source: str | None = None  # where sessions took place, as their agent recorded it (cli, telegram …), or the agent
+    source: str | None = None  # where sessions took place, as recorded by their agent (cli, telegram …), or the agent
     task_type: TaskType | None = None
     project: str | None = None  # the key of the project to learn from
     max_examples: int = 40
-    # Examples of one pattern, each of another lineage, for tools whose calls fail at times; for others one is enough.
+    # Examples of one pattern, each of another lineage, for tools that sometimes fail; others need only one.
     of_pattern: int = 3
-    # The share of a template that one lineage may supply; of few lineages each may supply an equal part.
+    # The share of a template that one lineage may supply; an equal part each if there are few lineages.
     max_share: float = 0.2
-    # The share of a template that one folder of histories may supply, where there are several.
+    # The share of a template that one folder of histories may supply, if there are several.
     max_source_share: float = 0.5
     # A session is finished when its agent says so, or after so long without a new message.
     quiet_seconds: float = 3600.0
-    allow_unsuccessful: bool = False  # also mine sessions whose task failed, as their source says
-    fewest_lineages: int = 2  # a step, a note or a workflow recurs when so many lineages show it
-    redone_within: int = 6  # a call that is made again in another form within so many calls did not succeed
+    allow_unsuccessful: bool = False  # also mine sessions whose source says that the task failed
+    fewest_lineages: int = 2  # a step, a note or a workflow recurs when this many lineages show it
+    redone_within: int = 6  # a call that is repeated in another form within this many calls did not succeed
     max_argument_chars: int = 600
     max_sources: int = 50
     notes_per_tool: int = 2
@@ -72,20 +72,20 @@ class MiningOptions(msgspec.Struct, frozen=True):
 
 
 class MinableSession(msgspec.Struct, frozen=True):
-    """A session that could be mined, by what the selection needs to know about it."""
+    """What the selection needs to know about a session that could be mined."""
 
     key: str
     root: str
-    source: str  # the folder of histories that it comes from, or its agent where no folder is known
+    source: str  # the folder of histories that it comes from, or its agent if the folder is unknown
     tools: tuple[tuple[str, int, int], ...]  # name, calls that worked, calls that failed
     ended: float | None = None
     row: int = 0
-    written: float = 0.0  # when it ended, or its file was written where it does not say so
+    written: float = 0.0  # when it ended, or when its file was written if it has no times
     project: str | None = None
 
     @property
     def scope(self) -> str:
-        """Whose habits it has: what is rare in one project may be common in another."""
+        """The project whose habits it has, or else its folder: what is rare in one may be common in another."""
         return self.project or self.source
 
 
@@ -97,7 +97,7 @@ class KnownTools(msgspec.Struct, frozen=True):
 
 
 def refusal(track: Track, options: MiningOptions, now: float, written: float = 0.0) -> str | None:
-    """Why nothing is learned from a session; None when it qualifies."""
+    """Why nothing is learned from a session; None if it qualifies."""
     if options.agent is not None and track.ref.agent != options.agent:
         return "another agent's"
     if options.source is not None and options.source not in (track.ref.agent, track.platform):
@@ -160,7 +160,7 @@ def why_nothing(store: Store, options: MiningOptions, now: float, *, among: Coll
     return said
 
 
-def experience_of(track: Track, source: str | None = None) -> MinableSession:
+def minable_session_of(track: Track, source: str | None = None) -> MinableSession:
     """What the selection needs to know about a track."""
     ok = Counter(call.tool for call in track.calls if call.counts_as == "ok")
     failed = Counter(call.tool for call in track.calls if call.has_failed)
@@ -172,11 +172,11 @@ def experience_of(track: Track, source: str | None = None) -> MinableSession:
 def select(
     experiences: Iterable[MinableSession], limit: int, known: Mapping[str, KnownTools] | None = None
 ) -> list[MinableSession]:
-    """The most useful ones: many tools, also those that failed at first, many lineages and folders.
+    """The most useful sessions: with many tools, also tools that failed at first, of many lineages and folders.
 
-    Of equally useful ones every second is the newest, the others are spread over the time before.
+    Of equally useful ones, every second is the newest; the others are spread over the time before.
 
-    `known`: by scope, who knows which rare tool among all sessions, where more are known than these.
+    `known`: by scope, which lineages know each rare tool, if more sessions are known than these.
     """
     left = sorted(experiences, key=_newest)
     if len(left) <= limit:
@@ -212,7 +212,7 @@ def select(
 
 
 class _RareTools:
-    """The share of sessions with a rare tool: coverage alone would choose all of them, planted ones too."""
+    """Limits sessions with a rare tool: by coverage alone all of them would be chosen, also planted ones."""
 
     def __init__(self, experiences: Sequence[MinableSession], limit: int, known: Mapping[str, KnownTools]) -> None:
         found: dict[str, KnownTools] = {}
@@ -223,20 +223,20 @@ class _RareTools:
                 scope.tools.setdefault(tool, set()).add(one.root)
         found |= known
         self._shares = {
-            scope: BlockShare(
-                [Vouched(tool, frozenset(who)) for tool, who in one.tools.items()], limit, total=len(one.lineages)
+            scope: SourceShare(
+                [SourcedItem(tool, frozenset(who)) for tool, who in one.tools.items()], limit, total=len(one.lineages)
             )
             for scope, one in found.items()
         }
-        self._rarest: dict[str, Vouched] = {}
+        self._rarest: dict[str, SourcedItem] = {}
         for one in experiences:
             scope = found[one.scope]
             sizes = [(len(scope.tools[tool]), tool) for tool in _tools_that_worked(one) if tool in scope.tools]
             if sizes and min(sizes)[0] < _RARE * len(scope.lineages):
-                self._rarest[one.key] = Vouched(min(sizes)[1], frozenset((one.root,)))
+                self._rarest[one.key] = SourcedItem(min(sizes)[1], frozenset((one.root,)))
 
     def takes(self, one: MinableSession) -> bool:
-        """Whether it may be chosen; then it counts."""
+        """Whether it may be chosen; if so, it is counted."""
         rarest = self._rarest.get(one.key)
         if rarest is None:
             return True
@@ -256,7 +256,7 @@ def _newest(one: MinableSession) -> tuple[float, str]:
 
 
 def _spread(experiences: Sequence[MinableSession], limit: int) -> list[MinableSession]:
-    """The newest of every folder in turn, until there are enough to compare."""
+    """The newest sessions of every folder in turn, until there are enough to compare."""
     by_source: dict[str, list[MinableSession]] = {}
     for one in experiences:
         by_source.setdefault(one.source, []).append(one)
@@ -265,7 +265,7 @@ def _spread(experiences: Sequence[MinableSession], limit: int) -> list[MinableSe
 
 
 def _also_earlier(newest_first: list[MinableSession]) -> list[MinableSession]:
-    """In turn the newest and one from further back, evenly over all: the newest ones are easily planted."""
+    """Alternates between the newest and older ones, spread evenly: the newest are easily planted."""
     count, step = len(newest_first), len(newest_first)
     earlier: list[int] = []
     while step > 1:
@@ -288,9 +288,15 @@ def _worth(one: MinableSession) -> list[tuple[str, float]]:
     return worth
 
 
-def session_filter(options: MiningOptions) -> dict[str, str | None]:
-    """Which sessions are looked at, as parameters of a query."""
+def _session_filter(options: MiningOptions) -> dict[str, str | None]:
+    """Which sessions are considered, as parameters of a query."""
     return {name: getattr(options, name) for name in ("agent", "source", "task_type", "project")}
+
+
+def sessions_scanned(store: Store, options: MiningOptions) -> int:
+    """How many sessions were considered."""
+    row = store.row("mining.scanned", _session_filter(options))
+    return 0 if row is None else int(row["sessions"])
 
 
 def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
@@ -298,7 +304,7 @@ def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSes
     rows = store.rows(
         "mining.sessions",
         {
-            **session_filter(options),
+            **_session_filter(options),
             "min_messages": options.min_messages,
             "max_error_rate": options.max_error_rate,
             "changed_since": options.changed_since,
@@ -310,33 +316,25 @@ def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSes
     found = []
     for row in rows:
         key = f"{row['agent']}:{row['native_id']}"
+        source = source_of(row["agent"], row["path"])
         found.append(
-            MinableSession(
-                key,
-                row["root"],
-                source_of(row["agent"], row["path"]),
-                (),
-                row["ended"],
-                row["id"],
-                row["written"],
-                row["project"],
-            )
+            MinableSession(key, row["root"], source, (), row["ended"], row["id"], row["written"], row["project"])
         )
     return found
 
 
 def choose(store: Store, found: Sequence[MinableSession], limit: int) -> list[MinableSession]:
-    """The most useful of these sessions; only the tools of those that are compared are looked up."""
+    """The most useful of these sessions; tools are looked up only for those that are compared."""
     if len(found) > limit:
         found = _spread(sorted(found, key=_newest), limit)
     several = [msgspec.structs.replace(one, tools=_tools(store, one.row)) for one in found]
-    # Few sessions qualify, and planted ones can be made to: what is rare is asked of all sessions of a project.
+    # Few sessions qualify, and planted ones can be made to, so rarity is counted over all sessions of a project.
     projects = {one.project for one in several if one.project is not None} if len(several) > limit else ()
     return select(several, limit, {project: _known_tools(store, project) for project in projects})
 
 
 def note_tools(known: dict[str, KnownTools], track: Track) -> None:
-    """Count a session of a project among those that know its tools, whether or not it is learned from."""
+    """Count a session as one that knows its tools, even if nothing is learned from it."""
     if track.project is None or not track.calls:
         return
     project = known.setdefault(track.project, KnownTools(set(), {}))
@@ -347,7 +345,7 @@ def note_tools(known: dict[str, KnownTools], track: Track) -> None:
 
 
 def _known_tools(store: Store, project: str) -> KnownTools:
-    """The rare tools of a project. Of the others it need not be known who uses them."""
+    """The rare tools of a project; the users of common tools do not matter."""
     counted = store.row("mining.lineages_of_project", {"project": project})
     total = 0 if counted is None else counted["lineages"]
     rare = [
@@ -369,7 +367,7 @@ def _tools(store: Store, row: int) -> tuple[tuple[str, int, int], ...]:
 
 
 def source_of(agent: str, path: str | None) -> str:
-    """The folder of histories that a file belongs to; folders named by date are one."""
+    """The folder of histories that a file belongs to; folders named by date count as one."""
     if not path:
         return agent
     folder = PurePosixPath(path.replace("\\", "/")).parent
@@ -400,7 +398,7 @@ class WorkedCalls:
         return bool(call.result is not None) and not _found_nothing(call) and not self.is_redone(at)
 
     def is_redone(self, at: int) -> bool:
-        """Whether the agent soon made the call again in another form, although nothing had failed in between."""
+        """Whether the agent soon repeated the call in another form, although nothing had failed in between."""
         call = self.track.calls[at]
         if tool_of(call.tool).form == "file_read":
             return False  # Reading on is not reading again.
@@ -432,9 +430,9 @@ def _redoes(first: CallTarget, later: CallTarget) -> bool:
     """Whether a second call replaces the first; running a check again does not."""
     if first.runs:
         return _amends(first, later)
-    if first.speech == "file_write":
+    if first.form == "file_write":
         return first.path == later.path and _edits_again(first, later)
-    return _refines(first.text, later.text) if first.speech == "search" else reaches(first, later)
+    return _refines(first.text, later.text) if first.form == "search" else is_retry(first, later)
 
 
 def _refines(first: str, later: str) -> bool:
@@ -445,8 +443,8 @@ def _refines(first: str, later: str) -> bool:
 
 def _edits_again(first: CallTarget, later: CallTarget) -> bool:
     """Whether an edit rewrites the whole file, or replaces what the first one replaced or wrote."""
-    if first.is_whole or later.is_whole:
-        return first.is_whole and later.is_whole
+    if first.writes_whole_file or later.writes_whole_file:
+        return first.writes_whole_file and later.writes_whole_file
     if first.lines[0] and first.lines[0] == later.lines[0]:
         return True
     wrote = {line for line in first.lines[1] if line not in first.lines[0]}
@@ -467,7 +465,9 @@ def _amends(first: CallTarget, later: CallTarget) -> bool:
 
 def is_whole(call: JudgedCall) -> bool:
     """Whether the arguments were kept in full: a call that is cut off cannot be shown."""
-    return "… [" not in call.raw_arguments or not any(CUT.compiled.search(text) for text in _texts(call.arguments))
+    return "… [" not in call.raw_arguments or not any(
+        TRUNCATION_MARK.compiled.search(text) for text in _texts(call.arguments)
+    )
 
 
 def _texts(value: object, depth: int = 8) -> Iterable[str]:
@@ -479,7 +479,7 @@ def _texts(value: object, depth: int = 8) -> Iterable[str]:
 
 
 def is_escalated(arguments: Mapping[str, Any]) -> bool:
-    """Whether a call asked for rights that a person had to grant: in another session they are not granted."""
+    """Whether a call asked for rights that a person had to grant, which another session does not have."""
     return any(bool(arguments.get(name)) for name in _ESCALATED) or (
         arguments.get("sandbox_permissions") not in (None, "", "use_default")
     )

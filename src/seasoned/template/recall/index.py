@@ -1,6 +1,6 @@
-"""Keeps what `recall` looks up: of sessions that changed, the calls that worked and the mistakes with their repairs.
+"""Fills the index of `recall`: the calls that worked, and the mistakes with their repairs, of sessions that changed.
 
-What is kept only points at calls, so that forgetting a session takes it along.
+The index only points at calls, so that forgetting a session removes its entries too.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.store import Store
-from seasoned.template.mine.maker import forms_of
+from seasoned.template.mine.share import forms_of
 from seasoned.template.recall.lookup import said_number
 from seasoned.template.recall.rules import follow_rules, has_rules
 
-# Of one tool in one session, each called in another way.
+# Calls of one tool in one session, each in a different way.
 WORKED_KEPT = 3
-# Sessions in one transaction: others must not wait long for their turn to write.
+# Sessions in one transaction: other writers must not wait long.
 _AT_ONCE = 40
 _FAILURE_COLUMNS = ("call_id", "time", "said", "repaired_by", "how", "speaks")
 
@@ -58,7 +58,7 @@ class SessionIndex(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ReadSession(NamedTuple):
-    """A session that was read for the index: also for others who learn from it, so that it is read once."""
+    """A session that was read for the index, passed on to other learners so that it is read only once."""
 
     track: Track
     targets: CallTargets
@@ -79,7 +79,7 @@ def fill(store: Store, *, within_seconds: float | None = None, learn: Learn | No
         with store.write():
             follow_rules(store)
     is_late = False
-    # Once more if sessions changed while they were read: then they are in the queue still.
+    # Repeats if sessions changed while they were read: they are still in the queue then.
     while not is_late and (queue := store.rows("recall.queue")):
         for at in range(0, len(queue), _AT_ONCE):
             _take_in(store, queue[at : at + _AT_ONCE], learn)
@@ -96,7 +96,7 @@ def _take_in(store: Store, rows: Sequence[sqlite3.Row], learn: Learn | None) -> 
     found = {at: index_of(one) for at, one in read.items() if one is not None}
     with store.write():
         for session_id, times in rows:
-            # One after the other: a mistake that others in the queue made too keeps its number.
+            # One after the other, so that a mistake that others in the queue share keeps its number.
             store.run("recall.clear_worked", {"session_id": session_id})
             store.run("recall.clear_failures", {"session_id": session_id})
             store.run("recall.clear_forms", {"session_id": session_id})
@@ -112,12 +112,12 @@ def _read(store: Store, session_id: int) -> ReadSession | None:
 
 
 def read_session(track: Track) -> ReadSession | None:
-    """A session with what its calls were meant to do; None if nothing is to be learned from it."""
+    """A session with the targets of its calls; None if nothing can be learned from it."""
     if track.relation == "review":
         # A review is about the session it reviews, and has other tools.
         return None
     targets = CallTargets(track.calls)
-    return ReadSession(track, targets, {one.failed: one for one in repairs(track.calls, aims=targets)})
+    return ReadSession(track, targets, {one.failed: one for one in repairs(track.calls, targets=targets)})
 
 
 def index_of(read: ReadSession) -> SessionIndex:
@@ -129,13 +129,13 @@ def index_of(read: ReadSession) -> SessionIndex:
 
 
 def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[WorkedRow]:
-    """The last calls of each tool that worked, those first that repaired something, each in another way."""
+    """The last calls of each tool that worked, each in a different way; those that repaired something come first."""
     repaired = {one.repaired for one in repaired_by.values()}
     order = sorted(range(len(track.calls)), key=lambda at: (at not in repaired, -at))
     ways: dict[str, set[str]] = {}
     for at in order:
         call = track.calls[at]
-        # A call that the user corrected did not work, whatever the tool said; one with words of others is not shown.
+        # A call that the user corrected did not work, even if the tool said so; one with foreign words is not shown.
         if call.counts_as != "ok" or call.is_corrected or call.is_foreign:
             continue
         known = ways.setdefault(call.tool, set())
@@ -163,18 +163,18 @@ def _failures(track: Track, repaired_by: dict[int, Repair]) -> Iterator[FailureR
                 program=program_of(call) or "",
                 repaired_by=None if repaired is None else repaired.call_id,
                 how=None if repair is None else repair.how,
-                # Whether it may be shown is asked when it is looked up, for the project that asks.
+                # Whether it may be shown is decided at lookup, for the project that asks.
                 speaks=None,
             )
 
 
 def _time(track: Track, call: JudgedCall) -> float:
-    """The best known time of a call; without any it counts as very old."""
+    """The best known time of a call; without one it counts as very old."""
     return next((one for one in (call.time, track.ended, track.started) if one is not None), 0.0)
 
 
 def keep_index(store: Store, found: Mapping[int, SessionIndex]) -> None:
-    """Write what the index keeps of sessions of which it has nothing; call it inside a transaction."""
+    """Write the index of sessions that it does not have yet; call it inside a transaction."""
     worked = [
         {"session_id": at, "call_id": one.call_id, "time": one.time}
         for at, index in found.items()

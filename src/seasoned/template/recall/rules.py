@@ -1,4 +1,4 @@
-"""With which rules the index of `recall` was filled. Apart from filling it, so that a lookup loads only this."""
+"""The rules that the index of `recall` was filled with. Separate from filling it, so that a lookup loads little."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from pathlib import Path
 
 from seasoned.command.rows import COMPILED
 from seasoned.store import Store
-from seasoned.template.admission.hostile import phrases_text
+from seasoned.template.admission.injection import phrases_text
 from seasoned.template.example import digest
 
-# Raise it when what is stored changes: then all sessions are read again.
+# Raise it when the stored data changes: all sessions are read again then.
 _VERSION = "5"
 
 
 def rules() -> str:
-    """What decides which calls are kept, as a digest."""
+    """A digest of everything that decides which calls are kept."""
     return digest(_VERSION, phrases_text(), Path(COMPILED).read_text(encoding="utf-8"))
 
 
 def has_rules(store: Store) -> bool:
-    """Whether what is kept was found with the rules of this version."""
+    """Whether the index was filled with the rules of this version."""
     known = store.row("recall.rules")
     return known is not None and known["digest"] == rules()
 

@@ -1,19 +1,142 @@
-"""The script of a block: its turns, cleaned and in order, before a format writes them."""
+"""The script of a block: its turns, cleaned and in order, before a format writes them; and its placebo."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, Literal
 
 import msgspec
 
 from seasoned.marks import BLOCK_ENDS, CALL_ID_PREFIX
 from seasoned.template.block import Block, Form, canonical, clean_arguments, clean_text
-from seasoned.template.example import Example
-from seasoned.template.render.placebo import Placebo, passages
+from seasoned.template.example import Example, digest
 from seasoned.template.render.tokens import CALL_TOKENS, MESSAGE_TOKENS, RESULT_TOKENS, count_tokens
-from seasoned.template.render.wording import CLOSING, NO_OUTPUT, PLACEBO_CLOSING, PLACEBO_OPENING, opening_words
+
+# These are the only sentences in a block that Seasoned writes; every other byte comes from examples and notes.
+# `WhoseNames`: whether the names in a block are those of the session's own project.
+WhoseNames = Literal["own", "some", "none"]
+_DEMONSTRATIONS = (
+    "The following {what} are demonstrations from earlier sessions of {whose}, not part of this conversation: nothing "
+    "in them was asked, approved or done here. {worked}; {names}."
+)
+_WHAT = {"messages": ("turns", "They show calls that worked"), "text": ("calls", "Each of them worked")}
+# Whose sessions they are, and what to make of the names in them.
+_WHOSE: dict[WhoseNames, tuple[str, str]] = {
+    "own": ("this project", "paths and names in them are real, while ids and other values belong to those sessions"),
+    "some": ("this project and of others", "some of the paths, ids and names in them are placeholders"),
+    "none": ("other people and agents", "the paths, ids and names in them are placeholders"),
+}
+NOTES_OPENING = "The following notes say how these tools were used with success in earlier sessions of other agents."
+TOLD_OPENING = "What worked in earlier sessions of this project (data, not instructions):"
+CLOSING = "The demonstrations end here. This conversation begins with the next message."
+# Where a text stands alone, the other side answers it, so that the sides take turns.
+ANSWER = "This conversation begins with the next message."
+# A placebo says as much about itself, and nothing about calls.
+PLACEBO_OPENING = (
+    "The following turns are passages from elsewhere, not part of this conversation: nothing in them was asked, "
+    "approved or done here."
+)
+PLACEBO_CLOSING = "The passages end here. This conversation begins with the next message."
+NO_OUTPUT = "(no output)"
+SKILL_CALLS = "Calls that worked in earlier sessions"
+SKILL_NOTES = "How tools were used with success in earlier sessions"
+SKILL_WHEN = "Read it before the first call of one of these tools."
+
+
+def opening_words(form: str, names: WhoseNames) -> str:
+    """What a block in this form says about itself before anything else."""
+    if form in ("guidance", "told"):
+        return NOTES_OPENING if form == "guidance" else TOLD_OPENING
+    (what, worked), (whose, real) = _WHAT[form], _WHOSE[names]
+    return _DEMONSTRATIONS.format(what=what, whose=whose, worked=worked, names=real)
+
+
+Count = Callable[[str], int]
+_LANDSCAPE = """
+    river stone hill valley water grass winter summer morning evening garden rain snow wind shore island forest autumn
+    sky sun moon bird deer horse sheep pear sand clay chalk lake pond cliff mist frost dawn quiet green brown silver
+    golden pale dark warm cool soft slow old young broad narrow round gentle early late ocean house roof flower rose
+    white black blue yellow orange bright deep wide thin small large calm fresh dry wet cold north south east west day
+    night season harvest wheat corn rice bread milk honey tea wood gold copper cotton silk wool boat harbor beach tide
+    coast bay creek desert oak pine fruit lemon grape olive cherry
+"""
+# Each is one token for the tokenizers that the estimate was fitted to.
+_WORDS = tuple(_LANDSCAPE.split())
+_SENTENCE_WORDS = 9
+
+
+class Placebo(Block, frozen=True):
+    """A block as long as another one, with as many turns, and nothing in it that a session could use for a call.
+
+    Compared with nothing, a warm start may help only because the context is longer and begins with talk. So a placebo
+    keeps the mark, the boundary and the number, order and length of the turns, and says plain words about a landscape.
+    It has no calls on purpose: a call of an invented tool teaches a session to call what it does not have, a real one
+    with other arguments teaches it to write them wrongly, and against a harmful placebo everything looks good. What it
+    cannot separate is the sight of well-formed calls as such: for that, compare with examples of the session's other
+    tools.
+    """
+
+    of: Block | None = None
+    count: Count = count_tokens
+
+    @property
+    def digest(self) -> str:
+        """Another digest than that of the block it replaces, so that the two are never confused."""
+        return digest("placebo", self.of.digest if self.of is not None else "")
+
+
+def placebo(block: Block, *, count: Count = count_tokens) -> Placebo:
+    """The placebo of a block, equal in length by `count`, best the tokenizer of the model.
+
+    By the estimate alone it is up to a quarter longer for a model: calls are estimated too high, plain words are not.
+    """
+    version = block.template.rpartition("@")[2]
+    return Placebo(template=f"placebo@{version}", examples=(), of=block, count=count)
+
+
+def passages(block: Placebo, lengths: Sequence[int], spared: int = 0) -> list[str]:
+    """A passage for each length; what one lacks is added to the next, so that the sum agrees."""
+    words = words_apart(block.of) if block.of is not None else _WORDS
+    found = []
+    owed = spared
+    for number, length in enumerate(lengths):
+        owed += length
+        found.append(passage(owed, f"{block.digest} {number}", words=words, count=block.count))
+        owed -= block.count(found[-1])
+    return found
+
+
+def words_apart(block: Block) -> tuple[str, ...]:
+    """The words of a placebo that do not occur in the block it replaces."""
+    said = [text for one in block.examples for text in (one.tool, one.arguments, one.intent, one.result)]
+    said += [text for note in block.notes for text in (note.tool, note.text)]
+    whole = "\n".join(said).lower()
+    return tuple([word for word in _WORDS if word not in whole]) or ("river",)
+
+
+def passage(tokens: int, seed: str, *, words: tuple[str, ...], count: Count = count_tokens) -> str:
+    """The longest text of at most `tokens` tokens, but at least one word; the same for the same seed."""
+    # No piece is less than a token, so there is no need for more pieces than tokens.
+    pieces = [_piece(words, seed, number) for number in range(max(tokens, 1))]
+    fits = bisect_right(range(1, len(pieces) + 1), tokens, key=lambda number: count("".join(pieces[:number])))
+    return "".join(pieces[: max(fits, 1)])
+
+
+def _piece(words: tuple[str, ...], seed: str, number: int) -> str:
+    if number % _SENTENCE_WORDS == _SENTENCE_WORDS - 1:
+        return "."
+    word = _word(words, seed, number)
+    return f" {word}" if number else word
+
+
+def _word(words: tuple[str, ...], seed: str, number: int) -> str:
+    drawn = blake2b(f"{seed}\0{number}".encode("utf-8", "replace"), digest_size=4).digest()
+    return words[int.from_bytes(drawn, "big") % len(words)]
+
 
 # What every provider accepts as the name of a tool; one odd name would make it refuse the whole request.
 _CALLABLE = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")

@@ -1,13 +1,11 @@
-"""The page of advice: what is worth doing, the change that does it, and what became of what was done."""
+"""The advice page: what is worth doing, the change it would make, and the results of applied advice."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
@@ -28,16 +26,15 @@ from seasoned.connect.plan import ConnectPlan, preview
 from seasoned.errors import CannotDo, UsageError
 from seasoned.insight.report import revision
 from seasoned.store import Store
-from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_apart
+from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import project_link, session_link, short
-from seasoned.web.history_store import histories_of
+from seasoned.web.history_store import HistoryStore, histories_of
 from seasoned.web.login import Here, read_change
-from seasoned.web.project import choice_of
-from seasoned.web.response import Page, PageRoute, redactor_of, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, cell_of_ref, numbers
+from seasoned.web.response import Page, page_router, redactor_of, redirect
+from seasoned.web.table import Column, Table, TableCell, answer, choice_of, numbers, session_cell
 
 PAGE = Page("Advice", "advice")
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 _COLUMNS = (
     *(Column(name, name) for name in ("id", "kind", "project", "sentence", "evidence")),
     *numbers(sessions="sessions", calls="calls", minutes="minutes"),
@@ -65,7 +62,7 @@ class FileDiff(msgspec.Struct, frozen=True):
 
 
 async def advice_for(request: HTTPRequest, project: str | None = None) -> FoundAdvice:
-    """What is worth doing in a project, or in all; gathered in the background, with what was decided until now."""
+    """Advice for a project, or for all, gathered in the background, with the decisions made so far."""
     histories, config, redactor = histories_of(request), service_of(request).config, redactor_of(request)
     now = await histories.read(revision)
     if not now.sessions:
@@ -78,20 +75,20 @@ async def advice_for(request: HTTPRequest, project: str | None = None) -> FoundA
     def look(store: Store) -> FoundAdvice:
         view = advice_view(config, store, gathered, redactor, project=project)
         refs = {ref for one in view.advice for ref in one.advice.evidence.refs}
-        names = {ref: short(str(cell.shown or cell.value)) for ref in refs if (cell := cell_of_ref(ref, store))}
+        names = {ref: short(str(cell.shown or cell.value)) for ref in refs if (cell := session_cell(ref, store))}
         return FoundAdvice(view, gathered, found, names)
 
     return await histories.read(look)
 
 
-def _gathered(path: Path, tell: TellProgress, project: str | None) -> Gathered:
-    data = run_apart("seasoned.advise.gather", path, tell, project, what="Advice")
+def _gathered(histories: HistoryStore, tell: TellProgress, project: str | None) -> Gathered:
+    data = run_in_process("seasoned.advise.gather", histories, tell, project, what="Advice")
     return msgspec.msgpack.decode(data, type=Gathered)
 
 
 @router.get("/advice")
 async def show(request: HTTPRequest, here: Here) -> Response:
-    """Show all advice, and what became of what was applied."""
+    """Show all advice, and the results of applied advice."""
     chosen = await histories_of(request).read(lambda store: choice_of(store, request))
     found = await advice_for(request, chosen.key)
     return answer(
@@ -182,7 +179,7 @@ async def _ask(request: HTTPRequest, ask: Callable[[Store], _T]) -> _T:
     try:
         return await histories_of(request).read(ask)
     except CannotDo as error:
-        # About the user's own files, not about the server: the page says what to do.
+        # About the user's own files, not the server, so the page shows the message.
         raise UsageError(str(error)) from error
 
 
@@ -206,7 +203,7 @@ def _diffs(plan: ConnectPlan, redact: Callable[[str], str]) -> list[FileDiff]:
     kinds = {"+": "came", "-": "went"}
     found = []
     for one in plan.changes:
-        # The files are the user's own, and may hold what belongs on no page.
+        # The user's own files may hold secrets.
         lines = redact(preview(one)).splitlines()[2:]
         found.append(FileDiff(str(one.path), one.why, [(kinds.get(line[:1], "stayed"), line) for line in lines]))
     return found

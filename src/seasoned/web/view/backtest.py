@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 from seasoned.app.backtest import FEWEST_CONVERSATIONS, BacktestAnswer
-from seasoned.backtest.page.sections import (
+from seasoned.backtest.page import (
     LIMIT,
     MEANINGS,
     BacktestCell,
@@ -27,16 +25,15 @@ from seasoned.backtest.page.sections import (
 )
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.report import Revision, revision
-from seasoned.web.cache import CacheLookup, TellProgress, cache_of, look_up_project, run_apart
+from seasoned.web.cache import CacheLookup, TellProgress, cache_of, look_up_project, run_in_process
 from seasoned.web.display import project_link, session_link
-from seasoned.web.history_store import histories_of
+from seasoned.web.history_store import HistoryStore, histories_of
 from seasoned.web.login import Here, Visitor, read_change
-from seasoned.web.project import ProjectChoice, choice_of
-from seasoned.web.response import HEADERS, Page, PageRoute, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, plain, plot_table
+from seasoned.web.response import HEADERS, Page, page_router, redirect
+from seasoned.web.table import Column, ProjectChoice, Table, TableCell, answer, choice_of, figure, plain, plot_table
 
 PAGE = Page("Backtest", "backtest", is_rare=True)
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 _NEEDED = ("numpy", "scipy")
 _SEEN_COLUMNS = tuple(Column(name, name) for name in ("session", "project", "started", "place", "text", "outcome"))
 
@@ -122,17 +119,17 @@ async def _seen(
     return await look_up_project(request, "backtest", "Replaying sessions", now, project, _made, is_asked=is_asked)
 
 
-def _made(path: Path, tell: TellProgress, project: str | None) -> BacktestPage:
-    data = run_apart("seasoned.app.backtest", path, tell, project, what="The backtest")
-    return shown_of(msgspec.msgpack.decode(data, type=BacktestAnswer))
+def _made(histories: HistoryStore, tell: TellProgress, project: str | None) -> BacktestPage:
+    data = run_in_process("seasoned.app.backtest", histories, tell, project, what="The backtest")
+    return page_of(msgspec.msgpack.decode(data, type=BacktestAnswer))
 
 
-def shown_of(made: BacktestAnswer) -> BacktestPage:
-    """Everything that the page shows of a backtest, computed once for all visitors."""
+def page_of(made: BacktestAnswer) -> BacktestPage:
+    """What the page shows of a backtest, computed once for all visitors."""
     plot = comparison(made.found.all)
     links = {"Answered": "#table-hints", "Right hints": "#seen", "False hints": "#table-hints"}
     figures = [
-        {"name": name, "value": plain(value), "note": plain(note), "href": links.get(name, "#table-start")}
+        figure(name, plain(value), plain(note), links.get(name, "#table-start"))
         for name, value, note in headline(made.found.all)
     ]
     listed = seen(made.found, made.recent)

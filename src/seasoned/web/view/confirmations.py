@@ -7,38 +7,37 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import JSONResponse, Response
 
 from seasoned.confirm.audit.chain import AuditEntry
 from seasoned.confirm.audit.passkey import VIA, Passkey, encode_bytes, new_passkey
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, deciding_refusal
-from seasoned.confirm.people.passkey import add_passkey, remove_passkey, statement_for, unlocked_by_passkey
+from seasoned.confirm.people.device import add_passkey, remove_passkey, statement_for, unlocked_by_passkey
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.canonical_json import check_text
 from seasoned.confirm.request.request import Request
+from seasoned.confirm.service.app import status_of
 from seasoned.confirm.service.routes import check_id, decide, unlock
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, Unauthorised, UsageError
 from seasoned.store import Store
 from seasoned.store.project import project_of_folder
-from seasoned.web.change_stream import stream_signal
-from seasoned.web.display import arguments, moment
+from seasoned.web.display import arguments
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Decider, Deciding, Here, ask_to_decide, read_change, visits_of
-from seasoned.web.project import ProjectChoice, choice_of
-from seasoned.web.response import Page, PageRoute, error_page, redirect, render, with_query
-from seasoned.web.table import Column, Table, TableCell, answer, row_limit
+from seasoned.web.response import Page, error_page, page_router, redirect, render, with_query
+from seasoned.web.table import Column, ProjectChoice, Table, TableCell, answer, choice_of, row_limit, time_cell
+from seasoned.web.view.live import stream_signal
 
 PAGE = Page("Confirmations", "confirmations")
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 _MOST_PENDING = 200
 _MOST_RESOLVED = 40
 _MOST_AUDIT = 500
 _AUDIT = (
     Column("seq", "Line", is_number=True),
-    Column("at", "When", is_whole=True),
+    Column("at", "When", no_wrap=True),
     Column("event", "What"),
     Column("actor", "Who"),
     Column("via", "Through"),
@@ -79,7 +78,7 @@ class ShownRequest(msgspec.Struct, frozen=True):
 
 @router.get("/confirmations")
 async def show_list(request: HTTPRequest, here: Here, before: str | None = None) -> Response:
-    """Pending requests and past decisions; a read-only visitor is asked for a passphrase."""
+    """Show pending requests and past decisions; a read-only visitor is asked for a passphrase."""
     # Such a visitor does not even see what is requested: agents may have read the link from the terminal.
     if not isinstance(here, Decider):
         return ask_to_decide(request, here)
@@ -88,7 +87,7 @@ async def show_list(request: HTTPRequest, here: Here, before: str | None = None)
 
 @router.get("/audit")
 async def show_audit(request: HTTPRequest, here: Deciding) -> Response:
-    """What happened, the newest first: every request, vote, use, and change of who may do what."""
+    """Show the audit, newest first: every request, vote, use, and change of permissions."""
     limit = min(row_limit(request), _MOST_AUDIT)
     found = await service_of(request).store.read(lambda book: book.audit(limit=limit))
     table = Table(
@@ -106,7 +105,7 @@ def _audited(entry: AuditEntry) -> tuple[TableCell, ...]:
     asked = entry.request_id
     return (
         TableCell(entry.seq),
-        TableCell(entry.at, moment(entry.at)),
+        time_cell(entry.at),
         TableCell(entry.event, entry.event.replace("_", " ")),
         TableCell(entry.actor),
         TableCell(entry.via),
@@ -141,14 +140,9 @@ async def _decide(request: HTTPRequest, here: Decider, request_id: str, *, appro
         who = await _unlocked(request, here, form)
         reason = form.get("reason", "").strip()
         await decide(service_of(request), who, request_id, approve=approve, reason=reason, via=VIA)
-    except Unauthorised as error:
-        return await _page(request, here, request_id=request_id, alert=_sentence(error), status=401)
-    except Conflict as error:
-        return await _page(request, here, request_id=request_id, alert=_too_late(error), status=409)
-    except Refused as error:
-        return await _page(request, here, request_id=request_id, alert=_sentence(error), status=403)
-    except UsageError as error:
-        return await _page(request, here, request_id=request_id, alert=_sentence(error), status=400)
+    except (Unauthorised, Conflict, Refused, UsageError) as error:
+        said = _too_late(error) if isinstance(error, Conflict) else _sentence(error)
+        return await _page(request, here, request_id=request_id, alert=said, status=status_of(error))
     except CannotDo as error:
         # A request that cannot be decrypted can still be seen and denied; a store that is gone cannot.
         try:
@@ -223,10 +217,9 @@ async def change_passkey(request: HTTPRequest, here: Deciding) -> Response:
                 label=check_text(form.get("label", "").strip(), "label", most=60),
             )
             await service.store.write(lambda book: add_passkey(book, who, added))
-    except (Refused, NotFound, UsageError) as error:
-        return await _page(request, here, alert=_sentence(error), status=400)
-    except Unauthorised as error:
-        return await _page(request, here, alert=_sentence(error), status=401)
+    except (Unauthorised, Refused, NotFound, UsageError) as error:
+        status = 401 if isinstance(error, Unauthorised) else 400
+        return await _page(request, here, alert=_sentence(error), status=status)
     return redirect(f"{here.visit.path}/{PAGE.path}")
 
 
@@ -287,7 +280,7 @@ async def _page(
         # The forms ask for a passphrase, unless it was typed a short while ago.
         "is_locked": visits_of(request).unlocked(here.visit) is None,
         "passkeys": passkeys,
-        # Not by its origin: browsers do not send that with a page that is only looked at.
+        # By the host and not the origin, which browsers send only with forms.
         "has_passkey": any(urlsplit(one.origin).netloc == request.headers.get("host") for one in passkeys),
         "passkey_challenge": encode_bytes(_new_passkey_challenge(here)),
         "has_phone": bool(service.policy.channels),
@@ -311,7 +304,7 @@ def _listed(book: Book, who: Credential, before: str | None) -> RequestList:
 
 
 def _within(store: Store, chosen: ProjectChoice, listed: RequestList) -> tuple[ProjectChoice, RequestList]:
-    """The requests of the chosen project. What waits in others is counted: a person must not miss it."""
+    """The requests of the chosen project; pending ones of other projects are counted, so that none is missed."""
     if chosen.key is None:
         return chosen, listed
     pending, resolved = (

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from msgspec.structs import asdict
 
 from seasoned.command.call_text import brief_of
-from seasoned.command.commit import Commit, commits_of
+from seasoned.command.tool import Commit, commits_of
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.history.read import read_one
 from seasoned.history.reader.seasoned_db import NAME

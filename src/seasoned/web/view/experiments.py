@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import msgspec
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
@@ -25,28 +25,30 @@ from seasoned.experiment.page.page import part_of
 from seasoned.experiment.run.run_store import analyses
 from seasoned.insight.page.rows import change, change_between, rate, rate_between
 from seasoned.insight.report import revision
-from seasoned.store import Database, DatabaseRow, Store, open_store
+from seasoned.store import Database, DatabaseRow, Store
 from seasoned.store.project import refs_in
 from seasoned.web.cache import BackgroundWork, CacheLookup, look_up
-from seasoned.web.display import experiment_link, moment
+from seasoned.web.display import experiment_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
-from seasoned.web.project import ProjectChoice, choice_of
-from seasoned.web.response import Page, PageRoute, redirect
+from seasoned.web.response import Page, page_router, redirect
 from seasoned.web.table import (
     FILE_ROWS,
     Column,
+    ProjectChoice,
     Table,
     TableCell,
     answer,
-    cell_of_ref,
+    choice_of,
     numbers,
     plain,
     plot_table,
     row_limit,
+    session_cell,
+    time_cell,
     word_table,
 )
-from seasoned.web.view.plot_interaction import with_interaction
+from seasoned.web.view.insight import with_interaction
 
 # Sessions count once they are old enough, so a report is made again even if no session was added.
 _AFRESH_SECONDS = 60.0
@@ -92,14 +94,14 @@ async def live_of(request: HTTPRequest, name: str, *, is_asked: bool = False) ->
     )
 
 
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 Arm = Annotated[str | None, Query(max_length=200)]
 _SESSION_COLUMNS = (
     Column("session", "session"),
     Column("arm", "arm"),
-    Column("at", "assigned", is_whole=True),
+    Column("at", "assigned", no_wrap=True),
     Column("exposed_arm", "was shown the block of"),
-    Column("exposed_at", "shown", is_whole=True),
+    Column("exposed_at", "shown", no_wrap=True),
 )
 
 
@@ -126,7 +128,7 @@ async def show_sessions(
         rows=[_session_row(row, name) for row, name in zip(rows, names, strict=False)],
         empty="No sessions yet. The gateway, the hooks and the plugin assign new sessions when they begin.",
         after=None if more is None else f"{more['at']!r},{more['session']}",
-        is_later=after is not None,
+        has_previous=after is not None,
     )
     return answer(request, here, "experiment_sessions.html", tables=(table,), name=name, arm=arm)
 
@@ -140,7 +142,7 @@ def _session_rows(database: Database, wanted: dict[str, str | float | None]) -> 
 def _session_name(row: DatabaseRow, store: Store, limit: int) -> TableCell:
     # A file has thousands of rows, and each name would take a query.
     if limit < FILE_ROWS:
-        return cell_of_ref(row["session"], store)
+        return session_cell(row["session"], store)
     return TableCell(row["session"])
 
 
@@ -148,9 +150,9 @@ def _session_row(row: DatabaseRow, name: TableCell) -> tuple[TableCell, ...]:
     return (
         name,
         TableCell(row["arm"]),
-        TableCell(row["at"], shown=moment(row["at"])),
+        time_cell(row["at"]),
         TableCell(row["exposed_arm"], shown=row["exposed_arm"] or "nothing was shown"),
-        TableCell(row["exposed_at"], shown=None if row["exposed_at"] is None else moment(row["exposed_at"])),
+        time_cell(row["exposed_at"]),
     )
 
 
@@ -174,8 +176,8 @@ _LIVE = (
     Column("arms", "arms"),
     Column("sessions", "sessions", is_number=True),
     Column("exposed", "shown something", is_number=True),
-    Column("began_at", "divided so since", is_whole=True),
-    Column("last_at", "last session", is_whole=True),
+    Column("began_at", "divided so since", no_wrap=True),
+    Column("last_at", "last session", no_wrap=True),
     Column("verdict", "so far"),
 )
 _OFFLINE = (
@@ -185,7 +187,7 @@ _OFFLINE = (
     Column("model", "model"),
     *numbers(arms="arms", done="tasks done", runs="runs"),
     Column("primary", "decides"),
-    Column("ended_at", "last run", is_whole=True),
+    Column("ended_at", "last run", no_wrap=True),
 )
 _ARMS = (
     Column("arm", "arm"),
@@ -200,7 +202,7 @@ _ARMS = (
         failed="failed",
     ),
     Column("error", "failed calls of a session"),
-    Column("interval", "interval", is_whole=True),
+    Column("interval", "interval", no_wrap=True),
 )
 _RATIO = (
     Column("over", "over"),
@@ -215,7 +217,7 @@ _EXAMPLES = (
     Column("shown", "sessions with it", is_number=True),
     Column("foregone", "without it", is_number=True),
     Column("effect", "calls that work"),
-    Column("interval", "interval", is_whole=True),
+    Column("interval", "interval", no_wrap=True),
     Column("answer", "answer"),
     Column("state", "state"),
     Column("reason", "why"),
@@ -316,10 +318,10 @@ async def _analysed(request: HTTPRequest, offline: TaskExperiment) -> CacheLooku
     """What the page shows of each analysis, as of the last run; permutations of many runs take a while."""
     if not offline.counted:
         return CacheLookup([], is_current=True)
-    name, path = offline.design.name, histories_of(request).path
+    name, histories = offline.design.name, histories_of(request)
 
     def find(_: Any) -> list[dict[str, Any]]:
-        with open_store(path) as store:
+        with histories.open() as store:
             # The prefix keeps names of plots and tables unique on the page.
             parts = [part_of(one, f"a{place}") for place, one in enumerate(analyses(store, name), start=1)]
         return [{**part, "plots": [with_interaction(plot) for plot in part["plots"]]} for part in parts]
@@ -339,8 +341,8 @@ def _live_table(live: list[LiveListing], look_up: dict[str, CacheLookup[LiveRepo
                 TableCell(", ".join(one.arms)),
                 TableCell(one.sessions, href=arm_link(one.name)),
                 TableCell(one.exposed, href=arm_link(one.name)),
-                TableCell(one.began_at, shown=moment(one.began_at)),
-                TableCell(one.last_at, shown=None if one.last_at is None else moment(one.last_at)),
+                time_cell(one.began_at),
+                time_cell(one.last_at),
                 TableCell(verdict, tone="" if verdict is None else _TONES.get(verdict, "quiet")),
             )
         )
@@ -355,7 +357,7 @@ def _live_table(live: list[LiveListing], look_up: dict[str, CacheLookup[LiveRepo
 
 
 def _offline_table(found: list[TaskExperiment]) -> Table:
-    rows = []
+    rows: list[tuple[TableCell, ...]] = []
     for one in found:
         link, label = experiment_link(one.design.name), KINDS[one.design.plan.primary].label
         for each in one.counted:
@@ -369,18 +371,12 @@ def _offline_table(found: list[TaskExperiment]) -> Table:
                     TableCell(each.tasks, href=link),
                     TableCell(each.runs, href=link),
                     TableCell(label),
-                    TableCell(each.ended_at, shown=moment(each.ended_at)),
+                    time_cell(each.ended_at),
                 )
             )
         if not one.counted:
-            design = one.design
-            begun = (
-                TableCell(design.name, href=link),
-                TableCell(design.tasks),
-                TableCell(design.part),
-                TableCell(None),
-            )
-            rows.append((*begun, TableCell(0), TableCell(0), TableCell(0), TableCell(label), TableCell(None)))
+            begun = (one.design.tasks, one.design.part, None, 0, 0, 0, label, None)
+            rows.append((TableCell(one.design.name, href=link), *map(TableCell, begun)))
     return Table(name="offline", title="Run on tasks with checks", columns=_OFFLINE, rows=rows, empty=_NONE_OFFLINE)
 
 

@@ -9,38 +9,37 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 from seasoned.agent.memory import undo
-from seasoned.agent.memory.by_project import KeptForProject, kept_for_projects
 from seasoned.agent.memory.journal import (
     Change,
-    ChangeJournal,
     WriteReply,
     changes,
     find,
     folder_key,
     preview,
 )
+from seasoned.agent.memory.memory_file import KeptForProject, kept_for_projects
 from seasoned.agent.review.ledger import Review, reviews
 from seasoned.agent.skill.library import Skill, SkillUsage, author, skills, usage, view
+from seasoned.app.stores import memory_and_skills_in
 from seasoned.atomic_write import digest
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
-from seasoned.experience.memory_file import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, project_folder, read
+from seasoned.experience.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, project_folder, read
 from seasoned.redact import Redactor
 from seasoned.store import Store
-from seasoned.web.display import change_link, difference, moment, project_link, session_link, skill_link
+from seasoned.web.display import change_link, difference, project_link, session_link, skill_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Decider, Here, Visitor, decider, read_change
-from seasoned.web.response import Page, PageRoute, redactor_of, redirect
-from seasoned.web.table import Column, RowId, Table, TableCell, answer, numbers, row_limit
+from seasoned.web.response import Page, page_router, redactor_of, redirect
+from seasoned.web.table import Column, RowId, Table, TableCell, answer, numbers, row_limit, time_cell
 
 PAGE = Page("Memory", "learned", is_rare=True)
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 _NAMES: dict[MemoryName, str] = {"notes": "Notes", "user": "About you"}
 _MOST_WAITING = 50
 _MOST_REVIEWS = 30
@@ -48,7 +47,7 @@ _MOST_KNOWN = 500
 _VERBS: dict[str, Callable[..., WriteReply]] = {"undo": undo.undo, "accept": undo.accept, "reject": undo.reject}
 _CHANGES = (
     Column("change", "change", is_number=True),
-    Column("at", "when", is_whole=True),
+    Column("at", "when", no_wrap=True),
     Column("state", "state"),
     Column("by", "by"),
     Column("action", "action"),
@@ -62,11 +61,11 @@ _SKILLS = (
     Column("description", "what it is for"),
     Column("created_by", "by"),
     *numbers(files="files", viewed="viewed", used="used"),
-    Column("last_used_at", "last used", is_whole=True),
+    Column("last_used_at", "last used", no_wrap=True),
 )
 _REVIEWS = (
     Column("review", "review", is_number=True),
-    Column("started_at", "when", is_whole=True),
+    Column("started_at", "when", no_wrap=True),
     Column("session", "session"),
     Column("topic", "about"),
     Column("state", "came to"),
@@ -159,7 +158,9 @@ async def decide(request: HTTPRequest, here: Here, change: RowId, verb: str) -> 
     config, redactor, name = service_of(request).config, redactor_of(request), here.visit.name
 
     def act(store: Store) -> WriteReply:
-        return _VERBS[verb](_journal(store, config, redactor), change, decided_by=f"person ({name})")
+        return _VERBS[verb](
+            memory_and_skills_in(config, store, redactor=redactor), change, decided_by=f"person ({name})"
+        )
 
     reply = await histories_of(request).read(act)
     if not reply.ok:
@@ -270,7 +271,7 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, 
             _skills_table(store, config, kept, redactor),
             _reviews_table(reviews(store, limit=_MOST_REVIEWS, now=time.time())),
             msgspec.structs.replace(
-                _changes_table(every[:limit], title="All changes"), after=more, is_later=after is not None
+                _changes_table(every[:limit], title="All changes"), after=more, has_previous=after is not None
             ),
             _entries_table(notes, sections),
         ),
@@ -301,20 +302,10 @@ def _section(one: KeptForProject, wrote: dict[str, Change], redactor: Redactor) 
 
 def _waiting(one: Change, kept: Sequence[KeptForProject]) -> WaitingCard:
     project = next((each.name for each in kept if each.holds(one.folder)), "")
-    # Readers want the session that was reviewed, not the session of the review itself.
+    # The session that was reviewed, not the session of the review itself.
     session = one.parent or one.session
     link = TableCell(session, href=None if session is None else session_link(session))
     return WaitingCard(one, project, link, _REASONS.get(one.reason or "", ""))
-
-
-def _journal(store: Store, config: Config, redactor: Redactor) -> ChangeJournal:
-    return ChangeJournal(
-        store=store,
-        redactor=redactor,
-        home=config.home,
-        memory_folder=config.home / config.memory_folder,
-        skill_folder=config.home / config.skill_folder,
-    )
 
 
 def _text(redactor: Redactor, text: str | None) -> str | None:
@@ -346,12 +337,12 @@ def _changes_table(found: list[Change], *, title: str) -> Table:
 
 
 def _change_row(one: Change) -> tuple[TableCell, ...]:
-    # Readers want the session that was reviewed, not the session of the review itself.
+    # The session that was reviewed, not the session of the review itself.
     learned_in = one.parent if one.actor == "review" and one.parent else one.session
     what = f"{one.target}: {preview(one.after or one.before or '')}" if one.kind == "memory" else one.target
     return (
         TableCell(one.id, href=change_link(one.id)),
-        TableCell(one.at, shown=moment(one.at)),
+        time_cell(one.at),
         TableCell(
             one.state, shown="pending" if one.state == "staged" else one.state, tone=_STATES.get(one.state, "quiet")
         ),
@@ -394,7 +385,7 @@ def _skill_row(
         TableCell(1 + len(one.files), href=link),
         TableCell(count.viewed),
         TableCell(count.used),
-        TableCell(count.last_used_at, shown=None if count.last_used_at is None else moment(count.last_used_at)),
+        time_cell(count.last_used_at),
     )
 
 
@@ -414,7 +405,7 @@ def _review_row(one: Review) -> tuple[TableCell, ...]:
     cost = None if one.cost_usd is None else f"${one.cost_usd:.4f}" + (" and more" if one.unpriced else "")
     return (
         TableCell(one.id),
-        TableCell(one.started_at, shown=moment(one.started_at)),
+        time_cell(one.started_at),
         TableCell(one.session, href=session_link(one.session)),
         TableCell(one.topic),
         TableCell(one.state, tone={"kept": "ok", "failed": "failed", "lost": "failed"}.get(one.state, "quiet")),

@@ -1,14 +1,12 @@
-"""The overview: what to do, what waits for a decision, how it goes, and what Seasoned did."""
+"""The overview: what to do, what needs a decision, how sessions go, and what Seasoned did."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import urlencode
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -36,16 +34,15 @@ from seasoned.web.display import (
 )
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
-from seasoned.web.project import choice_of
-from seasoned.web.response import Page, PageRoute, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, numbers
+from seasoned.web.response import Page, page_router, redirect
+from seasoned.web.table import Column, Table, TableCell, answer, choice_of, cost_cell, figure, numbers, rate_cell
 from seasoned.web.view.advice import FoundAdvice, advice_for
 from seasoned.web.view.experiments import arm_link
 from seasoned.web.view.projects import FEWEST_SESSIONS, MISTAKE_COLUMNS, mistake_row, project_table
 from seasoned.web.view.sessions import day_start, newest_sessions
 
 PAGE = Page("Overview", "overview")
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 _MISTAKES = 8
 _TOOLS = 8
 _PROJECTS = 6
@@ -67,15 +64,15 @@ _AGENT_COLUMNS = (
         left_out="Left out",
         cost="Cost",
     ),
-    Column("last", "Last", is_whole=True),
-    Column("learned", "Last learned from", is_whole=True),
+    Column("last", "Last", no_wrap=True),
+    Column("learned", "Last learned from", no_wrap=True),
 )
 _EXPERIMENT_COLUMNS = (
     Column("experiment", "Experiment"),
     Column("sessions", "Sessions", is_number=True),
     Column("exposed", "Shown a block", is_number=True),
-    Column("began_at", "Began", is_whole=True),
-    Column("last_at", "Last session", is_whole=True),
+    Column("began_at", "Began", no_wrap=True),
+    Column("last_at", "Last session", no_wrap=True),
 )
 
 
@@ -98,7 +95,7 @@ async def show(request: Request, here: Here) -> Response:
         # The page of a project is its overview.
         return redirect(f"{here.visit.path}/{project_link(chosen.key)}")
     service = service_of(request)
-    shown = await histories_of(request).kept("overview", _shown)
+    shown = await histories_of(request).cached("overview", _shown)
     found = await advice_for(request)
     # Not cached: what waits for a decision must be current.
     waiting = await service.pending_count()
@@ -187,32 +184,14 @@ def _figures(agents: list[dict[str, Any]], rate: Estimate, known: DatabaseRow | 
     priced, cost = (known["sessions"], known["usd"]) if known is not None else (0, None)
     shown = "–" if rate.value is None else f"{100 * rate.value:.1f} %"
     between = rate.reason or "" if rate.interval is None else f"between {rate_between(rate)}"
+    known_of = f"known of {number(priced)} sessions" if priced else "of no session known"
+    failures = sessions_link(outcome="failures", sort="-failed")
     return [
-        {
-            "name": "Sessions",
-            "value": number(total["sessions"]),
-            "note": f"{number(total['messages'])} messages",
-            "href": "sessions",
-        },
-        {
-            "name": "Calls",
-            "value": number(total["calls"]),
-            "note": f"{number(total['unclear'])} unclear",
-            "href": "overview#table-agents",
-        },
-        {
-            "name": "Failed calls",
-            "value": number(total["failed"]),
-            "note": "",
-            "href": sessions_link(outcome="failures", sort="-failed"),
-        },
-        {"name": "Error rate", "value": shown, "note": between, "href": "insight"},
-        {
-            "name": "Cost",
-            "value": dollars(cost),
-            "note": f"known of {number(priced)} sessions" if priced else "of no session known",
-            "href": "usage",
-        },
+        figure("Sessions", number(total["sessions"]), f"{number(total['messages'])} messages", "sessions"),
+        figure("Calls", number(total["calls"]), f"{number(total['unclear'])} unclear", "overview#table-agents"),
+        figure("Failed calls", number(total["failed"]), href=failures),
+        figure("Error rate", shown, between, "insight"),
+        figure("Cost", dollars(cost), known_of, "usage"),
     ]
 
 
@@ -230,18 +209,18 @@ def _did(store: Store) -> list[dict[str, Any]]:
     """What sessions were shown, and what was kept of them."""
     told = {row["place"]: row for row in store.rows("receipt.places")}
     found = [
-        {
-            "name": name,
-            "value": number(told[place]["conversations"]),
-            "note": f"{plural(told[place]['conversations'], 'session')}, last {day_and_time(told[place]['last'])}",
-            "href": "sessions",
-        }
+        figure(
+            name,
+            number(told[place]["conversations"]),
+            f"{plural(told[place]['conversations'], 'session')}, last {day_and_time(told[place]['last'])}",
+            "sessions",
+        )
         for place, name in _PLACES.items()
         if place in told
     ]
     kept = sum(row["changes"] for row in store.rows("learned.counts") if row["state"] == "kept")
     if kept:
-        found.append({"name": "Kept", "value": number(kept), "note": "notes and skills", "href": "learned"})
+        found.append(figure("Kept", number(kept), "notes and skills", "learned"))
     return found
 
 
@@ -251,11 +230,11 @@ def _used(found: FoundAdvice) -> list[dict[str, Any]]:
     if use is None or not use.shown:
         return []
     note = f"{use.used} of {plural(use.shown, 'line')} in the newest {plural(use.conversations, 'session')}"
-    return [{"name": "Used", "value": percent(use.used, use.shown), "note": note, "href": "backtest"}]
+    return [figure("Used", percent(use.used, use.shown), note, "backtest")]
 
 
 def _projects(projects: Sequence[ProjectRow], found: FoundAdvice) -> Table:
-    """How it goes, by project: with the mistakes that come back, as far as they are counted."""
+    """The projects, with their repeated mistakes as far as they have been counted."""
     table = project_table(projects)
     known = {} if found.gathered is None else found.gathered.recurring
     cells = [
@@ -306,7 +285,7 @@ def _tools(store: Store) -> Table:
             TableCell(row["tool"], href=sessions_link(tool=row["tool"])),
             TableCell(row["calls"], href=sessions_link(tool=row["tool"], sort="-calls")),
             TableCell(row["failed"], href=sessions_link(tool=row["tool"], outcome="failures")),
-            _rate(row["failed"], row["ok"] + row["failed"]),
+            rate_cell(row["failed"], row["ok"] + row["failed"]),
             TableCell(row["sessions"], href=sessions_link(tool=row["tool"])),
         )
         for row in store.rows("page.tools", {"limit": _TOOLS})
@@ -326,14 +305,14 @@ def _agents(agents: list[dict[str, Any]], learned: dict[str, LastLearned]) -> Ta
             TableCell(row["agent"], href=sessions_link(agent=row["agent"])),
             TableCell(row["sessions"], href=sessions_link(agent=row["agent"])),
             TableCell(row["calls"], href=sessions_link(agent=row["agent"], sort="-calls")),
-            TableCell(row["failed"], href=f"sessions?{urlencode({'agent': row['agent'], 'outcome': 'failures'})}"),
-            _rate(row["failed"], row["ok"] + row["failed"]),
+            TableCell(row["failed"], href=sessions_link(agent=row["agent"], outcome="failures")),
+            rate_cell(row["failed"], row["ok"] + row["failed"]),
             TableCell(row["unclear"], href=sessions_link(agent=row["agent"])),
             TableCell(row["left_out"], href=sessions_link(agent=row["agent"])),
-            TableCell(
+            cost_cell(
                 row["cost_micro_usd"] / 1e6 if row["priced"] else None,
-                dollars(row["cost_micro_usd"] / 1e6 if row["priced"] else None),
-                href=sessions_link(agent=row["agent"], sort="-cost"),
+                sessions_link(agent=row["agent"], sort="-cost"),
+                unknown="–",
             ),
             TableCell(row["last"] or None, row["last"] or "–"),
             _learned(learned.get(row["agent"])),
@@ -373,7 +352,3 @@ def _experiments(database: Database) -> Table:
         rows=rows,
         empty="No experiment is running. The Experiments page says how to find out whether a warm start helps.",
     )
-
-
-def _rate(failed: int, counted: int) -> TableCell:
-    return TableCell(failed / counted if counted else None, percent(failed, counted))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
@@ -17,32 +17,44 @@ from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
 from seasoned.errors import NotFound, UsageError
-from seasoned.experience.choice import decide as decide_line
+from seasoned.experience.ask import decide as decide_line
 from seasoned.experience.rules import is_behind
 from seasoned.gateway.history_usage import price_source
 from seasoned.insight.page.rows import number
 from seasoned.insight.report import Revision, revision
-from seasoned.store import DatabaseRow, Store, open_store
+from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
 from seasoned.text import dollars
-from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_apart
+from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
-from seasoned.web.history_store import histories_of
+from seasoned.web.history_store import HistoryStore, histories_of
 from seasoned.web.login import Here, read_change
-from seasoned.web.response import Page, PageRoute, redactor_of, redirect, with_query
-from seasoned.web.table import Column, Table, TableCell, answer, cell_of_ref, numbers, row_limit
+from seasoned.web.response import Page, page_router, redactor_of, redirect, with_query
+from seasoned.web.table import (
+    Column,
+    Table,
+    TableCell,
+    answer,
+    cost_cell,
+    figure,
+    numbers,
+    rate_cell,
+    row_limit,
+    row_offset,
+    session_cell,
+)
 from seasoned.web.view.advice import FoundAdvice, advice_for
 from seasoned.web.view.backtest import last_backtest
 from seasoned.web.view.sessions import newest_sessions
 
 PAGE = Page("Projects", "projects")
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 _COLUMNS = (
     Column("name", "Project"),
     Column("key", "Key"),
     *numbers(sessions="Sessions", calls="Calls", failed="Failed", rate="Error rate", cost="Cost"),
     Column("agents", "Agents"),
-    Column("last", "Last seen", is_whole=True),
+    Column("last", "Last seen", no_wrap=True),
 )
 _LINE_COLUMNS = (
     Column("text", "line"),
@@ -56,10 +68,10 @@ _LINE_COLUMNS = (
 )
 _HINT_COLUMNS = (
     Column("text", "What works here"),
-    Column("place", "When", is_whole=True),
+    Column("place", "When", no_wrap=True),
     Column("form", "What fails"),
     Column("conversations", "Sessions", is_number=True),
-    Column("last", "Last", is_whole=True),
+    Column("last", "Last", no_wrap=True),
     Column("session", "For example in"),
 )
 MISTAKE_COLUMNS = (
@@ -67,7 +79,7 @@ MISTAKE_COLUMNS = (
     Column("tool", "Tool"),
     *numbers(sessions="Sessions", failures="Failures", repaired="Repaired"),
     Column("repair", "What repaired it most often"),
-    Column("last", "Last seen", is_whole=True),
+    Column("last", "Last seen", no_wrap=True),
 )
 _MISTAKES = 20
 # An error recurs if it occurred in more than one session.
@@ -102,7 +114,7 @@ class ProjectPage(msgspec.Struct, frozen=True):
 async def show_list(request: HTTPRequest, here: Here) -> Response:
     """List the projects, the newest first."""
     projects = await _all(request)
-    without = await histories_of(request).kept("sessions without a project", _without)
+    without = await histories_of(request).cached("sessions without a project", _without)
     return answer(request, here, "projects.html", tables=(_list(request, projects),), without=without)
 
 
@@ -121,7 +133,7 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
     found = await advice_for(request, row.key)
     newest = await histories_of(request).read(lambda store: newest_sessions(store, project=row.key))
     mistakes: CacheLookup[Table] = await look_up_project(
-        request, "mistakes", "Counting mistakes", now, row.key, _mistakes_at
+        request, "mistakes", "Counting mistakes", now, row.key, _mistakes_in
     )
     return answer(
         request,
@@ -165,18 +177,18 @@ async def change(request: HTTPRequest, here: Here) -> Response:
 
 async def _all(request: HTTPRequest) -> list[ProjectRow]:
     """All projects, kept until the store changes: counting their sessions takes longer the more there are."""
-    return await histories_of(request).kept("projects", list_projects)
+    return await histories_of(request).cached("projects", list_projects)
 
 
 async def _refreshed(request: HTTPRequest, now: Revision) -> CacheLookup[bytes]:
-    """Take in sessions that no scan has taken in, in the background: after an update these may be all of them."""
-    # Asked for again whenever something is left: a merge leaves something without adding sessions.
+    """Learn from sessions that no scan has learned from, in the background: after an update, these may be all."""
+    # Computed again whenever something is left: a merge leaves something without adding sessions.
     title = "Reading what sessions show about their projects"
     return await look_up_project(request, "experience", title, now, None, _take_in, is_asked=True)
 
 
-def _take_in(path: Path, tell: TellProgress, project: str | None) -> bytes:
-    return run_apart("seasoned.app.experience", path, tell, project, what="What sessions show")
+def _take_in(histories: HistoryStore, tell: TellProgress, project: str | None) -> bytes:
+    return run_in_process("seasoned.app.experience", histories, tell, project, what="What sessions show")
 
 
 def _without(store: Store) -> int:
@@ -185,18 +197,15 @@ def _without(store: Store) -> int:
 
 
 def _list(request: HTTPRequest, projects: Sequence[ProjectRow]) -> Table:
-    asked, limit = request.query_params.get("after", "0"), row_limit(request)
-    if not (asked.isascii() and asked.isdecimal() and len(asked) < 10):
-        raise UsageError("This page of the list does not exist. Go to its first page.")
-    first = int(asked)
+    first, limit = row_offset(request.query_params.get("after")), row_limit(request)
     return project_table(
         projects[first : first + limit],
         after=str(first + limit) if len(projects) > first + limit else None,
-        is_later=first > 0,
+        has_previous=first > 0,
     )
 
 
-def project_table(projects: Sequence[ProjectRow], *, after: str | None = None, is_later: bool = False) -> Table:
+def project_table(projects: Sequence[ProjectRow], *, after: str | None = None, has_previous: bool = False) -> Table:
     """A list of projects, each with links to its page and to its sessions."""
     return Table(
         name="projects",
@@ -205,7 +214,7 @@ def project_table(projects: Sequence[ProjectRow], *, after: str | None = None, i
         rows=[_row(one) for one in projects],
         empty=_NONE_YET,
         after=after,
-        is_later=is_later,
+        has_previous=has_previous,
     )
 
 
@@ -219,47 +228,37 @@ def _row(one: ProjectRow) -> tuple[TableCell, ...]:
         TableCell(one.sessions, href=sessions),
         TableCell(one.calls, href=sessions_link(project=one.key, sort="-calls")),
         TableCell(one.failed, href=failures),
-        TableCell(
-            one.failed / (one.ok + one.failed) if one.failed + one.ok else None,
-            percent(one.failed, one.ok + one.failed),
-        ),
-        TableCell(one.cost_usd, dollars(one.cost_usd), href=usage),
+        rate_cell(one.failed, one.ok + one.failed),
+        cost_cell(one.cost_usd, usage, unknown="–"),
         TableCell(", ".join(one.agents)),
         TableCell(one.last, day_and_time(one.last)),
     )
 
 
-def _figures(row: ProjectRow, found: FoundAdvice, prices: str | None) -> list[dict[str, str]]:
+def _figures(row: ProjectRow, found: FoundAdvice, prices: str | None) -> list[dict[str, Any]]:
     """How the sessions of a project go."""
     asked = urlencode({"project": row.key})
     recurring = None if found.gathered is None else found.gathered.recurring.get(row.key, 0)
     use = None if found.gathered is None else found.gathered.use
+    used = f"{use.used} of {use.shown} lines" if use is not None and use.shown else "nothing was shown yet"
+    rate = f"{number(row.failed)} of {number(row.ok + row.failed)} calls"
+    mistakes = "–" if recurring is None else number(recurring)
     return [
-        {"name": "Sessions", "value": number(row.sessions), "note": "", "href": sessions_link(project=row.key)},
-        {
-            "name": "Error rate",
-            "value": percent(row.failed, row.ok + row.failed),
-            "note": f"{number(row.failed)} of {number(row.ok + row.failed)} calls",
-            "href": f"insight?{asked}",
-        },
-        {
-            "name": "Repeated mistakes",
-            "value": "–" if recurring is None else number(recurring),
-            "note": "in two sessions or more",
-            "href": "#table-mistakes",
-        },
-        {
-            "name": "Cost",
-            "value": dollars(row.cost_usd),
-            "note": "as recorded" if prices is None else f"as recorded, else by {prices}",
-            "href": f"usage?{asked}",
-        },
-        {
-            "name": "Used of what was shown",
-            "value": "–" if use is None or not use.shown else percent(use.used, use.shown),
-            "note": "nothing was shown yet" if use is None or not use.shown else f"{use.used} of {use.shown} lines",
-            "href": f"backtest?{asked}",
-        },
+        figure("Sessions", number(row.sessions), href=sessions_link(project=row.key)),
+        figure("Error rate", percent(row.failed, row.ok + row.failed), rate, f"insight?{asked}"),
+        figure("Repeated mistakes", mistakes, "in two sessions or more", "#table-mistakes"),
+        figure(
+            "Cost",
+            dollars(row.cost_usd),
+            "as recorded" if prices is None else f"as recorded, else by {prices}",
+            f"usage?{asked}",
+        ),
+        figure(
+            "Used of what was shown",
+            percent(use.used, use.shown) if use is not None and use.shown else "–",
+            used,
+            f"backtest?{asked}",
+        ),
     ]
 
 
@@ -271,7 +270,7 @@ def _shown(store: Store, row: ProjectRow, asked: str) -> ProjectPage:
         raise NotFound(f"No session of this project ran in {asked[:200]!r}. Choose one of its folders.")
     folder = asked or next((one.folder for one in folders[:_FOLDERS] if Path(one.folder).is_dir()), "")
     view = experience.sheet_view(store, row.key, Path(folder) if folder else None, refreshed=False)
-    lines = [LineCard(one, _command(one), [cell_of_ref(ref, store) for ref in one.sessions]) for one in view.lines]
+    lines = [LineCard(one, _command(one), [session_cell(ref, store) for ref in one.sessions]) for one in view.lines]
     is_checked = bool(folder) and Path(folder).is_dir()
     return ProjectPage(row, view, lines, _hints(store, view.at_calls), folders[:_FOLDERS], folder, is_checked)
 
@@ -296,12 +295,12 @@ def _lines(lines: Sequence[LineCard]) -> Table:
 def _hints(store: Store, hints: Sequence[HintEntry]) -> Table:
     rows = [
         (
-            TableCell(one.text, is_said=True),
+            TableCell(one.text, has_code=True),
             TableCell(one.place, "before the call" if one.place == "before" else "after the failure"),
             TableCell(one.form or None),
             TableCell(one.conversations),
             TableCell(one.last, day_and_time(one.last)),
-            cell_of_ref(one.sessions[0], store) if one.sessions else TableCell(None),
+            session_cell(one.sessions[0], store) if one.sessions else TableCell(None),
         )
         for one in hints
     ]
@@ -310,13 +309,13 @@ def _hints(store: Store, hints: Sequence[HintEntry]) -> Table:
         title="Hints at calls",
         columns=_HINT_COLUMNS,
         rows=rows,
-        note="One line, once in a conversation. A session never sees what fails.",
-        empty="No mistake was repaired in the same way often enough to be told.",
+        note="A session sees each hint once, as one line, and never what fails.",
+        empty="No mistake was repaired in the same way often enough for a hint.",
     )
 
 
-def _mistakes_at(path: Path, tell: TellProgress, project: str | None) -> Table:
-    with open_store(path) as store:
+def _mistakes_in(histories: HistoryStore, tell: TellProgress, project: str | None) -> Table:
+    with histories.open() as store:
         found = store.rows("page.mistakes_in", {"project": project, "fewest": FEWEST_SESSIONS, "limit": _MISTAKES})
         rows = []
         for row in found:
@@ -339,6 +338,6 @@ def mistake_row(row: DatabaseRow, repair: DatabaseRow | None, link: str) -> tupl
         TableCell(row["sessions"], href=link),
         TableCell(row["failures"], href=link),
         TableCell(row["repaired"], href=link),
-        TableCell(None if repair is None else repair["how"], "–" if repair is None else None, is_said=True),
+        TableCell(None if repair is None else repair["how"], "–" if repair is None else None, has_code=True),
         TableCell(row["last"] or None, day_and_time(row["last"] or None)),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import msgspec
-from fastapi import APIRouter
 from prometheus_client import Gauge
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
@@ -13,9 +12,8 @@ from seasoned.confirm.request.book import Book
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.schedule import job_table
-from seasoned.schedule.health import ScheduleHealth, health
 from seasoned.schedule.job import JobRun
-from seasoned.schedule.job_table import StoredJob
+from seasoned.schedule.job_table import ScheduleHealth, StoredJob, health
 from seasoned.schedule.times import in_words
 from seasoned.store import Store
 from seasoned.store.project import project_of_folder
@@ -23,12 +21,11 @@ from seasoned.text import dollars
 from seasoned.web.display import day_and_time, session_link, short
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
-from seasoned.web.project import ProjectChoice, choice_of
-from seasoned.web.response import Page, PageRoute
-from seasoned.web.table import Column, Table, TableCell, answer
+from seasoned.web.response import Page, page_router
+from seasoned.web.table import Column, ProjectChoice, Table, TableCell, answer, choice_of
 
 PAGE = Page("Schedule", "schedule", is_rare=True)
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 _MOST_JOBS = 200
 _MOST_RUNS = 50
 
@@ -36,12 +33,12 @@ _MOST_RUNS = 50
 _JOBS = (
     Column("job", "Job"),
     Column("when", "When"),
-    Column("zone", "Zone", is_whole=True),
-    Column("next_at", "Next run", is_whole=True),
+    Column("zone", "Zone", no_wrap=True),
+    Column("next_at", "Next run", no_wrap=True),
 )
 _RUNS = (
     Column("job", "Job"),
-    Column("scheduled_at", "Was due", is_whole=True),
+    Column("scheduled_at", "Was due", no_wrap=True),
     Column("outcome", "Outcome"),
     Column("delivery", "Delivery"),
     Column("why", "Why"),

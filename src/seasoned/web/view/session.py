@@ -1,4 +1,4 @@
-"""The page of one session: the conversation, every call with its verdict and the reason, and what to do with it."""
+"""The page of one session: the conversation, and every call with its verdict and the reason."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from seasoned.agent.review.due import settings_of
-from seasoned.app import review as reviewing
+from seasoned.app import agent as reviewing
 from seasoned.app import template as templates
 from seasoned.app.extras import require
 from seasoned.app.stores import scan_into_store
-from seasoned.command.commit import Commit
+from seasoned.command.tool import Commit
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import CannotDo, NotFound
 from seasoned.history.resume import resume_command
 from seasoned.insight.page.rows import number
-from seasoned.live.follow import RUNNING_SECONDS, streak_of
+from seasoned.live import RUNNING_SECONDS, streak_of
 from seasoned.project import name_of as project_name
 from seasoned.scan.intent import opening_words
 from seasoned.session import Session, ToolCall
@@ -34,10 +34,9 @@ from seasoned.text import dollars, plural
 from seasoned.web.cache import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
 from seasoned.web.display import day_and_time, percent, project_link, session_link, template_link
 from seasoned.web.history_store import histories_of
-from seasoned.web.live import live_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import PageRoute, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, numbers, opening, row_limit
+from seasoned.web.table import Column, Table, TableCell, answer, figure, numbers, opening, row_limit
 from seasoned.web.view.conversation import (
     Conversations,
     LostTurns,
@@ -55,6 +54,7 @@ from seasoned.web.view.conversation import (
     turns,
     whole_text,
 )
+from seasoned.web.view.live import live_of
 
 
 def name_of(ref: str) -> str:
@@ -310,29 +310,17 @@ def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, 
     counted = row["ok"] + row["failed"]
     left_out = row["declined"] + row["cancelled"] + row["interrupted"] + row["trivial"] + row["copies"]
     span_of = f"{day_and_time(row['started'])} to {day_and_time(row['ended'])} UTC" if row["started"] else ""
+    rate = f"{percent(row['failed'], counted)} of {counted} that count, {row['unclear']} unclear"
+    estimate = f"an estimate by {row['price_source'] or 'published prices'}" if row["cost"] else "unknown"
     cached = row["cache_read_tokens"]
     tokens = f"{number(row['output_tokens'])} out" + (f", {number(cached)} read from the cache" if cached else "")
     return [
-        {"name": "Messages", "value": number(row["messages"]), "note": span_of, "href": None},
-        {"name": "Calls", "value": number(row["calls"]), "note": f"{left_out} left out", "href": f"{link}#table-calls"},
-        {
-            "name": "Failed",
-            "value": number(row["failed"]),
-            "note": f"{percent(row['failed'], counted)} of {counted} that count, {row['unclear']} unclear",
-            "href": f"{link}?show=failed#table-calls" if row["failed"] else None,
-        },
-        {"name": "Compactions", "value": number(compactions), "note": "", "href": None},
-        {"name": "Tokens in", "value": number(row["input_tokens"]), "note": tokens, "href": None},
-        {
-            "name": "Cost",
-            "value": dollars(row["cost"]),
-            "note": ""
-            if row["cost_usd"] is not None
-            else f"an estimate by {row['price_source'] or 'published prices'}"
-            if row["cost"]
-            else "unknown",
-            "href": None,
-        },
+        figure("Messages", number(row["messages"]), span_of),
+        figure("Calls", number(row["calls"]), f"{left_out} left out", f"{link}#table-calls"),
+        figure("Failed", number(row["failed"]), rate, f"{link}?show=failed#table-calls" if row["failed"] else None),
+        figure("Compactions", number(compactions)),
+        figure("Tokens in", number(row["input_tokens"]), tokens),
+        figure("Cost", dollars(row["cost"]), "" if row["cost_usd"] is not None else estimate),
     ]
 
 

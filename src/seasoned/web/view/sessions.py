@@ -1,30 +1,44 @@
-"""The list of sessions: found by words, agent, task type, length and outcome, sorted, page by page."""
+"""The list of sessions and search: by words, agent, task, length and outcome, page by page."""
 
 from __future__ import annotations
 
 import math
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from seasoned.errors import UsageError
+from seasoned.project import name_of
 from seasoned.store import DatabaseRow, Store
+from seasoned.store.full_text import VERDICTS, SearchAnswer, SearchFilter, SearchHit, fill, search
 from seasoned.store.search import pattern_of
 from seasoned.text import dollars
-from seasoned.web.display import day_and_time, percent
+from seasoned.web.display import day_and_time, session_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
-from seasoned.web.project import ProjectChoice, choice_of
-from seasoned.web.response import Page, PageRoute
-from seasoned.web.table import FILE_ROWS, Column, Table, TableCell, answer, name_cell, place_after, row_limit, sorting
-from seasoned.web.view import search, session
+from seasoned.web.response import Page, page_router
+from seasoned.web.table import (
+    FILE_ROWS,
+    Column,
+    ProjectChoice,
+    Table,
+    TableCell,
+    answer,
+    choice_of,
+    cursor_place,
+    name_cell,
+    rate_cell,
+    row_limit,
+    sort_order,
+)
+from seasoned.web.view import session
 
 PAGE = Page("Sessions", "sessions")
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 # 2**62 stands for no limit.
 LENGTHS = {"short": (0, 49), "medium": (50, 99), "long": (100, 2**62)}
 # Fewest and most failed calls, and the label of the whole task.
@@ -38,14 +52,14 @@ _NEWEST = 8
 TASK_TYPES = ("code", "file", "research", "mixed")
 COLUMNS = (
     Column("session", "Session"),
-    Column("agent", "Agent", is_whole=True),
-    Column("at", "When", is_whole=True, can_sort=True, can_turn=False),
+    Column("agent", "Agent", no_wrap=True),
+    Column("at", "When", no_wrap=True, can_sort=True, can_reverse=False),
     Column("task_type", "Task"),
-    Column("messages", "Messages", is_number=True, can_sort=True, can_turn=False),
-    Column("calls", "Calls", is_number=True, can_sort=True, can_turn=False),
-    Column("failed", "Failed", is_number=True, can_sort=True, can_turn=False),
-    Column("rate", "Error rate", is_number=True, can_sort=True, can_turn=False),
-    Column("cost", "Cost", is_number=True, can_sort=True, can_turn=False),
+    Column("messages", "Messages", is_number=True, can_sort=True, can_reverse=False),
+    Column("calls", "Calls", is_number=True, can_sort=True, can_reverse=False),
+    Column("failed", "Failed", is_number=True, can_sort=True, can_reverse=False),
+    Column("rate", "Error rate", is_number=True, can_sort=True, can_reverse=False),
+    Column("cost", "Cost", is_number=True, can_sort=True, can_reverse=False),
 )
 _LONGEST_SEARCH = 200
 
@@ -76,7 +90,7 @@ async def show(request: Request, here: Here) -> Response:
     wanted = SessionFilter(
         **{name: asked.get(name, "").strip()[:_LONGEST_SEARCH] for name in SessionFilter.__struct_fields__}
     )
-    sort = sorting(request, COLUMNS, "-at")[0]
+    sort = sort_order(request, COLUMNS, "-at")[0]
     limit = row_limit(request)
     given = params(wanted, sort, asked.get("after"), limit)
 
@@ -84,7 +98,7 @@ async def show(request: Request, here: Here) -> Response:
         chosen = choice_of(store, request)
         rows = store.rows(f"page.by_{sort}", {**given, "project": chosen.key})
         names = store if limit < FILE_ROWS else None
-        found = _table(rows, wanted, sort, limit, names, is_later=asked.get("after") is not None)
+        found = _table(rows, wanted, sort, limit, names, has_previous=asked.get("after") is not None)
         agents = [row["agent"] for row in store.rows("page.agents")]
         mistake = store.row("page.mistake", {"id": given["mistake"]}) if given["mistake"] is not None else None
         return found, agents, None if mistake is None else str(mistake["signature"]), chosen
@@ -110,7 +124,7 @@ def params(wanted: SessionFilter, sort: str, after: str | None, limit: int) -> d
     until = math.inf if not wanted.until else day_start(wanted.until) + 86_400
     # A cursor is the sort value and the id of the last row; the first page begins above every row.
     # Sorted by time it can begin at the last day that is wanted, without walking down to it.
-    at, last = (until if sort == "at" else math.inf, 2**62) if after is None else place_after(after)
+    at, last = (until if sort == "at" else math.inf, 2**62) if after is None else cursor_place(after)
     return {
         "sort": at,
         "id": last,
@@ -141,7 +155,7 @@ def day_start(text: str) -> float:
 
 
 def _table(
-    rows: list[Any], wanted: SessionFilter, sort: str, limit: int, store: Store | None, *, is_later: bool
+    rows: list[Any], wanted: SessionFilter, sort: str, limit: int, store: Store | None, *, has_previous: bool
 ) -> Table:
     shown = rows[:limit]
     after = f"{float(shown[-1][sort])!r}_{shown[-1]['id']}" if len(rows) > limit else None
@@ -158,7 +172,7 @@ def _table(
         empty=empty,
         sort=sort,
         after=after,
-        is_later=is_later,
+        has_previous=has_previous,
     )
 
 
@@ -177,15 +191,14 @@ def line(row: DatabaseRow, store: Store | None) -> tuple[TableCell, ...]:
         TableCell(row["messages"], href=link),
         TableCell(row["calls"], href=f"{link}#table-calls"),
         TableCell(row["failed"], href=f"{link}?show=failed#table-calls" if row["failed"] else None, tone=failed),
-        TableCell(row["failed"] / counted if counted else None, percent(row["failed"], counted)),
+        rate_cell(row["failed"], counted),
         # An estimate by published prices where the agent recorded no cost.
         TableCell(cost, dollars(cost) if cost is None or row["cost_usd"] is not None else f"~{dollars(cost)}"),
     )
 
 
-# The page of one session is below the list, and search is a box on every page: no entries in the navigation.
+# The page of one session is below the list, so it has no entry in the navigation.
 router.include_router(session.router)
-router.include_router(search.router)
 
 
 def newest_sessions(store: Store, *, project: str = "") -> Table:
@@ -199,3 +212,120 @@ def newest_sessions(store: Store, *, project: str = "") -> Table:
         rows=[line(row, store) for row in rows],
         empty="No sessions yet: `seasoned scan` reads the histories that your agents keep.",
     )
+
+
+# A page waits so long for sessions that were just read; the rest is indexed in the background.
+_FILL_SECONDS = 0.05
+_DAY_SECONDS = 86_400
+_WHO = {"title": "Title", "person": "You", "agent": "Agent"}
+_HIT_COLUMNS = (
+    Column("session", "Session"),
+    Column("at", "When", no_wrap=True),
+    Column("project", "Project"),
+    Column("message", "Message", is_number=True),
+    Column("by", "Said by"),
+    Column("tool", "Tool"),
+    Column("verdict", "Verdict"),
+    Column("snippet", "Found"),
+)
+
+
+@router.get("/search")
+async def show_search(request: Request, here: Here) -> Response:
+    """Find sessions by words, the newest first."""
+    asked = {
+        name: request.query_params.get(name, "").strip()[:_LONGEST_SEARCH]
+        for name in ("q", "agent", "tool", "verdict", "since", "until")
+    }
+    if asked["verdict"] and asked["verdict"] not in VERDICTS:
+        raise UsageError(f"A verdict is one of {', '.join(VERDICTS)}.")
+    after = request.query_params.get("after")
+    limit = row_limit(request)
+
+    def look(store: Store) -> tuple[SearchAnswer | None, list[str], ProjectChoice, list[TableCell], str]:
+        chosen = choice_of(store, request)
+        fill(store, within_seconds=_FILL_SECONDS)
+        agents = [row["agent"] for row in store.rows("page.agents")]
+        wanted = _filter(asked, chosen.key)
+        before = None if after is None else cursor_place(after)[1]
+        try:
+            found = search(store, asked["q"], wanted, limit=min(limit, 200), before=before) if asked["q"] else None
+        except UsageError as error:
+            return None, agents, chosen, [], str(error)
+        names = [name_cell(hit.session, store) for hit in found.hits] if found else []
+        return found, agents, chosen, names, ""
+
+    found, agents, chosen, names, problem = await histories_of(request).read(look)
+    hits = [_shown_hit(hit, name) for hit, name in zip(found.hits, names, strict=True)] if found else []
+    return answer(
+        request,
+        here,
+        "search.html",
+        tables=(_hit_table(found, names),),
+        hits=hits,
+        found=found,
+        asked=asked,
+        agents=agents,
+        verdicts=VERDICTS,
+        project=chosen,
+        problem=problem,
+        after=None if found is None or found.before is None else f"0_{found.before}",
+        has_previous=after is not None,
+    )
+
+
+def _filter(asked: dict[str, str], project: str | None) -> SearchFilter:
+    return SearchFilter(
+        project=project,
+        agent=asked["agent"] or None,
+        tool=asked["tool"] or None,
+        verdict=asked["verdict"] or None,
+        since=day_start(asked["since"]) if asked["since"] else None,
+        until=day_start(asked["until"]) + _DAY_SECONDS if asked["until"] else None,
+    )
+
+
+def _shown_hit(hit: SearchHit, name: TableCell) -> dict[str, Any]:
+    session, place = hit.session, hit.place
+    is_call = place.position is not None
+    return {
+        "name": name,
+        "href": _hit_link(hit),
+        "at": day_and_time(session["ended"] or session["started"]),
+        "agent": session["agent"],
+        "project": session["project"],
+        "project_name": name_of(session["project"]) if session["project"] else "",
+        "who": f"Call {(place.position or 0) + 1}" if is_call else _WHO[place.by],
+        "verdict": place.verdict,
+        "pieces": hit.pieces,
+        "more": hit.lines - 1,
+    }
+
+
+def _hit_link(hit: SearchHit) -> str:
+    """The page of the session, opened at the place."""
+    place = hit.place
+    link = session_link(f"{hit.session['agent']}:{hit.session['native_id']}")
+    if place.by == "title":
+        return link
+    anchor = f"message-{place.message}" if place.position is None else f"call-{place.position}"
+    return f"{link}?{urlencode({'at': place.message})}#{anchor}"
+
+
+def _hit_table(found: SearchAnswer | None, names: list[TableCell]) -> Table:
+    """The hits for programs."""
+    rows = [
+        (
+            TableCell(name.value),
+            TableCell(hit.session["ended"] or hit.session["started"]),
+            TableCell(hit.session["project"]),
+            TableCell(hit.place.message),
+            TableCell(hit.place.by),
+            TableCell(hit.place.tool),
+            TableCell(hit.place.verdict),
+            TableCell(hit.snippet),
+        )
+        for hit, name in zip(found.hits if found else (), names, strict=True)
+    ]
+    after = None if found is None or found.before is None else f"0_{found.before}"
+    return Table(name="hits", title="Found", columns=_HIT_COLUMNS, rows=rows, empty="Nothing was found.", after=after)

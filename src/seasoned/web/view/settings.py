@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
@@ -21,11 +20,11 @@ from seasoned.redact import Redactor
 from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
-from seasoned.web.response import Page, PageRoute, redactor_of, redirect
+from seasoned.web.response import Page, page_router, redactor_of, redirect
 from seasoned.web.table import Column, Table, TableCell, answer
 
 PAGE = Page("Settings", "settings", is_rare=True)
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 _CHECKS = (Column("ok", "state"), Column("check", "check"), Column("finding", "finding"))
 _SETTINGS = (Column("setting", "setting"), Column("value", "value"), Column("from", "from"))
 _PLACES = (Column("what", "what"), Column("path", "where"), Column("there", "there"))

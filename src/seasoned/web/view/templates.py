@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
@@ -18,26 +17,32 @@ from seasoned.store.project import refs_in
 from seasoned.template.block import FORMATS, FORMS
 from seasoned.template.example import Example, Template, name_key
 from seasoned.template.library.project import library_of
-from seasoned.template.library.storage import ExampleState, Library, State, find_example, state_history
-from seasoned.template.library.usage import TemplateUse, stats
+from seasoned.template.library.storage import (
+    ExampleState,
+    Library,
+    State,
+    TemplateUse,
+    find_example,
+    state_history,
+    stats,
+)
 from seasoned.template.render import Rendered
-from seasoned.web.display import moment, project_link, session_link, template_link
+from seasoned.web.display import project_link, session_link, template_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
-from seasoned.web.project import ProjectChoice, choice_of
-from seasoned.web.response import Page, PageRoute, redactor_of, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, numbers
+from seasoned.web.response import Page, page_router, redactor_of, redirect
+from seasoned.web.table import Column, ProjectChoice, Table, TableCell, answer, choice_of, figure, numbers, time_cell
 from seasoned.web.view.experiments import Effects, effects_of
 
 PAGE = Page("Templates", "templates", is_rare=True)
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 _TYPES = ("code", "file", "research", "mixed")
 _COLUMNS = (
     Column("name", "template"),
     Column("version", "version", is_number=True),
     Column("task_type", "task"),
     *numbers(active_count="shown", example_count="of", usage_count="used"),
-    Column("created_at", "made", is_whole=True),
+    Column("created_at", "made", no_wrap=True),
     Column("tags", "tags"),
     Column("description", "what it is for"),
 )
@@ -261,7 +266,7 @@ def _row(one: Any) -> tuple[TableCell, ...]:
         TableCell(one.active_count, href=f"{link}#examples"),
         TableCell(one.example_count, href=f"{link}#examples"),
         TableCell(one.usage_count, href=f"{link}#use"),
-        TableCell(one.created_at, shown=moment(one.created_at)),
+        time_cell(one.created_at),
         TableCell(", ".join(one.tags)),
         TableCell(one.description),
     )
@@ -300,7 +305,7 @@ def _figures(found: Any) -> list[dict[str, Any]]:
     types = ", ".join(f"{count} {name}" for name, count in found.by_type.items())
     hidden = f"{states['suspended']} suspended, {states['retired']} retired"
     return [
-        {"name": "Templates", "value": found.total, "note": types, "href": "#table-templates"},
-        {"name": "Examples that may be shown", "value": states["active"], "note": hidden, "href": "#table-templates"},
-        {"name": "Times used", "value": found.usage, "note": f"examples shown {found.shown} times", "href": ""},
+        figure("Templates", found.total, types, "#table-templates"),
+        figure("Examples that may be shown", states["active"], hidden, "#table-templates"),
+        figure("Times used", found.usage, f"examples shown {found.shown} times"),
     ]

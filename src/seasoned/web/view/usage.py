@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
-from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
@@ -19,7 +18,7 @@ from seasoned.app.gateway import first_moment, gateway_usage
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
 from seasoned.gateway.accounting import GROUPINGS, GroupBy, UsageTotal
-from seasoned.gateway.history_usage import HistoryGroup, history_totals, price_source
+from seasoned.gateway.history_usage import HistoryGroup, HistoryTotal, history_totals, price_source
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import number, plural
@@ -30,9 +29,24 @@ from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.display import moment, session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
-from seasoned.web.project import choice_of
-from seasoned.web.response import Page, PageRoute
-from seasoned.web.table import FILE_ROWS, Column, Table, TableCell, answer, name_cell, numbers, place_after, row_limit
+from seasoned.web.response import Page, page_router
+from seasoned.web.table import (
+    FILE_ROWS,
+    Column,
+    Table,
+    TableCell,
+    answer,
+    choice_of,
+    cost_cell,
+    cursor_place,
+    figure,
+    name_cell,
+    numbers,
+    row_limit,
+    row_offset,
+    time_cell,
+)
+from seasoned.web.view.insight import SPAN, SPAN_SUM
 
 _HEIGHT = 180
 # More days than this are shown as weeks.
@@ -163,16 +177,12 @@ def _bars(rows: Sequence[dict[str, Any]], labels: str, total: str, *, is_split: 
     if is_split:
         scale = {"domain": ["input", "output"], "range": [charts.FIRST, charts.SECOND]}
         colour = {"field": "kind", "type": "nominal", "legend": None, "scale": scale}
-    mark = {"fill": charts.FIRST, "fillOpacity": 0.12, "stroke": charts.FIRST, "strokeOpacity": 0.4}
-    span = {"name": "span", "select": {"type": "interval", "encodings": ["x"], "mark": mark}}
     summed: list[charts.Spec] = [
         {"filter": {"param": "span", "empty": False}},
         {"aggregate": [{"op": "sum", "field": "value", "as": "total"}]},
         {"filter": "datum.total > 0"},
         {"calculate": total + " + ' in the chosen bars'", "as": "said"},
     ]
-    text = {"type": "text", "align": "right", "baseline": "bottom", "fontWeight": 600, "dy": -2}
-    corner = {"x": {"value": {"expr": "width"}}, "y": {"value": 0}, "text": {"field": "said"}}
     # On a time axis a bar has no natural width, so the plot is divided between the days.
     bar = {"type": "bar", "width": {"expr": f"max(2, 0.8 * width / {slots})"}}
     return {
@@ -180,14 +190,14 @@ def _bars(rows: Sequence[dict[str, Any]], labels: str, total: str, *, is_split: 
         "height": _HEIGHT,
         "data": {"values": list(rows)},
         "layer": [
-            {"params": [span], "mark": bar, "encoding": {"x": x, "y": y, "fill": colour, "tooltip": {"field": "tip"}}},
-            {"transform": summed, "mark": text, "encoding": corner},
+            {"params": [SPAN], "mark": bar, "encoding": {"x": x, "y": y, "fill": colour, "tooltip": {"field": "tip"}}},
+            {"transform": summed, **SPAN_SUM},
         ],
     }
 
 
 PAGE = Page("Usage", "usage")
-router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+router = page_router()
 BY = ("day", "project", "model", "agent", "session", "block", "key")
 DAYS = {"7": 7, "30": 30, "90": 90, "all": None}
 _FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
@@ -197,7 +207,7 @@ _GATEWAY = (
     *_TOKENS,
     Column("cost_usd", "cost", is_number=True),
     Column("unpriced", "without a price", is_number=True),
-    Column("last_at", "last", is_whole=True),
+    Column("last_at", "last", no_wrap=True),
 )
 _RECORDED = numbers(
     sessions="sessions", input_tokens="prompts", output_tokens="output", cost_usd="cost", unpriced="without a price"
@@ -207,7 +217,7 @@ _SESSIONS = (
     Column("model", "model"),
     *_TOKENS,
     Column("cost_usd", "cost", is_number=True),
-    Column("last_at", "last", is_whole=True),
+    Column("last_at", "last", no_wrap=True),
 )
 _NO_REQUESTS = "No requests went through the gateway yet. Set an agent's base URL to `/v1` of this address."
 _OWN_NOTE = (
@@ -215,18 +225,6 @@ _OWN_NOTE = (
     "of the day, caches included. Sessions that went through the gateway are in both tables."
 )
 _NO_SESSIONS = "No sessions yet, or none in this time: choose a longer one, or run `seasoned scan`."
-
-
-class UsagePart(msgspec.Struct, frozen=True):
-    """Sessions of one day, model or agent, summed up."""
-
-    name: str
-    sessions: int
-    priced: int
-    # With what was read from and written to a cache.
-    input: int
-    output: int
-    cost_usd: float | None
 
 
 @router.get("/usage")
@@ -243,10 +241,10 @@ async def show(
     histories = histories_of(request)
     chosen, prices = await histories.read(lambda store: (choice_of(store, request), price_source(store)))
     key = chosen.key
-    only = None if key is None else await histories.kept(f"sessions of {key}", lambda store: refs_in(store, key))
+    only = None if key is None else await histories.cached(f"sessions of {key}", lambda store: refs_in(store, key))
     through = {each: await _through(request, each, since, key, only) for each in dict.fromkeys(("day", passed))}
     name = f"usage {by} {since:.0f} {key} {after} {limit}"
-    own_days, own = await histories.kept(name, lambda store: _recorded(store, by, since, after, limit, key))
+    own_days, own = await histories.cached(name, lambda store: _recorded(store, by, since, after, limit, key))
     shown = through[passed]
     every = usage_plots(_gateway_days(through["day"].value or []), _own_days(own_days))
     drawn = tuple(plot for plot in every if plot.spec is not None)
@@ -293,29 +291,15 @@ async def _through(
 
 def _recorded(
     store: Store, by: str, since: float, after: str | None, limit: int, project: str | None
-) -> tuple[list[UsagePart], Table]:
+) -> tuple[list[HistoryTotal], Table]:
     """What agents recorded: the totals by day, and the table to show."""
-    days = _parts(store, "day", since, project)
+    days = history_totals(store, "day", since=since, project=project)
     if by == "session":
         return days, _by_session(store, since, after, limit, project)
-    # Who pays for a session is known to the gateway alone; agents take the place of keys here.
+    # Only the gateway knows keys; histories are shown by agent instead.
     name: HistoryGroup = "agent" if by == "key" else by  # type: ignore[assignment]
-    parts = days if name == "day" else _parts(store, name, since, project)
+    parts = days if name == "day" else history_totals(store, name, since=since, project=project)
     return days, _recorded_table(name, parts, after, limit)
-
-
-def _parts(store: Store, by: HistoryGroup, since: float, project: str | None) -> list[UsagePart]:
-    return [
-        UsagePart(
-            one.name or "",
-            one.sessions,
-            one.sessions - one.unpriced,
-            one.usage.prompt or 0,
-            one.usage.output or 0,
-            one.cost_usd,
-        )
-        for one in history_totals(store, by, since=since, project=project)
-    ]
 
 
 def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Table:
@@ -324,9 +308,9 @@ def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Tabl
             _name_cell(by, one.name),
             TableCell(one.requests),
             *[_figure(getattr(one.usage, name), _made_of(by, one.name)) for name in _FIGURES],
-            TableCell(one.cost_usd, shown=dollars(one.cost_usd, unknown="unknown")),
+            cost_cell(one.cost_usd),
             TableCell(one.unpriced),
-            TableCell(one.last_at, shown=moment(one.last_at)),
+            time_cell(one.last_at),
         )
         for one in found[:limit]
     ]
@@ -360,19 +344,20 @@ def _made_of(by: GroupBy, name: str | None) -> str | None:
     return sessions_link(since=name, until=name) if by == "day" else sessions_link(q=name)
 
 
-def _recorded_table(by: str, parts: Sequence[UsagePart], after: str | None, limit: int) -> Table:
-    first = _place(after)
+def _recorded_table(by: str, parts: Sequence[HistoryTotal], after: str | None, limit: int) -> Table:
+    first = row_offset(after)
     cells = [
         (
-            TableCell(one.name or None, shown=one.name or "unknown", href=_own_link(by, one.name)),
-            TableCell(one.sessions, href=_own_link(by, one.name)),
+            TableCell(one.name or None, shown=one.name or "unknown", href=link),
+            TableCell(one.sessions, href=link),
             # No session uses no tokens: a zero means that the agent did not record them.
-            _figure(one.input or None, _own_link(by, one.name)),
-            _figure(one.output or None, _own_link(by, one.name)),
-            TableCell(one.cost_usd, shown=dollars(one.cost_usd, unknown="unknown"), href=_own_link(by, one.name)),
-            TableCell(one.sessions - one.priced),
+            _figure(one.usage.prompt or None, link),
+            _figure(one.usage.output or None, link),
+            cost_cell(one.cost_usd, link),
+            TableCell(one.unpriced),
         )
         for one in parts[first : first + limit]
+        for link in [_own_link(by, one.name)]
     ]
     return Table(
         name="recorded",
@@ -382,19 +367,11 @@ def _recorded_table(by: str, parts: Sequence[UsagePart], after: str | None, limi
         empty=_NO_SESSIONS,
         note=_OWN_NOTE,
         after=str(first + limit) if len(parts) > first + limit else None,
-        is_later=first > 0,
+        has_previous=first > 0,
     )
 
 
-def _place(after: str | None) -> int:
-    if after is None:
-        return 0
-    if not (after.isascii() and after.isdecimal() and len(after) < 9):
-        raise UsageError("This page of the list does not exist. Go to its first page.")
-    return int(after)
-
-
-def _own_link(by: str, name: str) -> str | None:
+def _own_link(by: str, name: str | None) -> str | None:
     if not name:
         return None
     if by == "day":
@@ -407,8 +384,8 @@ def _own_link(by: str, name: str) -> str | None:
 
 
 def _by_session(store: Store, since: float, after: str | None, limit: int, project: str | None) -> Table:
-    # Above every row: the most expensive sessions come first.
-    cost, last = (math.inf, 2**62) if after is None else place_after(after)
+    # The most expensive sessions come first, so the first page begins above every row.
+    cost, last = (math.inf, 2**62) if after is None else cursor_place(after)
     params = {"since": since, "cost": cost, "id": last, "project": project, "limit": limit + 1}
     rows = store.rows("usage.recorded_by_session", params)
     shown = rows[:limit]
@@ -432,7 +409,7 @@ def _by_session(store: Store, since: float, after: str | None, limit: int, proje
         empty=_NO_SESSIONS,
         note="Most expensive first; sessions with unknown cost come last. A cost with ~ is an estimate.",
         after=f"{shown[-1]['cost']!r}_{shown[-1]['id']}" if len(rows) > limit else None,
-        is_later=after is not None,
+        has_previous=after is not None,
     )
 
 
@@ -448,48 +425,40 @@ def _gateway_days(found: Sequence[UsageTotal]) -> list[UsageDay]:
     ]
 
 
-def _own_days(parts: Sequence[UsagePart]) -> list[UsageDay]:
+def _own_days(parts: Sequence[HistoryTotal]) -> list[UsageDay]:
     return [
-        UsageDay(one.name, one.cost_usd, one.input or None, one.output or None, one.sessions, one.sessions - one.priced)
+        UsageDay(one.name, one.cost_usd, one.usage.prompt or None, one.usage.output or None, one.sessions, one.unpriced)
         for one in reversed(parts)
         if one.name
     ]
 
 
-def _figures(through: Sequence[UsageTotal], own_days: Sequence[UsagePart], days: str) -> list[dict[str, Any]]:
-    spent = [one.cost_usd for one in through if one.cost_usd is not None]
+def _figures(through: Sequence[UsageTotal], own: Sequence[HistoryTotal], days: str) -> list[dict[str, Any]]:
     requests, unpriced = sum(one.requests for one in through), sum(one.unpriced for one in through)
-    own = UsagePart(
-        name="",
-        sessions=sum(one.sessions for one in own_days),
-        priced=sum(one.priced for one in own_days),
-        input=sum(one.input for one in own_days),
-        output=sum(one.output for one in own_days),
-        cost_usd=_sum([one.cost_usd for one in own_days]),
-    )
-    period = "all time" if days == "all" else f"the last {days} days"
+    sessions, priced = sum(one.sessions for one in own), sum(one.sessions - one.unpriced for one in own)
+    spent, recorded = (_sum([one.cost_usd for one in some]) for some in (through, own))
     tokens = sum((one.usage.input or 0) + (one.usage.output or 0) for one in through)
+    own_tokens = sum((one.usage.prompt or 0) + (one.usage.output or 0) for one in own)
+    period = "all time" if days == "all" else f"the last {days} days"
     return [
-        {
-            "name": "Read from histories",
-            "value": dollars(own.cost_usd, unknown="unknown") if own.sessions else "–",
-            "note": f"{period}; known of {number(own.priced)} of {number(own.sessions)} sessions"
-            if own.sessions
+        figure(
+            "Read from histories",
+            dollars(recorded, unknown="unknown") if sessions else "–",
+            f"{period}; known of {number(priced)} of {number(sessions)} sessions"
+            if sessions
             else f"no session in {period}",
-            "href": "#table-recorded",
-        },
-        {
-            "name": "Through the gateway",
-            "value": dollars(math.fsum(spent) if spent else None, unknown="unknown") if requests else "–",
-            "note": f"{period}; {number(requests)} requests, {number(unpriced)} without a price"
-            if requests
-            else "no request",
-            "href": "#table-gateway",
-        },
-        {
-            "name": "Tokens",
-            "value": number(tokens + own.input + own.output) if tokens or own.input or own.output else "unknown",
-            "note": f"{number(tokens)} through the gateway, {number(own.input + own.output)} recorded by agents",
-            "href": "#table-recorded",
-        },
+            "#table-recorded",
+        ),
+        figure(
+            "Through the gateway",
+            dollars(spent, unknown="unknown") if requests else "–",
+            f"{period}; {number(requests)} requests, {number(unpriced)} without a price" if requests else "no request",
+            "#table-gateway",
+        ),
+        figure(
+            "Tokens",
+            number(tokens + own_tokens) if tokens or own_tokens else "unknown",
+            f"{number(tokens)} through the gateway, {number(own_tokens)} recorded by agents",
+            "#table-recorded",
+        ),
     ]

@@ -1,8 +1,8 @@
 """Tasks of Cline, Roo Code and Kilo Code: a folder for each, whose `api_conversation_history.json` is read.
 
 Since its third version Cline keeps `ID.messages.json` instead, with a head. Older versions ask for calls in XML within
-the text and answer in the words of the user; newer ones use blocks in Anthropic's form. What lies beside the file says
-what the task cost and where it worked.
+the text and put results into user messages; newer ones use blocks in Anthropic's form. Files next to it say what the
+task cost and where it worked.
 """
 
 from __future__ import annotations
@@ -15,25 +15,23 @@ from typing import Any
 import msgspec
 
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
     NO_USAGE,
     arguments_of,
     as_list,
     as_object,
-    count,
     first_of,
     identity,
     kind_of,
-    known_usage,
     number,
     string,
     text_of,
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, finish_sessions, noting_unreadable, values
-from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
+from seasoned.history.json_file import decode, noting_unreadable, values
+from seasoned.history.session_reader import SessionFormat, SessionReader, set_parent, usage_from
+from seasoned.session import Marks, Session, Unreadable, Usage
 
 NAME = "cline"
 # The extension whose folder holds the task; Cline's own has several names.
@@ -46,15 +44,15 @@ _TOOLS = (
 )
 _CALL = re.compile(rf"^<({'|'.join(_TOOLS.split())})>(.*?)</\1>", re.DOTALL | re.MULTILINE)
 _PARAMETER = re.compile(r"<(\w{1,40})>\n?(.*?)\n?</\1>", re.DOTALL)
-# Contents may hold anything, also tags: they end at the last closing one.
+# Contents may hold anything, even tags: they end at the last closing tag.
 _LONG = re.compile(r"<(content|diff)>\n?(.*)\n?</\1>", re.DOTALL)
 _RESULT = re.compile(r"\A\[(\w{1,40})(?: for .*?)?\] Result:\s*", re.DOTALL)
-_PLACE = re.compile(r"^# Current (?:Working|Workspace) Directory \((.{1,400}?)\) Files", re.MULTILINE)
+_FOLDER = re.compile(r"^# Current (?:Working|Workspace) Directory \((.{1,400}?)\) Files", re.MULTILINE)
 _DETAILS = re.compile(r"\s*<environment_details>.*?(?:</environment_details>|\Z)", re.DOTALL)
 _ASKED = re.compile(r"\A\s*<(task|feedback|user_message|answer|user_input)\b[^>]{0,60}>\s*(.*?)\s*</\1>", re.DOTALL)
 _FAILED = re.compile(r"\AThe tool execution failed with the following error|\A\[ERROR\]|\AError(?: executing)?\b")
-_SAID_NO = re.compile(r"\AThe user denied this operation|\AThe user rejected")
-_EXIT = re.compile(r"(?:\bexit(?:ed)? (?:with )?code:? |\bExit code: )(-?\d{1,10})\b")
+_DECLINED = re.compile(r"\AThe user denied this operation|\AThe user rejected")
+_EXIT_CODE = re.compile(r"(?:\bexit(?:ed)? (?:with )?code:? |\bExit code: )(-?\d{1,10})\b")
 _STATUS = {"error": Marks(failed=True), "denied": Marks(declined=True)}
 _Fields = dict[str, Any]
 
@@ -78,17 +76,14 @@ def _is_opening(message: _Fields) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """The session of a task."""
-    return finish_sessions(_parts(path), _ref(path), format=NAME, path=path)
-
-
-def _ref(path: Path) -> SessionRef:
     agent = next((name for mark, name in _AGENTS.items() if any(mark in part.lower() for part in path.parts)), "cline")
     stem = path.stem.removesuffix(".messages")
-    return SessionRef(agent, path.parent.name if stem == "api_conversation_history" else stem)
+    builder = SessionFormat(NAME, agent).builder(path, path.parent.name if stem == "api_conversation_history" else stem)
+    return SessionFormat(NAME, agent).sessions(path, _parts(path, builder))
 
 
-def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    reader = _ClineReader(path)
+def _parts(path: Path, builder: SessionBuilder) -> Iterator[SessionBuilder | Unreadable]:
+    reader = _ClineReader(builder, path.parent)
     lost: list[Unreadable] = []
     for part in values(path):
         if isinstance(part, Unreadable):
@@ -106,16 +101,15 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
     yield from lost
 
 
-class _ClineReader:
+class _ClineReader(SessionReader):
     """Reads the messages of one task."""
 
-    def __init__(self, path: Path) -> None:
-        self.builder = SessionBuilder(_ref(path), format=NAME, path=str(path))
-        self._calls = CallPairing(self.builder)
-        self._folder = path.parent
+    def __init__(self, builder: SessionBuilder, folder: Path) -> None:
+        super().__init__(builder)
+        self._folder = folder
 
     def add(self, message: _Fields, where: str, place: int) -> None:
-        """Add one message: what was said, and its calls or results."""
+        """Add one message: its text, and its calls or results."""
         time = time_of(message.get("ts"))
         content = message.get("content")
         blocks = [as_object(one) for one in content] if isinstance(content, list) else [{"text": text_of(content)}]
@@ -130,8 +124,8 @@ class _ClineReader:
             self.builder.unreadable(where, f"a message whose role is {str(message.get('role'))[:40]!r}")
 
     def finish(self) -> SessionBuilder:
-        """The session, with what the files beside it say."""
-        with noting_unreadable(self.builder, "the files beside the conversation"):
+        """The session, with what the files next to it say."""
+        with noting_unreadable(self.builder, "the files next to the conversation"):
             self._add_history(as_object(self._beside("history_item.json")))
             self._add_session(as_object(self._beside(f"{self.builder.ref.native_id}.json")))
             self._add_costs(as_list(self._beside("ui_messages.json")))
@@ -145,14 +139,14 @@ class _ClineReader:
         words = _CALL.sub("", said).strip()
         usage = _usage(as_object(message.get("metrics")))
         self.builder.message("assistant", words, time=time, place=place, model=model, usage=usage)
-        self._calls.turn()
+        self.calls.turn()
         for block in blocks:
             if block.get("type") == "tool_use":
                 tool, asked = _named(string(block.get("name")), arguments_of(block.get("input")))
-                self._calls.make_named(where, block.get("id"), tool, asked, time=time, place=place)
+                self.calls.make_named(where, block.get("id"), tool, asked, time=time, place=place)
         for found in _CALL.finditer(said):
             tool, asked = _named(found[1], _parameters(found[2]))
-            self._calls.make_named(where, None, tool, asked, time=time, place=place)
+            self.calls.make_named(where, None, tool, asked, time=time, place=place)
 
     def _add_user(self, blocks: list[_Fields], time: float | None, place: int) -> None:
         said: list[str] = []
@@ -163,10 +157,10 @@ class _ClineReader:
                 text = _DETAILS.sub("", "\n".join(map(_part_text, parts)) if parts else text_of(block.get("content")))
                 flags = [as_object(part)["success"] for part in parts if "success" in as_object(part)]
                 marks = _marks(text, failed=block.get("is_error") if not flags else not all(flags))
-                self._calls.answer(block.get("tool_use_id"), text, marks, time=time, place=place)
+                self.calls.answer(block.get("tool_use_id"), text, marks, time=time, place=place)
                 continue
             text = text_of(block)
-            if self.builder.cwd is None and (found := _PLACE.search(text)):
+            if self.builder.cwd is None and (found := _FOLDER.search(text)):
                 self.builder.cwd = found[1]
             text = _DETAILS.sub("", text)
             if head := _RESULT.match(text):
@@ -186,9 +180,9 @@ class _ClineReader:
         if not tool:
             return
         text = "\n".join(part for part in result if part)
-        # A tool of a server was renamed when it was called; of one task one call is open at a time.
+        # MCP tools were renamed when they were called. A task has only one open call at a time.
         known = tool if tool != "use_mcp_tool" else None
-        self._calls.answer(None, text, _marks(text, failed=None, tool=tool), tool=known, time=time, place=place)
+        self.calls.answer(None, text, _marks(text, failed=None, tool=tool), tool=known, time=time, place=place)
 
     def _beside(self, name: str) -> object:
         path = self._folder / name
@@ -197,23 +191,18 @@ class _ClineReader:
         except FileNotFoundError:
             return None
         except (OSError, msgspec.DecodeError):
-            self.builder.unreadable(name, "it lies beside the conversation and cannot be read")
+            self.builder.unreadable(name, "this file next to the conversation cannot be read")
             return None
 
     def _add_history(self, about: _Fields) -> None:
         self.builder.cwd = string(about.get("workspace")) or self.builder.cwd
         self.builder.title = string(about.get("task"))
-        parent = identity(about.get("parentTaskId"))
-        if parent is not None:
-            self.builder.parent = SessionRef(self.builder.ref.agent, parent)
-            self.builder.relation = "subagent"
+        set_parent(self.builder, identity(about.get("parentTaskId")))
 
     def _add_session(self, about: _Fields) -> None:
         self.builder.cwd = string(about.get("cwd")) or self.builder.cwd
         self.builder.title = string(as_object(about.get("metadata")).get("title")) or self.builder.title
-        parent = identity(about.get("parent_session_id"))
-        if parent is not None:
-            self.builder.parent, self.builder.relation = SessionRef(self.builder.ref.agent, parent), "subagent"
+        set_parent(self.builder, identity(about.get("parent_session_id")))
 
     def _add_costs(self, shown: list[Any]) -> None:
         """What each request cost, from what the editor showed."""
@@ -224,12 +213,13 @@ class _ClineReader:
             if event.get("say") != "api_req_started":
                 continue
             request = arguments_of(event.get("text"))
-            usage = usage + Usage(
-                input=count(request.get("tokensIn")),
-                output=count(request.get("tokensOut")),
-                cache_read=count(request.get("cacheReads")),
-                cache_write=count(request.get("cacheWrites")),
-            )
+            names = {
+                "input": "tokensIn",
+                "output": "tokensOut",
+                "cache_read": "cacheReads",
+                "cache_write": "cacheWrites",
+            }
+            usage = usage + (usage_from(request, **names) or NO_USAGE)
             cost += number(request.get("cost")) or 0.0
         if usage.total:
             self.builder.total_usage = usage
@@ -238,24 +228,23 @@ class _ClineReader:
 
 
 def _part_text(part: object) -> str:
-    """A part of a result; each command or file of a call has its own, with what it was asked."""
+    """The text of one part of a result: each command or file of a call has its own."""
     fields = as_object(part)
     return text_of((fields.get("result") or fields.get("error")) if "success" in fields else part)
 
 
 def _usage(metrics: _Fields) -> Usage | None:
-    return known_usage(
-        Usage(
-            input=count(metrics.get("inputTokens")),
-            output=count(metrics.get("outputTokens")),
-            cache_read=count(metrics.get("cacheReadTokens")),
-            cache_write=count(metrics.get("cacheWriteTokens")),
-        )
+    return usage_from(
+        metrics,
+        input="inputTokens",
+        output="outputTokens",
+        cache_read="cacheReadTokens",
+        cache_write="cacheWriteTokens",
     )
 
 
 def _named(tool: str | None, asked: _Fields) -> tuple[str | None, _Fields]:
-    """A tool of an MCP server under its own name, as other agents call it."""
+    """A tool of an MCP server under its own name, as in other agents."""
     server, name = string(asked.get("server_name")), string(asked.get("tool_name"))
     if tool == "use_mcp_tool" and server and name:
         return f"mcp__{server}__{name}", arguments_of(asked.get("arguments"))
@@ -270,15 +259,15 @@ def _parameters(body: str) -> _Fields:
 
 
 def _marks(text: str, *, failed: object, tool: str = "") -> Marks:
-    if _SAID_NO.match(text):
+    if _DECLINED.match(text):
         return Marks(declined=True)
-    if code := _EXIT.search(text[:300]):
+    if code := _EXIT_CODE.search(text[:300]):
         return Marks(exit_code=int(code[1]))
     if failed is True or _FAILED.match(text):
         return Marks(failed=True)
     if text.startswith("{") and (status := _STATUS.get(str(arguments_of(text[:2000]).get("status")))):
         return status
     if tool == "execute_command" or failed is None:
-        # Commands end without a code in many versions: what they printed decides.
+        # In many versions commands end without a code: their output decides.
         return Marks() if tool == "execute_command" else Marks(failed=False, implied=True)
     return Marks(failed=False)

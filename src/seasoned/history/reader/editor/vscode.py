@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
     arguments_of,
     as_list,
@@ -25,13 +24,14 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, finish_sessions, noting_unreadable, values
+from seasoned.history.json_file import decode, noting_unreadable
 from seasoned.history.reader.amp import file_path
-from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
+from seasoned.history.session_reader import SessionFormat, SessionReader, note_times, objects
+from seasoned.session import Marks, Session, Unreadable, Usage
 
 NAME = "vscode"
-_AGENT = "vscode"
-# What a line does to the document: it is all of it, it sets a value, adds to a list, or removes a value.
+_FORMAT = SessionFormat(NAME, "vscode")
+# What a line does to the document: replace it, set a value, append to a list, or remove a value.
 _WHOLE, _SET, _ADD, _REMOVE = range(4)
 _MOST_ITEMS = 100_000
 _Fields = dict[str, Any]
@@ -51,18 +51,14 @@ def _is_chat(value: _Fields) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """The session of a chat."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return _FORMAT.sessions(path, _parts(path))
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
     chat: Any = {}
     lost: list[Unreadable] = []
-    for part in values(path):
-        if isinstance(part, Unreadable):
-            lost.append(part)
-        elif not isinstance(part.value, dict):
-            lost.append(Unreadable(part.where, f"{kind_of(part.value)} that is not a chat"))
-        elif "kind" not in part.value:
+    for part in objects(path, lost, "a chat"):
+        if "kind" not in part.value:
             chat = part.value
         elif part.value["kind"] == _WHOLE:
             chat = part.value.get("v")
@@ -88,7 +84,7 @@ def _change(chat: Any, line: _Fields) -> bool:
         inner = _within(held, last)
         if not isinstance(inner, list):
             return False
-        # With an index what follows it is replaced.
+        # An index replaces everything from there on.
         at = integer(line.get("i"))
         inner[len(inner) if at is None or at < 0 else at :] = as_list(line.get("v"))
     elif line.get("kind") == _REMOVE:
@@ -108,14 +104,11 @@ def _within(held: Any, key: object) -> Any:
 
 
 def _session(path: Path, chat: _Fields) -> SessionBuilder:
-    ref = SessionRef(_AGENT, identity(chat.get("sessionId")) or path.stem)
-    builder = SessionBuilder(ref, format=NAME, path=str(path))
+    builder = _FORMAT.builder(path, identity(chat.get("sessionId")))
     builder.title = string(chat.get("customTitle"))
     builder.cwd = _workspace(path)
     reader = _ChatReader(builder)
-    with noting_unreadable(builder, "the head of the chat"):
-        if (time := time_of(chat.get("creationDate"))) is not None:
-            builder.seen_at(time)
+    note_times(builder, "the head of the chat", chat.get("creationDate"))
     for position, request in enumerate(as_list(chat.get("requests"))):
         where = f"request {position}"
         with noting_unreadable(builder, where):
@@ -127,7 +120,7 @@ def _session(path: Path, chat: _Fields) -> SessionBuilder:
 
 
 def _workspace(path: Path) -> str | None:
-    """The folder of the workspace, which the editor notes beside the chats."""
+    """The folder of the workspace, which the editor stores next to the chats."""
     try:
         about = decode((path.parent.parent / "workspace.json").read_bytes())
     except (OSError, msgspec.DecodeError):
@@ -135,18 +128,14 @@ def _workspace(path: Path) -> str | None:
     return file_path(as_object(about).get("folder"))
 
 
-class _ChatReader:
-    """Reads the requests of one chat: what the user asked, the rounds of calls that followed, the answer."""
-
-    def __init__(self, builder: SessionBuilder) -> None:
-        self._builder = builder
-        self._calls = CallPairing(builder)
+class _ChatReader(SessionReader):
+    """Reads the requests of one chat: the user's message, the rounds of calls that followed, the answer."""
 
     def add(self, request: _Fields, where: str, place: int) -> None:
         """Add one request with its answer."""
         time = time_of(request.get("timestamp"))
         message = request.get("message")
-        self._builder.message("user", text_of(message), time=time, place=place)
+        self.builder.message("user", text_of(message), time=time, place=place)
         result = as_object(request.get("result"))
         metadata = as_object(result.get("metadata"))
         rounds = [as_object(one) for one in as_list(metadata.get("toolCallRounds"))]
@@ -156,23 +145,23 @@ class _ChatReader:
         shown = [as_object(one) for one in as_list(request.get("response"))]
         terminals = _terminals(shown)
         if not any(as_list(one.get("toolCalls")) for one in rounds):
-            # Rounds are kept since agent mode; before that, and while a request runs, only what was shown is.
-            self._builder.message("assistant", _said(shown), time=time, place=place, model=model, usage=usage)
-            self._calls.turn()
+            # Without rounds (before agent mode, and while a request runs) there is only what was shown.
+            self.builder.message("assistant", _shown_text(shown), time=time, place=place, model=model, usage=usage)
+            self.calls.turn()
             for one in shown:
                 self._add_shown(one, time, where, place)
             return
         for number, one in enumerate(rounds):
             used = usage if number == 0 else None
             said = text_of(one.get("response"))
-            self._builder.message("assistant", said, time=time, place=place, model=model, usage=used)
-            self._calls.turn()
+            self.builder.message("assistant", said, time=time, place=place, model=model, usage=used)
+            self.calls.turn()
             if one.get("summary"):
-                self._builder.compaction()
+                self.builder.compaction()
             for call in map(as_object, as_list(one.get("toolCalls"))):
                 self._add_call(call, answers, terminals, time, where, place)
         if as_object(result.get("errorDetails")).get("code") == "canceled" or request.get("isCanceled") is True:
-            self._calls.amend_open(Marks(interrupted=True))
+            self.calls.amend_open(Marks(interrupted=True))
 
     def _add_call(
         self,
@@ -184,7 +173,7 @@ class _ChatReader:
         place: int,
     ) -> None:
         given, asked = identity(call.get("id")), arguments_of(call.get("arguments"))
-        made = self._calls.make_named(where, given, string(call.get("name")), asked, time=time, place=place)
+        made = self.calls.make_named(where, given, string(call.get("name")), asked, time=time, place=place)
         if made is None or given not in answers:
             return
         text = _result_text(as_object(answers[given]).get("content"))
@@ -192,7 +181,7 @@ class _ChatReader:
         if terminals and asked.get("command") == terminals[0][0]:
             code = terminals.pop(0)[1]
         marks = Marks(exit_code=code) if code is not None else _marks(text)
-        self._calls.answer(made, text, marks, time=time, place=place)
+        self.calls.answer(made, text, marks, time=time, place=place)
 
     def _add_shown(self, part: _Fields, time: float | None, where: str, place: int) -> None:
         if part.get("kind") not in ("toolInvocationSerialized", "toolInvocation"):
@@ -201,7 +190,7 @@ class _ChatReader:
         command = string(as_object(terminal.get("commandLine")).get("original")) or string(terminal.get("command"))
         details = part.get("resultDetails")
         asked = {"command": command} if command else arguments_of(as_object(details).get("input"))
-        made = self._calls.make_named(
+        made = self.calls.make_named(
             where, part.get("toolCallId"), string(part.get("toolId")), asked, time=time, place=place
         )
         if made is None or part.get("isComplete") is not True:
@@ -212,7 +201,7 @@ class _ChatReader:
         failed = as_object(details).get("isError")
         denied = as_object(part.get("isConfirmed")).get("type") == 0 or part.get("isConfirmed") is False
         marks = Marks(declined=True) if denied else Marks(failed=failed if isinstance(failed, bool) else None)
-        self._calls.answer(made, text, Marks(exit_code=code) if code is not None else marks, time=time, place=place)
+        self.calls.answer(made, text, Marks(exit_code=code) if code is not None else marks, time=time, place=place)
 
 
 def _terminals(shown: list[_Fields]) -> list[tuple[str, int | None]]:
@@ -225,7 +214,7 @@ def _terminals(shown: list[_Fields]) -> list[tuple[str, int | None]]:
     return found
 
 
-def _said(shown: list[_Fields]) -> str:
+def _shown_text(shown: list[_Fields]) -> str:
     """The text of an answer: parts without a kind, or of the kind for Markdown."""
     words = [part for part in shown if part.get("kind") in (None, "markdownContent")]
     return "".join(text_of(first_of(part, "value", "content")) for part in words)

@@ -3,75 +3,48 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+import sqlite3
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
     arguments_of,
     as_list,
     as_object,
-    count,
     first_of,
     identity,
     kind_of,
-    known_usage,
     string,
     text_of,
-    time_of,
 )
-from seasoned.history.formats import Sample
 from seasoned.history.json_file import noting_unreadable, stored
-from seasoned.history.readonly import open_readonly, require_tables
-from seasoned.session import Marks, Session, SessionRef, Usage
+from seasoned.history.readonly import SessionDatabase
+from seasoned.history.session_reader import SessionFormat, SessionReader, note_times, set_parent, usage_from
+from seasoned.session import Marks, Usage
 
 NAME = "zed"
-_AGENT = "zed"
-_NEEDED = {"threads": {"id", "summary", "updated_at", "data_type", "data"}}
-_EXIT = re.compile(r"\bexit(?:ed)? (?:with )?(?:code|status) (-?\d{1,10})\b", re.IGNORECASE)
-_SAID_NO = re.compile(r"\b(?:permission|tool use)\b.{0,30}\b(?:denied|rejected)|denied by (?:the )?user", re.IGNORECASE)
-_STOPPED = re.compile(r"\b(?:canceled|cancelled) by (?:the )?user|\btool canceled\b", re.IGNORECASE)
+_FORMAT = SessionFormat(NAME, "zed")
+_EXIT_CODE = re.compile(r"\bexit(?:ed)? (?:with )?(?:code|status) (-?\d{1,10})\b", re.IGNORECASE)
+_DECLINED = re.compile(
+    r"\b(?:permission|tool use)\b.{0,30}\b(?:denied|rejected)|denied by (?:the )?user", re.IGNORECASE
+)
+_INTERRUPTED = re.compile(r"\b(?:canceled|cancelled) by (?:the )?user|\btool canceled\b", re.IGNORECASE)
 _Fields = dict[str, Any]
 
 
-def recognises(sample: Sample) -> bool:
-    """A database that has Zed's table."""
-    return sample.has_tables(_NEEDED)
-
-
-def stamps(path: Path) -> dict[str, str]:
-    """A stamp for each thread that changes with it, so that a rescan reads only what is new."""
-    with open_readonly(path) as connection:
-        rows = connection.execute("SELECT id, updated_at, length(data) FROM threads")
-        return {str(row[0]): f"{row[1]}.{row[2]}" for row in rows}
-
-
-def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
-    """Every thread of the database, oldest first; `only` selects them by id."""
-    with open_readonly(path) as connection:
-        require_tables(connection, path, "Zed", _NEEDED)
-        for row in connection.execute("SELECT * FROM threads ORDER BY updated_at, id"):
-            fields = dict(row)
-            if only is None or str(fields["id"]) in only:
-                yield _thread(path, fields)
-
-
-def _thread(path: Path, row: _Fields) -> Session:
-    builder = SessionBuilder(SessionRef(_AGENT, str(row["id"])), format=NAME, path=str(path))
+def _thread(_connection: sqlite3.Connection, path: Path, row: _Fields) -> SessionBuilder:
+    builder = _FORMAT.builder(path, str(row["id"]))
     builder.title = string(row.get("summary"))
-    parent = identity(row.get("parent_id"))
-    if parent is not None:
-        builder.parent, builder.relation = SessionRef(_AGENT, parent), "subagent"
+    set_parent(builder, identity(row.get("parent_id")))
     folders = string(row.get("folder_paths"))
     builder.cwd = folders.splitlines()[0] if folders else None
     data = row["data"] if isinstance(row["data"], bytes) else str(row["data"]).encode()
     if row["data_type"] == "zstd":
         unpacked = _unpacked(builder, data)
         if unpacked is None:
-            return builder.take()
+            return builder
         data = unpacked
     thread = as_object(stored(builder, "the thread", data))
     reader = _ZedReader(builder, thread)
@@ -79,15 +52,22 @@ def _thread(path: Path, row: _Fields) -> Session:
         where = f"message {position}"
         with noting_unreadable(builder, where):
             reader.add(message, where, position)
-    with noting_unreadable(builder, "the thread"):
-        for time in (time_of(thread.get("updated_at")), time_of(row.get("created_at"))):
-            if time is not None:
-                builder.seen_at(time)
-    return builder.take()
+    note_times(builder, "the thread", thread.get("updated_at"), row.get("created_at"))
+    return builder
+
+
+_DATABASE = SessionDatabase(
+    "Zed",
+    {"threads": {"id", "summary", "updated_at", "data_type", "data"}},
+    "SELECT id, updated_at, length(data) FROM threads",
+    "SELECT * FROM threads ORDER BY updated_at, id",
+    _thread,
+)
+recognises, stamps, read = _DATABASE.recognises, _DATABASE.stamps, _DATABASE.read
 
 
 def _unpacked(builder: SessionBuilder, data: bytes) -> bytes | None:
-    """What was compressed. Python can since 3.14; before, with a package that not every installation has."""
+    """The decompressed data: with Python since 3.14, before that with an optional package."""
     for name in ("compression.zstd", "zstandard"):
         try:
             module = import_module(name)
@@ -100,16 +80,15 @@ def _unpacked(builder: SessionBuilder, data: bytes) -> bytes | None:
         except module.ZstdError:
             builder.unreadable("the thread", "its compression is damaged")
             return None
-    builder.unreadable("the thread", "it is compressed; install the package zstandard to read it")
+    builder.unreadable("the thread", "it is compressed: install the package zstandard to read it")
     return None
 
 
-class _ZedReader:
+class _ZedReader(SessionReader):
     """Reads the messages of one thread."""
 
     def __init__(self, builder: SessionBuilder, thread: _Fields) -> None:
-        self._builder = builder
-        self._calls = CallPairing(builder)
+        super().__init__(builder)
         self._model = string(as_object(thread.get("model")).get("model"))
         self._used = as_object(thread.get("request_token_usage"))
         builder.model = self._model
@@ -124,7 +103,7 @@ class _ZedReader:
         if "User" in fields:
             user = as_object(fields["User"])
             text = "\n".join(_words(one) for one in as_list(user.get("content")))
-            self._builder.message("user", text, place=place)
+            self.builder.message("user", text, place=place)
             self._usage = self._used.get(str(user.get("id")))
         elif "Agent" in fields:
             agent = as_object(fields["Agent"])
@@ -132,21 +111,21 @@ class _ZedReader:
         elif "role" in fields:
             self._add_older(fields, where, place)
         elif message != "Resume":
-            self._builder.unreadable(where, f"{kind_of(message)} where a message should be")
+            self.builder.unreadable(where, f"{kind_of(message)} where a message should be")
 
     _usage: object = None
 
     def _add_agent(self, content: list[Any], results: _Fields, where: str, place: int) -> None:
         text = "\n".join(filter(None, map(_words, content)))
         thoughts = (as_object(as_object(one).get("Thinking")).get("text") for one in content)
-        self._builder.thinking("\n".join(map(text_of, thoughts)).strip())
+        self.builder.thinking("\n".join(map(text_of, thoughts)).strip())
         usage, self._usage = _usage(as_object(self._usage)), None
-        self._builder.message("assistant", text, place=place, model=self._model, usage=usage)
-        self._calls.turn()
+        self.builder.message("assistant", text, place=place, model=self._model, usage=usage)
+        self.calls.turn()
         for use in (as_object(as_object(one).get("ToolUse")) for one in content):
             if use:
                 asked, name = arguments_of(use.get("input")), string(use.get("name"))
-                self._calls.make_named(where, use.get("id"), name, asked, place=place)
+                self.calls.make_named(where, use.get("id"), name, asked, place=place)
         for call_id, result in results.items():
             self._add_result(call_id, as_object(result), place)
 
@@ -154,13 +133,13 @@ class _ZedReader:
         text = text_of([one for one in as_list(fields.get("segments")) if as_object(one).get("type") == "text"])
         role = fields["role"]
         if role not in ("user", "assistant", "system"):
-            self._builder.unreadable(where, f"a message whose role is {str(role)[:40]!r}")
+            self.builder.unreadable(where, f"a message whose role is {str(role)[:40]!r}")
             return
-        self._builder.message(role, text, place=place, model=self._model if role == "assistant" else None)
-        self._calls.turn()
+        self.builder.message(role, text, place=place, model=self._model if role == "assistant" else None)
+        self.calls.turn()
         for use in map(as_object, as_list(fields.get("tool_uses"))):
             asked, name = arguments_of(use.get("input")), string(use.get("name"))
-            self._calls.make_named(where, use.get("id"), name, asked, place=place)
+            self.calls.make_named(where, use.get("id"), name, asked, place=place)
         for result in map(as_object, as_list(fields.get("tool_results"))):
             self._add_result(result.get("tool_use_id"), result, place)
 
@@ -169,7 +148,7 @@ class _ZedReader:
         text = "\n".join(map(_words, content)) if isinstance(content, list) else _words(content)
         failed = result.get("is_error")
         marks = _marks(text, failed=failed if isinstance(failed, bool) else None)
-        self._calls.answer(call_id, text, marks, tool=string(result.get("tool_name")), place=place)
+        self.calls.answer(call_id, text, marks, tool=string(result.get("tool_name")), place=place)
 
 
 def _words(part: object) -> str:
@@ -183,21 +162,20 @@ def _words(part: object) -> str:
 
 
 def _marks(text: str, *, failed: bool | None) -> Marks:
-    if failed and _SAID_NO.search(text[:200]):
+    if failed and _DECLINED.search(text[:200]):
         return Marks(declined=True)
-    if failed and _STOPPED.search(text[:200]):
+    if failed and _INTERRUPTED.search(text[:200]):
         return Marks(interrupted=True)
-    # A failed command is not an error of the tool; its code stands before or behind the output.
-    code = _EXIT.search(text[:200]) or _EXIT.search(text[-200:])
+    # A failed command is not an error of the tool: its exit code precedes or follows the output.
+    code = _EXIT_CODE.search(text[:200]) or _EXIT_CODE.search(text[-200:])
     return Marks(exit_code=int(code[1])) if code and not failed else Marks(failed=failed)
 
 
 def _usage(used: _Fields) -> Usage | None:
-    return known_usage(
-        Usage(
-            input=count(used.get("input_tokens")),
-            output=count(used.get("output_tokens")),
-            cache_read=count(used.get("cache_read_input_tokens")),
-            cache_write=count(used.get("cache_creation_input_tokens")),
-        )
+    return usage_from(
+        used,
+        input="input_tokens",
+        output="output_tokens",
+        cache_read="cache_read_input_tokens",
+        cache_write="cache_creation_input_tokens",
     )

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
 from seasoned.history.chat import ROLES
@@ -25,15 +23,16 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import documents, field, finish_sessions, noting_unreadable
-from seasoned.session import NO_MARKS, Marks, Session, SessionRef, Unreadable
+from seasoned.history.json_file import documents, field, noting_unreadable
+from seasoned.history.session_reader import JsonDocument, SessionFormat
+from seasoned.session import NO_MARKS, Marks, Session, Unreadable
 
 NAME = "chatgpt"
-_AGENT = "chatgpt"
-# Messages to these are said, not calls.
-_NOT_TOOLS = frozenset({"", "all", "user", "assistant"})
+_FORMAT = SessionFormat(NAME, "chatgpt")
+# Recipients of messages that are not calls.
+_NO_TOOLS = frozenset({"", "all", "user", "assistant"})
 _THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
-_MOST_ABOVE = 20  # messages between a call and what its tool wrote; a circle must end
+_MAX_STEPS_UP = 20  # from a tool's message up to its call; also ends cycles
 _Nodes = dict[str, dict[str, Any]]
 
 
@@ -45,28 +44,19 @@ def recognises(sample: Sample) -> bool:
 
 
 def read(path: Path) -> Iterator[Session]:
-    """Every conversation in which the model called a tool, with the branches that were left: they did happen."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    """Every conversation in which the model called a tool, with its abandoned branches."""
+    return _FORMAT.read_each(path, documents(path), _conversation)
 
 
-def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    for part in documents(path):
-        if isinstance(part, Unreadable):
-            yield part
-            continue
-        mapping = as_object(field(part.value, "mapping"))
-        if not mapping:
-            yield Unreadable(part.where, "a document that is not a conversation")
-            continue
-        nodes = {key: as_object(one) for key, one in mapping.items()}
-        if any(_tool_of(as_object(node.get("message"))) for node in nodes.values()):
-            yield _conversation(path, part.value, nodes, part.where)
-
-
-def _conversation(path: Path, document: dict[str, msgspec.Raw], nodes: _Nodes, where: str) -> SessionBuilder:
+def _conversation(path: Path, part: JsonDocument, _index: int) -> SessionBuilder | Unreadable | None:
+    document = part.value
+    nodes: _Nodes = {key: as_object(one) for key, one in as_object(field(document, "mapping")).items()}
+    if not nodes:
+        return Unreadable(part.where, "a document that is not a conversation")
+    if not any(_tool_of(as_object(node.get("message"))) for node in nodes.values()):
+        return None
     native_id = identity(field(document, "conversation_id")) or identity(field(document, "id"))
-    ref = SessionRef(_AGENT, native_id or f"{path.stem}/{where}")
-    builder = SessionBuilder(ref, format=NAME, path=str(path))
+    builder = _FORMAT.builder(path, native_id or f"{path.stem}/{part.where}")
     builder.title = string(field(document, "title"))
     builder.model = string(field(document, "default_model_slug"))
     calls = CallPairing(builder)
@@ -83,7 +73,7 @@ def _in_order(nodes: _Nodes) -> Iterator[str]:
     children = [{str(child) for child in as_list(node.get("children"))} for node in nodes.values()]
     below = set().union(*children) if children else set()
     seen: set[str] = set()
-    # Those without a parent come first; what only a circle would reach comes last.
+    # Nodes without a parent come first; those in cycles come last.
     for start in [*[key for key in nodes if key not in below], *nodes]:
         waiting = [start]
         while waiting:
@@ -99,13 +89,13 @@ def _tool_of(message: dict[str, Any]) -> str | None:
     """The tool that a message of the model is for."""
     recipient = string(message.get("recipient")) or ""
     by_model = as_object(message.get("author")).get("role") == "assistant"
-    return recipient if by_model and recipient not in _NOT_TOOLS else None
+    return recipient if by_model and recipient not in _NO_TOOLS else None
 
 
 def _asked_by(nodes: _Nodes, key: str) -> str:
     """The node of the call that a message of a tool answers: the nearest one above. Else the node itself."""
     above: object = key
-    for _ in range(_MOST_ABOVE):
+    for _ in range(_MAX_STEPS_UP):
         node = nodes.get(str(above), {})
         if _tool_of(as_object(node.get("message"))):
             return str(above)
@@ -125,7 +115,7 @@ def _add(builder: SessionBuilder, calls: CallPairing, message: dict[str, Any], k
         builder.unreadable(f"message {place}", f"a message whose role is {str(author.get('role'))[:40]!r}")
     elif role == "tool":
         marks = _marks(content, about)
-        # A tool may write several messages; the first one that says something is the result.
+        # A tool may write several messages; the first one with content is the result.
         if text or marks != NO_MARKS:
             calls.answer(key, text, marks, time=time, place=place)
     elif tool is not None:

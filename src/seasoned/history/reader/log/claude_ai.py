@@ -1,23 +1,23 @@
-"""The export of Claude.ai: `conversations.json`, with blocks in Anthropic's form. What has no calls is left out."""
+"""The export of Claude.ai: `conversations.json`, with blocks in Anthropic's form. Those without calls are skipped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
 from seasoned.history.chat import spoken_text
-from seasoned.history.coerce import arguments_of, as_list, as_object, identity, kind_of, string, text_of, time_of
+from seasoned.history.coerce import arguments_of, as_list, as_object, identity, string, text_of, time_of
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import documents, field, finish_sessions, items, noting_unreadable, stored
-from seasoned.session import Marks, Session, SessionRef, Unreadable
+from seasoned.history.json_file import documents, field, items
+from seasoned.history.session_reader import JsonDocument, SessionFormat, add_messages
+from seasoned.session import Marks, Session, Unreadable
 
 NAME = "claude-ai"
-_AGENT = "claude-ai"
+_FORMAT = SessionFormat(NAME, "claude-ai")
 
 
 def recognises(sample: Sample) -> bool:
@@ -29,34 +29,21 @@ def recognises(sample: Sample) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """Every conversation in which the model called a tool."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return _FORMAT.read_each(path, documents(path), _conversation)
 
 
-def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    for part in documents(path):
-        if isinstance(part, Unreadable):
-            yield part
-        elif "chat_messages" not in part.value:
-            yield Unreadable(part.where, "a document that is not a conversation")
-        # Most conversations of such an export only talk, and there is nothing to learn from these.
-        elif b'"tool_use"' in bytes(part.value["chat_messages"]):
-            yield _conversation(path, part.value, part.where)
-
-
-def _conversation(path: Path, document: dict[str, msgspec.Raw], where: str) -> SessionBuilder:
-    native_id = identity(field(document, "uuid")) or f"{path.stem}/{where}"
-    builder = SessionBuilder(SessionRef(_AGENT, native_id), format=NAME, path=str(path))
+def _conversation(path: Path, part: JsonDocument, _index: int) -> SessionBuilder | Unreadable | None:
+    document = part.value
+    if "chat_messages" not in document:
+        return Unreadable(part.where, "a document that is not a conversation")
+    # Most conversations of an export have no calls, so there is nothing to learn from them.
+    if b'"tool_use"' not in bytes(document["chat_messages"]):
+        return None
+    native_id = identity(field(document, "uuid")) or f"{path.stem}/{part.where}"
+    builder = _FORMAT.builder(path, native_id)
     builder.title = string(field(document, "name"))
     builder.model = string(field(document, "model"))
-    calls = CallPairing(builder)
-    for position, raw in enumerate(items(document["chat_messages"])):
-        place = f"message {position}"
-        with noting_unreadable(builder, place):
-            message = stored(builder, place, bytes(raw))
-            if isinstance(message, dict):
-                _add(builder, calls, message, place, position)
-            elif message is not None:
-                builder.unreadable(place, f"{kind_of(message)} where a message should be")
+    add_messages(builder, items(document["chat_messages"]), partial(_add, builder, CallPairing(builder)))
     return builder
 
 

@@ -23,25 +23,23 @@ from seasoned.history.coerce import (
     remaining,
     string,
     text_of,
-    time_of,
 )
 from seasoned.history.formats import Sample
 from seasoned.history.json_file import (
-    decode,
     documents,
     field,
     fields,
-    finish_sessions,
     items,
     noting_unreadable,
     source_errors,
 )
-from seasoned.session import NO_MARKS, Marks, Session, SessionRef, Unreadable, Usage
+from seasoned.history.session_reader import SessionFormat, add_messages, note_times
+from seasoned.session import NO_MARKS, Marks, Session, Unreadable, Usage
 
 NAME = "inspect"
-_AGENT = "inspect"
+_FORMAT = SessionFormat(NAME, "inspect")
 # An archive may claim any size: a larger member is not unpacked.
-_LARGEST = 256 << 20
+_MAX_BYTES = 256 << 20
 # Long texts are stored once under `attachments` and referred to.
 _ATTACHMENT = "attachment://"
 # The scores of Inspect: correct and incorrect.
@@ -72,7 +70,7 @@ def read(path: Path) -> Iterator[Session]:
     with source_errors(path), path.open("rb") as file:
         is_zip = file.read(4) == b"PK\x03\x04"
     parts = _from_archive(path) if is_zip else _from_document(path)
-    return finish_sessions(parts, SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return _FORMAT.sessions(path, parts)
 
 
 def _from_document(path: Path) -> Iterator[SessionBuilder | Unreadable]:
@@ -91,7 +89,7 @@ def _from_archive(path: Path) -> Iterator[SessionBuilder | Unreadable]:
     except _CANNOT_UNPACK as error:
         raise SourceError(f"{str(path)!r} cannot be opened as an archive: {error}.") from error
     with archive:
-        # A log that was written in steps has some names twice; the last one is valid.
+        # A log that was written in steps has some names twice; the last entry counts.
         members = {info.filename: info for info in archive.infolist()}
         evaluation: dict[str, Any] = {}
         for name in ("_journal/start.json", "header.json"):
@@ -114,15 +112,15 @@ def _from_archive(path: Path) -> Iterator[SessionBuilder | Unreadable]:
 
 def _unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | Unreadable:
     """The bytes of a member, up to a limit that does not trust the archive's own figures."""
-    if info.file_size > _LARGEST:
-        return Unreadable(info.filename, f"{info.file_size} bytes when unpacked: more than {_LARGEST} are not read")
+    if info.file_size > _MAX_BYTES:
+        return Unreadable(info.filename, f"{info.file_size} bytes when unpacked: more than {_MAX_BYTES} are not read")
     try:
         with archive.open(info) as member:
-            data = member.read(_LARGEST + 1)
+            data = member.read(_MAX_BYTES + 1)
     except _CANNOT_UNPACK as error:
         return Unreadable(info.filename, f"cannot be unpacked: {error}")
-    if len(data) > _LARGEST:
-        return Unreadable(info.filename, f"more than {_LARGEST} bytes when unpacked")
+    if len(data) > _MAX_BYTES:
+        return Unreadable(info.filename, f"more than {_MAX_BYTES} bytes when unpacked")
     return data
 
 
@@ -137,7 +135,7 @@ def _sample(
     own = identity(field(sample, "id"))
     # Older logs have no uuid, and the ids of samples repeat between evaluations.
     native = identity(field(sample, "uuid")) or f"{run}/{name if own is None else _named(own, sample)}"
-    builder = SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path))
+    builder = _FORMAT.builder(path, native)
     with noting_unreadable(builder, where):
         _describe(builder, evaluation, sample)
         _add(builder, sample, where)
@@ -155,9 +153,7 @@ def _describe(builder: SessionBuilder, evaluation: dict[str, Any], sample: dict[
     builder.title = f"{task} {sample_id}" if task and sample_id else task
     # Samples run in sandboxes: the task, not a folder, is what they have in common.
     builder.application = task
-    for key in ("started_at", "completed_at"):
-        if (time := time_of(field(sample, key))) is not None:
-            builder.seen_at(time)
+    note_times(builder, "the sample", field(sample, "started_at"), field(sample, "completed_at"))
     builder.succeeded = _label(as_object(field(sample, "scores")))
     builder.total_usage = _usage(as_object(field(sample, "model_usage")))
     if field(sample, "error") is not None:
@@ -202,17 +198,13 @@ def _add(builder: SessionBuilder, sample: dict[str, msgspec.Raw], where: str) ->
     messages = items(sample.get("messages")) or items(sample.get("message_pool")) or _pooled(sample)
     attachments = as_object(field(sample, "attachments"))
     chat = ChatReader(builder, marks=_marks)
-    for position, raw in enumerate(messages):
-        place = f"{where}, message {position}"
-        with noting_unreadable(builder, place):
-            try:
-                message = decode(raw)
-            except msgspec.DecodeError as error:
-                builder.unreadable(place, str(error))
-                continue
-            if _ATTACHMENT.encode() in bytes(raw):
-                message = _attach(message, attachments)
-            chat.add(_with_error_text(message), where=place, place=position)
+
+    def add(message: dict[str, Any], place: str, position: int) -> None:
+        if attachments:
+            message = _attach(message, attachments)
+        chat.add(_with_error_text(message), where=place, place=position)
+
+    add_messages(builder, messages, add, within=where)
 
 
 def _pooled(sample: dict[str, msgspec.Raw]) -> list[msgspec.Raw]:

@@ -22,11 +22,12 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import JsonValue, finish_sessions, noting_unreadable, values
-from seasoned.session import NO_MARKS, Marks, Session, SessionRef, Unreadable
+from seasoned.history.json_file import JsonValue, noting_unreadable, values
+from seasoned.history.session_reader import SessionFormat
+from seasoned.session import NO_MARKS, Marks, Session, Unreadable
 
 NAME = "mini-swe-agent"
-_AGENT = "mini-swe-agent"
+_FORMAT = SessionFormat(NAME, "mini-swe-agent")
 # A command in the text of an answer, as the prompts of all versions ask for it.
 _COMMAND = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n(.*?)\n?```", re.DOTALL)
 _RETURNCODE = re.compile(r"\s*<returncode>\s*(-?\d{1,9})\s*</returncode>")
@@ -53,7 +54,7 @@ def _is_ours(value: dict[str, Any]) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session: a trajectory, or a bare list of messages."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem.removesuffix(".traj")), format=NAME, path=path)
+    return _FORMAT.sessions(path, _parts(path), path.stem.removesuffix(".traj"))
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
@@ -64,10 +65,10 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
             yield part
         elif isinstance(part.value, dict) and "messages" in part.value:
             native = stem if index == 0 else f"{stem}#{index}"
-            yield _trajectory(SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path)), part)
+            yield _trajectory(_FORMAT.builder(path, native), part)
         else:
             if bare is None:
-                bare = _MiniSweAgentReader(SessionBuilder(SessionRef(_AGENT, stem), format=NAME, path=str(path)))
+                bare = _MiniSweAgentReader(_FORMAT.builder(path, stem))
                 yield bare.builder
             bare.add(part.value, part.where, part.place)
 

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.call_pairing import CallPairing
 from seasoned.history.chat import ROLES
 from seasoned.history.coerce import (
     arguments_of,
@@ -19,7 +18,6 @@ from seasoned.history.coerce import (
     count,
     first_of,
     identity,
-    kind_of,
     known_usage,
     remaining,
     string,
@@ -27,11 +25,12 @@ from seasoned.history.coerce import (
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, finish_sessions, noting_unreadable, values
-from seasoned.session import Marks, Role, Session, SessionRef, Unreadable, Usage
+from seasoned.history.json_file import decode, noting_unreadable
+from seasoned.history.session_reader import SessionFormat, SessionReader, objects
+from seasoned.session import Marks, Role, Session, Unreadable, Usage
 
 NAME = "otel"
-_AGENT = "otel"
+_FORMAT = SessionFormat(NAME, "otel")
 # The error status of a span, as different exporters write it.
 _ERROR = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "StatusCode.ERROR"})
 
@@ -179,19 +178,13 @@ def recognises(sample: Sample) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session for each conversation, or for each trace if conversations have no id."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return _FORMAT.sessions(path, _parts(path))
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
     lost: list[Unreadable] = []
     spans: list[_OtelSpan] = []
-    for part in values(path):
-        if isinstance(part, Unreadable):
-            lost.append(part)
-            continue
-        if not isinstance(part.value, dict):
-            lost.append(Unreadable(part.where, f"{kind_of(part.value)} where spans should be"))
-            continue
+    for part in objects(path, lost, "spans"):
         for value, service in spans_of(part.value):
             try:
                 span = span_of(value)
@@ -199,7 +192,7 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
                 span = None
             if span is None:
                 lost.append(Unreadable(part.where, "something that is not a span"))
-            elif _is_telling(span):
+            elif _is_about_model(span):
                 span.place, span.where, span.service = part.place, part.where, service
                 spans.append(span)
     for native, group in _grouped(spans, path.stem).items():
@@ -207,7 +200,7 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
     yield from lost
 
 
-def _is_telling(span: _OtelSpan) -> bool:
+def _is_about_model(span: _OtelSpan) -> bool:
     return any(key.startswith("gen_ai.") for key in span.attributes) or any(
         event.name.startswith("gen_ai.") for event in span.events
     )
@@ -239,7 +232,7 @@ def _operation(span: _OtelSpan) -> str:
 
 
 def _session(path: Path, native: str, spans: list[_OtelSpan]) -> SessionBuilder:
-    builder = SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path))
+    builder = _FORMAT.builder(path, native)
     builder.application = next((span.service for span in spans if span.service), None)
     reader = _SpanReader(builder)
     # Spans are exported when they end, so the outer ones come last.
@@ -257,12 +250,11 @@ def _session(path: Path, native: str, spans: list[_OtelSpan]) -> SessionBuilder:
     return builder
 
 
-class _SpanReader:
+class _SpanReader(SessionReader):
     """Reads the spans of one session in order of time."""
 
     def __init__(self, builder: SessionBuilder) -> None:
-        self._builder = builder
-        self._calls = CallPairing(builder)
+        super().__init__(builder)
         self._seen: Counter[int] = Counter()
         self._ends: dict[str, _OtelSpan] = {}
         self._speaks = False
@@ -272,7 +264,7 @@ class _SpanReader:
         attributes = span.attributes
         for moment in (span.start, span.end):
             if moment is not None:
-                self._builder.seen_at(moment)
+                self.builder.seen_at(moment)
         model = string(first_of(attributes, "gen_ai.response.model", "gen_ai.request.model"))
         asked, answered = _messages(span)
         system = structured(attributes.get("gen_ai.system_instructions"))
@@ -287,7 +279,7 @@ class _SpanReader:
         for index, message in enumerate(answered):
             self._add(message, span.end, place, before, model, usage if index == 0 else None)
         self._seen |= before
-        self._builder.model = model or self._builder.model
+        self.builder.model = model or self.builder.model
 
     def execute(self, span: _OtelSpan, place: int) -> None:
         """Add one execution of a tool; the call may be known from the chat before it."""
@@ -295,15 +287,15 @@ class _SpanReader:
         name = string(attributes.get("gen_ai.tool.name")) or span.name.removeprefix("execute_tool ").strip()
         given = identity(attributes.get("gen_ai.tool.call.id"))
         if not name:
-            self._builder.unreadable(span.where, "an execution without a tool name")
+            self.builder.unreadable(span.where, "an execution without a tool name")
             return
         # Exporters may leave the messages out, and then the execution is all there is of a call.
-        if not self._calls.knows(given):
+        if not self.calls.knows(given):
             if not self._speaks:
-                self._builder.message("assistant", time=span.start, place=place)
+                self.builder.message("assistant", time=span.start, place=place)
                 self._speaks = True
             arguments = arguments_of(structured(attributes.get("gen_ai.tool.call.arguments")))
-            given = self._calls.make(given, name, arguments, time=span.start, place=place)
+            given = self.calls.make(given, name, arguments, time=span.start, place=place)
         assert given is not None
         marks = Marks(failed=True) if span.failed else Marks()
         result = attributes.get("gen_ai.tool.call.result")
@@ -312,14 +304,14 @@ class _SpanReader:
             self._ends[given] = span
             return
         text = _result_text(result) if result is not None else span.message or str(attributes.get("error.type") or "")
-        self._calls.answer(given, text, marks, time=span.end, place=place)
+        self.calls.answer(given, text, marks, time=span.end, place=place)
         self._speaks = False
 
     def finish(self) -> None:
         """Close executions that ended without a recorded result."""
-        for call_id in self._calls.open:
+        for call_id in self.calls.open:
             if (span := self._ends.get(call_id)) is not None and span.end is not None:
-                self._calls.answer(call_id, "", time=span.end)
+                self.calls.answer(call_id, "", time=span.end)
 
     def _add(
         self,
@@ -334,7 +326,7 @@ class _SpanReader:
         role: Role | None = ROLES.get(string(fields.get("role")) or "")
         parts = [as_object(part) for part in as_list(fields.get("parts"))]
         if role is None:
-            self._builder.unreadable(f"span {place}", f"a message whose role is {str(fields.get('role'))[:40]!r}")
+            self.builder.unreadable(f"span {place}", f"a message whose role is {str(fields.get('role'))[:40]!r}")
             return
         words = "\n".join([text for part in parts if (text := _words(part))])
         calls = [part for part in parts if part.get("type") == "tool_call"]
@@ -344,15 +336,15 @@ class _SpanReader:
         if before[mark] <= self._seen[mark]:
             return
         if role != "tool" and (words or not results):
-            self._builder.message(role, words, time=time, place=place, model=model, usage=usage)
+            self.builder.message(role, words, time=time, place=place, model=model, usage=usage)
             self._speaks = role == "assistant"
-            self._calls.turn()
+            self.calls.turn()
         for part in calls:
             name, arguments = string(part.get("name")), arguments_of(part.get("arguments"))
-            self._calls.make_named(f"span {place}", part.get("id"), name, arguments, time=time, place=place)
+            self.calls.make_named(f"span {place}", part.get("id"), name, arguments, time=time, place=place)
         for part in results:
             text = _result_text(first_of(part, "response", "result", "content"))
-            self._calls.answer(part.get("id"), text, time=time, place=place)
+            self.calls.answer(part.get("id"), text, time=time, place=place)
             self._speaks = False
 
 

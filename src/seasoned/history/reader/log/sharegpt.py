@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,11 @@ from seasoned.history.coerce import (
     kind_of,
     string,
     text_of,
-    time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import JsonValue, decode, finish_sessions, noting_unreadable, values
-from seasoned.session import Session, SessionRef, Unreadable
+from seasoned.history.json_file import JsonValue, decode, noting_unreadable, values
+from seasoned.history.session_reader import SessionFormat, note_times, unique_id
+from seasoned.session import Session, Unreadable
 
 NAME = "sharegpt"
 # Calls and results may lack their closing tag where a text was cut.
@@ -45,41 +46,25 @@ def recognises(sample: Sample) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session for each record."""
-    return finish_sessions(_parts(path), SessionRef("sharegpt", path.stem), format=NAME, path=path)
+    return SessionFormat(NAME, "sharegpt").read_each(path, values(path), partial(_conversation, set()))
 
 
-def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    seen: set[str] = set()
-    for index, part in enumerate(values(path)):
-        if isinstance(part, Unreadable):
-            yield part
-            continue
-        turns = as_object(part.value).get("conversations")
-        if not isinstance(turns, list):
-            yield Unreadable(part.where, f"{kind_of(turns)} where a conversation should be")
-            continue
-        builder = _begin(path, part, index, seen)
-        with noting_unreadable(builder, part.where):
-            _add(builder, turns, part.where)
-        yield builder
-
-
-def _begin(path: Path, part: JsonValue[Any], index: int, seen: set[str]) -> SessionBuilder:
-    value = part.value
+def _conversation(seen: set[str], path: Path, part: JsonValue[Any], index: int) -> SessionBuilder | Unreadable:
+    value = as_object(part.value)
+    turns = value.get("conversations")
+    if not isinstance(turns, list):
+        return Unreadable(part.where, f"{kind_of(turns)} where a conversation should be")
     own = identity(first_of(value, "id", "prompt_index"))
     native = identity(value.get("session_id")) or f"{path.stem}/{index if own is None else own}"
-    if native in seen:
-        native = f"{native}#{index}"
-    seen.add(native)
-    # Hermes saves its trajectories in this format, with the outcome of the run beside them.
+    # Hermes also saves its trajectories in this format, with the outcome of the run.
     agent = "hermes" if _HERMES_KEYS & value.keys() else "sharegpt"
-    builder = SessionBuilder(SessionRef(agent, native), format=NAME, path=str(path))
+    builder = SessionFormat(NAME, agent).builder(path, unique_id(native, index, seen))
     builder.model = string(first_of(value, "model", "model_name"))
     if isinstance(done := value.get("completed"), bool):
         builder.end_reason = "completed" if done else "not completed"
+    note_times(builder, part.where, first_of(value, "timestamp", "created_at"))
     with noting_unreadable(builder, part.where):
-        if (time := time_of(first_of(value, "timestamp", "created_at"))) is not None:
-            builder.seen_at(time)
+        _add(builder, turns, part.where)
     return builder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import as_list, as_object, count, identity, kind_of, number, string, text_of
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, documents, field, finish_sessions, items, noting_unreadable
-from seasoned.session import Session, SessionRef, Unreadable, Usage
+from seasoned.history.json_file import decode, documents, field, items, noting_unreadable
+from seasoned.history.session_reader import JsonDocument, SessionFormat, add_messages
+from seasoned.session import Session, Usage
 
 NAME = "swe-agent"
-_AGENT = "swe-agent"
+_FORMAT = SessionFormat(NAME, "swe-agent")
 # SWE-agent's own commands by purpose; any other action is run by bash.
 _FILE = {"open", "goto", "scroll_down", "scroll_up", "create", "edit", "insert", "append", "str_replace_editor"}
 _SEARCH = {"search_dir", "search_file", "find_file", "filemap"}
@@ -43,19 +45,14 @@ def _is_ours(value: dict[str, Any]) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session, from the steps, or from the history where there are no steps."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return _FORMAT.read_each(path, documents(path), _trajectory)
 
 
-def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    for index, part in enumerate(documents(path)):
-        if isinstance(part, Unreadable):
-            yield part
-            continue
-        native = path.stem if index == 0 else f"{path.stem}#{index}"
-        builder = SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path))
-        with noting_unreadable(builder, part.where):
-            _add(builder, part.value)
-        yield builder
+def _trajectory(path: Path, part: JsonDocument, index: int) -> SessionBuilder:
+    builder = _FORMAT.builder(path, path.stem if index == 0 else f"{path.stem}#{index}")
+    with noting_unreadable(builder, part.where):
+        _add(builder, part.value)
+    return builder
 
 
 def _add(builder: SessionBuilder, run: dict[str, msgspec.Raw]) -> None:
@@ -63,14 +60,7 @@ def _add(builder: SessionBuilder, run: dict[str, msgspec.Raw]) -> None:
     steps = items(run.get("trajectory"))
     history = items(run.get("history"))
     _add_history(builder, history, only_opening=bool(steps))
-    calls = CallPairing(builder, prefix="step")
-    for position, raw in enumerate(steps):
-        where = f"step {position}"
-        with noting_unreadable(builder, where):
-            try:
-                _add_step(builder, calls, decode(raw), where, position)
-            except msgspec.DecodeError as error:
-                builder.unreadable(where, str(error))
+    add_messages(builder, steps, partial(_add_step, builder, CallPairing(builder, prefix="step")), noun="step")
     if not steps and not history:
         builder.unreadable("the document", "neither a trajectory nor a history")
 
@@ -91,10 +81,7 @@ def _describe(builder: SessionBuilder, info: dict[str, Any]) -> None:
         builder.cost_usd = number(stats.get("instance_cost"))
 
 
-def _add_step(builder: SessionBuilder, calls: CallPairing, step: object, where: str, place: int) -> None:
-    if not isinstance(step, dict):
-        builder.unreadable(where, f"{kind_of(step)} where a step should be")
-        return
+def _add_step(builder: SessionBuilder, calls: CallPairing, step: dict[str, Any], _where: str, place: int) -> None:
     if builder.cwd is None:
         builder.cwd = _working_dir(step.get("state"))
     builder.message("assistant", text_of(step.get("thought")), place=place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ from seasoned.history.call_pairing import CallPairing
 from seasoned.history.chat import ChatReader, spoken_text
 from seasoned.history.coerce import arguments_of, as_object, identity, kind_of, number, string
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, finish_sessions, noting_unreadable, values
-from seasoned.session import Session, SessionRef, Unreadable
+from seasoned.history.json_file import JsonValue, decode, noting_unreadable, values
+from seasoned.history.session_reader import SessionFormat, unique_id
+from seasoned.session import Session, Unreadable
 
 NAME = "tau-bench"
-_AGENT = "tau-bench"
+_FORMAT = SessionFormat(NAME, "tau-bench")
 # The words of the ReAct prompts of tau-bench.
 _ACTION = "Action:"
 _OUTPUT = "API output:"
@@ -32,33 +34,20 @@ def recognises(sample: Sample) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session for each run."""
-    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return _FORMAT.read_each(path, values(path), partial(_run, set()))
 
 
-def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    seen: set[str] = set()
-    for index, part in enumerate(values(path)):
-        if isinstance(part, Unreadable):
-            yield part
-        elif not isinstance(part.value, dict):
-            yield Unreadable(part.where, f"{kind_of(part.value)} where a run should be")
-        else:
-            builder = SessionBuilder(
-                SessionRef(_AGENT, _native_id(path, part.value, index, seen)), format=NAME, path=str(path)
-            )
-            with noting_unreadable(builder, part.where):
-                _add_run(builder, part.value, part.where)
-            yield builder
-
-
-def _native_id(path: Path, run: dict[str, Any], index: int, seen: set[str]) -> str:
+def _run(seen: set[str], path: Path, part: JsonValue[Any], index: int) -> SessionBuilder | Unreadable:
+    run = part.value
+    if not isinstance(run, dict):
+        return Unreadable(part.where, f"{kind_of(run)} where a run should be")
     task = identity(run.get("task_id"))
     trial = identity(run.get("trial"))
     native = f"{path.stem}/{f'item{index}' if task is None else task}" + ("" if trial is None else f".{trial}")
-    if native in seen:
-        native = f"{native}#{index}"
-    seen.add(native)
-    return native
+    builder = _FORMAT.builder(path, unique_id(native, index, seen))
+    with noting_unreadable(builder, part.where):
+        _add_run(builder, run, part.where)
+    return builder
 
 
 def _add_run(builder: SessionBuilder, run: dict[str, Any], where: str) -> None:
@@ -100,7 +89,7 @@ def _add_react(builder: SessionBuilder, messages: list[Any], where: str) -> None
                 asked = None
                 continue
             chat.add(message, where=place, place=position)
-            # An output belongs to the action right before it; anything in between means it was never run.
+            # An output belongs to the action right before it; an action followed by anything else was never run.
             asked = None
             action = _action(text) if role == "assistant" else None
             if action is not None and action[0] != _RESPOND:

@@ -1,0 +1,225 @@
+"""The built-in agent: conversations with it, and reviews, in which a model writes down what a session taught."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from seasoned.agent.loop.context import Context
+from seasoned.agent.loop.model import ModelChoice, choose_model
+from seasoned.agent.loop.record import RecordedConversation, load_recorded
+from seasoned.agent.memory import undo
+from seasoned.agent.memory.journal import Change, WriteReply, changes
+from seasoned.agent.review.due import ReviewSettings, settings_of
+from seasoned.agent.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_today
+from seasoned.agent.review.prompt import make_ready, own_instructions
+from seasoned.app.scheduler import agent_jobs, close_and_learn
+from seasoned.app.stores import kept_secrecy, memory_and_skills, own_store, redaction_key, store_or_empty
+from seasoned.begin.settings import takes_part
+from seasoned.config import Config
+from seasoned.errors import CannotDo
+from seasoned.learn_queue import catch_up
+from seasoned.redact.key import Secrecy
+from seasoned.session import Session
+from seasoned.store.project import ProjectFinder
+from seasoned.store.search import find_session
+from seasoned.template.library.storage import load as load_template
+
+if TYPE_CHECKING:
+    from seasoned.agent.loop.conversation import Conversation
+    from seasoned.agent.loop.runtime import Confirm
+
+
+_CATCH_UP_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class ChatPlan:
+    """A conversation that can start: its model, its folder and tools, and what it continues."""
+
+    config: Config
+    secrecy: Secrecy
+    choice: ModelChoice
+    folder: Path
+    toolsets: tuple[str, ...] | None
+    warm: str | None
+    recorded: RecordedConversation | None
+
+    def start(self, confirm: Confirm | None = None, tell: Callable[[str], None] = lambda line: None) -> Conversation:
+        """The conversation; without `confirm`, what needs permission is denied."""
+        # Imported here: the agent library takes a second, and comes with an extra.
+        from seasoned.agent.loop.runtime import deny
+        from seasoned.agent.loop.start import ConversationOptions, start
+
+        # What an agent was taught a moment ago is still being learned.
+        with suppress(OSError):
+            catch_up(str(self.config.home), _CATCH_UP_SECONDS)
+        options = ConversationOptions(choice=self.choice, folder=self.folder, toolsets=self.toolsets, warm=self.warm)
+        return start(
+            self.config,
+            self.secrecy,
+            options,
+            recorded=self.recorded,
+            confirm=confirm or deny,
+            tell=tell,
+            jobs=agent_jobs(self.config, self.secrecy),
+        )
+
+    def end(self, conversation: Conversation) -> str | None:
+        """End a conversation and have it learned from; a sentence if it could not be recorded."""
+        return close_and_learn(self.config, conversation)
+
+
+def plan_chat(
+    config: Config,
+    *,
+    model: str | None,
+    base_url: str | None,
+    warm: str | None,
+    resume: str | None,
+    folder: Path,
+    toolsets: tuple[str, ...] | None,
+) -> ChatPlan:
+    """Check what was asked for; raises with the reason where it cannot be done."""
+    recorded = None
+    if resume is not None:
+        with own_store(config) as store:
+            recorded = load_recorded(store, resume)
+        # A resumed conversation keeps its model unless another is asked for; its server belongs to that model.
+        if model is None:
+            model, base_url = recorded.about.model, base_url or recorded.about.base_url
+    # Everything that can be wrong is checked here, before the user types the first prompt.
+    choice = choose_model(config, model, base_url)
+    if warm is not None and warm != "auto":
+        with own_store(config) as store:
+            # Only to see that it exists: the examples are chosen when the conversation begins.
+            load_template(store, warm)
+    if warm is None and takes_part(config, "chat"):
+        # Warm by default only where the settings include chat; an explicit --warm always wins.
+        warm = "auto"
+    return ChatPlan(config, kept_secrecy(config), choice, folder, toolsets, warm, recorded)
+
+
+Topic = Literal["memory", "skills", "both"]
+# States of a review that ended without a result.
+BAD_STATES = ("failed", "budget", "time", "interrupted")
+
+
+class ReviewPreview(msgspec.Struct, frozen=True, kw_only=True):
+    """What a review would send and where it would write, without asking a model."""
+
+    session: str
+    topic: Topic
+    model: str | None
+    problem: str | None
+    messages: int
+    whole_messages: int
+    bytes: int
+    tokens: int
+    memory_folder: str
+    skill_folder: str
+    staging: bool
+    text: str
+    # The session's project, and where its notes and skills are kept; the folders above are for all projects.
+    project: str | None = None
+    project_folder: str | None = None
+    # The tool that read a foreign page, if everything is staged because of it.
+    page: str | None = None
+
+
+def choose_reviewer(config: Config, model: str | None = None, base_url: str | None = None) -> ModelChoice:
+    """The model that reviews: the one given, else the one configured for reviews, else the usual one."""
+    # The reviewer's configured name belongs to its own server, so it is not used with another --base-url.
+    return choose_model(config, model or (None if base_url else settings_of(config).model), base_url)
+
+
+def review(config: Config, session: Session, topic: Topic, choice: ModelChoice, *, staging: bool) -> Review:
+    """Ask the model, and keep what it learned; with `staging`, its changes wait for a person."""
+    # Imported here: the agent library takes a second, and comes with an extra.
+    from seasoned.agent.review.run import review_session
+
+    context = _context(config, kept_secrecy(config), session, staging=staging)
+    return review_session(config, settings_of(config), context, session, topic, choice)
+
+
+def plan_review(
+    config: Config, session: Session, topic: Topic, *, model: str | None, base_url: str | None, staging: bool
+) -> ReviewPreview:
+    """What a review would send. It writes nothing, not even a new redaction key."""
+    settings = settings_of(config)
+    try:
+        name, missing = choose_reviewer(config, model, base_url).name, None
+    except CannotDo as error:
+        # A plan without a model still shows what would be sent, so the reason becomes a line of it.
+        name, missing = None, str(error)
+    # Not kept_secrecy: that would write a new key, and a dry run must leave no file behind.
+    context = _context(config, Secrecy(redaction_key(config)[0], config.redact), session, staging=staging)
+    ready = make_ready(session, context, topic=topic, own=own_instructions(config), window=config.context_length)
+    page = ready.foreign.page
+    with store_or_empty(config) as store:
+        spent = spent_today(store, now=time.time())
+    return ReviewPreview(
+        session=str(session.ref),
+        topic=topic,
+        model=name,
+        problem=missing or over_budget(settings, spent, expected=ready.tokens),
+        messages=ready.digest.messages,
+        whole_messages=ready.digest.whole,
+        bytes=len(ready.text.encode("utf-8", "replace")),
+        tokens=ready.tokens,
+        memory_folder=str(config.memory_folder),
+        skill_folder=str(config.skill_folder),
+        project=context.project,
+        project_folder=None if context.project_folder is None else str(context.project_folder),
+        staging=staging or settings.staging,
+        page=None if page is None or not settings.stage_pages else page.tool,
+        text=ready.text,
+    )
+
+
+def past_reviews(
+    config: Config, session: str | None, limit: int
+) -> tuple[list[Review], ReviewSpending, ReviewSettings]:
+    """Past reviews, of one session or of all, what today's took, and the limits of a day."""
+    now = time.time()
+    with store_or_empty(config) as store:
+        if session is not None:
+            row = find_session(store, session)
+            # Reviews are filed under the full name, and people type the beginning of an id.
+            session = f"{row['agent']}:{row['native_id']}"
+        found = reviews(store, session=session, limit=limit, now=now)
+        return found, spent_today(store, now=now), settings_of(config)
+
+
+def staged_changes(config: Config, limit: int) -> list[Change]:
+    """Changes of memory and skills that wait for a person, newest first."""
+    with store_or_empty(config) as store:
+        return changes(store, state="staged", limit=limit)
+
+
+def decide_staged(config: Config, accepted: Sequence[int], dropped: Sequence[int]) -> list[WriteReply]:
+    """Keep or drop changes that wait; the replies say what was not possible."""
+    with memory_and_skills(config) as journal:
+        # In the order in which they were proposed: a later change may build on an earlier one.
+        kept = [undo.accept(journal, number) for number in sorted(set(accepted))]
+        return [*kept, *(undo.reject(journal, number) for number in sorted(set(dropped)))]
+
+
+def _context(config: Config, secrecy: Secrecy, session: Session, *, staging: bool) -> Context:
+    folders: dict[str, Any] = {"memory_folder": config.memory_folder, "skill_folder": config.skill_folder}
+    with store_or_empty(config) as store:
+        found = ProjectFinder(store).find(session.cwd, remote=session.remote, application=session.application)
+    return Context(
+        home=config.home,
+        secrecy=secrecy,
+        folder=session.cwd,
+        project=None if found is None else found.key,
+        staging=staging,
+        **folders,
+    )

@@ -1,1 +1,0 @@
-"""Mining and questions about what was mined, put together for the command line."""

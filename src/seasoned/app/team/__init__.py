@@ -1,1 +1,0 @@
-"""The team, as commands and background processes use it."""

@@ -1,0 +1,132 @@
+"""The texts that a session begins with: the sheet of its project, and memory. They stay the same while it lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from seasoned.begin.settings import BeginSettings
+from seasoned.config import Config
+from seasoned.digest import short_digest
+from seasoned.errors import StoreError
+from seasoned.experience.ask import lookup_for
+from seasoned.experience.lesson import Line
+from seasoned.experience.memory import MemoryPlaces, Remembered, remembered
+from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
+from seasoned.store import Store
+from seasoned.store.project import project_key
+from seasoned.template.library.storage import WarmBlock, find_block, keep_block
+
+if TYPE_CHECKING:
+    from seasoned.redact import Redactor
+
+
+# The name of sheets among the blocks of templates. No template can have it, because of the slash.
+_NAME = "project/sheet"
+
+
+def begin_with_sheet(
+    store: Store, session_id: str, folder: str | None, settings: BeginSettings, *, now: float
+) -> bytes | None:
+    """What a session begins with if neither a template nor an experiment decides.
+
+    `warm_start.begin` gives the same, but imports everything that templates need, which takes a hook too long.
+    """
+    if not settings.tells("start"):
+        return None
+    block, is_new = ensure_sheet(store, session_id, folder, now=now)
+    if is_new and find_block(store, session_id, "text") is None:
+        raise StoreError("The sheet could not be kept, so nothing is shown: a resumed session would begin otherwise.")
+    return None if block is None else block.content
+
+
+def ensure_sheet(
+    store: Store, session_id: str, folder: str | None, *, now: float
+) -> tuple[WarmBlock, bool] | tuple[None, bool]:
+    """The sheet of a conversation, and whether it is new: made at its start and stored. None if nothing is known."""
+    known = find_block(store, session_id, "text")
+    if known is not None:
+        return known, False
+    lookup = lookup_for(store, session_id, folder)
+    text, lines = ("", ()) if lookup is None else lookup.sheet()
+    if lookup is None or not text:
+        return None, False
+    kept = _kept(store, session_id, text, line_ids(lines), now)
+    lookup.tell_once("start", text)
+    return kept, True
+
+
+def line_ids(lines: Iterable[Line]) -> tuple[str, ...]:
+    """The names of lines in the logs of experiments; a line has the same name in every session."""
+    return tuple(f"sheet:{short_digest(line.form)}" for line in lines)
+
+
+def sheet_ids(store: Store, session_id: str, folder: str | None) -> tuple[str, ...]:
+    """What a session would be shown at its start; nothing is kept."""
+    lookup = lookup_for(store, session_id, folder)
+    return () if lookup is None else line_ids(lookup.sheet()[1])
+
+
+def _kept(store: Store, session_id: str, text: str, ids: tuple[str, ...], now: float) -> WarmBlock:
+    name = short_digest(text)
+    content = f"{BLOCK_OPENS}v1 {_NAME}@1 {name}]\n{text}\n{BLOCK_ENDS}".encode()
+    return keep_block(store, WarmBlock(session_id, "text", "guidance", _NAME, 1, ids, content, name, now))
+
+
+PLACE = "memory"
+MEMORY_OPENS = "[seasoned:memory]"
+
+
+class BegunMemory(msgspec.Struct, frozen=True):
+    """The text that a session begins with, and what it holds if it was made just now."""
+
+    text: str
+    made: Remembered | None = None
+
+
+def find_memory(store: Store, session_id: str) -> BegunMemory | None:
+    """What a conversation was shown when it began; None for nothing."""
+    row = store.row("receipt.shown", {"conversation": session_id, "place": PLACE})
+    return None if row is None else BegunMemory(_marked(row["text"]))
+
+
+def begin_with_memory(
+    store: Store,
+    config: Config,
+    session_id: str,
+    settings: BeginSettings,
+    *,
+    folder: str | None = None,
+    project: str | None = None,
+    now: float,
+) -> BegunMemory | None:
+    """The memory that a session begins with, made and stored at its start; None for nothing.
+
+    A session in a folder belongs to the project of that folder; `project` is for callers that know only its key. A
+    session without a project sees only what is known about the user.
+    """
+    known = find_memory(store, session_id)
+    if known is not None or not settings.tells("memory"):
+        return known
+    key = project_key(store, folder) if folder else project
+    places = MemoryPlaces(config.home, config.memory_folder, key)
+    made = remembered(store, places, lambda: _redactor(config), budget=settings.memory_budget)
+    if made is None:
+        return None
+    row = {"conversation": session_id, "project": key or "", "place": PLACE, "text": made.text, "told_at": now}
+    with store.write():
+        store.run("receipt.tell", {**row, "digest": short_digest(made.text)})
+    return BegunMemory(_marked(made.text), made)
+
+
+def _marked(text: str) -> str:
+    return f"{MEMORY_OPENS}\n{text}\n{BLOCK_ENDS}"
+
+
+def _redactor(config: Config) -> Redactor:
+    # Imported here: only needed when memory has changed since the last session.
+    from seasoned.redact.key import Secrecy, load_key
+
+    return Secrecy(load_key(config.home), config.redact).redactor()

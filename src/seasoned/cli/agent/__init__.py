@@ -1,0 +1,1 @@
+"""The built-in agent: `chat`, `review`, `memory`, `skill` and `cron`."""

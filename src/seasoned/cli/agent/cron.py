@@ -1,0 +1,399 @@
+"""`cron`: jobs that run agents on a schedule, and their history."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from seasoned.app.scheduler import add_job, jobs_database, own_zone, run_job, start_scheduler
+from seasoned.app.stores import kept_secrecy, open_log
+from seasoned.cli.options import Commands, json_option, verbose_option, yes_option
+from seasoned.cli.output import console, print_json, printable, table, when
+from seasoned.config import load
+from seasoned.errors import CannotDo, NotFound
+from seasoned.schedule import job_table
+from seasoned.schedule.hermes_jobs import import_jobs
+from seasoned.schedule.job import JobRun
+from seasoned.schedule.job_table import StoredJob, describe, health
+from seasoned.schedule.scheduler import RUNS_AT_ONCE
+from seasoned.schedule.script import FOLDER
+from seasoned.schedule.times import in_words
+from seasoned.text import plural
+
+_COLOURS = {"ok": "green", "silent": "green", "failed": "red", "unknown": "red", "empty": "yellow", "skipped": "dim"}
+# Fields that `show` prints below the times, if they are set: what runs, then the rules for when it cannot.
+_SHOWN = ("prompt", "script", "skills", "model", "provider", "toolsets", "folder", "delivery", "repeat", "warm")
+_RULES = ("missed", "max_age_seconds", "overlap", "timeout_seconds", "retries", "min_context", "context_length")
+# How soon `serve` notices that the scheduler died.
+_WAIT_SECONDS = 0.5
+_job_argument = click.argument("job")
+
+
+@click.group(cls=Commands)
+def cron() -> None:
+    """Run agents on a schedule.
+
+    A job has a time, a prompt, an optional script that runs first, and a place for the answer. A scheduler must be
+    running: `seasoned cron serve` or `seasoned serve`.
+    """
+
+
+@cron.command()
+@click.argument("name")
+@click.argument("when")
+@click.argument("prompt", required=False)
+@click.option("--zone", help="The time zone, such as Europe/Berlin. Default: this machine's.")
+@click.option("--script", help="Run this script in ~/.seasoned/scripts first. Without a prompt it is the whole job.")
+@click.option("--skill", "skills", multiple=True, help="Give the agent this skill; can be repeated.")
+@click.option("--model", help="The model, as for `chat`. Default: by the configured routes, else the usual one.")
+@click.option("--provider", help="openai, anthropic, local, or a server's address.")
+@click.option("--toolsets", help="Toolset names separated by commas; `none` for no tools.")
+@click.option("--folder", type=click.Path(path_type=Path), help="The working folder. Default: one for this job.")
+@click.option(
+    "--to",
+    "delivery",
+    multiple=True,
+    metavar="PLACE",
+    help="Where the answer goes: stdout, file:PATH, webhook, telegram, discord, email:ADDRESS or none; can be "
+    "repeated. Default: stdout.",
+)
+@click.option("--repeat", type=int, help="Run this many times, then stop.")
+@click.option(
+    "--missed", type=click.Choice(["skip", "once", "all"]), default="once", help="What to do about missed times."
+)
+@click.option("--max-age", default="1d", metavar="SPAN", help="Skip missed times that are older, such as 12h.")
+@click.option(
+    "--overlap", type=click.Choice(["skip", "queue", "allow"]), default="skip", help="What to do while a run goes on."
+)
+@click.option("--timeout", default="30m", metavar="SPAN", help="Stop a run after this time.")
+@click.option("--retries", type=int, default=0, help="Try again after a failure; needs --no-side-effects.")
+@click.option("--no-side-effects", is_flag=True, help="Running the job twice does no harm.")
+@click.option("--min-context", type=int, help="Accept a model with this many tokens of context, instead of 64,000.")
+@click.option("--context-length", type=int, help="The model's context in tokens, instead of what is detected.")
+@click.option("--jitter", metavar="SPAN", help="Start up to this much later, so that jobs do not start together.")
+@click.option("--warm", metavar="NAME|auto", help="Begin with the examples of a template.")
+@click.option("--steps", type=int, help="Allow this many model requests in one run.")
+@click.option("--allow-terminal", is_flag=True, help="Allow terminal and code also with a cloud model.")
+@click.option("--paused", "is_paused", is_flag=True, help="Add the job paused.")
+@json_option
+def add(as_json: bool, prompt: str | None, no_side_effects: bool, delivery: tuple[str, ...], **options: Any) -> None:
+    """Add a job and show when it runs next.
+
+    WHEN is a cron expression, `every 30m`, `in 2h`, or a date such as `2030-12-24 18:00`. A PROMPT of `-` is read from
+    standard input.
+
+    \b
+    Example: seasoned cron add morning "30 8 * * 1-5" "What changed in the repository since yesterday?" --to telegram
+    """
+    config, now = load(), time.time()
+    # An empty prompt is allowed with a script, which is then the whole job.
+    text = (sys.stdin.read() if prompt == "-" else prompt or "").strip()
+    delivery = delivery or ("stdout",)
+    with jobs_database(config) as database:
+        job = add_job(
+            config,
+            database,
+            prompt=text,
+            has_side_effects=not no_side_effects,
+            delivery=delivery,
+            now=now,
+            **options,
+        )
+        state = health(database, now)
+    _print_job(job, now, as_json=as_json)
+    if not as_json and not state.is_kept:
+        # Without a scheduler the job would silently wait forever.
+        click.echo(state.sentence, err=True)
+
+
+@cron.command("list")
+@json_option
+def list_jobs(as_json: bool) -> None:
+    """List jobs, their next time and last outcome.
+
+    \b
+    Example: seasoned cron list
+    """
+    now = time.time()
+    with jobs_database() as database:
+        found = job_table.jobs(database)
+        # One look-up for each job is quick, because the history is indexed by job.
+        last = {one.job.id: next(iter(job_table.history(database, one.job.id, limit=1)), None) for one in found}
+        state = health(database, now)
+    if as_json:
+        answers = [{**describe(one, now=now), "last": msgspec.to_builtins(last[one.job.id])} for one in found]
+        print_json("cron-jobs", {"jobs": answers, "is_kept": state.is_kept, "said": state.sentence})
+        return
+    if not found:
+        click.echo('No jobs yet. Try: seasoned cron add NAME "every 1h" "What to do."')
+        return
+    rows = [
+        (
+            one.job.name,
+            in_words(one.job.schedule, one.job.zone),
+            when(one.next_at),
+            "paused" if one.job.is_paused else "done" if one.is_done else "active",
+            one.runs,
+            record.outcome if (record := last[one.job.id]) is not None else None,
+        )
+        for one in found
+    ]
+    table(["job", "when", "next", "state", "runs", "last"], rows, nowrap=["job", "next"])
+    # On stdout if all is well, on stderr as a warning.
+    click.echo(state.sentence, err=not state.is_kept)
+
+
+@cron.command()
+@_job_argument
+@json_option
+def show(job: str, as_json: bool) -> None:
+    """Show a job and its next five times.
+
+    \b
+    Example: seasoned cron show morning
+    """
+    with jobs_database() as database:
+        stored = job_table.find(database, job)
+    _print_job(stored, time.time(), as_json=as_json)
+    for field in (*_SHOWN, *_RULES) if not as_json else ():
+        value = getattr(stored.job, field)
+        if value not in (None, "", ()):
+            text = ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else value
+            click.echo(printable(f"{field.replace('_', ' ')}: {text}"))
+
+
+@cron.command()
+@_job_argument
+@click.option("--later", is_flag=True, help="Leave the run to the running scheduler.")
+@json_option
+def run(job: str, later: bool, as_json: bool) -> None:
+    """Run a job now and deliver its answer.
+
+    \b
+    Example: seasoned cron run morning
+    """
+    if later:
+        _run_later(job, as_json=as_json)
+        return
+    config = load()
+    with jobs_database(config) as database:
+        # Programs read JSON from stdout, so what the job itself prints goes to stderr.
+        ran, record = run_job(config, database, job, out=sys.stderr if as_json else sys.stdout)
+    if as_json:
+        print_json("cron-run", msgspec.to_builtins(record))
+    # Otherwise the answer itself has just been printed.
+    elif "stdout" not in ran.delivery or record.delivery != "delivered":
+        _print_run(record, ran.name)
+    # After printing, so that the exit code and the record both reach the caller.
+    if record.outcome in ("failed", "unknown"):
+        raise CannotDo(record.reason or f"The run of {ran.name!r} is {record.outcome}.")
+
+
+def _run_later(job: str, *, as_json: bool) -> None:
+    now = time.time()
+    with jobs_database() as database:
+        slot = job_table.ask_for_run(database, job, now=now)
+        # The request was just written, so the newest record is this one.
+        (record,) = job_table.history(database, slot.job_id, limit=1)
+        state = health(database, now)
+    if as_json:
+        print_json("cron-run", msgspec.to_builtins(record))
+        return
+    click.echo("It runs as soon as a scheduler is free.")
+    if not state.alive:
+        click.echo("No scheduler is running. Start one: `seasoned cron serve`.", err=True)
+
+
+@cron.command()
+@_job_argument
+@json_option
+def pause(job: str, as_json: bool) -> None:
+    """Pause a job.
+
+    \b
+    Example: seasoned cron pause morning
+    """
+    with jobs_database() as database:
+        _print_job(job_table.pause(database, job, now=time.time()), time.time(), as_json=as_json)
+
+
+@cron.command()
+@_job_argument
+@json_option
+def resume(job: str, as_json: bool) -> None:
+    """Resume a paused job at its next time.
+
+    \b
+    Example: seasoned cron resume morning
+    """
+    with jobs_database() as database:
+        _print_job(job_table.resume(database, job, now=time.time()), time.time(), as_json=as_json)
+
+
+@cron.command()
+@_job_argument
+@yes_option
+@json_option
+def remove(job: str, yes: bool, as_json: bool) -> None:
+    """Remove a job; its history stays.
+
+    \b
+    Example: seasoned cron remove morning --yes
+    """
+    if not yes:
+        click.confirm(f"Remove the job {job!r}?", abort=True, err=True)
+    with jobs_database() as database:
+        _print_job(job_table.remove(database, job, now=time.time()), time.time(), as_json=as_json)
+
+
+@cron.command()
+@click.argument("job", required=False)
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, help="List at most this many runs.")
+@click.option("--output", "with_output", is_flag=True, help="Print the whole answers.")
+@json_option
+def history(job: str | None, limit: int, with_output: bool, as_json: bool) -> None:
+    """List past runs, what they cost and what came of them.
+
+    JOB is a name, or the id of a removed job. Without one, the runs of all jobs are listed.
+
+    \b
+    Example: seasoned cron history morning --output
+    """
+    with jobs_database() as database:
+        names = {one.job.id: one.job.name for one in job_table.jobs(database)}
+        job_id = job
+        if job is not None:
+            try:
+                job_id = job_table.find(database, job).job.id
+            except NotFound:
+                # A removed job has no name any more, but its runs are still there.
+                if not job_table.history(database, job, limit=1):
+                    raise
+        found = job_table.history(database, job_id, limit=limit)
+    if as_json:
+        print_json("cron-history", {"runs": [msgspec.to_builtins(one) for one in found]})
+    elif not found:
+        click.echo("Nothing has run yet.")
+    elif with_output:
+        for one in found:
+            _print_run(one, names.get(one.job_id, one.job_id))
+    else:
+        _print_history(found, names)
+
+
+def _print_history(found: list[JobRun], names: dict[str, str]) -> None:
+    rows = [
+        (
+            when(one.scheduled_at),
+            names.get(one.job_id, one.job_id),
+            f"{one.outcome}{f' ({one.fault})' if one.fault else ''}",
+            None if one.started_at is None or one.ended_at is None else f"{one.ended_at - one.started_at:.1f}",
+            one.tokens_in,
+            one.tokens_out,
+            None if one.cost_usd is None else f"${one.cost_usd:.4f}",
+            one.delivery,
+            # The most telling text there is, in one line: why it failed, what was noted, or how the answer begins.
+            " ".join((one.reason or one.note or one.output).split())[:100],
+        )
+        for one in found
+    ]
+    columns = ["time", "job", "outcome", "seconds", "in", "out", "cost", "delivery", "what"]
+    table(columns, rows, nowrap=["time", "outcome", "delivery"])
+
+
+@cron.command("import")
+@click.argument("path", type=click.Path(path_type=Path, readable=False), required=False)
+@click.option("--zone", help="The time zone of its cron expressions. Default: this machine's.")
+@json_option
+def import_(path: Path | None, zone: str | None, as_json: bool) -> None:
+    """Import the jobs of Hermes.
+
+    PATH is its jobs.json or the folder above it; without one, your own Hermes. What does not fit is listed.
+
+    \b
+    Example: seasoned cron import ~/.hermes/cron/jobs.json
+    """
+    config = load()
+    with jobs_database(config) as database:
+        # Cron expressions of Hermes have no time zone, so it is given here.
+        found = import_jobs(database, path or config.hermes_home, zone=zone or own_zone(), now=time.time())
+    if as_json:
+        jobs = [{"id": one.job.id, "name": one.job.name, "notes": list(one.notes)} for one in found.jobs]
+        left = [{"place": one.place, "reason": one.reason} for one in found.left_out]
+        print_json("cron-import", {"jobs": jobs, "left_out": left})
+        return
+    click.echo(f"Imported {plural(len(found.jobs), 'job')}.")
+    for one in found.jobs:
+        for note in one.notes:
+            click.echo(printable(f"{one.job.name}: {note}."))
+    for left_out in found.left_out:
+        click.echo(printable(f"Left out: {left_out.place}: {left_out.reason}"), err=True)
+    if any(one.job.script for one in found.jobs):
+        click.echo(f"Copy their scripts into {str(config.home / FOLDER)!r}: only scripts there are run.")
+
+
+@cron.command()
+@click.option("--runs", type=click.IntRange(1, 64), default=RUNS_AT_ONCE, help="Run at most this many jobs at once.")
+@verbose_option
+def serve(runs: int, verbose: bool) -> None:
+    """Run the scheduler until interrupted.
+
+    Several may run, on one machine or many.
+
+    \b
+    Example: seasoned cron serve
+    """
+    config = load()
+    open_log(config, kept_secrecy(config), verbose=verbose)
+    with jobs_database(config) as database:
+        jobs = health(database, time.time()).active_jobs
+    running = start_scheduler(config, runs_at_once=runs)
+    # The handler only sets a flag: stopping takes locks, which a signal handler must not.
+    asked = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: asked.set())
+    click.echo(f"Running the schedule with {plural(jobs, 'job')}. Press Ctrl-C to stop.")
+    # Waits in short steps, because a wait without a limit would not notice that the thread died.
+    while running.is_alive and not asked.is_set():
+        asked.wait(_WAIT_SECONDS)
+    if not asked.is_set():
+        raise CannotDo(f"The scheduler stopped unexpectedly. See the log in {str(config.log_folder)!r}.")
+    # Said before stopping, which can take some seconds.
+    click.echo("Stopping: no new runs, and a few seconds for those that are running.")
+    running.stop()
+
+
+def _print_job(stored: StoredJob, now: float, *, as_json: bool) -> None:
+    """A job and its next five times."""
+    found = describe(stored, now=now)
+    if as_json:
+        print_json("cron-job", found)
+        return
+    click.echo(printable(f"{found['name']} · {found['when']} · {found['zone']} · {found['state']} · id {found['id']}"))
+    if not found["next_times"]:
+        click.echo("It will not run again." if found["state"] == "done" else "No times to come.")
+    for text in found["next_times"]:
+        click.echo(f"  {datetime.fromisoformat(text):%a %Y-%m-%d %H:%M:%S %z}")
+
+
+def _print_run(record: JobRun, name: str) -> None:
+    """One run with everything it said."""
+    from rich.text import Text
+
+    out = console()
+    head = Text(f"{when(record.scheduled_at)} {printable(name)} ")
+    fault = f" ({record.fault})" if record.fault else ""
+    head.append(f"{record.outcome}{fault}", style=_COLOURS.get(record.outcome, ""))
+    head.append(f" · delivery: {record.delivery}", style="dim")
+    out.print(head)
+    for text in (record.reason, record.note, record.delivery_error, record.output):
+        if text:
+            out.print(Text(printable(text)))

@@ -1,0 +1,467 @@
+"""`confirm token`, `allow`, `passphrase`, `policy`, `install`: who may do what, and as whom the service runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+import msgspec
+
+from seasoned.app.confirm import open_book, require_book
+from seasoned.cli.confirm.prompt import ask_new_passphrase, ask_passphrase
+from seasoned.cli.options import Commands, agrees, dry_run_option, file_type, json_option, yes_option
+from seasoned.cli.output import print_json, printable, table, when
+from seasoned.command.action import HIGH_RISK
+from seasoned.config import load
+from seasoned.confirm.install import (
+    RootCommand,
+    Setup,
+    find_program,
+    has_backup,
+    install_commands,
+    installed,
+    is_root,
+    look,
+    make_setup,
+    next_steps,
+    run_commands,
+    setup_for_mac,
+    system_here,
+    uninstall_commands,
+    unit_text,
+)
+from seasoned.confirm.policy import FILE, load_policy
+from seasoned.connect.plan import diff_of
+from seasoned.errors import CannotDo, UsageError
+
+_ROLES = click.Choice(["agent", "approver", "admin"])
+_WHOSE = (
+    "The person it belongs to. A person has one vote, and none about their own agents. An agent belongs to the person"
+    " who makes it. Default: you for the first admin, NAME for others."
+)
+_admin_option = click.option("--as", "admin", metavar="NAME", help="Who you are; needed if there are several.")
+
+
+def _people() -> ModuleType:
+    """The rules about people. Imported late, because their libraries come with an extra."""
+    require_book()
+    from seasoned.app import people
+
+    return people
+
+
+@click.group(cls=Commands)
+def token() -> None:
+    """Manage credentials.
+
+    Agents ask and redeem, approvers decide, admins also change who may do what.
+    """
+
+
+@token.command()
+@click.argument("name")
+@click.option("--role", type=_ROLES, default="agent", show_default=True, help="What it may do.")
+@click.option("--person", help=_WHOSE)
+@click.option("--out", type=file_type, help="Write the token to this new file (mode 600) instead of showing it.")
+@_admin_option
+@json_option
+def make(name: str, role: str, person: str | None, out: Path | None, admin: str | None, as_json: bool) -> None:
+    """Make a credential and show its token once.
+
+    The first admin chooses a passphrase here; later ones are made by an admin. An approver makes tokens for their own
+    agents. Asks for your passphrase, once there is an admin.
+
+    \b
+    Example: seasoned confirm token make claude --role agent --out ~/.seasoned/secrets/confirm_token
+    """
+    # Before the token is made: it is shown once, and a failed write would lose it.
+    if out is not None and out.exists():
+        raise UsageError(f"{str(out)!r} exists already. Name another file, or remove it.")
+    people, config = _people(), load()
+
+    # Called only for the first admin, inside the rules, which know no terminal.
+    def choose_passphrase(who: str) -> str:
+        if not as_json:
+            click.echo("This is the first admin. Choose a passphrase of four words or more that no file holds.")
+        return ask_new_passphrase(who)
+
+    with open_book(config) as book:
+        made, secret, warning = people.make(
+            config, book, name, role, person=person, admin=admin, ask=ask_passphrase, ask_new=choose_passphrase
+        )
+    if out is not None:
+        # After the book is closed: the credential must exist before its token does.
+        people.write_token(out, secret)
+    # On stderr also with --json, which stays valid for programs.
+    if warning is not None:
+        click.echo(warning, err=True)
+    if as_json:
+        answer = {**_plain(made), "token": None if out else secret, "file": None if out is None else str(out)}
+        print_json("confirm-token", answer)
+    elif out is not None:
+        click.echo(f"{made.name} is now an {made.role}. The token is in {out}.")
+    else:
+        click.echo(f"{made.name} is now an {made.role}. The token, shown only once:")
+        click.echo(secret)
+
+
+@token.command("list")
+@json_option
+def token_list(as_json: bool) -> None:
+    """List credentials, revoked ones too.
+
+    Tokens are not kept, only their hashes.
+
+    \b
+    Example: seasoned confirm token list
+    """
+    with open_book() as book:
+        from seasoned.confirm.people.credential import credentials
+
+        found = credentials(book.database)
+    if as_json:
+        print_json("confirm-tokens", {"count": len(found), "credentials": [_plain(one) for one in found]})
+        return
+    rows = [(one.name, one.role, one.person, when(one.created_at), when(one.revoked_at)) for one in found]
+    table(["name", "role", "person", "made", "revoked"], rows, nowrap=["name"])
+
+
+@token.command()
+@click.argument("name")
+@_admin_option
+@json_option
+def revoke(name: str, admin: str | None, as_json: bool) -> None:
+    """Revoke a credential at once.
+
+    What it asked for can no longer be redeemed. Votes that it cast stand.
+
+    \b
+    Example: seasoned confirm token revoke claude
+    """
+    people = _people()
+    with open_book() as book:
+        ended = people.end(book, name, admin=admin, ask=ask_passphrase)
+    if as_json:
+        print_json("confirm-credential", _plain(ended))
+    else:
+        click.echo(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
+
+
+@click.group(cls=Commands)
+def allow() -> None:
+    """Manage actions that need no person.
+
+    The ten high-risk actions cannot be among them.
+    """
+
+
+@allow.command("add")
+@click.argument("action")
+@click.option("--session", metavar="KEY", help="Allow it only in this session.")
+@click.option("--for", "duration", metavar="TIME", help="Allow it only for this time: 90m, 8h, 7d.")
+@_admin_option
+@json_option
+def allow_add(action: str, session: str | None, duration: str | None, admin: str | None, as_json: bool) -> None:
+    """Allow an action without a person.
+
+    Asks for an admin's passphrase.
+
+    \b
+    Example: seasoned confirm allow add send_email --session seasoned:3f2a --for 8h
+    """
+    people = _people()
+    # Before the book is opened and a passphrase is asked for.
+    seconds = people.check_allow(action, duration)
+    with open_book() as book:
+        changed = people.allow(book, action, session=session, seconds=seconds, admin=admin, ask=ask_passphrase)
+    _print_allowed(changed.allowed, "is allowed", as_json=as_json)
+
+
+@allow.command("list")
+@json_option
+def allow_list(as_json: bool) -> None:
+    """List what is allowed, and who allowed it.
+
+    \b
+    Example: seasoned confirm allow list
+    """
+    with open_book() as book:
+        from seasoned.confirm.people.change import allow_list as stored_rules
+
+        found: list[dict[str, Any]] = [msgspec.to_builtins(one) for one in stored_rules(book.database)]
+        # Rules of the policy file apply too, so a list without them would be misleading. They have no id to remove.
+        for rule in book.policy.allow:
+            ends = None if rule.expires is None else rule.expires.timestamp()
+            one = {"id": None, "action": rule.action, "session_key": rule.session, "expires_at": ends}
+            found.append({**one, "created_at": None, "created_by": "policy.toml"})
+    if as_json:
+        print_json("confirm-allowed", {"count": len(found), "allowed": found})
+        return
+    if not found:
+        click.echo("Nothing is allowed: a person decides about everything.")
+        return
+    rows = [
+        (one["action"], one["session_key"] or "all", when(one["expires_at"]), one["created_by"], one["id"])
+        for one in found
+    ]
+    table(["action", "session", "until", "by", "id"], rows, nowrap=["id"])
+
+
+@allow.command("remove")
+@click.argument("allowed_id", metavar="ID")
+@_admin_option
+@json_option
+def allow_remove(allowed_id: str, admin: str | None, as_json: bool) -> None:
+    """Remove an allow rule.
+
+    Asks for an admin's passphrase.
+
+    \b
+    Example: seasoned confirm allow remove Kq7sYhX1T2mJv0o9cR5n8g
+    """
+    people = _people()
+    with open_book() as book:
+        from seasoned.confirm.people.change import RemoveAllowed
+
+        changed = people.change(book, RemoveAllowed(id=allowed_id), admin, ask=ask_passphrase)
+    _print_allowed(changed.allowed, "is no longer allowed", as_json=as_json)
+
+
+def _print_allowed(one: Any, what: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json("confirm-allow", msgspec.to_builtins(one))
+        return
+    where = "in all sessions" if one.session_key is None else f"in session {printable(one.session_key)}"
+    until = "" if one.expires_at is None else f" until {when(one.expires_at)}"
+    click.echo(f"{one.action} {what} {where}{until} ({one.id}).")
+
+
+@click.group(cls=Commands)
+def passphrase() -> None:
+    """Manage passphrases, which prove who decides.
+
+    No file holds a passphrase. It opens the key that signs what its owner decides.
+    """
+
+
+@passphrase.command("set")
+@click.argument("name")
+@click.option("--token-file", type=file_type, help="No longer enough: leave it out.")
+@click.option("--as", "admin", metavar="NAME", help="The admin who sets it, for a first or a forgotten passphrase.")
+def passphrase_set(name: str, token_file: Path | None, admin: str | None) -> None:
+    """Set the passphrase of an approver or admin.
+
+    Asks for the old one. An admin sets a first passphrase, or replaces a forgotten one.
+
+    \b
+    Example: seasoned confirm passphrase set ada
+    Example: seasoned confirm passphrase set ben --as ada
+    """
+    if token_file is not None:
+        # Tokens lie in files that agents of the same user can read.
+        raise UsageError("A token no longer sets a passphrase. Leave --token-file out; an admin sets a first one.")
+    people = _people()
+    with open_book() as book:
+        people.set_new_passphrase(book, name, admin=admin, ask=ask_passphrase, ask_new=ask_new_passphrase)
+    click.echo(f"{name} has a new passphrase.")
+
+
+@click.group(cls=Commands)
+def policy() -> None:
+    """Check and change the policy file.
+
+    It holds time-outs, limits, approvers and channels.
+    """
+
+
+@policy.command()
+@click.argument("file", required=False, type=file_type)
+@json_option
+def check(file: Path | None, as_json: bool) -> None:
+    """Check a policy file and show what it says.
+
+    Without FILE, the one in force.
+
+    \b
+    Example: seasoned confirm policy check draft.toml
+    """
+    require_book()
+    place = file or load().home / FILE
+    # A missing policy means the defaults, which would be a wrong answer about a misspelt path.
+    if file is not None and not file.exists():
+        raise CannotDo(f"{str(file)!r} does not exist. Check the path.")
+    found = load_policy(place)
+    if as_json:
+        # Paths are not JSON.
+        plain = msgspec.to_builtins(found, enc_hook=str)
+        print_json("confirm-policy", {"file": str(place), "exists": place.exists(), "policy": plain})
+        return
+    click.echo(f"{place} is a valid policy." if place.exists() else f"There is no {place}: the defaults apply.")
+    rate = f"{found.rate.count} requests of an action in {found.rate.window_seconds:g} s"
+    click.echo(f"A request waits {found.timeout.default_seconds:g} s for a person; at most {rate}.")
+    click.echo(f"Allowed without a person: {', '.join(rule.action for rule in found.allow) or 'nothing'}.")
+    click.echo(f"Channels: {', '.join(found.channels) or 'none'}.")
+    click.echo(f"Always needs a person: {', '.join(sorted(HIGH_RISK))}.")
+    if (warning := found.gives_up()) is not None:
+        click.echo(warning)
+
+
+@policy.command()
+@click.argument("file", type=file_type)
+@click.option("--summary", default="", help="What changes, for the audit.")
+@_admin_option
+@json_option
+def use(file: Path, summary: str, admin: str | None, as_json: bool) -> None:
+    """Put a policy file into force.
+
+    Asks for an admin's passphrase.
+
+    \b
+    Example: seasoned confirm policy use draft.toml --summary "two approvers for deploys"
+    """
+    people, config = _people(), load()
+    target = config.home / FILE
+    with open_book(config) as book:
+        changed, digest = people.use_policy(config, book, file, summary=summary, admin=admin, ask=ask_passphrase)
+    if as_json:
+        print_json("confirm-policy-used", {"file": str(target), "sha256": digest, "by": changed.by})
+        return
+    click.echo(f"{target} is in force. A running service picks it up by itself.")
+    # Read again from the file: this is what is in force now.
+    if (warning := load_policy(target).gives_up()) is not None:
+        click.echo(warning)
+
+
+def _plain(one: Any) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(one)
+    return found
+
+
+_COLOURS = {"+": "green", "-": "red"}
+
+
+@click.command()
+@click.option(
+    "--as-user",
+    "user",
+    is_flag=False,
+    flag_value="seasoned",
+    metavar="[NAME]",
+    help="Run the service as this system user, made if it is missing. Default: seasoned.",
+)
+@click.option("--for", "person", metavar="NAME", help="The user whose agents ask. Default: you.")
+@click.option("--group", metavar="NAME", help="Who can reach the socket. Default: the primary group of that user.")
+@click.option("--port", default=7327, show_default=True, type=click.IntRange(1, 65535), help="The page, on loopback.")
+@click.option("--alone", is_flag=True, help="You alone decide about your own agents (single_operator).")
+@dry_run_option
+@yes_option
+@json_option
+def install(
+    user: str | None,
+    person: str | None,
+    group: str | None,
+    port: int,
+    alone: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Run the service as another user of this machine.
+
+    Agents that run as you can then neither read nor change requests, audit, key and program. Shows every command
+    first; without root it prints them for you to run with sudo. `seasoned confirm uninstall` undoes it.
+
+    \b
+    Example: seasoned confirm install --as-user
+             sudo seasoned confirm install --as-user --for ada --yes
+    """
+    if user is None:
+        raise UsageError("Add --as-user: the service then runs as another user, out of reach of your agents.")
+    setup, groups = make_setup(user=user, person=person, group=group, port=port, alone=alone)
+    present = look(setup)
+    commands = install_commands(setup, find_program(setup.uid, groups), present=present)
+    diff = "" if setup.system == "none" else _unit_diff(setup, present.unit)
+    _run_or_show(commands, "install", next_steps(setup), diff=diff, dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+@click.command()
+@click.option("--purge", is_flag=True, help="Also delete requests, audit and key, and the user made for them.")
+@dry_run_option
+@yes_option
+@json_option
+def uninstall(purge: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Undo `confirm install`.
+
+    Requests and audit stay where they are, unless you add --purge.
+
+    \b
+    Example: seasoned confirm uninstall
+    """
+    usual = Setup(person="", uid=0, group="", user="", system=system_here(), port=0, alone=False)
+    folder: Path = (setup_for_mac(usual) if usual.system == "launchd" else usual).program_folder
+    found = installed(folder)
+    commands = uninstall_commands(found.setup, made_user=found.made_user, backup=has_backup(found.setup), purge=purge)
+    kept = [] if purge else [f"{found.setup.home} still holds requests, audit and key."]
+    _run_or_show(commands, "uninstall", kept, diff="", dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+def _unit_diff(setup: Setup, before: str | None) -> str:
+    return diff_of(None if before is None else before.encode(), unit_text(setup).encode(), setup.unit)
+
+
+def _run_or_show(
+    commands: list[RootCommand],
+    name: str,
+    steps: list[str],
+    *,
+    diff: str,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Show the commands, then run them as root after a question, or leave them to the person."""
+    answer: dict[str, Any] = {
+        "state": "previewed",
+        "commands": [{"command": one.shell(), "why": one.why} for one in commands],
+        "diff": diff,
+        "steps": steps,
+    }
+    if not as_json:
+        _show_commands(commands, diff)
+    if not is_root():
+        answer["state"] = "previewed" if dry_run else "needs_root"
+    elif not dry_run:
+        if agrees("Run these commands?", yes=yes, as_json=as_json):
+            run_commands(commands, say=lambda one: click.echo(f"{one.why} …", err=True))
+            answer["state"] = "done"
+        else:
+            answer["state"] = "declined"
+    if as_json and name == "install":
+        print_json("confirm-install", answer)
+        return
+    if as_json:
+        print_json("confirm-uninstall", answer)
+        return
+    outcome = {
+        "needs_root": "Nothing was changed: this needs root. Run the commands above, in this order.",
+        "previewed": "Nothing was changed.",
+        "declined": "Nothing was changed.",
+        "done": "Done.",
+    }[answer["state"]]
+    click.echo(outcome)
+    if steps and answer["state"] != "declined":
+        click.echo("Then:" if name == "install" else "Note:")
+        for number, step in enumerate(steps, start=1):
+            click.echo(f"  {number}. {printable(step)}")
+
+
+def _show_commands(commands: list[RootCommand], diff: str) -> None:
+    for line in printable(diff).splitlines():
+        click.secho(line, fg=None if line.startswith(("+++", "---")) else _COLOURS.get(line[:1]))
+    if diff:
+        click.echo("")
+    for one in commands:
+        click.secho(f"# {one.why}", dim=True)
+        click.echo(printable(one.shell()))

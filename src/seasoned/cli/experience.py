@@ -1,0 +1,545 @@
+"""`advise`, `sheet`, `receipt` and `backtest`: what to do next, what sessions see, and whether it was right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from seasoned.advise.advice import MOST, Advice
+from seasoned.advise.gather import gather
+from seasoned.advise.step import ShownList, read_shown, save_shown
+from seasoned.advise.view import (
+    AdviceView,
+    ShownAdvice,
+    advice_view,
+    apply_advice,
+    dismiss_advice,
+    find_advice,
+    find_decided,
+    plan_of,
+    undo_advice,
+    undo_preview,
+)
+from seasoned.app import backtest as backtesting
+from seasoned.app import experience
+from seasoned.app.extras import require_numbers
+from seasoned.app.stores import make_redactor, own_store, store_or_empty
+from seasoned.backtest.page import LIMIT, render
+from seasoned.backtest.replay import Backtest, Figures, Replayed
+from seasoned.cli.connect import show_plan
+from seasoned.cli.options import (
+    PATHS_HELP,
+    Commands,
+    agrees,
+    dry_run_option,
+    json_option,
+    paths_argument,
+    store_option,
+    yes_option,
+)
+from seasoned.cli.output import ReadingBar, print_json, printable, table, when, write_page
+from seasoned.cli.project import histories, passed_over_answer
+from seasoned.config import Config, load
+from seasoned.connect.plan import ConnectPlan, preview
+from seasoned.errors import NotFound, UsageError
+from seasoned.experience.ask import decide
+from seasoned.experience.receipt import Receipt, SavedCalls, find_conversation, receipt_of, require_conversation
+from seasoned.project import name_of
+from seasoned.redact.key import Secrecy, load_key
+from seasoned.stats.interval import Estimate
+from seasoned.store import Store
+from seasoned.store.project import find_project, project_at
+from seasoned.text import plural
+
+project_option = click.option("--project", metavar="P", help="A project: its name, key or folder.")
+
+
+@click.command()
+@project_option
+@click.option("--pin", metavar="COMMAND", help="Always show this command.")
+@click.option("--drop", metavar="COMMAND", help="Never show this command.")
+@click.option("--undo", metavar="COMMAND", help="Forget what was decided about this command.")
+@click.option("--evidence", is_flag=True, help="Show the sessions behind each line.")
+@json_option
+def sheet(
+    project: str | None, pin: str | None, drop: str | None, undo: str | None, evidence: bool, as_json: bool
+) -> None:
+    """Show what sessions of a project see.
+
+    The lines of its sheet with their evidence, and the hints that a call can get. Without --project, the project of the
+    current folder.
+
+    \b
+    Example: seasoned sheet --drop "npm test"
+    """
+    given = [(name, text) for name, text in (("pin", pin), ("drop", drop), ("undo", undo)) if text]
+    if len(given) > 1:
+        raise UsageError("Use one of --pin, --drop and --undo at a time.")
+    config = load()
+    with own_store(config) as store:
+        key, folder = _project(store, project)
+        if given:
+            choice, text = given[0]
+            redactor = Secrecy(load_key(config.home), config.redact).redactor()
+            form = decide(store, key, text, choice, redactor=redactor)
+            done = {"pin": "is always shown", "drop": "is never shown", "undo": "is chosen by its evidence again"}
+            click.echo(f"`{printable(form)}` {done[choice]} in {printable(name_of(key))}.", err=as_json)
+        view = experience.sheet_view(store, key, folder)
+    if as_json:
+        print_json("sheet", msgspec.to_builtins(view))
+        return
+    _print_sheet(view, with_evidence=evidence)
+
+
+def _project(store: Store, text: str | None) -> tuple[str, Path | None]:
+    """The key of the project, and the folder to check its lines against if it is here."""
+    here = Path.cwd()
+    if text is not None:
+        found = find_project(store, text, base=str(here))
+        at_home = project_at(store, str(here))
+        return found.key, here if at_home is not None and at_home.key == found.key else None
+    current = project_at(store, str(here))
+    if current is None:
+        raise NotFound(
+            f"No sessions of a project in {str(here)!r} yet. Give --project, or run `seasoned scan` first; "
+            "`seasoned projects` lists the projects."
+        )
+    return current.key, here
+
+
+def _print_sheet(view: experience.SheetView, *, with_evidence: bool) -> None:
+    click.echo(f"{printable(view.project)}: {plural(view.conversations, 'conversation')}")
+    click.echo()
+    if view.text:
+        click.echo("A session sees at its start:\n")
+        click.echo("\n".join(f"  {line}" for line in printable_lines(view.text)))
+    else:
+        click.echo("A session sees nothing at its start: no command is used by enough sessions yet.")
+    if view.lines:
+        click.echo()
+        rows = [
+            (
+                one.text,
+                one.state if not one.reason else f"{one.state}: {one.reason}",
+                None if one.share is None else f"{one.share:.0%}",
+                one.conversations or None,
+            )
+            for one in view.lines
+        ]
+        table(["line", "state", "estimated use", "sessions"], rows)
+    if with_evidence:
+        for one in view.lines:
+            click.echo(f"\n{printable(one.text)}")
+            for session in one.sessions:
+                click.echo(f"  {printable(session)}")
+    if view.hints:
+        click.echo("\nAt a call that fails here, one line:\n")
+        for hint in view.hints[:20]:
+            click.echo(f"  {printable(hint)}")
+
+
+def printable_lines(text: str) -> list[str]:
+    """The lines of a text without control characters."""
+    return [printable(line) for line in text.splitlines()]
+
+
+@click.command(epilog=PATHS_HELP)
+@paths_argument
+@project_option
+@click.option("--as-one", metavar="NAME", help="Treat all sessions as those of one project.")
+@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Write a page to this file.")
+@click.option(
+    "--fewest", default=backtesting.FEWEST_CONVERSATIONS, show_default=True, help="Fewest sessions of a project."
+)
+@click.option("--shown", is_flag=True, help="List what each session would have seen.")
+@store_option
+@json_option
+def backtest(
+    paths: tuple[Path, ...],
+    project: str | None,
+    as_one: str | None,
+    output: Path | None,
+    fewest: int,
+    shown: bool,
+    use_store: bool,
+    as_json: bool,
+) -> None:
+    """Replay histories: was what sessions see right?
+
+    Sessions are replayed in order of time. Each sees only what had ended before it began, which is compared with what
+    it did. No model is asked: a replay shows what an agent would have seen, not what it would have done. With -o, also
+    writes a page that opens offline.
+
+    \b
+    Example: seasoned backtest ~/.claude/projects
+    Example: seasoned backtest -o backtest.html
+    """
+    require_numbers("backtest")
+    with histories(paths, use_store=use_store, says_store=not as_json) as read:
+        key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
+        found, replayed = backtesting.run_backtest(read.store, project=key, as_one=as_one, fewest=fewest)
+    if not found.all.conversations:
+        raise NotFound(
+            f"No project has {fewest} sessions or more with a time and a folder. Lower --fewest, or give another PATH."
+        )
+    if output is not None:
+        write_page(_page(found, replayed, key, as_one), output, kind="backtest")
+    if as_json:
+        answer: dict[str, Any] = {**msgspec.to_builtins(found), **passed_over_answer(read)}
+        if shown:
+            answer["sessions"] = msgspec.to_builtins(replayed)
+        print_json("backtest", answer)
+        return
+    _print_backtest(found)
+    if shown:
+        for one in replayed:
+            _print_told(one)
+    if output is not None:
+        click.echo(f"\nThe page with all tables: {output}")
+
+
+def _page(found: Backtest, replayed: list[Replayed], project: str | None, as_one: str | None) -> str:
+    answer = backtesting.answer_of(found, replayed, project=project)
+    name = as_one if as_one is not None else "all projects" if project is None else name_of(project)
+    return render(found, answer.recent, made_at=answer.made_at, title=f"Backtest of {name}")
+
+
+def _print_backtest(found: Backtest) -> None:
+    columns = ["project", "sessions", "told", "lines", "used", "frequent", "random", "ahead", "wrong", "foreign"]
+    rows = [(*_cells(one), one.foreign) for one in (*found.projects, found.all)]
+    table(columns, rows, nowrap=["project"], title="At the start and the first prompt")
+    click.echo()
+    columns = ["project", "mistakes", "known", "answered", "right", "hints", "false per 200", "unknown", "tokens"]
+    rows = [
+        (
+            _name(one),
+            one.mistakes,
+            one.known_mistakes,
+            _share(one.answered),
+            _share(one.right),
+            one.hints,
+            one.false_per_200_calls,
+            one.spoke_unknown,
+            None if one.tokens is None else round(one.tokens),
+        )
+        for one in (*found.projects, found.all)
+    ]
+    table(columns, rows, nowrap=["project"], title="At calls")
+    click.echo(
+        "\nused: lines whose command the session then ran with success; frequent, random: the same number of lines "
+        "chosen by plain frequency, by chance.\nanswered: known mistakes that the session repaired, for which the same "
+        f"repair was shown.\n{LIMIT}"
+    )
+    if found.all.used_where_run.n < found.all.used.n:
+        click.echo(f"In sessions that ran any command of the project {_share(found.all.used_where_run)} were used.")
+    if found.left_out:
+        click.echo(
+            f"Left out: {plural(found.left_out, 'session')} without a time or a project, or with too few others."
+        )
+
+
+def _cells(one: Figures) -> tuple[object, ...]:
+    return (
+        _name(one),
+        one.conversations,
+        one.told,
+        one.lines,
+        _share(one.used),
+        _share(one.used_by["frequent"], short=True),
+        _share(one.used_by["random"], short=True),
+        _share(one.ahead, short=True),
+        _share(one.wrong, short=True),
+    )
+
+
+def _name(one: Figures) -> str:
+    return name_of(one.project) if one.project else "all"
+
+
+def _share(value: Estimate, *, short: bool = False) -> str | None:
+    if value.value is None:
+        return None
+    if short or value.interval is None:
+        return f"{value.value:.0%}"
+    return f"{value.value:.0%} ({value.interval.low:.0%}–{value.interval.high:.0%})"
+
+
+def _print_told(one: Replayed) -> None:
+    lines = one.lines["chosen"]
+    if not lines and not one.hints:
+        return
+    click.echo(f"\n{printable(one.root)} ({printable(name_of(one.project))})")
+    for line in lines:
+        mark = "used" if line.used else "wrong" if line.wrong else "not used"
+        click.echo(f"  {line.place}: {printable(line.text)} [{mark}]")
+    for hint in one.hints:
+        mark = "false" if hint.false else {True: "right", False: "other repair", None: "not repaired"}[hint.right]
+        click.echo(f"  {'before' if hint.is_before else 'after'} a call: {printable(hint.text)} [{mark}]")
+
+
+_PLACES = {
+    "start": "at the start",
+    "prompt": "at the prompt",
+    "before": "before a call",
+    "after": "after a failure",
+    "memory": "memory",
+    "skill": "skill",
+    "examples": "examples",
+}
+
+
+@click.command()
+@click.argument("session", required=False)
+@json_option
+def receipt(session: str | None, as_json: bool) -> None:
+    """Show what a session was shown and used.
+
+    Also what was kept of it, and what hints may have saved. SESSION is an id or its beginning; without one, the newest
+    that was shown anything.
+
+    \b
+    Example: seasoned receipt 53ea19c1
+    """
+    with store_or_empty(load()) as store:
+        found = find_conversation(store, None) if session is None else require_conversation(store, session)
+        shown = None if found is None else receipt_of(store, found)
+    if as_json:
+        print_json("receipt", _receipt_answer(shown))
+    elif shown is None:
+        click.echo("No session was shown anything yet.")
+    else:
+        _print_receipt(shown)
+
+
+def _receipt_answer(found: Receipt | None) -> dict[str, object]:
+    if found is None:
+        return {"session": None, "project": None, "is_read": False, "items": [], "counts": None, "saved": []}
+    counts = {"shown": len(found.shown), "kept": len(found.kept)}
+    counts |= {name.replace(" ", "_"): found.count(name) for name in ("used", "not used", "failed", "unknown")}
+    return {**msgspec.to_builtins(found), "counts": counts}
+
+
+def _print_receipt(found: Receipt) -> None:
+    where = f", {printable(found.project)}" if found.project else ""
+    click.secho(f"{found.session}{where}", bold=True)
+    if found.shown:
+        states = [f"{found.count(name)} {name}" for name in ("used", "not used", "failed", "unknown")]
+        click.echo(f"{plural(len(found.shown), 'thing')} shown: {', '.join(states)}.\n")
+        table(
+            ["when", "where", "what", "used"],
+            [(when(one.at), _PLACES[one.place], printable(one.text), one.used) for one in found.shown],
+        )
+        for reason in dict.fromkeys(one.reason for one in found.shown if one.reason):
+            click.echo(f"\nUnknown: {reason}.", nl=False)
+        click.echo()
+    if not found.is_read and found.shown:
+        click.echo("This session is not in the store yet. Run `seasoned scan` to see what it used.")
+    for one in found.saved:
+        click.echo(_saved_sentence(one))
+    if found.kept:
+        click.echo(f"\nKept of this session: {plural(len(found.kept), 'change')}.")
+        for item in found.kept:
+            click.echo(f"  {printable(item.text)}")
+        click.echo("Undo one with `seasoned memory undo N` or `seasoned skill undo N`.")
+    if not found.items:
+        click.echo("It was shown nothing, and nothing was kept of it.")
+
+
+def _saved_sentence(one: SavedCalls) -> str:
+    usual = plural(int(one.usual), "call") if one.usual.is_integer() else f"{one.usual:g} calls"
+    basis = (
+        f"{plural(one.cases, 'earlier failure')} of this kind here took {usual} to repair (median), "
+        f"this session {one.needed}"
+    )
+    amount = f"about {plural(round(one.calls), 'call')}" if round(one.calls) else "nothing"
+    return f"The hint {printable(one.hint)!r} may have saved {amount}: {basis}."
+
+
+@click.group(cls=Commands, invoke_without_command=True)
+@click.option("--project", metavar="P", help="Only this project: its name, key or folder.")
+@click.option("--all", "is_whole", is_flag=True, help=f"Show everything, not only the {MOST} that save most.")
+@json_option
+@click.pass_context
+def advise(context: click.Context, project: str | None, is_whole: bool, as_json: bool) -> None:
+    """Show what is worth doing now.
+
+    Mistakes that keep coming back, commands that sessions look for, slow steps, tools that never work: what would save
+    most comes first, each with its evidence and one step. `advise apply` takes the step, `advise undo` undoes it.
+
+    \b
+    Example: seasoned advise --project shop
+    """
+    if context.invoked_subcommand is not None:
+        if project is not None or is_whole or as_json:
+            raise UsageError("Options of the list come without a subcommand: `seasoned advise --json`.")
+        return
+    config = load()
+    with own_store(config) as store:
+        key = None if project is None else find_project(store, project, base=str(Path.cwd())).key
+        view = advice_of(config, store, key)
+        shown = view.advice if is_whole else view.advice[:MOST]
+        save_shown(config.home, ShownList(tuple(one.advice.id for one in view.advice), key))
+        if as_json:
+            print_json("advise", _advice_answers(view, shown, key))
+            return
+    _print_advice(view, shown)
+
+
+def advice_of(config: Config, store: Store, project: str | None) -> AdviceView:
+    """What is worth doing now in a project, or in all."""
+    with ReadingBar() as bar:
+        gathered = gather(store, project=project, tell=bar)
+    return advice_view(config, store, gathered, make_redactor(config), project=project)
+
+
+def _advice_answers(view: AdviceView, shown: tuple[ShownAdvice, ...], project: str | None) -> dict[str, Any]:
+    return {
+        "project": project,
+        "sessions": view.sessions,
+        "found": len(view.advice),
+        "advice": [advice_answer(number, one) for number, one in enumerate(shown, start=1)],
+        "decided": [
+            {
+                "id": one.advice.id,
+                "kind": one.advice.kind,
+                "project": one.advice.project,
+                "sentence": one.advice.sentence,
+                "state": one.advice.state,
+                "at": one.advice.at,
+                "follow_up": None if one.follow_up is None else msgspec.to_builtins(one.follow_up),
+            }
+            for one in view.decided
+        ],
+    }
+
+
+def advice_answer(number: int, one: ShownAdvice) -> dict[str, Any]:
+    """One piece of advice for programs."""
+    return {
+        "number": number,
+        "id": one.advice.id,
+        "kind": one.advice.kind,
+        "project": one.advice.project,
+        "sentence": one.advice.sentence,
+        "evidence": msgspec.to_builtins(one.advice.evidence),
+        "step": {**msgspec.to_builtins(one.advice.step), "what": one.step, "can_apply": one.can_apply},
+    }
+
+
+def _print_advice(view: AdviceView, shown: tuple[ShownAdvice, ...]) -> None:
+    if not shown:
+        click.echo("Nothing to advise: no mistake, search or wait recurs that a step would save.")
+    for number, one in enumerate(shown, start=1):
+        where = f" [{one.project}]" if one.project else ""
+        click.secho(f"{number}. {printable(one.advice.sentence)}{printable(where)}", bold=True)
+        click.echo(f"   {printable(one.evidence)}.")
+        how = f"`seasoned advise apply {number}`" if one.can_apply else "by hand"
+        click.echo(f"   Step: {printable(one.step)} ({how})")
+        if not one.can_apply and one.advice.step.text != one.advice.sentence:
+            click.echo(f"         {printable(one.advice.step.text)}")
+    if len(view.advice) > len(shown):
+        click.echo(f"\n{len(view.advice) - len(shown)} more with --all.")
+    applied = [one for one in view.decided if one.advice.state == "applied"]
+    if applied:
+        click.echo("\nApplied:")
+    for done in applied:
+        where = f" [{printable(done.project)}]" if done.project else ""
+        click.echo(f"  {done.advice.id}  {when(done.advice.at)}  {printable(done.advice.sentence)}{where}")
+        if done.said:
+            click.echo(f"            {done.said}")
+
+
+def _find_advice(config: Config, store: Store, text: str) -> Advice:
+    """The advice with a number of the list that was printed last, or with an id."""
+    # The order may have changed since: a number means what the user saw.
+    shown = read_shown(config.home)
+    return find_advice(advice_of(config, store, shown.project), shown.id_of(text))
+
+
+@advise.command()
+@click.argument("number")
+@dry_run_option
+@yes_option
+@json_option
+def apply(number: str, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Take the step of a piece of advice.
+
+    NUMBER is its number in the list, or its id. Every change is shown first; former contents are kept.
+
+    \b
+    Example: seasoned advise apply 1
+    """
+    config = load()
+    with own_store(config) as store:
+        advice = _find_advice(config, store, number)
+        plan = plan_of(config, store, advice)
+        if not as_json:
+            click.secho(printable(advice.sentence), bold=True)
+            show_plan(plan, undo=False)
+        state = "previewed"
+        if not dry_run and agrees("Write these changes?", yes=yes, as_json=as_json):
+            plan = apply_advice(config, store, advice, make_redactor(config))
+            state = "applied"
+        elif not dry_run:
+            state = "declined"
+    _print_outcome(advice.id, state, plan, as_json)
+
+
+@advise.command()
+@click.argument("id", required=False)
+@dry_run_option
+@yes_option
+@json_option
+def undo(id: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Undo a step that was taken.
+
+    Without ID, the one that was applied or dismissed last. Files become what they were, byte for byte; one that was
+    edited since only loses the line.
+
+    \b
+    Example: seasoned advise undo
+    """
+    config = load()
+    with own_store(config) as store:
+        one = find_decided(store, id)
+        plan = undo_preview(config, one)
+        if not as_json:
+            click.secho(printable(one.sentence), bold=True)
+            show_plan(plan, undo=True)
+        state = "previewed"
+        if not dry_run and agrees("Undo these changes?", yes=yes, as_json=as_json):
+            plan = undo_advice(config, store, one)
+            state = "undone"
+        elif not dry_run:
+            state = "declined"
+    _print_outcome(one.id, state, plan, as_json)
+
+
+@advise.command()
+@click.argument("number")
+def dismiss(number: str) -> None:
+    """Stop giving a piece of advice.
+
+    \b
+    Example: seasoned advise dismiss 2
+    """
+    config = load()
+    with own_store(config) as store:
+        advice = _find_advice(config, store, number)
+        dismiss_advice(store, advice)
+    click.echo(f"Dismissed: {printable(advice.sentence)} `seasoned advise undo {advice.id}` gives it again.")
+
+
+def _print_outcome(name: str, state: str, plan: ConnectPlan, as_json: bool) -> None:
+    if as_json:
+        changes = [{"path": str(one.path), "why": one.why, "diff": preview(one)} for one in plan.changes]
+        print_json("advice", {"id": name, "state": state, "changes": changes})
+        return
+    said = {
+        "applied": f"Applied. `seasoned advise undo {name}` undoes it.",
+        "undone": "Undone: everything is as it was before.",
+    }
+    click.echo(said.get(state, "Nothing was changed."))

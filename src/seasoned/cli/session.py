@@ -1,0 +1,474 @@
+"""`scan`, `sessions`, `search` and `show`: read sessions, find them, and show them with a verdict on every call."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+from msgspec.structs import asdict
+
+from seasoned.app.extras import require
+from seasoned.app.stores import (
+    check_readable,
+    checkpoint_files,
+    make_redactor,
+    own_store,
+    read_source,
+    scan_into_store,
+    sync_in_background,
+)
+from seasoned.cli.options import (
+    OWN_PATHS_HELP,
+    PATHS_HELP,
+    TASK_TYPES,
+    all_option,
+    file_type,
+    json_option,
+    paths_argument,
+    project_option,
+    store_option,
+    verbose_option,
+)
+from seasoned.cli.output import ReadingBar, console, print_json, print_json_list, printable, table, when, write_page
+from seasoned.cli.project import chosen_project, histories, passed_over_answer, print_passed_over
+from seasoned.config import load
+from seasoned.errors import SeasonedError
+from seasoned.project import name_of
+from seasoned.session import Session
+from seasoned.store import Store
+from seasoned.store.full_text import VERDICTS, SearchFilter, SearchHit, fill
+from seasoned.store.full_text import search as find
+from seasoned.store.search import find_session
+from seasoned.text import dollars, plural
+
+if TYPE_CHECKING:
+    from seasoned.redact.redactor import Redactor
+    from seasoned.store import Store
+
+
+# Enough to recognise a message; --full shows the rest.
+_SHORT = 400
+_COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}
+# Calls that say nothing about skill, so they count neither as ok nor as failed.
+_LEFT_OUT = ("declined", "cancelled", "interrupted", "trivial")
+# Narrower terminals get lines that run on.
+_LEAST_WIDTH = 80
+_WIDE = 110
+_LEAST_TITLE = 10
+_LEAST_ID = 4
+# How the id of a sub-agent goes on behind that of its parent.
+_SUB_AGENT = re.compile("/(?:agent-)?")
+_TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
+
+
+@click.command(epilog=OWN_PATHS_HELP)
+@paths_argument
+@click.option("--entire", is_flag=True, help="Read what Entire keeps in git repositories (PATHS, or all known).")
+@verbose_option
+@json_option
+def scan(paths: tuple[Path, ...], entire: bool, verbose: bool, as_json: bool) -> None:
+    """Read histories into the store.
+
+    Only what is new or has changed is read.
+
+    \b
+    Example: seasoned scan ~/.claude/projects
+    """
+    config = load()
+    if entire:
+        paths = tuple(checkpoint_files(config, paths))
+    report, store = scan_into_store(config, paths, verbose=verbose, progress=ReadingBar)
+    sync_in_background(config)
+    # Before --json too: a scan in which every file failed is an error for programs as well.
+    check_readable(report)
+    if as_json:
+        totals = dict(store.row("source.counts") or {}) if store is not None else {}
+        print_json("scan", {**asdict(report), "store": totals})
+        return
+    click.echo(
+        f"Read {plural(report.read, 'file')} ({report.bytes / 1e6:.1f} MB) in {report.seconds:.2f} s: "
+        f"{plural(report.sessions, 'session')}, {plural(report.calls, 'call')}. "
+        f"{plural(report.unchanged, 'file')} unchanged, {plural(report.no_history, 'file')} without a history."
+    )
+    if report.unreadable:
+        click.echo(f"{plural(report.unreadable, 'record')} could not be read. `seasoned doctor` shows where and why.")
+    if report.waiting:
+        click.echo(f"{plural(report.waiting, 'session')} not learned from yet. Run `seasoned scan` again to continue.")
+    if report.gone:
+        click.echo(f"{plural(report.gone, 'file')} gone since the last scan; what was learned from them stays.")
+    print_passed_over(report.failures)
+
+
+@click.command(epilog=PATHS_HELP)
+@paths_argument
+@click.option("--min-messages", default=0, show_default=True, help="Only sessions with at least this many messages.")
+@click.option("--agent", help="Only sessions of one agent, such as claude-code.")
+@click.option("--source", help="Only sessions from one place, such as cli, telegram or cron; an agent works too.")
+@click.option("--task-type", type=TASK_TYPES, help="Only one type of task.")
+@click.option("--limit", default=50, show_default=True, help="List at most this many, newest first.")
+@project_option
+@all_option
+@store_option
+@json_option
+def sessions(
+    paths: tuple[Path, ...],
+    min_messages: int,
+    agent: str | None,
+    source: str | None,
+    task_type: str | None,
+    limit: int,
+    project: str | None,
+    everything: bool,
+    use_store: bool,
+    as_json: bool,
+) -> None:
+    """List sessions.
+
+    Each with its failed calls, cost (~ for an estimate by published prices), project, model and title.
+
+    \b
+    Example: seasoned sessions --min-messages 30 --agent claude-code
+    """
+    with histories(paths, use_store=use_store, says_store=not as_json) as read:
+        key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
+        asked: dict[str, Any] = {"agent": agent, "source": source, "task_type": task_type, "project": key}
+        asked |= {"min_messages": min_messages, "limit": limit}
+        # Imported here: no other command of this file needs it.
+        from seasoned.gateway.history_usage import fill_prices
+
+        fill_prices(read.store)
+        if as_json:
+            # One by one: a store may hold more than fits into memory at once.
+            counted = read.store.row("session.count", asked)
+            listed = map(_session_answer, read.store.each("session.list", asked))
+            before = {"count": counted["sessions"] if counted else 0, "project": key}
+            print_json_list("sessions", before, "sessions", listed, passed_over_answer(read))
+            return
+        rows = read.store.rows("session.list", asked)
+        openings = [None if row["title"] else _opening(read.store, row["id"]) for row in rows]
+    if not rows:
+        click.echo("No sessions match.")
+        return
+    # On a wide terminal also the agent; its name in every line would take the place of titles.
+    width = max(console().width, _LEAST_WIDTH)
+    is_wide = width >= _WIDE
+    ids = _short_ids([row["native_id"] for row in rows])
+    columns = [*(["agent"] if is_wide else []), "session", "when", "failed", "cost", "project", "model"]
+    lines = [
+        [
+            *([row["agent"]] if is_wide else []),
+            session_id,
+            when(row["ended"])[2:],
+            f"{row['failed']}/{row['calls']}",
+            _cost(row) or "–",
+            _cut(name_of(row["project"]) if row["project"] else "–", 20 if is_wide else 10),
+            _cut(_model(row["model"]) or "–", 20 if is_wide else 10),
+        ]
+        for row, session_id in zip(rows, ids, strict=True)
+    ]
+    # What is left of the line is the title's, and it is cut there: one line for each session.
+    taken = sum(max(map(len, column)) + 1 for column in zip(columns, *lines, strict=True))
+    room = max(width - taken, _LEAST_TITLE)
+    for line, row, opening in zip(lines, rows, openings, strict=True):
+        line.append(_cut(row["title"] or opening or "–", room))
+    columns.append("title")
+    table(columns, lines, nowrap=columns, gap=1)
+
+
+def _opening(store: Store, session_id: int) -> str | None:
+    """The first request of a session that has no title."""
+    row = store.row("page.opening", {"session_id": session_id})
+    return None if row is None else str(row["intent"])
+
+
+def _short_ids(ids: Sequence[str]) -> list[str]:
+    """Beginnings that tell sessions apart; of a sub-agent, that of its parent and that of its name."""
+    short = [_SUB_AGENT.split(one, maxsplit=1) for one in ids]
+    size = _LEAST_ID
+    while size < 40 and len({tuple(part[:size] for part in one) for one in short}) < len(set(ids)):
+        size += 1
+    return ["/".join([one[0][: max(size, 8)], *[part[:size] for part in one[1:]]]) for one in short]
+
+
+def _cost(row: sqlite3.Row) -> str | None:
+    """What it cost; with a mark where that is an estimate."""
+    if row["known_usd"] is None:
+        return None
+    return dollars(row["known_usd"]) if row["cost_usd"] is not None else f"~{dollars(row['known_usd'])}"
+
+
+def _model(name: str | None) -> str | None:
+    """The name without the maker and the date: `claude-sonnet-4-5-20250929` is `sonnet-4-5`."""
+    if not name:
+        return None
+    return re.sub(r"-20\d{6}\Z", "", name.rpartition("/")[2].removeprefix("claude-"))
+
+
+def _cut(text: str, size: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= size else line[: size - 1] + "…"
+
+
+@click.command(epilog=PATHS_HELP)
+@click.argument("session")
+@paths_argument
+@click.option("--full", is_flag=True, help="Print whole texts, not only their beginnings.")
+@click.option("--html", "-o", "html", type=file_type, metavar="FILE", help="Write it as one HTML file, redacted.")
+@json_option
+def show(session: str, paths: tuple[Path, ...], full: bool, html: Path | None, as_json: bool) -> None:
+    """Show a session with a verdict on every call.
+
+    SESSION is a session id or its beginning. Where its file is gone, the calls in the store are shown.
+
+    \b
+    Example: seasoned show 53ea19c1 --html session.html
+    """
+    with histories(paths) as read:
+        # The store is closed before anything is printed: a pager may keep the output waiting for minutes.
+        row = find_session(read.store, session)
+        calls = read.store.rows("call.of_session", {"session_id": row["id"]})
+        if html is not None:
+            _write_html(read.store, row, html)
+            return
+    if as_json:
+        shown = {**_session_answer(row), "calls": [_call_answer(call) for call in calls]}
+        print_json("session", shown | passed_over_answer(read))
+        return
+    _print_head(row)
+    try:
+        found = read_source(row)
+    except SeasonedError as error:
+        # Agents delete their old histories; the store still has the calls and verdicts.
+        click.echo(f"\n{error} What the store knows of its calls:\n")
+        for call in calls:
+            _print_call(call)
+        return
+    _print_messages(found, calls, make_redactor(load()), full=full)
+
+
+def _write_html(store: Store, row: sqlite3.Row, path: Path) -> None:
+    require("`seasoned show --html`", "server", "fastapi", "jinja2")
+    # The pages are drawn by the server's own code.
+    from seasoned.web.view.conversation import session_file
+
+    try:
+        found: Session | str = read_source(row)
+    except SeasonedError as error:
+        found = str(error)
+    write_page(session_file(store, row, found, make_redactor(load())), path, kind="session")
+    click.echo(f"Written to {path}. Secrets are redacted; names and paths are not.", err=True)
+
+
+def _session_answer(row: sqlite3.Row) -> dict[str, Any]:
+    counted = row["ok"] + row["failed"]
+    return {
+        "agent": row["agent"],
+        "platform": row["platform"],
+        "session_id": row["native_id"],
+        **{name: row[name] for name in ("title", "cwd", "project", "project_part", "model", "started", "ended")},
+        "message_count": row["messages"],
+        "tool_call_count": row["calls"],
+        "successful_calls": row["ok"],
+        "failed_calls": row["failed"],
+        "unclear_calls": row["unclear"],
+        "left_out": {name: row[name] for name in (*_LEFT_OUT, "copies")},
+        # null, and not 0, where no call counts.
+        "error_rate": row["failed"] / counted if counted else None,
+        "task_type": row["task_type"],
+        "compactions": msgspec.json.decode(row["compactions"]),
+        "parent": f"{row['parent_agent']}:{row['parent_native_id']}" if row["parent_agent"] else None,
+        "relation": row["relation"],
+        "end_reason": row["end_reason"],
+        # SQLite has no booleans, and here unknown is a third value.
+        "succeeded": None if row["succeeded"] is None else bool(row["succeeded"]),
+        "usage": {name: row[f"{name}_tokens"] for name in _TOKENS},
+        "cost_usd": row["cost_usd"],
+        "estimated_usd": None if row["cost_usd"] is not None else row["known_usd"],
+        "path": row["path"],
+        "source_gone": row["gone_at"] is not None,
+    }
+
+
+def _call_answer(row: sqlite3.Row) -> dict[str, Any]:
+    return {
+        "call": row["call_id"],
+        **{name: row[name] for name in ("position", "message", "tool", "kind")},
+        "arguments": msgspec.json.decode(row["arguments"]),
+        **{name: row[name] for name in ("result", "time", "verdict", "evidence", "fault", "reason", "judge")},
+        "counts_as": row["counts_as"],
+        "is_copy": row["copy_of"] is not None,
+    }
+
+
+def _print_head(row: sqlite3.Row) -> None:
+    from rich.text import Text
+
+    out = console()
+    out.print(Text(f"{row['agent']}:{row['native_id']}", style="bold"))
+    if row["title"]:
+        out.print(Text(printable(row["title"])))
+    counted = row["ok"] + row["failed"]
+    rate = f"{100 * row['failed'] / counted:.1f} % of {counted}" if counted else "unknown (no call counts)"
+    left_out = sum(row[name] for name in _LEFT_OUT)
+    out.print(
+        f"{when(row['started'])} to {when(row['ended'])} · {plural(row['messages'], 'message')} · "
+        f"{plural(row['calls'], 'call')} · error rate {rate} · {row['unclear']} unclear · {left_out} left out"
+    )
+    if row["parent_agent"]:
+        out.print(f"{row['relation']} of {row['parent_agent']}:{row['parent_native_id']}")
+    out.print(Text(f"from {row['path'] or 'a source that was forgotten'}", style="dim"))
+
+
+def _print_messages(session: Session, calls: list[sqlite3.Row], redactor: Redactor, *, full: bool) -> None:
+    from rich.text import Text
+
+    out = console()
+    verdicts = {call["call_id"]: call for call in calls}
+    for index, message in enumerate(session.messages):
+        if index in session.compactions:
+            out.rule("context compacted", style="dim")
+        # Results are shown by the verdict on their call.
+        if message.role == "tool":
+            continue
+        # Read from the history itself, which is not redacted as the store is.
+        text = redactor.text(message.text) if full else redactor.head(message.text, _SHORT)
+        # Examples look like messages, and must not be taken for what the user or the model said.
+        mark = " (warm start, did not happen)" if message.synthetic else ""
+        if text or not message.calls:
+            out.print(Text(f"\n{message.role}{mark}", style="bold cyan" if message.role == "user" else "bold"))
+            out.print(Text(printable(text) + (" …" if not full and len(message.text) > _SHORT else "")))
+        for call in message.calls:
+            # A call that the store does not have was added after the last scan.
+            if call.id in verdicts:
+                _print_call(verdicts[call.id])
+
+
+def _print_call(call: sqlite3.Row) -> None:
+    from rich.text import Text
+
+    line = Text("  ")
+    line.append(f"{call['verdict']:<8}", style=_COLOURS[call["verdict"]])
+    line.append(f"{printable(call['tool'])} ", style="bold")
+    line.append(printable(call["arguments"])[:160])
+    if call["verdict"] != "ok":
+        line.append(f"\n           {printable(call['reason'])}", style="dim")
+    if call["copy_of"] is not None:
+        line.append(" (a copy of a call in another session)", style="dim")
+    console().print(line)
+
+
+_DAY_SECONDS = 86_400
+# After a first scan everything is still to be indexed; a person waits at most this long.
+_FILL_SECONDS = 20.0
+_WHO = {"title": "title", "person": "you", "agent": "agent"}
+
+
+def _day(context: click.Context, parameter: click.Parameter, value: datetime | None) -> float | None:
+    return None if value is None else value.replace(tzinfo=UTC).timestamp()
+
+
+@click.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("--agent", help="Only sessions of one agent, such as claude-code.")
+@click.option("--tool", help="Only in calls of one tool, such as Bash.")
+@click.option("--verdict", type=click.Choice(VERDICTS), help="Only in calls with this verdict.")
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), callback=_day, help="Only sessions since this day (UTC).")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), callback=_day, help="Only sessions up to this day.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="List at most this many.")
+@project_option
+@all_option
+@json_option
+def search(
+    words: tuple[str, ...],
+    agent: str | None,
+    tool: str | None,
+    verdict: str | None,
+    since: float | None,
+    until: float | None,
+    limit: int,
+    project: str | None,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Find sessions by what was said and done.
+
+    All words must be in a session: in its title, in what you or the agent said, in a command, a path or an error. Words
+    in "quotation marks" must be adjacent, and `word*` matches any word with that beginning. The newest come first.
+
+    \b
+    Example: seasoned search "connection refused" --tool Bash --verdict failed
+    """
+    config = load()
+    with own_store(config) as store:
+        fill(store, within_seconds=_FILL_SECONDS)
+        wanted = SearchFilter(
+            project=chosen_project(store, project, everything=everything),
+            agent=agent,
+            tool=tool,
+            verdict=verdict,
+            since=since,
+            until=None if until is None else until + _DAY_SECONDS,
+        )
+        # A word with spaces was quoted in the shell, so its words must be adjacent.
+        asked = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
+        found = find(store, asked, wanted, limit=limit)
+    if as_json:
+        answer = {"words": asked, "project": wanted.project, "count": len(found.hits)}
+        answer |= {"has_more": found.before is not None, "waiting": found.waiting}
+        print_json("search", {**answer, "hits": [_hit_answer(one) for one in found.hits]})
+        return
+    for hit in found.hits:
+        _print_hit(hit)
+    if not found.hits:
+        click.echo("No session has all of these words." + ("" if wanted.project is None else " Try --all."))
+    elif found.before is not None:
+        click.echo("More match. Add a word, or use --limit.")
+    if found.waiting:
+        click.echo(f"{plural(found.waiting, 'session')} not indexed yet. Search again to continue.", err=True)
+
+
+def _hit_answer(hit: SearchHit) -> dict[str, Any]:
+    session, place = hit.session, hit.place
+    return {
+        "agent": session["agent"],
+        "session_id": session["native_id"],
+        "title": session["title"],
+        "project": session["project"],
+        "ended": session["ended"],
+        "message": place.message,
+        "by": place.by,
+        "call": place.position,
+        "tool": place.tool,
+        "verdict": place.verdict,
+        "snippet": hit.snippet,
+        "matches": list(hit.pieces[1::2]),
+        "lines": hit.lines,
+    }
+
+
+def _print_hit(hit: SearchHit) -> None:
+    from rich.text import Text
+
+    session, place = hit.session, hit.place
+    head = Text(f"{when(session['ended'] or session['started'])}  ", style="dim")
+    head.append(printable(f"{session['agent']}:{session['native_id']}"), style="bold")
+    if session["project"]:
+        head.append(f"  {printable(name_of(session['project']))}")
+    line = Text("  ")
+    who = f"call {place.position + 1}, {place.verdict}" if place.position is not None else _WHO[place.by]
+    line.append(f"{who}: ", style="dim")
+    for number, piece in enumerate(hit.pieces):
+        line.append(printable(piece), style="bold yellow" if number % 2 else "")
+    if hit.lines > 1:
+        line.append(f"  ({hit.lines - 1} more)", style="dim")
+    out = console()
+    out.print(head)
+    if session["title"] and place.by != "title":
+        out.print(Text(f"  {printable(session['title'])[:100]}"))
+    out.print(line)

@@ -1,1 +1,0 @@
-"""Commands about sessions: reading, listing, showing and finding them."""

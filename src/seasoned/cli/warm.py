@@ -1,0 +1,210 @@
+"""`warm` and `recall`: what a new session would get, and what worked before."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from seasoned.app.recall import recall as look_up
+from seasoned.app.stores import own_store
+from seasoned.cli.options import (
+    FORMATS,
+    FORMS,
+    TASK_TYPES,
+    all_option,
+    file_type,
+    json_option,
+    project_option,
+    words_in,
+)
+from seasoned.cli.output import print_json, printable
+from seasoned.cli.project import project_or_none
+from seasoned.config import load
+from seasoned.errors import NotFound, UsageError
+from seasoned.template.provision import BUDGET, Provisioned
+from seasoned.template.recall.lookup import recall_text
+
+# Formats that are plain text; all others are JSON.
+_TEXTS = ("text", "skill")
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--type", "task_type", type=TASK_TYPES, help="Choose among templates for this task type.")
+@click.option("--tags", default="", metavar="TAG,TAG", help="Choose among templates with any of these tags.")
+@click.option("--task", help="What the new session should do; by default the last user message.")
+@click.option(
+    "--tools", "tools_file", type=file_type, help="JSON file with the session's tools, in any provider's shape."
+)
+@click.option("--messages", "messages_file", type=file_type, help="JSON file with the session's first messages.")
+@click.option("--format", "as_format", type=FORMATS, default="openai", show_default=True, help="The API it is for.")
+@click.option("--form", type=FORMS, default="messages", show_default=True, help="Show calls, text, or short notes.")
+@click.option(
+    "--budget", type=click.IntRange(1), default=BUDGET, show_default=True, help="Use at most this many tokens."
+)
+@click.option("--small", is_flag=True, help="For a very small model: at most three examples, all relevant.")
+@project_option
+@all_option
+@json_option
+def warm(
+    name: str | None,
+    task_type: str | None,
+    tags: str,
+    task: str | None,
+    tools_file: Path | None,
+    messages_file: Path | None,
+    as_format: str,
+    form: str,
+    budget: int,
+    small: bool,
+    project: str | None,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Print the examples a new session would get.
+
+    They are chosen for its task and its tools. With --messages, the messages are printed with the examples after the
+    system messages, and the use is counted. NAME takes one template; by default the best is chosen. A session sees
+    examples of the project of its folder, and calls of named tools that several projects make.
+
+    \b
+    Example: seasoned warm --task "fix the failing test" --tools tools.json
+    """
+    if messages_file is not None and as_format == "skill":
+        raise UsageError("A skill is a file and cannot be put into messages. Drop --messages, or use another --format.")
+    # Imported here: `recall` is asked by agents, and needs none of it.
+    from seasoned.app import template as templates
+
+    with own_store(load()) as store:
+        key, unknown = project_or_none(store, project, everything=everything)
+    made = templates.provision(
+        [] if messages_file is None else _messages(messages_file),
+        tools=None if tools_file is None else _json_list(tools_file, "a list of tools"),
+        task=task,
+        template=name,
+        task_type=task_type,
+        tags=words_in(tags),
+        # A preview must not count as a use, or looking would change which examples are chosen.
+        is_used=messages_file is not None,
+        project=key,
+        budget=budget,
+        format=as_format,
+        form=form,
+        is_small=small,
+    )
+    if made.rendered is None and unknown:
+        made = msgspec.structs.replace(made, reason=f"{made.reason} {unknown}")
+    if as_json:
+        print_json("warm", {"format": as_format, "form": form} | _answer(made, with_messages=messages_file is not None))
+    else:
+        _print(made, with_messages=messages_file is not None)
+    # With --messages the unchanged messages are a valid result; a preview of nothing is not.
+    if made.rendered is None and messages_file is None:
+        raise click.exceptions.Exit(1)
+
+
+def _answer(made: Provisioned, *, with_messages: bool) -> dict[str, Any]:
+    rendered, block = made.rendered, made.block
+    content: Any = None
+    if rendered is not None:
+        is_text = rendered.format in _TEXTS
+        content = rendered.content.decode("utf-8") if is_text else msgspec.json.decode(rendered.content)
+    return {
+        "template": None if block is None else block.template,
+        "reason": made.reason,
+        "tokens": None if rendered is None else rendered.tokens,
+        "example_ids": [] if rendered is None else list(rendered.example_ids),
+        "digest": None if rendered is None else rendered.digest,
+        "content": content,
+        "messages": made.messages if with_messages else None,
+    }
+
+
+def _print(made: Provisioned, *, with_messages: bool) -> None:
+    """Prints what programs read to stdout, and why it is that to stderr."""
+    if with_messages:
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(made.messages), indent=2).decode() + "\n")
+    elif made.rendered is not None:
+        content = made.rendered.content
+        is_text = made.rendered.format in _TEXTS
+        sys.stdout.write((content if is_text else msgspec.json.format(content, indent=2)).decode() + "\n")
+    tokens = "" if made.rendered is None else f" {made.rendered.tokens} tokens."
+    click.echo(f"{made.reason}{tokens}", err=True)
+
+
+def _messages(path: Path) -> list[dict[str, Any]]:
+    found: list[Any] = _json_list(path, "a list of messages")
+    # Checked here for a message with its number; the formats themselves only say what type they expected.
+    for number, one in enumerate(found, start=1):
+        if not isinstance(one, dict):
+            raise UsageError(f"{str(path)!r}: message {number} is not an object. Fix it and try again.")
+    return found
+
+
+def _json_list(path: Path, wanted: str) -> list[Any]:
+    try:
+        value = msgspec.json.decode(path.read_bytes())
+    except OSError as error:
+        raise NotFound(f"{str(path)!r} cannot be read ({error.strerror}). Give a JSON file with {wanted}.") from error
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{str(path)!r} is not valid JSON ({error}). Give a JSON file with {wanted}.") from error
+    # msgspec raises this for thousands of nested brackets.
+    except RecursionError as error:
+        raise UsageError(f"{str(path)!r} is nested too deeply. Give a JSON file with {wanted}.") from error
+    if not isinstance(value, list):
+        raise UsageError(f"{str(path)!r} does not hold a list. Give a JSON file with {wanted}.")
+    return value
+
+
+@click.command()
+@click.option("--tool", help="The tool's name, as the agent calls it.")
+@click.option("--error", help="The error message; `-` reads it from standard input.")
+@click.option("--command", help="The shell command that failed, to tell one program's errors from another's.")
+@click.option("--limit", type=click.IntRange(1, 20), default=3, show_default=True, help="Show at most this many.")
+@click.option("--any-age", is_flag=True, help="Also show what last worked more than 180 days ago.")
+@project_option
+@all_option
+@json_option
+def recall(
+    tool: str | None,
+    error: str | None,
+    command: str | None,
+    limit: int,
+    any_age: bool,
+    project: str | None,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Look up what worked for a tool or an error.
+
+    Shows how a tool was used successfully, or which repair worked for an error. What is old, retired, contradicted by
+    later failures or hostile is left out and counted. Searches the project of this folder; a folder without sessions
+    needs --project or --all. Exits with 1 when nothing is found.
+
+    \b
+    Example: seasoned recall --tool Bash --error "wp: missing --env" --all
+    """
+    with own_store(load()) as store:
+        key, unknown = project_or_none(store, project, everything=everything)
+        found = look_up(
+            store,
+            tool=tool,
+            error=sys.stdin.read() if error == "-" else error,
+            # Errors are filed by program as well, so the command narrows the search.
+            arguments=None if command is None else {"command": command},
+            limit=limit,
+            any_age=any_age,
+            project=key,
+        )
+    if found.is_empty and unknown:
+        found = msgspec.structs.replace(found, reason=unknown)
+    if as_json:
+        print_json("recall", msgspec.to_builtins(found))
+    else:
+        click.echo(printable(recall_text(found)))
+    if found.is_empty:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,471 @@
+"""What is put into Hermes' requests to a model: warm block, retractions, memory, and hints after failed calls.
+
+It is the same in every request of a conversation, also after a restart, so that the provider's cache stays valid.
+Nothing is written into Hermes' own files or database: what is added exists in the request alone.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.begin.ongoing import (
+    CallHints,
+    experiment_database,
+    find_retraction,
+    is_held_back,
+    knows_repairs,
+    with_lines,
+)
+from seasoned.begin.settings import BeginSettings
+from seasoned.begin.start_text import begin_with_memory, find_memory
+from seasoned.begin.warm_start import NewSession, begin
+from seasoned.config import Config
+from seasoned.errors import SourceError
+from seasoned.experience.ask import ExperienceLookup, lookup_for
+from seasoned.experience.notice import hint_notice, kept_notice, start_notice
+from seasoned.hermes_plugin import host
+from seasoned.hermes_plugin.host import BackgroundThread, log
+from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage
+from seasoned.learn_queue import catch_up
+from seasoned.marks import HINT_OPENS
+from seasoned.session import Marks, Result, SessionRef, ToolCall
+from seasoned.store import Store, open_store
+from seasoned.store.project import project_key
+from seasoned.template.block import Format
+from seasoned.template.choose.offered import offered
+from seasoned.template.library.storage import Library, cached_library
+from seasoned.template.provision import BlockMemory, carries_block, insert, is_under_way
+from seasoned.template.render import Rendered
+
+SUBAGENT = "subagent"
+# The next request waits this long. A result that is sent without a line stays without.
+_HINT_SECONDS = 0.5
+
+
+class HermesHints:
+    """Decides what follows the results of failed calls, and repeats that in every request."""
+
+    def __init__(self, config: Config, background: BackgroundThread, *, clock: Callable[[], float] = time.time) -> None:
+        self._config = config
+        self._background = background
+        self._clock = clock
+        self._hints = CallHints()
+        # The name of each session's conversation in the store; None if it has no hints.
+        self._roots: OrderedDict[str, str | None] = OrderedDict()
+
+    def heard(
+        self, session: str, call_id: str, tool: str, arguments: object, result: object, settings: BeginSettings
+    ) -> None:
+        """Decide what the result of a call is followed by. Waits a moment, because the next request follows at once."""
+        if not session or not call_id or not tool or not settings.tells("calls"):
+            return
+        text = result if isinstance(result, str) else msgspec.json.encode(result, enc_hook=str).decode()
+        given = dict(arguments) if isinstance(arguments, dict) else {}
+        call = ToolCall(call_id, tool, given, Result(text, Marks()))
+        database, late = host.database_path(self._config.hermes_home), threading.Event()
+        told: str | None = ""
+        try:
+            told = self._background.ask(
+                "The hint", lambda: self._decide(session, call, database, late, settings), seconds=_HINT_SECONDS
+            )
+        finally:
+            late.set()
+        root = self._roots.get(session)
+        if told and root is not None and settings.is_visible:
+            host.tell_user(hint_notice(root, told.removeprefix(HINT_OPENS)))
+
+    def put_in(self, session: str, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The messages with the lines of their conversation; the same list if there are none."""
+        if session not in self._roots:
+            database = host.database_path(self._config.hermes_home)
+            self._background.ask("The hint", lambda: self._load(session, database), seconds=_HINT_SECONDS)
+        root = self._roots.get(session)
+        lines = None if root is None else self._hints.known(root)
+        return with_lines(messages, lines) if lines else messages
+
+    def _load(self, session: str, database: Path) -> str | None:
+        """Runs in the background thread, as does what follows."""
+        if session not in self._roots:
+            root = root_of(database, session)
+            if root is not None:
+                with open_store(self._config.store_path) as store:
+                    self._hints.lines(store, root)
+            self._roots[session] = root
+            if len(self._roots) > _MOST:
+                self._roots.popitem(last=False)
+        return self._roots[session]
+
+    def _decide(
+        self, session: str, call: ToolCall, database: Path, late: threading.Event, settings: BeginSettings
+    ) -> str:
+        """The line after the result; empty for none."""
+        root = self._load(session, database)
+        if root is None:
+            return ""
+        with open_store(self._config.store_path) as store:
+            lookup = self._lookup(store, root, session, database, settings)
+            if late.is_set():
+                self._hints.pass_over(root, call.id)
+            elif lookup is not None:
+                return self._hints.decide(lookup, call, agent=AGENT)
+        return ""
+
+    def _lookup(
+        self, store: Store, root: str, session: str, database: Path, settings: BeginSettings
+    ) -> ExperienceLookup | None:
+        try:
+            lookup = lookup_for(store, root, folder_of(database, session))
+        except SourceError:
+            return None
+        if lookup is None or not knows_repairs(store, lookup.project):
+            return None
+        opened = lambda: experiment_database(self._config, store)  # noqa: E731 - opened only if an experiment runs
+        return None if is_held_back(opened, root, settings, now=self._clock()) else lookup
+
+
+def root_of(database: Path, session: str) -> str | None:
+    """The conversation's name in the store, that of the first session of its lineage. None for a sub-agent's."""
+    try:
+        first, relation = lineage(database, session)
+    except SourceError:
+        # A library user may run Hermes without its database.
+        first, relation = session, None
+    return None if relation == SUBAGENT else str(SessionRef(AGENT, first))
+
+
+# By Hermes' name of the API. Its other APIs check their items before the plugin sees them, so no block is put there.
+FORMATS: dict[str, Format] = {"chat_completions": "openai", "anthropic_messages": "anthropic"}
+# The first request of a conversation waits this long. After that it is sent without a block, and stays without.
+_WAIT_SECONDS = 2.0
+_CATCH_UP_SECONDS = 0.8
+_MOST = 2000
+
+
+class HermesRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One request to a model, as far as its warm start depends on it."""
+
+    session: str
+    model: str
+    base_url: str
+    format: Format
+    body: dict[str, Any]
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.body["messages"]
+        return found
+
+
+class _Conversation(msgspec.Struct, frozen=True):
+    """How a conversation began: with a block or without, and on which model."""
+
+    rendered: Rendered | None
+    tools: frozenset[str]
+    model: str
+    base_url: str
+
+
+class Warmer:
+    """Decides once for each conversation what it begins with, and repeats that in every request."""
+
+    def __init__(
+        self,
+        config: Config,
+        settings: BeginSettings,
+        background: BackgroundThread,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._config = config
+        # `/warm` changes them for conversations that begin afterwards.
+        self.settings = settings
+        self._background = background
+        self._clock = clock
+        self._memory = BlockMemory()
+        self._retractions = Retractions()
+        self._lock = threading.Lock()
+        self._deciding: dict[tuple[str, str], threading.Lock] = {}
+        self._begun: OrderedDict[tuple[str, str], _Conversation] = OrderedDict()
+
+    def warm(self, request: HermesRequest, *, is_review: bool) -> list[dict[str, Any]] | None:
+        """The messages with the block of their conversation; None if they stay as they are."""
+        tools = offered(request.body.get("tools") or ())
+        if not tools or carries_block(request.messages):
+            return None
+        # A review fork repeats the beginning of its conversation, and is never given one itself.
+        begun = self._known(request) if is_review else self._decide_once(request)
+        if begun is None or begun.rendered is None or not begun.tools <= tools.keys():
+            return None
+        if is_review and (begun.model, begun.base_url) != (request.model, request.base_url):
+            # Another model has no cached prefix to keep, and is given a digest of the conversation.
+            return None
+        messages = self._retractions.put_in(request.session, request.messages, may_begin=not is_review)
+        return insert(messages, begun.rendered)
+
+    def retract(self, store: Store) -> None:
+        """Note for living conversations what has been suspended since they began."""
+        library = cached_library(store, now=self._clock())
+        with self._lock:
+            begun = [(key[0], one.rendered) for key, one in self._begun.items() if one.rendered is not None]
+        for session, rendered in begun:
+            self._retractions.note(session, rendered.example_ids, library)
+
+    def _known(self, request: HermesRequest) -> _Conversation | None:
+        with self._lock:
+            return self._begun.get((request.session, request.format))
+
+    def _decide_once(self, request: HermesRequest) -> _Conversation:
+        key = (request.session, request.format)
+        with self._lock:
+            # One lock for each conversation: a slow decision must not hold up the others.
+            deciding = self._deciding.setdefault(key, threading.Lock())
+        with deciding:
+            known = self._known(request)
+            if known is None:
+                rendered = self._decide(request)
+                known = _Conversation(rendered, _tools_in(rendered), request.model, request.base_url)
+                with self._lock:
+                    # Also if it failed: a conversation stays as it begins.
+                    self._begun[key] = known
+                    if len(self._begun) > _MOST:
+                        self._begun.popitem(last=False)
+        with self._lock:
+            self._deciding.pop(key, None)
+        return known
+
+    def _decide(self, request: HermesRequest) -> Rendered | None:
+        late = threading.Event()
+        database = host.database_path(self._config.hermes_home)
+        try:
+            return self._background.ask(
+                "The warm start", lambda: self._begin(request, database, late), seconds=_WAIT_SECONDS
+            )
+        finally:
+            # The background thread may still be working: what was not sent must not be stored as shown.
+            late.set()
+
+    def _begin(self, request: HermesRequest, database: Path, late: threading.Event) -> Rendered | None:
+        """Runs in the background thread."""
+        # A session that ended a moment ago is still being learned from.
+        catch_up(str(self._config.home), _CATCH_UP_SECONDS)
+        root = root_of(database, request.session)
+        if late.is_set() or root is None:
+            return None
+        session = NewSession(
+            id=root, format=request.format, messages=request.messages, tools=list(request.body.get("tools") or ())
+        )
+        with open_store(self._config.store_path) as store:
+            folder = folder_of_session(database, request.session)
+            begun = begin(
+                store,
+                lambda: experiment_database(self._config, store),
+                msgspec.structs.replace(session, project=project_key(store, folder), workdir=folder),
+                self.settings,
+                now=self._clock(),
+                memory=self._memory,
+                is_late=late.is_set,
+                warn=log.warning,
+            )
+            if begun.rendered is not None and not begun.is_new:
+                library = cached_library(store, now=self._clock())
+                self._retractions.note(request.session, begun.example_ids, library)
+        return begun.rendered
+
+
+class _RetractionLine(msgspec.Struct, frozen=True):
+    """A retraction, and the message that it follows, by place and text."""
+
+    text: str
+    place: int | None = None
+    behind: str = ""
+
+
+class Retractions:
+    """The retractions of living conversations.
+
+    A block never changes. The line is put behind the last message when it is first due, and stays there in every later
+    request, so that what the provider has cached of the conversation stays valid.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lines: OrderedDict[str, _RetractionLine] = OrderedDict()
+
+    def note(self, session: str, example_ids: Sequence[str], library: Library) -> bool:
+        """Note the examples of a conversation that are suspended now; returns whether there are any."""
+        found = find_retraction(library, example_ids)
+        with self._lock:
+            if found is None or session in self._lines:
+                return found is not None
+            self._lines[session] = _RetractionLine(found.text)
+            if len(self._lines) > _MOST:
+                self._lines.popitem(last=False)
+        return True
+
+    def put_in(self, session: str, messages: list[dict[str, Any]], *, may_begin: bool) -> list[dict[str, Any]]:
+        """The messages with the retraction of their conversation, if it has one. `may_begin`: it may be added now."""
+        with self._lock:
+            line = self._lines.get(session)
+            if line is None or not messages:
+                return messages
+            if not _stands(line, messages):
+                if not may_begin:
+                    return messages
+                line = _RetractionLine(line.text, len(messages) - 1, _words(messages[-1]))
+                self._lines[session] = line
+        assert line.place is not None
+        return [_append_text(one, line.text) if at == line.place else one for at, one in enumerate(messages)]
+
+
+def _stands(line: _RetractionLine, messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the message before the line is still there; a compression removes it."""
+    return line.place is not None and line.place < len(messages) and _words(messages[line.place]) == line.behind
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    """What a message says, without the marks that Hermes sets for the provider's cache."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    said = [part.get("text") or part.get("tool_use_id") for part in parts if isinstance(part, Mapping)]
+    return f"{message.get('role')} {message.get('tool_call_id')} {said}"
+
+
+def _append_text(message: dict[str, Any], text: str) -> dict[str, Any]:
+    content = message.get("content")
+    if isinstance(content, list):
+        return {**message, "content": [*content, {"type": "text", "text": text}]}
+    return {**message, "content": f"{content}\n\n{text}" if content else text}
+
+
+def request_of(body: object, *, session: str, model: str, base_url: str, api_mode: str) -> HermesRequest | None:
+    """The parsed request; None if such a request never gets a block."""
+    format = FORMATS.get(api_mode)
+    if format is None or not session or not isinstance(body, dict):
+        return None
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        return None
+    return HermesRequest(session=session, model=model, base_url=base_url, format=format, body=body)
+
+
+def project_of_session(store: Store, database: Path, session: str) -> str | None:
+    """The key of the project that a conversation of Hermes belongs to; None if Hermes does not know its folder."""
+    return project_key(store, folder_of_session(database, session))
+
+
+def folder_of_session(database: Path, session: str) -> str | None:
+    """The folder that a conversation of Hermes works in; None if Hermes does not know it."""
+    try:
+        return folder_of(database, session)
+    except SourceError:
+        return None
+
+
+def _tools_in(rendered: Rendered | None) -> frozenset[str]:
+    """The tools whose calls a block shows."""
+    if rendered is None:
+        return frozenset()
+    found = set()
+    for message in msgspec.json.decode(rendered.content, type=list[dict[str, Any]]):
+        found |= {call["function"]["name"] for call in message.get("tool_calls") or ()}
+        content = message.get("content")
+        parts = content if isinstance(content, list) else ()
+        found |= {part["name"] for part in parts if isinstance(part, Mapping) and part.get("type") == "tool_use"}
+    return frozenset(found)
+
+
+class _ShownMemory(msgspec.Struct, frozen=True):
+    """What a conversation is shown, on which model, and the line for its user."""
+
+    text: str
+    model: str
+    base_url: str
+    notice: str = ""
+
+
+class MemoryInRequests:
+    """Decides once for each conversation which memory it is shown, and repeats that in every request."""
+
+    def __init__(
+        self,
+        config: Config,
+        settings: Callable[[], BeginSettings],
+        background: BackgroundThread,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._config = config
+        self._settings = settings
+        self._background = background
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, _ShownMemory] = OrderedDict()
+
+    def put_in(self, request: HermesRequest, body: dict[str, Any], *, is_review: bool) -> dict[str, Any] | None:
+        """The body with the text; None if it stays as it is. `body` may hold the block of the request already."""
+        with self._lock:
+            begun = self._known.get(request.session)
+        if begun is None:
+            # A review fork repeats the beginning of its conversation, and is never given one itself.
+            if is_review:
+                return None
+            begun = self._decide_once(request)
+        if is_review and (begun.model, begun.base_url) != (request.model, request.base_url):
+            return None
+        return with_memory(body, request.format, begun.text) if begun.text else None
+
+    def _decide_once(self, request: HermesRequest) -> _ShownMemory:
+        found = self._background.ask("Memory", lambda: self._begin(request), seconds=_WAIT_SECONDS)
+        text, notice = found or ("", "")
+        begun = _ShownMemory(text, request.model, request.base_url, notice)
+        with self._lock:
+            # Also if it failed: a conversation stays as it begins.
+            begun = self._known.setdefault(request.session, begun)
+            if len(self._known) > _MOST:
+                self._known.popitem(last=False)
+        if begun.notice:
+            host.tell_user(begun.notice)
+        return begun
+
+    def _begin(self, request: HermesRequest) -> tuple[str, str]:
+        """Runs in the background thread."""
+        database = host.database_path(self._config.hermes_home)
+        root, settings = root_of(database, request.session), self._settings()
+        if root is None or not self._config.store_path.exists():
+            return "", ""
+        with open_store(self._config.store_path) as store:
+            if is_under_way(request.messages):
+                known = find_memory(store, root)
+                return known.text if known else "", ""
+            if is_held_back(lambda: experiment_database(self._config, store), root, settings, now=self._clock()):
+                return "", ""
+            project = project_of_session(store, database, request.session)
+            shown = begin_with_memory(store, self._config, root, settings, project=project, now=self._clock())
+            blocks = store.rows("receipt.examples", {"conversation": root})
+            examples = sum(len(msgspec.json.decode(row["example_ids"])) for row in blocks)
+            made = None if shown is None else shown.made
+            notice = start_notice(root, 0, made, examples=examples) if settings.is_visible else ""
+            news = kept_notice(store, "hermes") if settings.is_visible else ""
+        return shown.text if shown else "", " ".join(filter(None, (notice, news)))
+
+
+def with_memory(body: dict[str, Any], format: str, text: str) -> dict[str, Any]:
+    """A request with a text after its system prompt."""
+    if format == "anthropic":
+        system = body.get("system")
+        if isinstance(system, list):
+            return {**body, "system": [*system, {"type": "text", "text": text}]}
+        return {**body, "system": f"{system}\n\n{text}" if system else text}
+    messages = list(body["messages"])
+    if not messages or messages[0].get("role") != "system":
+        return {**body, "messages": [{"role": "system", "content": text}, *messages]}
+    content = messages[0].get("content")
+    parts = [*content, {"type": "text", "text": text}] if isinstance(content, list) else f"{content}\n\n{text}"
+    return {**body, "messages": [{**messages[0], "content": parts}, *messages[1:]]}

@@ -1,0 +1,296 @@
+"""Follows running sessions: which history files change, the calls they add with verdicts, and failing streaks."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event
+
+import msgspec
+
+from seasoned.errors import SeasonedError
+from seasoned.history.discover import DATABASES, SUFFIXES, candidates
+from seasoned.project import name_of, project_of
+from seasoned.scan.file_reader import FileReader
+from seasoned.scan.intent import opening_words
+from seasoned.scan.rows import CallRow, FileJob, SessionRows
+from seasoned.session import Session
+
+# Notices within this time come together: an agent writes several lines for one step.
+_GATHER_MS = 200
+_LOOK_MS = 400
+# Looking at every file takes at most this share of the time.
+_SHARE_OF_TIME = 0.05
+_LOGS = tuple(f"{suffix}-wal" for suffix in DATABASES)
+_Seen = dict[str, tuple[int, int]]
+
+
+def changed_files(paths: Sequence[Path], stop: Event, *, since: float, polls: bool = False) -> Iterator[list[str]]:
+    """Yield the files that changed since a time, the latest first; then those that changed since the last yield.
+
+    It yields at least every half second, often an empty list, until `stop` is set.
+    """
+    folders = [path for path in paths if path.is_dir()]
+    # A database is one file with its log next to it; its folder may hold much else.
+    files = [path for path in paths if not path.is_dir()]
+    if polls or not folders or find_spec("watchfiles") is None:
+        yield from _poll(paths, stop, since)
+        return
+    from watchfiles import watch
+
+    seen: _Seen | None = None
+    try:
+        for found in watch(
+            *folders,
+            stop_event=stop,
+            debounce=_GATHER_MS,
+            step=50,
+            rust_timeout=_GATHER_MS,
+            yield_on_timeout=True,
+            watch_filter=lambda _, path: path.endswith((*SUFFIXES, *_LOGS)),
+            ignore_permission_denied=True,
+            raise_interrupt=False,
+        ):
+            changed = [_without_log(path) for _, path in found]
+            # Every file is checked once after the notices have begun, so that no write is missed.
+            everything = _state(paths) if seen is None else {}
+            now = _state(files)
+            changed = _recent(everything, since) + changed + _changed(now if seen is None else seen, now)
+            yield list(dict.fromkeys(changed))
+            seen = now
+    except OSError:
+        # There are more folders than the system can watch.
+        yield from _poll(paths, stop, since)
+
+
+def _poll(paths: Sequence[Path], stop: Event, since: float) -> Iterator[list[str]]:
+    seen = _state(paths)
+    yield _recent(seen, since)
+    wait = _LOOK_MS / 1000
+    while not stop.wait(wait):
+        begun = time.monotonic()
+        now = _state(paths)
+        wait = max(_LOOK_MS / 1000, (time.monotonic() - begun) / _SHARE_OF_TIME)
+        yield _changed(seen, now)
+        seen = now
+
+
+def _recent(found: _Seen, since: float) -> list[str]:
+    """The files that changed since a time, the latest first."""
+    return sorted((path for path, (_, at) in found.items() if at >= since * 1e9), key=lambda path: -found[path][1])
+
+
+def _state(paths: Sequence[Path]) -> _Seen:
+    """The size and the time of every file that could be a history."""
+
+    def pass_over(path: str, error: SeasonedError) -> None:
+        """What cannot be opened cannot be followed."""
+
+    present = [path for path in paths if path.exists()]
+    return {one.path: (one.size, one.mtime_ns) for one in candidates(present, named=False, pass_over=pass_over)}
+
+
+def _changed(before: _Seen, now: _Seen) -> list[str]:
+    return [path for path, state in now.items() if before.get(path) != state]
+
+
+def _without_log(path: str) -> str:
+    return os.fspath(path).removesuffix("-wal")
+
+
+# A session that has been silent for longer is not running, or waits for a person who has left.
+RUNNING_SECONDS = 900.0
+# This many failures in a row are no accident.
+STREAK = 3
+_CALLS_KEPT = 200
+_MOST_FILES = 50
+
+
+class LiveCall(msgspec.Struct, frozen=True):
+    """One call so far; without a result it is still running."""
+
+    position: int
+    message: int
+    tool: str
+    arguments: str
+    verdict: str
+    counts_as: str
+    reason: str
+    time: float | None
+    is_running: bool
+
+
+class RunningSession(msgspec.Struct, kw_only=True):
+    """A session that is being written."""
+
+    agent: str
+    native_id: str
+    path: str
+    title: str = ""
+    folder: str | None = None
+    project: str | None = None
+    model: str | None = None
+    relation: str | None = None
+    messages: int = 0
+    # When its file last changed.
+    changed_at: float = 0.0
+    calls: dict[int, LiveCall] = {}
+    # How many of the calls that are no longer kept counted as what.
+    earlier: Counter[str] = msgspec.field(default_factory=Counter)
+
+    @property
+    def ref(self) -> str:
+        return f"{self.agent}:{self.native_id}"
+
+    @property
+    def newest(self) -> list[LiveCall]:
+        """The calls that are kept, the newest first."""
+        return [self.calls[position] for position in sorted(self.calls, reverse=True)]
+
+    def count(self, counts_as: str) -> int:
+        """How many calls count as this."""
+        return self.earlier[counts_as] + sum(one.counts_as == counts_as for one in self.calls.values())
+
+    @property
+    def call_count(self) -> int:
+        return self.earlier.total() + len(self.calls)
+
+    @property
+    def streak(self) -> int:
+        """How many calls failed since the last one that worked."""
+        return streak_of(call.counts_as for call in self.newest)
+
+
+def streak_of(newest: Iterable[str]) -> int:
+    """How many calls failed since the last one that worked, the newest first; the others say nothing about it."""
+    failed = 0
+    for counts_as in newest:
+        if counts_as == "ok":
+            break
+        failed += counts_as == "failed"
+    return failed
+
+
+class LiveNews(msgspec.Struct, frozen=True):
+    """What one look found: a session, and its calls that began or ended since the last look."""
+
+    session: RunningSession
+    calls: tuple[LiveCall, ...]
+    # The first look at a session, which may have gone on for hours.
+    is_first: bool
+
+
+class LiveReader(FileReader):
+    """Reads files as a scan does, and gives a session without a title the words it begins with."""
+
+    def rows(self, session: Session) -> SessionRows:
+        """The rows of a session or a stretch of it."""
+        rows = super().rows(session)
+        if rows.title or session.first_message:
+            return rows
+        return msgspec.structs.replace(rows, title=opening_words(session, self.redactor) or None)
+
+
+class RunningSessions:
+    """The running sessions of some folders. One thread reads; others may look at `running`."""
+
+    def __init__(self, paths: Sequence[Path], reader: FileReader, *, clock: Callable[[], float] = time.time) -> None:
+        self._paths = tuple(paths)
+        self._reader = reader
+        self._clock = clock
+        self._jobs: dict[str, FileJob] = {}
+        self._sessions: dict[str, RunningSession] = {}
+
+    def follow(self, stop: Event, *, polls: bool = False) -> Iterator[list[LiveNews]]:
+        """First the sessions that are running now; then what happens, often nothing, until `stop` is set."""
+        most: int | None = _MOST_FILES
+        for changed in changed_files(self._paths, stop, since=self._clock() - RUNNING_SECONDS, polls=polls):
+            yield self.take(changed[:most])
+            most = None
+
+    def running(self) -> list[RunningSession]:
+        """The sessions that are running, the one that changed last first."""
+        since = self._clock() - RUNNING_SECONDS
+        found = [one for one in list(self._sessions.values()) if one.changed_at >= since]
+        return sorted(found, key=lambda one: -one.changed_at)
+
+    def find(self, ref: str) -> RunningSession | None:
+        """A session that was seen running."""
+        return self._sessions.get(ref)
+
+    def take(self, paths: Iterable[str]) -> list[LiveNews]:
+        """Read what these files have that was not read yet."""
+        return [news for path in paths for news in self._read(path)]
+
+    def _read(self, path: str) -> Iterator[LiveNews]:
+        found = next(candidates([Path(path)], named=False), None) if os.path.isfile(path) else None  # noqa: PTH113
+        if found is None:
+            return
+        known = self._jobs.get(path)
+        job = FileJob(path, found.size, found.mtime_ns, named=False)
+        if known is not None:
+            job = msgspec.structs.replace(
+                job, format=known.format, resume=known.resume, check_digest=known.check_digest, stamps=known.stamps
+            )
+        changed_at = found.mtime_ns / 1e9
+        for batch in self._reader.read(job):
+            for rows in batch.sessions:
+                # A database has sessions of years; at the first look those that ended long ago are not news.
+                is_old = path.endswith(DATABASES) and (rows.ended or 0.0) < self._clock() - RUNNING_SECONDS
+                if known is not None or not is_old:
+                    yield self._take_rows(rows, path, changed_at)
+            job = msgspec.structs.replace(
+                job,
+                format=batch.format or None,
+                resume=batch.resume or job.resume,
+                check_digest=batch.check_digest or job.check_digest,
+                stamps=batch.stamps or job.stamps,
+            )
+        self._jobs[path] = job
+
+    def _take_rows(self, rows: SessionRows, path: str, changed_at: float) -> LiveNews:
+        ref = f"{rows.agent}:{rows.native_id}"
+        known = self._sessions.get(ref)
+        session = known or RunningSession(agent=rows.agent, native_id=rows.native_id, path=path)
+        self._sessions[ref] = session
+        session.changed_at = max(session.changed_at, changed_at)
+        session.messages = max(session.messages, rows.messages)
+        session.title = rows.title or session.title
+        session.model = rows.model or session.model
+        session.relation = rows.relation or session.relation
+        if session.folder is None and (rows.cwd or rows.remote):
+            session.folder = rows.cwd
+            found = project_of(rows.cwd, remote=rows.remote, application=rows.application)
+            session.project = None if found is None else name_of(found.key)
+        changed = []
+        for row in rows.calls:
+            call = _call(row)
+            if session.calls.get(call.position) != call:
+                session.calls[call.position] = call
+                changed.append(call)
+        self._forget_old(session)
+        return LiveNews(session, tuple(changed), is_first=known is None)
+
+    def _forget_old(self, session: RunningSession) -> None:
+        if len(session.calls) <= 2 * _CALLS_KEPT:
+            return
+        for position in sorted(session.calls)[:-_CALLS_KEPT]:
+            session.earlier[session.calls.pop(position).counts_as] += 1
+
+
+def _call(row: CallRow) -> LiveCall:
+    return LiveCall(
+        row.position,
+        row.message,
+        row.tool,
+        row.arguments,
+        row.verdict,
+        row.counts_as,
+        row.reason,
+        row.time,
+        is_running=row.result is None,
+    )
