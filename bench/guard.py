@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -89,7 +88,8 @@ def _compared(found: dict[str, float], worse_by: float) -> Generator[str, None, 
 
 
 def _ratios(rounds: int) -> Iterator[tuple[str, float]]:
-    with tempfile.TemporaryDirectory(prefix="seasoned-guard-") as name:
+    # What hooks start in the background may still write when the folder is removed.
+    with tempfile.TemporaryDirectory(prefix="seasoned-guard-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         best = _fastest(_work(folder), rounds)
         yield "cold scan / json.loads, CPU", best["cold scan"][0] / best["json"][0]
@@ -105,7 +105,7 @@ def _ratios(rounds: int) -> Iterator[tuple[str, float]]:
 
 
 def _work(folder: Path) -> dict[str, Callable[[], None]]:
-    corpus, home = folder / "in", folder / "home"
+    corpus = folder / "in"
     size = sum(path.stat().st_size for path in SAMPLES.rglob("*.jsonl"))
     for number in range(CORPUS_BYTES // size + 1):
         for path in SAMPLES.rglob("*.jsonl"):
@@ -115,16 +115,20 @@ def _work(folder: Path) -> dict[str, Callable[[], None]]:
             data = path.read_bytes().replace(b'"toolu_01', b'"toolu_%02d' % number)
             target.write_bytes(data.replace(b'"sessionId":"', b'"sessionId":"%02d' % number))
     # Without the process that stays in memory, which would outlive the benchmark.
-    environ = environment(home, folder) | {VARIABLE: "0"}
+    environ = environment(folder / "home", folder) | {VARIABLE: "0"}
     event = json.dumps(
         {"hook_event_name": "SessionStart", "session_id": "guard", "cwd": str(folder), "source": "startup"}
     )
 
     def run(*command: str, stdin: str = "") -> None:
-        subprocess.run(command, env=environ, input=stdin.encode(), check=True, capture_output=True)
+        ended = subprocess.run(command, env=environ, input=stdin, text=True, check=False, capture_output=True)
+        if ended.returncode:
+            said = (ended.stderr or ended.stdout).strip()
+            raise SystemExit(f"{' '.join(command[:2])} ended with {ended.returncode}: {said}")
 
     def cold() -> None:
-        shutil.rmtree(home, ignore_errors=True)
+        # A new home each time: the hook of the round before may have left a process that still learns in its own.
+        environ["SEASONED_HOME"] = tempfile.mkdtemp(prefix="home-", dir=folder)
         run(str(SEASONED), "scan", str(corpus))
 
     return {

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from seasoned.redact import Redactor, Secrecy
+from seasoned.app.stores import TellProgress, scan_into_store
+from seasoned.config import load
+from seasoned.redact import Redactor, Secrecy, load_key
 from seasoned.scan.file_reader import RESULT_CHARS
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store, packed
@@ -58,3 +62,22 @@ def test_nothing_planted_reaches_the_store_or_an_export(tmp_path: Path, monkeypa
     kept = (tmp_path / "seasoned.db").read_bytes().decode("utf-8", "replace")
     escaped = {part for p in known for part in p.parts if len(part) >= 8 and (part in kept or part in exported)}
     assert escaped == set()
+
+
+def test_a_scan_takes_the_key_that_another_command_made_while_it_read(home: Path, tmp_path: Path) -> None:
+    secret = Planted("assignment", "shell", "export API_TOKEN=kQ8vX2mLr5TzW1", ["kQ8vX2mLr5TzW1"])
+    plant([secret], tmp_path / "s.jsonl")
+    config = load()
+    made = []
+
+    @contextmanager
+    def progress() -> Iterator[TellProgress]:
+        made.append(load_key(config.home))  # as the hook of an agent would
+        yield lambda done, total: None
+
+    report, store = scan_into_store(config, [tmp_path / "s.jsonl"], progress=progress)
+    assert store is not None
+    with store:
+        kept = "".join(export_lines(store))
+    assert report.sessions == 1
+    assert Redactor(made[0]).text(secret.value).partition("=")[2] in kept

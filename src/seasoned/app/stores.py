@@ -54,6 +54,10 @@ class Histories(msgspec.Struct, frozen=True):
     note: str = ""  # for people: where the sessions come from
 
 
+class KeyExistsError(StoreError):
+    """Another command made the redaction key first; nothing was written with ours."""
+
+
 def no_progress() -> AbstractContextManager[TellProgress]:
     """Progress that shows nothing."""
     return nullcontext(lambda done, total: None)
@@ -69,7 +73,7 @@ def redaction_key(config: Config) -> tuple[bytes, Callable[[], None]]:
     def keep() -> None:
         # Two keys in one store would give one secret two different tags, so the later command gives up.
         if load_key(config.home, proposed=key) != key:
-            raise StoreError("Another command made the redaction key at the same moment. Run this one again.")
+            raise KeyExistsError("Another command made the redaction key at the same moment. Run this one again.")
 
     return key, keep
 
@@ -149,6 +153,16 @@ def scan_into_store(
 
     `by_person`: after everything was forgotten, sessions that had ended by then are read again.
     """
+    try:
+        return _scan_into_store(config, paths, verbose=verbose, progress=progress, by_person=by_person)
+    except KeyExistsError:
+        # A hook of an agent may make the first key while the first scan reads. Now the key is known.
+        return _scan_into_store(config, paths, verbose=verbose, progress=progress, by_person=by_person)
+
+
+def _scan_into_store(
+    config: Config, paths: Sequence[Path], *, verbose: bool, progress: Progress, by_person: bool
+) -> tuple[ScanReport, Store | None]:
     key, keep = redaction_key(config)
     # The store appears with the first session: a scan that finds nothing leaves no file.
     target = ScanTarget(config.store_path, before_first_write=keep)
