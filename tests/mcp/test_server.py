@@ -198,6 +198,22 @@ def test_wrong_arguments_give_an_error_that_a_model_can_act_on(
     assert "pydantic" not in text(result) and "Traceback" not in text(result)
 
 
+def test_an_error_that_is_json_is_looked_up_as_the_text_it_is(home: Path) -> None:
+    errors = ['{"error": {"code": 404, "message": "no such parcel"}}', '["no such parcel", 404]']
+
+    async def work(client: Client) -> list[Any]:
+        asked = [{"tool": "Bash", "error": one, "folder": FOLDER} for one in errors]
+        # Where an object is expected, one that is written as text is still read as one.
+        asked.append({**HERE, "arguments": '{"command": "wp deploy"}'})
+        return [await client.call_tool("recall", one) for one in asked]
+
+    for results in (talk(work), talk_over_stdio(work)):
+        assert not any(result.is_error for result in results), [text(result) for result in results]
+        assert results[-1].structured_content["repairs"]
+    wrong = talk(lambda client: client.call_tool("recall", {"error": {"code": 404}, "folder": FOLDER}))
+    assert wrong.is_error and "'error'" in text(wrong)
+
+
 def test_what_is_not_known_is_an_answer_and_no_error(home: Path) -> None:
     result = talk(lambda client: client.call_tool("recall", {"tool": "no_such_tool", "folder": FOLDER}))
     assert not result.is_error

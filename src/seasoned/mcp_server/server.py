@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from types import NoneType
+from typing import Annotated, Any, get_args
 
 import anyio.to_thread
 import msgspec
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.prompts.base import Message, UserMessage
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -109,6 +112,20 @@ _INSTRUCTIONS = (
 _READ_ONLY = ("recall", "wait_confirmation")
 
 
+class TextKept(FuncMetadata):
+    """Keeps a text as it was given: the library would decode one that is a JSON object, as many errors are."""
+
+    def pre_parse_json(self, data: dict[str, Any]) -> dict[str, Any]:
+        """What the library decodes, but for arguments that can only be text."""
+        decoded = super().pre_parse_json(data)
+        kept = {name for name, value in decoded.items() if isinstance(value, dict | list) and self._is_text(name)}
+        return {name: data[name] if name in kept else value for name, value in decoded.items()}
+
+    def _is_text(self, name: str) -> bool:
+        field = self.arg_model.model_fields.get(name)
+        return field is not None and set(get_args(field.annotation)) == {str, NoneType}
+
+
 class ExperienceServer(MCPServer[Any]):
     """Reports wrong arguments in one sentence, and lists the templates that exist at the moment."""
 
@@ -148,10 +165,14 @@ def build_server(config: Config | None = None, *, folder: str | None = None) -> 
     it, only what may leave a project is given.
     """
     config = config or load()
-    server = ExperienceServer("seasoned", version=seasoned.__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
     where = ClientFolder(folder)
-    for tool in (*ExperienceTools(config, where).tools(), *ConfirmationTools(config).tools()):
-        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=tool.__name__ in _READ_ONLY))
+    server = ExperienceServer(
+        "seasoned",
+        version=seasoned.__version__,
+        instructions=_INSTRUCTIONS,
+        tools=[_tool(one) for one in (*ExperienceTools(config, where).tools(), *ConfirmationTools(config).tools())],
+        log_level="WARNING",
+    )
     server.resources = Resources(config, where)
     server.resources.add_to(server)
     Prompts(config, where, server.resources).add_to(server)
@@ -162,6 +183,11 @@ def serve() -> None:
     """Serve on stdin and stdout until the client closes them."""
     # Agents start it in the folder that they work in.
     build_server(folder=str(Path.cwd())).run("stdio")
+
+
+def _tool(function: Callable[..., Any]) -> Tool:
+    made = Tool.from_function(function, annotations=ToolAnnotations(read_only_hint=function.__name__ in _READ_ONLY))
+    return made.model_copy(update={"fn_metadata": TextKept(**dict(made.fn_metadata))})
 
 
 def _sentence(tool: str, wrong: ValidationError) -> str:
