@@ -1,29 +1,19 @@
-"""`seasoned connect` as a user runs it, in a process of its own."""
+"""`seasoned connect` as a user runs it: in this process, or with `COMMAND` in one of its own."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from typing import Any
+
+from tests.cli.run import Done, seasoned
 
 COMMAND = [sys.executable, "-m", "seasoned.cli.main", "connect"]
 
 
-def connect(*arguments: str, expect: int = 0, typed: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+def connect(*arguments: str, expect: int = 0, typed: str = "", **environment: str) -> Done:
     """Run it, and be sure of its exit code."""
-    done = subprocess.run(
-        [*COMMAND, *arguments],
-        input=typed,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == expect, done.stdout + done.stderr
-    return done
+    return seasoned("connect", *arguments, expect=expect, stdin=typed, **{"COLUMNS": "80", **environment})
 
 
 def connect_json(*arguments: str, **environment: str) -> dict[str, Any]:
