@@ -20,7 +20,7 @@ from seasoned.hooks import exchange, guidance, session_start
 from seasoned.hooks.event import settle
 from seasoned.mcp_server import build_server
 from seasoned.store import open_store
-from seasoned.store.project import merge_projects, project_key
+from seasoned.store.project import project_key
 from tests.experience.attack.cases import TASKS, Case
 from tests.gateway.running import run_gateway, settings_for
 from tests.gateway.upstream_server import chat, serve_upstream
@@ -125,12 +125,13 @@ def gateway(asked: Iterable[Asked]) -> Iterator[Shown]:
     config, asked = load(), list(asked)
     with open_store(config.store_path) as store:
         names = {folder: Path(folder).name for _, folder, _ in asked}
-        tokens = {}
-        for folder, name in names.items():
-            tokens[folder] = make_key(store, name, now=1.0)[1]
-            key = project_key(store, folder)
-            assert key is not None
-            merge_projects(store, f"app:{name}", key, now=2.0)
+        tokens = {folder: make_key(store, name, now=1.0)[1] for folder, name in names.items()}
+        keys = {name: project_key(store, folder) for folder, name in names.items()}
+        assert all(keys.values())
+        with store.write():
+            # As `merge_projects` does, without going over all sessions for each of them: none is of an application yet.
+            for name, key in keys.items():
+                store.run("project.merge", {"key": f"app:{name}", "target": key, "at": 2.0})
     with (
         serve_upstream(chat()) as upstream,
         run_gateway(config, settings_for(config, upstream.url)) as running,
