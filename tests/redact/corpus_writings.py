@@ -191,6 +191,7 @@ def later_look_alikes(which: str) -> list[str]:
 
 LATER = (
     "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
+    "eighteenth", "nineteenth", "twentieth",
 )  # fmt: skip
 
 
