@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
@@ -14,6 +16,8 @@ from hypothesis import settings
 from tests.databases import any_database, database_config, postgres_server, postgres_url
 
 __all__ = ["any_database", "database_config", "postgres_server", "postgres_url"]
+
+_Case = TypeVar("_Case")
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
@@ -23,16 +27,23 @@ DATA = ROOT.parent / "shared" / "data"
 _WRITES_NO_BYTECODE = sys.dont_write_bytecode
 sys.dont_write_bytecode = False
 
+TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
+
 # Property tests look at few examples in `make test`, so that it stays quick, and at many in `make torture`.
 # No deadline: other work on the same machine would decide which example fails.
 settings.register_profile("ci", max_examples=30, deadline=None)
 settings.register_profile("torture", max_examples=300, deadline=None)
-settings.load_profile("torture" if os.environ.get("SEASONED_TORTURE") else "ci")
+settings.load_profile("torture" if TORTURE else "ci")
 
 
 def examples(most: int) -> int:
     """For a property test that looks at more than the others: all in `make torture`, a quarter in `make test`."""
-    return most if os.environ.get("SEASONED_TORTURE") else max(30, most // 4)
+    return most if TORTURE else max(30, most // 4)
+
+
+def one_in(number: int, cases: Iterable[_Case]) -> list[_Case]:
+    """For a test that goes over many cases: all in `make torture`, one in so many in `make test`."""
+    return list(cases)[:: 1 if TORTURE else number]
 
 
 @pytest.hookimpl(optionalhook=True)

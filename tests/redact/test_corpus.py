@@ -8,9 +8,10 @@ from collections import Counter
 import pytest
 
 from seasoned.redact import Redactor
+from tests.conftest import TORTURE, one_in
 from tests.redact.corpus import clean_values, planted, survives
 
-SEEDS = (1, 7)
+SEEDS = (1, 7) if TORTURE else (1,)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -36,7 +37,7 @@ def test_at_most_one_in_a_thousand_clean_values_is_harmed(redactor: Redactor, se
 
 
 def test_redacting_twice_changes_nothing(redactor: Redactor) -> None:
-    for p in planted(3):
+    for p in one_in(3, planted(3)):
         once = redactor.value(p.value)
         assert redactor.value(once) == once, p
         assert not isinstance(once, str) or redactor.find(once) == [], p
@@ -61,5 +62,5 @@ def _is_json(text: str) -> bool:
 
 
 def test_the_corpus_really_plants_its_secrets() -> None:
-    for p in planted(1):
+    for p in one_in(3, planted(1)):
         assert all(survives(p.value, part) for part in p.parts), p

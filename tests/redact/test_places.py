@@ -8,6 +8,7 @@ import pytest
 
 from seasoned.redact import Redactor
 from seasoned.redact.mark import MARKS, PROGRAM_MARKS, find_marks, find_marks_plainly
+from tests.conftest import TORTURE
 from tests.redact.corpus_places import PLACES, leaks
 
 HARMLESS = (
@@ -60,7 +61,7 @@ def _recall(redactor: Redactor, is_aside: bool, seed: int) -> tuple[float, Count
     return 1 - missed.total() / len(found), missed
 
 
-@pytest.mark.parametrize("seed", [1, 11])
+@pytest.mark.parametrize("seed", [1, 11] if TORTURE else [1])
 def test_secrets_are_gone_in_the_places_where_they_leak(redactor: Redactor, seed: int) -> None:
     assert len(PLACES) >= 20
     assert len(list(leaks(seed))) >= 600

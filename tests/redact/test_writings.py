@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from seasoned.redact import Redactor
+from tests.conftest import one_in
 from tests.each_case import each_case
 from tests.redact.corpus_writings import is_left, later_leaks, later_look_alikes, look_alikes, written_leaks
 
@@ -30,21 +31,21 @@ def test_secrets_are_gone_in_both_halves_and_look_alikes_stay(leaks: str, look_a
     assert len(harmed) * 1000 <= len(texts), harmed
 
 
-@each_case(
-    ("which", "secrets", "least", "most_harmed"),
-    [
-        ("sixth", 1240, 0.945, 4),
-        ("seventh", 980, 0.935, 0),
-        ("eighth", 800, 0.935, 5),
-        ("ninth", 750, 0.895, 36),
-        ("tenth", 750, 0.875, 39),
-        ("eleventh", 570, 0.915, 29),
-        ("twelfth", 920, 0.9, 17),
-        ("thirteenth", 520, 0.905, 24),
-        ("fourteenth", 540, 0.88, 17),
-        ("fifteenth", 490, 0.915, 21),
-    ],
-)
+LATER_SETS = [
+    ("sixth", 1240, 0.945, 4),
+    ("seventh", 980, 0.935, 0),
+    ("eighth", 800, 0.935, 5),
+    ("ninth", 750, 0.895, 36),
+    ("tenth", 750, 0.875, 39),
+    ("eleventh", 570, 0.915, 29),
+    ("twelfth", 920, 0.9, 17),
+    ("thirteenth", 520, 0.905, 24),
+    ("fourteenth", 540, 0.88, 17),
+    ("fifteenth", 490, 0.915, 21),
+]
+
+
+@each_case(("which", "secrets", "least", "most_harmed"), one_in(2, LATER_SETS))
 def test_most_secrets_of_later_sets_are_gone(which: str, secrets: int, least: float, most_harmed: int) -> None:
     """Written by people who had seen neither rules nor sets. What they show is in docs/design/redact.md."""
     redactor = Redactor(b"k" * 32)

@@ -14,6 +14,8 @@ from tests.experience.attack.world import CROWD, GARDEN, World
 
 # Hermes, the gateway and MCP begin a session by the same function as the block: every so many cases are enough.
 STEP = 12
+# In the two projects where all cases were lived, or none, so many times as many cases ask.
+OFTENER = 4
 SETTINGS = ("same project", "ten sources", "another project", "resource")
 
 
@@ -35,9 +37,10 @@ def attack(world: World, *, step: int = STEP) -> list[Finding]:
         own = [(case, str(world.folder(world.project_of(case))), f"own-{case.id}") for case in world.hostile]
         found += find(SETTINGS[0], _everything(own, own, step))
         for setting, project in zip(SETTINGS[1:3], (CROWD, GARDEN), strict=True):
-            asked = [(case, str(world.folder(project)), f"{project}-{case.id}") for case in world.hostile]
+            every = [(case, str(world.folder(project)), f"{project}-{case.id}") for case in world.hostile]
+            asked = every[:: max(1, step // OFTENER)]
             # At the beginning of a session its tools decide, not the mistake that it will make.
-            begins = list({case.tool: (case, folder, id) for case, folder, id in asked}.values())
+            begins = list({case.tool: (case, folder, id) for case, folder, id in every}.values())
             found += find(setting, _everything(asked, begins, step))
         texts = channels.resources(str(world.folder(CROWD)), [f"claude-code:{CROWD}-0", f"codex:{CROWD}-1"])
         shown = [(world.hostile[0], "resource", text) for text in texts]

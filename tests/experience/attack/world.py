@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -48,7 +49,11 @@ class World:
 
     def project_of(self, case: Case) -> str:
         """A name that says nothing about the case: words of a folder are replaced where examples leave it."""
-        return f"shop{self.cases.index(case):03d}"
+        return f"shop{self._numbers[case.id]:03d}"
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {case.id: number for number, case in enumerate(self.cases)}
 
     @contextmanager
     def active(self) -> Iterator[None]:
