@@ -47,6 +47,12 @@ def run(*command: object, timeout: int = 600, **environment: str) -> subprocess.
     )
 
 
+def pip(python: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Our own pip for another environment. Only what is imported there is compiled, and only then."""
+    compile_later = ["--no-compile"] if arguments[0] == "install" else []
+    return run(sys.executable, "-m", "pip", "--python", python, *arguments, *compile_later)
+
+
 def claude_code() -> Path:
     """The program of Claude Code; the test is skipped where it cannot be had."""
     return _skip_unless(*_claude_code())
@@ -244,8 +250,8 @@ def _hermes() -> tuple[Path | None, str]:
     python = HERMES / "bin" / "python"
     with _locked("hermes"):
         if not (HERMES / "done").exists():
-            run(sys.executable, "-m", "venv", HERMES)
-            installed = run(python, "-m", "pip", "install", "-q", "hermes-agent==0.19.0")
+            run(sys.executable, "-m", "venv", "--without-pip", HERMES)
+            installed = pip(python, "install", "-q", "hermes-agent==0.19.0")
             if installed.returncode:
                 said = installed.stderr.strip().splitlines()[-1][:200]
                 return None, f"hermes-agent 0.19.0 cannot be had here: {said}"

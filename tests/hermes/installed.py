@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import functools
+import subprocess
+import sys
+import tempfile
 from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.real_clients import HERMES, VENV, hermes_python, run
+from tests.real_clients import HERMES, VENV, hermes_python, pip
 
 
 def hermes_with_seasoned() -> Path:
@@ -29,12 +32,24 @@ def _install(python: Path) -> str:
         stamp, wanted = HERMES / "seasoned.digest", _digest()
         if stamp.exists() and stamp.read_text() == wanted:
             return ""
-        installed = run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", ROOT)
+        installed = _install_wheel(python)
         if installed.returncode == 0:
             # Not in place: another checkout may have a hard link to it.
             stamp.unlink(missing_ok=True)
             stamp.write_text(wanted)
         return "" if installed.returncode == 0 else installed.stderr[-2000:]
+
+
+def _install_wheel(python: Path) -> subprocess.CompletedProcess[str]:
+    """Built with what our own environment has, instead of one that is made for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        built = pip(Path(sys.executable), "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", folder, ROOT)
+        wheels = list(Path(folder).glob("*.whl"))
+        if not wheels:
+            return built
+        # Also where one of the same version is there already; of what it needs, only what is missing.
+        pip(python, "install", "-q", "--force-reinstall", "--no-deps", *wheels)
+        return pip(python, "install", "-q", *wheels)
 
 
 def _digest() -> str:

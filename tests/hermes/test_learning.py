@@ -19,7 +19,7 @@ from tests.cli.run import SEASONED
 from tests.hermes.house import House, block_of, terminal, turn
 from tests.hermes.test_judging import rows
 from tests.history.hermes_rows import HermesDb
-from tests.real_clients import run
+from tests.real_clients import pip, run
 from tests.scripted_server import serve_script
 
 OK = '{"output": "3 passed", "exit_code": 0, "error": null}'
@@ -215,7 +215,7 @@ def _database_is_read(house: House) -> None:
     expected = {f"call_{at}_{name}": verdict for at in range(3) for name, verdict in (("w", "failed"), ("r", "ok"))}
     assert {id: found[id].verdict for id in expected} == expected
     assert "2" in found["call_0_w"].reason
-    checked = run(house.python, "-m", "pip", "check")
+    checked = pip(house.python, "check")
     assert "seasoned" not in checked.stdout, checked.stdout
     code = "import sys, seasoned; print(sum(1 for _ in seasoned.read(sys.argv[1])))"
     inside = run(house.python, "-c", code, path)

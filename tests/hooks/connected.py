@@ -14,12 +14,12 @@ from seasoned.config import Config
 from seasoned.store import open_store
 from seasoned.template.example import Example
 from seasoned.template.library.storage import save
+from tests.cli.run import seasoned
 from tests.confirm.serving import credentials_for
-from tests.real_clients import run, run_alone
+from tests.real_clients import run_alone
 from tests.scripted_server import Line, Step, read_log
 from tests.template.examples import template
 
-SEASONED = Path(sys.executable).parent / "seasoned"
 MODEL_PORT, REVIEW_PORT = 8099, 8098
 WEEK = "error: a week is written like 2026-W09"
 PROGRAM = f"""#!/bin/sh
@@ -90,9 +90,8 @@ class Connected:
 
     def seasoned(self, *arguments: str) -> str:
         """A command of ours, as the user of this home runs it."""
-        done = run(SEASONED, *arguments, HOME=str(self.home), **self.variables)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        own = {"HOME": str(self.home), "SEASONED_HOME": str(self.config.home)}
+        return seasoned(*arguments, **own, **self.variables).stdout
 
     def teach(self, *examples: Example) -> None:
         """Have a template in the library."""
