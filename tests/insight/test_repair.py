@@ -297,3 +297,32 @@ def test_any_session_has_its_repairs(drawn: list[tuple[str, bool, dict[str, obje
         assert 0 < found.calls == found.repaired - found.failed <= 10
         assert found.how
     assert all(target_of(one).tool == one.tool for one in calls)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "error"),
+    [
+        ("deploy api --stage dev", "deploy api --stage test", "unknown stage: dev"),
+        ("deploy --stage=dev api", "deploy --stage=test api", "invalid value for --stage"),
+        ("cmake --preset debug", "cmake --preset dev-debug", "CMake Error: No such preset: debug"),
+    ],
+)
+def test_another_value_for_the_option_that_the_error_names_is_a_repair(before: str, after: str, error: str) -> None:
+    assert only(bash(before, "failed", error), bash(after)).repaired == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "error"),
+    [
+        ("git log --oneline v1..v2", "git log --oneline v1..v3", "fatal: ambiguous argument 'v1..v2'"),
+        ("deploy api --stage dev", "deploy web --stage test", "unknown stage: dev"),
+        ("go test -run TestStage ./a", "go test -run TestOther ./a", "--- FAIL: TestStage run"),
+    ],
+)
+def test_another_operand_or_a_second_change_is_none(before: str, after: str, error: str) -> None:
+    assert repairs(in_order(bash(before, "failed", error), bash(after))) == ()
+
+
+@pytest.mark.parametrize("option", ["--help", "--dry-run", "--version"])
+def test_a_call_that_only_shows_what_it_would_do_repairs_nothing(option: str) -> None:
+    assert repairs(in_order(bash("plan attach a", "failed", "plan is off"), bash(f"plan attach a {option}"))) == ()

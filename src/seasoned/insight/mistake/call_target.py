@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -67,6 +67,8 @@ FILTER_PROGRAMS = names("grep egrep fgrep rg awk sed cut sort uniq wc jq")
 # Programs whose operands are scripts and numbers rather than names.
 _SCRIPT_OPERANDS = names("sed awk head tail cut wc tr")
 _SELECTION_OPTIONS = names("-run -k -t -m --grep --filter --testNamePattern --tests -p")
+# Options that show what a call would do, or how it is made: it has not done its work then.
+_PREVIEWS = names("--help -h --version --dry-run --dryrun --what-if")
 # File names found in every project: the same name in another folder is another file.
 _COMMON_FILE_NAMES = names(
     "README.md __init__.py __main__.py index.ts index.js index.tsx index.html main.go main.py mod.rs lib.rs main.rs"
@@ -412,9 +414,9 @@ def _argument_matches(name: str, one: dict[str, Any], other: dict[str, Any]) -> 
 
 def _retries_program(failed: CallTarget, run: ProgramRun, later: CallTarget, other: ProgramRun) -> bool:
     """Whether a program of a later command repeats one of the failed command."""
-    if not other.decides:
+    if not other.decides or _PREVIEWS.intersection(other.options).difference(run.options):
         return False
-    if _adds_named_option(failed, run, other):
+    if _adds_named_option(failed, run, other) or _changes_value(failed, run, other):
         return True
     if run.label != other.label:
         return differs_by_wrapper(run, other) or _replaces_missing(failed, run, other)
@@ -436,6 +438,38 @@ def _adds_named_option(failed: CallTarget, run: ProgramRun, other: ProgramRun) -
         return False
     named = set(_OPTION.compiled.findall(failed.error_text))
     return any(option in named for option in other.options if option not in run.options)
+
+
+def _changes_value(failed: CallTarget, run: ProgramRun, other: ProgramRun) -> bool:
+    """Whether it is the same call with another value for one option: `deploy api --stage dev`, then `--stage test`."""
+    if run.program != other.program or not _SELECTION_OPTIONS.isdisjoint(other.options):
+        return False
+    return bool(changed_option(run.words, other.words, failed.error_text))
+
+
+def changed_option(before: Sequence[str], after: Sequence[str], error: str) -> str:
+    """The option whose value is all that differs between the words of two calls; empty if the error does not name it.
+
+    Without the error it is unknown whether a word behind an option is its value: in `git log --oneline main` it is not.
+    """
+    changed = [at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other]
+    if len(changed) != 1 or len(before) != len(after):
+        return ""
+    at = changed[0]
+    name, joined, _ = after[at].partition("=")
+    if not joined:
+        name = after[at - 1] if at and not before[at].startswith("-") and not after[at].startswith("-") else ""
+    elif not before[at].startswith(f"{name}="):
+        return ""
+    return name if name.startswith("-") and _names_option(error, name) else ""
+
+
+def _names_option(error: str, option: str) -> bool:
+    """Whether an error is about an option: `--stage`, or `unknown stage: dev`."""
+    if option in _OPTION.compiled.findall(error):
+        return True
+    name = option.lstrip("-").casefold()
+    return len(name) > 2 and re.search(rf"(?<!\w){re.escape(name)}", error.casefold()) is not None
 
 
 def differs_by_wrapper(run: ProgramRun, other: ProgramRun) -> bool:
