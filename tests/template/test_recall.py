@@ -183,6 +183,14 @@ def test_calls_that_worked_come_in_different_manners_the_most_common_first(histo
     assert recall(history.read(), tool="parcel_search", limit=1, now=NOW).worked == found.worked[:1]
 
 
+def test_of_a_shell_only_commands_are_given_that_another_session_could_run(history: History) -> None:
+    looks = (bash("git status --short"), bash("sed -n '1,9p' /tmp/till.md"), bash("ls && git log --oneline -5"))
+    once = (bash("gh run watch 27750045134"), bash("npm test -- tests/till.test.ts"), bash("plan show 4fec7ea0-3335"))
+    history.add(bash("make lint"), *looks, *once)
+    (one,) = recall(history.read(), tool="Bash", now=NOW).worked
+    assert one.arguments == {"command": "make lint"}
+
+
 def test_what_failed_in_the_same_manner_since_is_left_out_and_counted(history: History) -> None:
     history.add(parcel("2026-W10"), day=2)
     history.add(parcel("2026-W11", "Error: day must be a date", False), day=4)

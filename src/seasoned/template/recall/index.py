@@ -12,12 +12,16 @@ from typing import NamedTuple
 
 import msgspec
 
+from seasoned.command.risk import only_looks
+from seasoned.command.written import WrittenCommand, written
+from seasoned.insight.mistake.call_target import SETUP_PROGRAMS
 from seasoned.insight.mistake.failure import program_of
 from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.store import Store
 from seasoned.template.mine.share import forms_of
+from seasoned.template.one_off import without_one_offs
 from seasoned.template.recall.lookup import said_number
 from seasoned.template.recall.rules import follow_rules, has_rules
 
@@ -136,7 +140,7 @@ def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[WorkedRow]
     for at in order:
         call = track.calls[at]
         # A call that the user corrected did not work, even if the tool said so; one with foreign words is not shown.
-        if call.counts_as != "ok" or call.is_corrected or call.is_foreign:
+        if call.counts_as != "ok" or call.is_corrected or call.is_foreign or not _is_of_use(call.command):
             continue
         known = ways.setdefault(call.tool, set())
         if len(known) == WORKED_KEPT:
@@ -145,6 +149,22 @@ def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[WorkedRow]
         if way not in known:
             known.add(way)
             yield WorkedRow(call.call_id, _time(track, call))
+
+
+def _is_of_use(command: str | None) -> bool:
+    """Whether another session could want to run it; None is a call of another tool, whose arguments are what is asked.
+
+    How to look around everyone knows, and what is about one day's work nobody can run again.
+    """
+    if command is None:
+        return True
+    parts = [one for one in written(command) if one.join != "|"]
+    acting = [one for one in parts if one.program not in SETUP_PROGRAMS and not only_looks(one.program, _sub(one))]
+    return bool(acting) and all(without_one_offs(one.text) == one.text for one in parts)
+
+
+def _sub(one: WrittenCommand) -> str:
+    return one.form.split()[-1] if one.form else ""
 
 
 def _failures(track: Track, repaired_by: dict[int, Repair]) -> Iterator[FailureRow]:

@@ -10,7 +10,7 @@ from seasoned.template.admission.injection import phrases_text
 from seasoned.template.example import digest
 
 # Raise it when the stored data changes: all sessions are read again then.
-_VERSION = "5"
+_VERSION = "6"
 
 
 def rules() -> str:
