@@ -64,6 +64,19 @@ def test_a_hint_at_a_call_that_works_is_counted_as_false() -> None:
     assert found.false_hints == 1
 
 
+def test_a_hint_at_a_check_that_found_fault_with_the_code_is_false_too() -> None:
+    some = [session(day, ran("rtk ruff check", UNKNOWN), ran("ruff check")) for day in range(3)]
+    red = session(3, ran("rtk ruff check", "a.py:1:1: F401 `os` imported but unused\nFound 1 error."))
+    assert figures(replay(conversations([*some, red]))).all.false_hints == 1
+
+
+def test_a_failing_test_is_asked_about_as_a_hook_does() -> None:
+    failed = "ModuleNotFoundError: No module named 'shop'\nERROR tests/test_till.py"
+    some = [session(day, ran("pytest -q", failed), ran("PYTHONPATH=. pytest -q")) for day in range(2)]
+    shown = replay(conversations(some))[-1].hints
+    assert [hint.text.partition(" (")[0] for hint in shown] == ["`PYTHONPATH=. pytest -q` works here"]
+
+
 def test_projects_know_nothing_of_each_other() -> None:
     ours = [session(day, ran("make test")) for day in range(6)]
     theirs = session(6.5, ran("pnpm test"), project="example.org/other/site", cwd="/home/mira/site")

@@ -280,22 +280,25 @@ class _HintReplay:
     def take(self, step: ReplayStep) -> None:
         before = self._before(step)
         failure = step.failure
-        if failure is None or failure.is_signal:
+        if failure is None:
             return
         if failure.explains_itself and before is None:
-            self.clear += self._knowledge.was_repaired(failure.kind)
+            self.clear += not failure.is_signal and self._knowledge.was_repaired(failure.kind)
             return
+        # A hook cannot tell a failing test from a wrong call, so it asks after both.
         hint = before or self._knowledge.after(failure.kind, failure.path)
         if before is None and hint is not None:
             self._show(hint, failure, is_before=False, false=False)
-        if self._knowledge.was_repaired(failure.kind):
+        if not failure.is_signal and self._knowledge.was_repaired(failure.kind):
             self._count(failure, hint)
 
     def _before(self, step: ReplayStep) -> Hint | None:
         for form in step.forms:
             hint = self._knowledge.before(form)
             if hint is not None:
-                self._show(hint, step.failure, is_before=True, false=step.worked)
+                # A check that found fault with the code was the right call.
+                was_right = step.worked or (step.failure is not None and step.failure.is_signal)
+                self._show(hint, step.failure, is_before=True, false=was_right)
                 return hint
         return None
 

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from seasoned.command.risk import only_looks
 from seasoned.command.tool import tool_of
 from seasoned.command.translate import argument
-from seasoned.command.written import Purpose, WrittenCommand, written
+from seasoned.command.written import Purpose, WrittenCommand, purpose_of, written
 from seasoned.experience.kind import (
     ASIDE,
     blamed_command,
@@ -25,6 +26,7 @@ from seasoned.experience.kind import (
     with_places,
 )
 from seasoned.experience.lesson import REPLACE_ALL, Way
+from seasoned.insight.mistake.call_target import changed_option
 from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.template.admission.call import admit_written
@@ -91,9 +93,7 @@ def form_uses(call: JudgedCall, folder: str | None) -> Iterator[FormUse]:
     command = call.command
     if not command or len(command) > 4000:
         return
-    workdir = argument(call.arguments, "folder")
-    found = with_places(command, folder, workdir if isinstance(workdir, str) else None)
-    working = [(one, place) for one, place in found if is_working(one)]
+    working = [(one, place) for one, place in _placed(call, folder) if is_working(one)]
     for at, (one, place) in enumerate(working):
         # What runs elsewhere shows nothing about this project.
         if place is not None:
@@ -176,17 +176,35 @@ def _failed_call(
     if repair is None:
         return failed
     way, text = _way(calls, repair, folder)
+    if is_signal and not _explains_signal(way, repair):
+        way, text = Way("other"), ""
     # A text that is cut would not work.
     return msgspec.structs.replace(failed, way=way, text=text if len(text) <= _REPAIR_CHARS else "")
+
+
+def _explains_signal(way: Way, repair: Repair) -> bool:
+    """Whether the way in which it was called made a check pass, and not a change of the code or of what is checked."""
+    if any(step.kind == "edit" for step in repair.steps):
+        return False
+    if way.kind == "before":
+        return _prepares(way.value)
+    # With an option less, or another value, it may only have looked at less.
+    return way.kind in ("form", "variable") or (way.kind == "option" and way.value.startswith("+"))
+
+
+def _prepares(form: str) -> bool:
+    """Whether a command changes what others find, and not the code."""
+    return form in _PREPARING or purpose_of(form) == "install"
 
 
 def _way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tuple[Way, str]:
     """The way of a repair, and the call that worked as it was written."""
     failed, later = calls[repair.failed], calls[repair.repaired]
     if failed.command is not None and later.command is not None:
-        return _shell_way(calls, repair, failed.command, later.command)
+        return _shell_way(calls, repair, folder)
     form = tool_of(failed.tool).form
-    if failed.tool != later.tool:
+    # A shell that was given code rather than a command says nothing about a program.
+    if failed.tool != later.tool or form == "shell":
         return Way("other"), ""
     if form == "file_write":
         return _edit_way(failed, later, repair)
@@ -201,10 +219,11 @@ def _way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tup
     return Way("argument", ",".join(names)), text
 
 
-def _shell_way(calls: Sequence[JudgedCall], repair: Repair, failed: str, later: str) -> tuple[Way, str]:
+def _shell_way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tuple[Way, str]:
     change = repair.change
-    wrong = blamed_command(failed, calls[repair.failed].result or "")
-    parts = [one for one in written(later) if one.join != "|"]
+    error = calls[repair.failed].result or ""
+    wrong = blamed_command(calls[repair.failed].command or "", error)
+    parts = [one for one in written(calls[repair.repaired].command or "") if one.join != "|"]
     right = _counterpart(wrong, parts)
     if right is None or wrong is None:
         return Way("other"), ""
@@ -212,22 +231,52 @@ def _shell_way(calls: Sequence[JudgedCall], repair: Repair, failed: str, later: 
         case "again":
             return _prepared(calls, repair)
         case "folder":
-            went = next((one.text for one in parts if one.program == "cd"), "")
-            return Way("folder", "cd" if went else ""), f"{went} && {right.text}" if went else right.text
+            return _folder_way(calls, repair, right, folder)
         case "variable":
             return Way("variable", " ".join(change.names)), right.text
         case "option added" | "option dropped":
             sign = "+" if change.kind == "option added" else "-"
             return Way("option", " ".join(sign + name for name in change.names)), right.text
         case "before":
-            return Way("before", change.names[0]), later
+            # A part of a command is told only if all of it may be.
+            is_told = admit_written("shell", calls[repair.repaired].command or "")
+            return _before_way(change.names[0], parts) if is_told else (Way("other"), "")
+        # A value can look like a subcommand: `cmake --preset debug`.
+        case "operands" | "command" if name := changed_option(wrong.words, right.words, error):
+            return Way("value", name), right.text
         case kind if kind in _REWRITTEN and right.form != wrong.form:
             return Way("form", right.form), right.text
-        case "operands":
-            name = _changed_option(wrong, right)
-            return (Way("value", name), right.text) if name else (Way("other"), "")
     # A permission that a person must grant, or nothing that another session could repeat.
     return Way("other"), ""
+
+
+def _folder_way(
+    calls: Sequence[JudgedCall], repair: Repair, right: WrittenCommand, folder: str | None
+) -> tuple[Way, str]:
+    """The folder in which a command worked, as a path in the project: others have their checkouts elsewhere."""
+    failed, later = calls[repair.failed], calls[repair.repaired]
+    place = next((at for one, at in _placed(later, folder) if one == right), None)
+    if place is None:
+        return Way("other"), ""
+    if place:
+        return Way("folder", f"cd {place}"), f"cd {shlex.quote(place)} && {right.text}"
+    had_cd = any(one.program == "cd" for one in written(failed.command or ""))
+    return (Way("folder"), right.text) if had_cd else (Way("folder", "top"), right.text)
+
+
+def _placed(call: JudgedCall, folder: str | None) -> Iterator[tuple[WrittenCommand, str | None]]:
+    workdir = argument(call.arguments, "folder")
+    return with_places(call.command or "", folder, workdir if isinstance(workdir, str) else None)
+
+
+def _before_way(name: str, parts: Sequence[WrittenCommand]) -> tuple[Way, str]:
+    """The command that had to run first, by itself: what follows it is what the session was about to do anyway."""
+    program = name.split()[0]
+    first = next((one for one in parts[:-1] if one.program == program or one.form.startswith(name)), None)
+    # Waiting and looking change nothing: the call was only repeated.
+    if first is None or program == "sleep" or only_looks(program, first.form.split()[-1]):
+        return Way("again"), ""
+    return Way("before", first.form), first.text
 
 
 def _counterpart(wrong: WrittenCommand | None, parts: Sequence[WrittenCommand]) -> WrittenCommand | None:
@@ -246,31 +295,9 @@ def _prepared(calls: Sequence[JudgedCall], repair: Repair) -> tuple[Way, str]:
         if step.kind == "edit":
             return Way("other"), ""
         for one in reversed(written(calls[step.at].command or "")):
-            if one.purpose == "install" or one.form in _PREPARING:
+            if _prepares(one.form):
                 return Way("before", one.form), one.text
     return Way("other"), ""
-
-
-def _changed_option(wrong: WrittenCommand, right: WrittenCommand) -> str:
-    """The one option whose value changed while everything else stayed; empty if there is none."""
-    old, new = _values(wrong), _values(right)
-    changed = [name for name, value in new.items() if old.get(name) != value]
-    if len(changed) != 1 or len(wrong.words) != len(right.words) or wrong.form != right.form:
-        return ""
-    rest = [
-        [word for word in one.words if word not in set(values.values())] for one, values in ((wrong, old), (right, new))
-    ]
-    return changed[0] if rest[0] == rest[1] else ""
-
-
-def _values(one: WrittenCommand) -> dict[str, str]:
-    """The options of a command with their values, written `--name=value` or `--name value`."""
-    found: dict[str, str] = {}
-    for word, following in zip(one.words, (*one.words[1:], ""), strict=True):
-        if word.startswith("-"):
-            name, joined, value = word.partition("=")
-            found[name] = value if joined else "" if following.startswith("-") else following
-    return found
 
 
 def _edit_way(failed: JudgedCall, later: JudgedCall, repair: Repair) -> tuple[Way, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from random import Random
 
 import msgspec
@@ -15,8 +16,10 @@ import msgspec
 from seasoned.command.written import Purpose
 from seasoned.experience.evidence import FailedCall, FormUse, SessionEvidence
 from seasoned.experience.lesson import MOST_COMMANDS, MOST_CORRECTIONS, REPLACE_ALL, Hint, Line, Way, kind_mark
+from seasoned.insight.mistake.call_target import MISSING_PROGRAM
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.admission.call import admit_path, admit_written
+from seasoned.template.one_off import ELLIPSIS, head_of, without_one_offs
 from seasoned.template.source_share import SessionSources, SourcedItem, SourceShare
 
 # Chosen by backtest on two thirds of the projects, see docs/measurements/backtest.md.
@@ -27,6 +30,8 @@ ITEM_FLOOR = 0.4  # the same for a command that the first prompt asks for
 # A form is retired once it failed in this many lineages since it last worked.
 RETIRED_BY = 2
 FEWEST_LINEAGES = 2
+# A copy of a session has its times; a job that runs every night has the same calls and other times.
+_ANOTHER_RUN = 12 * 3600.0
 # Of the repairs of one mistake, the share that must have gone the same way.
 AGREEMENT = 0.6
 _MOST_TEXTS = 40
@@ -34,8 +39,6 @@ _FEW_PEOPLE = 2
 # Lines of few lineages get no larger share of the sheet than these lineages have among the newest.
 _HEARD = 100
 _FIGURES = LazyRegex(r"\d+")
-# An operand that names one file or one test, rather than `./...` or a folder.
-_FILE = LazyRegex(r"[\w-]\.[A-Za-z]\w{0,5}(?=$|[\s\"':])|::|\s-(?:k|run|t|-grep|-filter)[ =]")
 # These ways can be shown without a call that worked.
 _WITHOUT_TEXT = frozenset({Way("read"), Way("exact"), REPLACE_ALL})
 # Programs that are used the same way in every project: a line about them says nothing.
@@ -51,6 +54,7 @@ class _Outcome(msgspec.Struct):
 
     worked_at: float | None = None
     failed_at: float | None = None
+    reported: bool = False  # it ran and found fault with the code, so it is the right command
     text: str = ""
     session: str = ""
 
@@ -67,6 +71,7 @@ class _Repairs(msgspec.Struct):
 
     ways: dict[Way, _Cases]
     unrepaired: int = 0
+    lacks_program: bool = False  # which programs are installed is a matter of the machine, not of the project
 
 
 class ProjectKnowledge:
@@ -125,11 +130,14 @@ class ProjectKnowledge:
             # The shortest text of a lineage says most about the form and least about the day's work.
             if use.is_whole and (not outcome.text or len(use.text) < len(outcome.text)):
                 outcome.text = use.text
-        elif not is_signal:
+        elif is_signal:
+            outcome.reported = True
+        else:
             outcome.failed_at = evidence.end
 
     def _add_failure(self, evidence: SessionEvidence, failure: FailedCall) -> None:
         known = self._repairs.setdefault(kind_mark(failure.kind), _Repairs({}))
+        known.lacks_program = known.lacks_program or MISSING_PROGRAM.compiled.search(failure.signature) is not None
         if failure.way is None:
             known.unrepaired += 1
             return
@@ -149,7 +157,7 @@ class ProjectKnowledge:
         ]
         lines.sort(key=lambda line: (-line.share, line.form))
         vouched = self._sourced(line.form for line in lines)
-        total = len({self._people.get(one.root, one.root) for one in self._heard()})
+        total = len({self._voice(one.root) for one in self._heard()})
         share = SourceShare(vouched.values(), MOST_COMMANDS + MOST_CORRECTIONS, total=total)
         commands: list[Line] = []
         more: list[Line] = []
@@ -283,7 +291,7 @@ class ProjectKnowledge:
     def _line(self, form: str, share: float, *, is_correction: bool) -> Line | None:
         purpose = self._purposes[form]
         worked = {root: one for root, one in self._forms[form].items() if one.worked_at is not None}
-        if self._count(worked) < FEWEST_LINEAGES or self.is_retired(form):
+        if self._runs(worked) < FEWEST_LINEAGES or self.is_retired(form):
             return None
         if not is_correction and (purpose == "other" or form.rpartition("&& ")[2].split()[0] in _COMMON):
             return None
@@ -331,6 +339,17 @@ class ProjectKnowledge:
     def _count(self, roots: Iterable[str]) -> int:
         """How many different sources these lineages have."""
         return len({self._sources[root] for root in roots})
+
+    def _runs(self, roots: Iterable[str]) -> int:
+        """How often independent sessions ran something: a copy counts once, the same job on another day again."""
+        runs = 0
+        last: dict[str, float] = {}
+        for one in sorted((self._lineages[root] for root in roots), key=lambda one: one.end):
+            source = self._sources[one.root]
+            if one.end - last.get(source, -_ANOTHER_RUN) >= _ANOTHER_RUN:
+                runs += 1
+                last[source] = one.end
+        return runs
 
     def _voice(self, root: str) -> str:
         """Whose vote a lineage is: its source's, or that of the other person it belongs to."""
@@ -387,7 +406,7 @@ class ProjectKnowledge:
     def before(self, form: str) -> Hint | None:
         """What to tell before a call in a form that fails here: the form that works instead."""
         if any(
-            one.worked_at is not None
+            one.worked_at is not None or one.reported
             for known, outcomes in self._forms.items()
             # Wherever in the project it ran.
             if known == form or known.endswith(f"&& {form}")
@@ -395,8 +414,10 @@ class ProjectKnowledge:
         ):
             return None
         ways: dict[Way, _Cases] = {}
+        lacks_program = False
         for (tool, failed, _), known in self._repairs.items():
             if tool == "shell" and failed == form:
+                lacks_program = lacks_program or known.lacks_program
                 for way, cases in known.ways.items():
                     ways.setdefault(way, {}).update(cases)
         ways = self._current(form, ways)
@@ -405,6 +426,8 @@ class ProjectKnowledge:
         way, cases = max(ways.items(), key=lambda item: self._voices(item[1]))
         total = sum(self._voices(one) for one in ways.values())
         if way.kind != "form" or self._voices(cases) < AGREEMENT * total or not self._is_enough(cases):
+            return None
+        if lacks_program and self._count(cases) < FEWEST_LINEAGES:
             return None
         return self._hint("shell", way, cases)
 
@@ -429,7 +452,10 @@ class ProjectKnowledge:
         text = newest[0][1]
         if not (admit_written(tool, text, self._project) if text else way in _WITHOUT_TEXT):
             return None
-        return Hint(way, newest[0][1], len(cases), newest[0][0], purpose, tuple(case[2] for case in newest[:5]))
+        told = _lesson(way, text) if tool == "shell" else text
+        if told is None:
+            return None
+        return Hint(way, told, len(cases), newest[0][0], purpose, tuple(case[2] for case in newest[:5]))
 
     def _known_path(self, path: str) -> Hint | None:
         """Where a file of this name is, if sessions have found only one."""
@@ -470,6 +496,26 @@ def _manners(text: str) -> set[str]:
     return found
 
 
+def _lesson(way: Way, text: str) -> str | None:
+    """The command that worked without the operands of that day; None if they were all that it taught."""
+    kept = without_one_offs(text)
+    if kept == text:
+        return text
+    if way.kind == "value":
+        # The changed value is the lesson.
+        return kept if _value_of(way.value, text) == _value_of(way.value, kept) else None
+    return None if way.kind == "before" else kept
+
+
+def _value_of(option: str, text: str) -> str:
+    """What a command gives to an option; empty if that was left out."""
+    for word, following in pairwise([*text.split(), ""]):
+        name, joined, value = word.partition("=")
+        if name == option:
+            return value if joined else following
+    return ""
+
+
 def _text(form: str, outcomes: Iterable[_Outcome], project: str) -> str | None:
     """How most lineages write the form; the form itself if they differ. None if it may not be shown."""
     texts = Counter(
@@ -478,26 +524,11 @@ def _text(form: str, outcomes: Iterable[_Outcome], project: str) -> str | None:
     if not texts:
         return None
     text, times = texts.most_common(1)[0]
-    is_one_file = _FILE.compiled.search(text[len(form) :]) is not None
-    # Two sessions on the same test do not make it the project's test command.
-    if text == form or (
-        times > FEWEST_LINEAGES and 2 * times > texts.total() if is_one_file else times >= FEWEST_LINEAGES
-    ):
+    # Sessions on the same test do not make it the project's test command, however many there are.
+    if text == form or (times >= FEWEST_LINEAGES and without_one_offs(text) == text):
         return text
     heads = Counter[str]()
     for one, times in texts.items():
-        heads[_head(form, one)] += times
+        heads[head_of(one, form)] += times
     head = heads.most_common(1)[0][0]
-    return f"{head} …" if any(len(one) > len(_head(form, one)) for one in texts) else head
-
-
-def _head(form: str, text: str) -> str:
-    """A command up to the last word of its form, with the options before it: `mise exec -- go test`."""
-    waiting = form.split()
-    words = text.split()
-    for at, word in enumerate(words):
-        if waiting and word == waiting[0]:
-            del waiting[0]
-        if not waiting:
-            return " ".join(words[: at + 1])
-    return form
+    return f"{head} {ELLIPSIS}" if any(len(one) > len(head_of(one, form)) for one in texts) else head

@@ -152,6 +152,8 @@ def hint_text(hint: Hint, path: str = "", named: str = "replace_all") -> str:
             return f"The file is `{_code(hint.text)}` in this project{seen}."
         case "folder" if not hint.way.value:
             return f"The same command worked here without `cd`{seen}: the shell may already be in that folder."
+        case "folder" if hint.way.value == "top":
+            return f"From the top folder of the project the same command worked here{seen}."
         case "before":
             return f"It worked here after `{_code(hint.text)}`{seen}."
         case _:
