@@ -238,9 +238,9 @@ def _shell_way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) 
             sign = "+" if change.kind == "option added" else "-"
             return Way("option", " ".join(sign + name for name in change.names)), right.text
         case "before":
-            # A part of a command is told only if all of it may be.
-            is_told = admit_written("shell", calls[repair.repaired].command or "")
-            return _before_way(change.names[0], parts) if is_told else (Way("other"), "")
+            # A part of a command may be shown only if all of it may.
+            may_show = admit_written("shell", calls[repair.repaired].command or "")
+            return _before_way(change.names[0], parts) if may_show else (Way("other"), "")
         # A value can look like a subcommand: `cmake --preset debug`.
         case "operands" | "command" if name := changed_option(wrong.words, right.words, error):
             return Way("value", name), right.text

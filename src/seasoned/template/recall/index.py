@@ -154,7 +154,7 @@ def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[WorkedRow]
 def _is_of_use(command: str | None) -> bool:
     """Whether another session could want to run it; None is a call of another tool, whose arguments are what is asked.
 
-    How to look around everyone knows, and what is about one day's work nobody can run again.
+    Looking around is the same everywhere, and what is about one day's work cannot be run again.
     """
     if command is None:
         return True
