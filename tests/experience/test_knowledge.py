@@ -283,6 +283,20 @@ def test_what_had_to_run_first_is_told_by_itself() -> None:
     assert told_after(known(one), "pnpm run lint", NOT_TRUSTED) == "It worked here after `mise trust`"
 
 
+def test_the_command_that_repaired_is_told_and_not_one_behind_it() -> None:
+    failed = "plan: MODE is not set"
+    one = session(0, ran("plan ship web", failed), ran("MODE=fast plan ship web && plan list"))
+    assert told_after(known(one), "plan ship web", failed) == "`MODE=fast plan ship web` works here"
+
+
+def test_a_line_is_a_correction_only_if_the_other_form_does_not_work() -> None:
+    fails = [session(day, ran("go test ./...", UNKNOWN), ran("mise exec -- go test ./...")) for day in range(2)]
+    other = [session(2 + day, ran(f"make part{day}")) for day in range(8)]
+    assert forms(known(*fails, *other)) == ["mise exec go test"]
+    works = [session(10 + day, ran("go test ./a"), cwd="/home/b/shop") for day in range(2)]
+    assert "mise exec go test" not in forms(known(*fails, *other, *works))
+
+
 def test_waiting_and_looking_before_a_call_teach_nothing() -> None:
     late = "no checks reported yet: not ready"
     for first in ("sleep 10", "git status"):
@@ -321,6 +335,8 @@ def test_a_failing_check_teaches_only_how_it_is_called() -> None:
     first = session(1, ran("make lint", "a.py:1:1: F401 unused import"), ran("make fmt && make lint"))
     assert told_after(known(narrower), "pytest -q --slow", RED) is None
     assert told_after(known(first), "make lint", "a.py:1:1: F401 unused import") is None
+    other = session(1, ran("git diff --check", "a.py:1: trailing whitespace."), ran("git diff --stat"))
+    assert told_after(known(other), "git diff --check", "a.py:1: trailing whitespace.") is None
     placed = session(2, ran("pytest -q", NO_MODULE), ran("PYTHONPATH=. pytest -q"))
     assert told_after(known(placed), "pytest -q", NO_MODULE) == "`PYTHONPATH=. pytest -q` works here"
     edit = made("Edit", {"file_path": "/home/mira/shop/a.py", "old_string": "x", "new_string": "y"})

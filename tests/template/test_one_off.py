@@ -23,6 +23,7 @@ from seasoned.template.one_off import head_of, without_one_offs
         ("python3 -c 'import till; till.main()'", "python3 -c …"),
         ("gh pr checks 14 --watch --interval 15", "gh pr checks … --watch --interval 15"),
         ("cd web && npm test -- a.test.ts b.test.ts", "cd web && npm test -- …"),
+        ("env GOCACHE=/tmp/a go vet ./...", "env GOCACHE=… go vet ./..."),
         ("/opt/tools/bin/plan export 42", "/opt/tools/bin/plan export …"),
     ],
 )

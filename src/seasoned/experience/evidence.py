@@ -189,7 +189,9 @@ def _explains_signal(way: Way, repair: Repair) -> bool:
     if way.kind == "before":
         return _prepares(way.value)
     # With an option less, or another value, it may only have looked at less.
-    return way.kind in ("form", "variable") or (way.kind == "option" and way.value.startswith("+"))
+    return way.kind in ("form", "variable") or (
+        way.kind == "option" and all(name.startswith("+") for name in way.value.split())
+    )
 
 
 def _prepares(form: str) -> bool:
@@ -236,7 +238,9 @@ def _shell_way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) 
             return Way("variable", " ".join(change.names)), right.text
         case "option added" | "option dropped":
             sign = "+" if change.kind == "option added" else "-"
-            return Way("option", " ".join(sign + name for name in change.names)), right.text
+            gone = [name for name in _options(wrong) if name not in _options(right)] if sign == "+" else []
+            changed = [*(sign + name for name in change.names), *(f"-{name}" for name in gone)]
+            return Way("option", " ".join(changed)), right.text
         case "before":
             # A part of a command may be shown only if all of it may.
             may_show = admit_written("shell", calls[repair.repaired].command or "")
@@ -248,6 +252,10 @@ def _shell_way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) 
             return Way("form", right.form), right.text
     # A permission that a person must grant, or nothing that another session could repeat.
     return Way("other"), ""
+
+
+def _options(one: WrittenCommand) -> list[str]:
+    return [word.partition("=")[0] for word in one.words if word.startswith("-")]
 
 
 def _folder_way(
@@ -283,7 +291,8 @@ def _counterpart(wrong: WrittenCommand | None, parts: Sequence[WrittenCommand]) 
     """The later command that did what the failed one was meant to do."""
     working = [one for one in parts if one.program not in ASIDE]
     same = [one for one in working if wrong is not None and one.program == wrong.program]
-    found = same or working
+    # What runs behind it, as in `git rebase … && git log`, repaired nothing.
+    found = [one for one in same if wrong is not None and one.form == wrong.form] or same or working
     return found[-1] if found else None
 
 

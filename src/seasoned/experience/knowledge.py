@@ -322,11 +322,11 @@ class ProjectKnowledge:
         return {root: one.failed_at for root, one in outcomes.items() if one.failed_at is not None}
 
     def _corrected_forms(self) -> set[str]:
-        """Forms that repaired a mistake in at least two lineages."""
+        """Forms that repaired a mistake in at least two lineages, if what failed does not work here otherwise."""
         found: dict[str, set[str]] = {}
-        for known in self._repairs.values():
+        for (_, failed, _), known in self._repairs.items():
             for way, cases in known.ways.items():
-                if way.kind == "form":
+                if way.kind == "form" and (self.is_retired(failed) or not self._runs_here(failed)):
                     found.setdefault(way.value, set()).update(cases)
         return {form for form, roots in found.items() if self._count(roots) >= FEWEST_LINEAGES and form in self._forms}
 
@@ -405,13 +405,7 @@ class ProjectKnowledge:
 
     def before(self, form: str) -> Hint | None:
         """What to tell before a call in a form that fails here: the form that works instead."""
-        if any(
-            one.worked_at is not None or one.reported
-            for known, outcomes in self._forms.items()
-            # Wherever in the project it ran.
-            if known == form or known.endswith(f"&& {form}")
-            for one in outcomes.values()
-        ):
+        if self._runs_here(form):
             return None
         ways: dict[Way, _Cases] = {}
         lacks_program = False
@@ -430,6 +424,15 @@ class ProjectKnowledge:
         if lacks_program and self._count(cases) < FEWEST_LINEAGES:
             return None
         return self._hint("shell", way, cases)
+
+    def _runs_here(self, form: str) -> bool:
+        """Whether calls of this form worked or found fault with the code, wherever in the project."""
+        return any(
+            one.worked_at is not None or one.reported
+            for known, outcomes in self._forms.items()
+            if known == form or known.endswith(f"&& {form}")
+            for one in outcomes.values()
+        )
 
     def _current(self, form: str, ways: dict[Way, _Cases]) -> dict[Way, _Cases]:
         """The ways that still work: if a convention changed, only the newer repairs count."""

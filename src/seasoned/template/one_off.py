@@ -47,7 +47,7 @@ def without_one_offs(command: str) -> str:
     words = [found[0] for found in _WORD.compiled.finditer(last.text)]
     # A program that is written with its folder is not a word of the form: then only the first word is.
     at = _form_length(words, last.form) or 1
-    kept = words[:at]
+    kept = [_without_place(word) for word in words[:at]]
     for word in _lasting(words[at - 1], words[at:]):
         if not (word == ELLIPSIS == kept[-1]):
             kept.append(word)
@@ -70,6 +70,12 @@ def _form_length(words: list[str], form: str) -> int:
         if not waiting:
             return at + 1
     return 0
+
+
+def _without_place(word: str) -> str:
+    """A variable in front of a command without a place on one machine: `GOCACHE=/tmp/a`."""
+    name, joined, value = word.partition("=")
+    return f"{name}={ELLIPSIS}" if joined and name.isidentifier() and _ONE_OFF.compiled.search(value) else word
 
 
 def _lasting(before: str, words: list[str]) -> Iterator[str]:
