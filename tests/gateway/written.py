@@ -93,6 +93,19 @@ def sse(*events: dict[str, Any] | str, end: str = "\n") -> bytes:
     return "".join(lines).encode()
 
 
+def events_like(
+    turn: list[dict[str, Any]], broken: list[str], fields: list[str]
+) -> st.SearchStrategy[list[dict[str, Any] | str]]:
+    """Events of a stream: those of a turn, broken ones, and any JSON with the fields that such events have."""
+    small = st.none() | st.booleans() | st.integers() | st.sampled_from([event["type"] for event in turn])
+    anything = st.recursive(
+        small,
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(fields), inner),
+        max_leaves=6,
+    )
+    return st.lists(st.sampled_from(turn) | st.sampled_from(broken) | anything.map(json.dumps), max_size=8)
+
+
 def cut(data: bytes, borders: list[int]) -> list[bytes]:
     """The same bytes in chunks."""
     chunks = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -67,6 +68,21 @@ def _end(store: Store, session: str, *, ok: int, failed: int, project: str = SHO
         store.connection.execute(add, (made.lastrowid, f"{session}{number}", kind))
 
 
+def _live(homes: Sequence[Home], stores: Sequence[Store]) -> dict[str, tuple[int, Begun]]:
+    """Twelve sessions on each machine, in both arms, from beginning to end: the machine of each and how it began."""
+    begun = {
+        f"codex:{at}-{n}": (at, _begin(home, store, f"codex:{at}-{n}"))
+        for at, (home, store) in enumerate(zip(homes, stores, strict=True))
+        for n in range(12)
+    }
+    for at, store in enumerate(stores):
+        arms = {(one.arm, one.content is not None) for where, one in begun.values() if where == at}
+        assert arms == {("cold", False), ("template:house", True)}
+        for session in (session for session, (where, _) in begun.items() if where == at):
+            _end(store, session, ok=2, failed=at)
+    return begun
+
+
 def _kinds(home: Home) -> dict[str, int]:
     return {one["kind"]: one["records"] for one in team.status(home.config).stored or () if one["records"]}
 
@@ -91,16 +107,7 @@ def test_a_machine_fetches_what_an_arm_shows_and_the_server_counts_all_outcomes(
         assert _begin(second, other, "codex:early").arm is None
         for home in homes:
             home.sync()
-        begun = {
-            f"codex:{at}-{n}": (at, _begin(home, kept, f"codex:{at}-{n}"))
-            for at, (home, kept) in enumerate(zip(homes, (store, other), strict=True))
-            for n in range(12)
-        }
-        for at in (0, 1):
-            arms = {(one.arm, one.content is not None) for where, one in begun.values() if where == at}
-            assert arms == {("cold", False), ("template:house", True)}
-        for session, (at, _) in begun.items():
-            _end((store, other)[at], session, ok=2, failed=at)
+        begun = _live(homes, (store, other))
         # A session in a project that is not shared counts on its own machine alone.
         assert _begin(second, other, "codex:secret").arm is not None
         _end(other, "codex:secret", ok=1, failed=0, project=BANK)
@@ -235,16 +242,7 @@ def test_an_experiment_begun_at_the_server_is_handed_out_to_machines(tmp_path: P
         assert _begin(first, store, "codex:early").arm is None
         for home in homes:
             home.sync()
-        begun = {
-            f"codex:{at}-{n}": (at, _begin(home, found, f"codex:{at}-{n}"))
-            for at, (home, found) in enumerate(zip(homes, (store, other), strict=True))
-            for n in range(12)
-        }
-        for at in (0, 1):
-            arms = {(one.arm, one.content is not None) for where, one in begun.values() if where == at}
-            assert arms == {("cold", False), ("template:house", True)}
-        for session, (at, _) in begun.items():
-            _end((store, other)[at], session, ok=2, failed=at)
+        _live(homes, (store, other))
         for home in homes:
             home.sync()
         report = experiments.live_experiment(server.config, NAME)
