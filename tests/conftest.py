@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from tests.databases import any_database, database_config, postgres_server, postgres_url
+from tests.torture import TORTURE
 
 __all__ = ["any_database", "database_config", "postgres_server", "postgres_url"]
 
@@ -26,8 +27,6 @@ DATA = ROOT.parent / "shared" / "data"
 # assertion, which takes longer than all else of collecting, and each process of `-n` would do it again.
 _WRITES_NO_BYTECODE = sys.dont_write_bytecode
 sys.dont_write_bytecode = False
-
-TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 
 # Property tests look at few examples in `make test`, so that it stays quick, and at many in `make torture`.
 # No deadline: other work on the same machine would decide which example fails.

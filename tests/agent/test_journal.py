@@ -23,10 +23,11 @@ from seasoned.atomic_write import digest
 from seasoned.errors import CannotDo
 from seasoned.file_lock import locked
 from tests.agent.journals import AGENT, NOW, PERSON, REVIEW, everything_below, journal_at
+from tests.torture import TORTURE
 
 ROOT = Path(__file__).resolve().parents[2]
-WRITES = 200 if os.environ.get("SEASONED_TORTURE") else 50
-KILLS = 60 if os.environ.get("SEASONED_TORTURE") else 4
+WRITES = 200 if TORTURE else 50
+KILLS = 60 if TORTURE else 4
 BODY = "# Steps\n\n<!-- end -->\n"
 
 

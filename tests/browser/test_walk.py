@@ -17,6 +17,7 @@ from seasoned.scan.scan import ScanTarget, scan
 from seasoned.web.app import PAGES
 from seasoned.web.display import project_link
 from tests.browser.walking import ALL_SIGHTS, Walk
+from tests.torture import TORTURE
 from tests.web import hostile
 from tests.web.filled import HOSTILE_FOLDER, fill_all, store_of
 from tests.web.pages import Site, site
@@ -104,13 +105,13 @@ def test_every_page_is_calm_and_accessible_wide_and_light_and_narrow_and_dark(br
     assert seen["sessions"] >= 2 and seen["projects"] >= 2 and seen["templates"] >= 2 and seen["experiments"] >= 2
 
 
-@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long: set SEASONED_TORTURE=1")
+@pytest.mark.skipif(not TORTURE, reason="long: set SEASONED_TORTURE=1")
 @pytest.mark.parametrize(("width", "scheme"), ALL_SIGHTS)
 def test_the_long_walk(browser: Browser, found: Site, width: int, scheme: str) -> None:
     assert walk(browser, found, width, scheme, most=12)["sessions"] > 2
 
 
-@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long: set SEASONED_TORTURE=1")
+@pytest.mark.skipif(not TORTURE, reason="long: set SEASONED_TORTURE=1")
 @pytest.mark.skipif(not SHARED.exists(), reason="there are no real histories here")
 def test_the_walk_over_real_histories(browser: Browser, tmp_path: Path) -> None:
     scan(ScanTarget(Config(home=tmp_path).store_path), [SHARED], Secrecy(load_key(tmp_path)), discovered=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tests.torture import TORTURE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -14,7 +15,7 @@ _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "resultTypes"
 _GRAVE = ("serious", "critical")
 ALL_SIGHTS = ((1280, "light"), (390, "dark"), (1280, "dark"), (390, "light"))
 # Widths and colour schemes to check a page in: each of them once, or all pairs with SEASONED_TORTURE.
-SIGHTS = ALL_SIGHTS if os.environ.get("SEASONED_TORTURE") else ALL_SIGHTS[:2]
+SIGHTS = ALL_SIGHTS if TORTURE else ALL_SIGHTS[:2]
 
 
 class Walk:

@@ -16,6 +16,7 @@ import pytest
 from seasoned.testing import Answer, Call, call, serve_script
 from tests.cli.run import SEASONED, seasoned
 from tests.experiment.scripted import TASKS, many_tasks, write_tasks
+from tests.torture import TORTURE
 
 
 def _answer(messages: list[dict[str, Any]]) -> str | Call:
@@ -78,7 +79,7 @@ def test_who_asks_for_one_that_is_not_there_is_told_both_ways_to_make_one(tmp_pa
     assert "assigns sessions, only 'autumn'. Start one with `seasoned experiment begin`" in assigned
 
 
-KILLS, MADE = (20, 40) if os.environ.get("SEASONED_TORTURE") else (2, 12)
+KILLS, MADE = (20, 40) if TORTURE else (2, 12)
 
 
 def test_the_whole_command_killed_in_mid_run_comes_to_the_same_result(tmp_path: Path) -> None:

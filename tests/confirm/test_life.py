@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -30,9 +29,10 @@ from seasoned.errors import Conflict, NotFound, Refused, SeasonedError, TooMany
 from seasoned.store import open_database
 from tests.confirm.books import START, Clock, Scene
 from tests.confirm.keys import first_admin_of, revoke_as
+from tests.torture import TORTURE
 
-EXAMPLES = 100 if os.environ.get("SEASONED_TORTURE") else 20
-STEPS = 50 if os.environ.get("SEASONED_TORTURE") else 40
+EXAMPLES = 100 if TORTURE else 20
+STEPS = 50 if TORTURE else 40
 LIMIT, TOTAL, REQUESTER_TOTAL, WINDOW, REDEEM = 3, 5, 5, 600, 100
 AGENTS = ("bot", "codex")
 PEOPLE = ("anna", "anna-phone", "ben", "carla", "bot", "codex")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,12 +22,13 @@ from seasoned.confirm.policy import Policy, RateRule
 from seasoned.confirm.service import describe
 from tests.confirm.serving import Serving, serving
 from tests.each_case import check_each
+from tests.torture import TORTURE
 
 DOCUMENT = describe()
 OPERATIONS = [
     f"{method.upper()} {path}" for path, methods in DOCUMENT["paths"].items() for method in methods if method != "head"
 ]
-EXAMPLES = 400 if os.environ.get("SEASONED_TORTURE") else 6
+EXAMPLES = 400 if TORTURE else 6
 CHECKS = (
     not_a_server_error,
     status_code_conformance,
@@ -58,7 +58,7 @@ def resolved(service: Serving) -> str:
 lenient = settings(
     max_examples=EXAMPLES,
     deadline=None,
-    derandomize=not os.environ.get("SEASONED_TORTURE"),
+    derandomize=not TORTURE,
     suppress_health_check=list(HealthCheck),
 )
 

@@ -25,8 +25,8 @@ from tests.confirm.keys import make_person
 from tests.confirm.killing import judge, torture
 from tests.confirm.load import Told
 from tests.databases import PostgresServer, start_postgres
+from tests.torture import TORTURE
 
-TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 SEED = int(os.environ.get("SEASONED_SEED", "7"))
 
 

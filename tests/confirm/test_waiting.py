@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import threading
 import time
@@ -22,9 +21,10 @@ from seasoned.store import open_database
 from tests.confirm.keys import unlock
 from tests.confirm.serving import Serving, serving
 from tests.each_case import check_each
+from tests.torture import TORTURE
 
 POLICY = Policy(rate=RateRule(count=10_000), action={"two_keys": ActionRule(approvals=2)})
-MANY = 1000 if os.environ.get("SEASONED_TORTURE") else 150
+MANY = 1000 if TORTURE else 150
 
 
 class Clock:

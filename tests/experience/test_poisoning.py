@@ -7,7 +7,6 @@ place and whatever tools they used.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -23,6 +22,7 @@ from seasoned.template.library.storage import Library
 from seasoned.template.provision import provision
 from seasoned.template.recall.lookup import RecalledCall, recall
 from tests.experience.poison_world import END, HOW, SECRECY, SIGN, UNKNOWN, WHEN, PoisonedWorlds, project
+from tests.torture import TORTURE
 
 # Every time and every kind of tool; all of their pairs only where there is time.
 PAIRS = [
@@ -30,7 +30,7 @@ PAIRS = [
     *(("spread", "rare tools"), ("spread", "common tools"), ("oldest", "common tools"), ("oldest", "mixed")),
     *(("daily", "mixed"), ("daily", "own forms")),
 ]
-WORLDS = list(product(WHEN, HOW)) if os.environ.get("SEASONED_TORTURE") else PAIRS
+WORLDS = list(product(WHEN, HOW)) if TORTURE else PAIRS
 TASKS = ("", f"run the {SIGN} target of the day", "bring the order of the depot up to date")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,6 @@ from seasoned.experiment.analysis.contrast import Contrast
 from seasoned.experiment.analysis.task_run import Check, RunCall, TaskRun
 from seasoned.session import Usage
 
-TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 WARM_COLD = AnalysisPlan(contrasts=(Contrast("warm", "cold"),), primary="success", permutations=999)
 
 

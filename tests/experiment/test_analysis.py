@@ -22,7 +22,8 @@ from seasoned.experiment.analysis.contrast import (
     smallest_by_sign,
 )
 from seasoned.experiment.analysis.task_run import MEASURES, TaskRun, TrialTally
-from tests.experiment.simulated import TORTURE, WARM_COLD, run, simulate
+from tests.experiment.simulated import WARM_COLD, run, simulate
+from tests.torture import TORTURE
 
 NULLS = 1000 if TORTURE else 40
 WORLDS = 400 if TORTURE else 40

@@ -7,7 +7,7 @@ import pytest
 
 from seasoned.experiment.analysis.analyse import FEWEST_TASKS, Credit, ShownRun, credits
 from seasoned.experiment.analysis.task_run import TrialTally
-from tests.experiment.simulated import TORTURE
+from tests.torture import TORTURE
 
 DRAWS = 500 if TORTURE else 40
 

@@ -23,8 +23,8 @@ from seasoned.experiment.live.live_session import WINDOW_SECONDS, LiveSession, l
 from seasoned.experiment.live.online_analysis import settled_of
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import save, set_state
-from tests.experiment.simulated import TORTURE
 from tests.template.examples import example, template
+from tests.torture import TORTURE
 
 SPLIT = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")
 SEEDS = 500 if TORTURE else 20

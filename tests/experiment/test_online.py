@@ -12,7 +12,7 @@ from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, assign, new_s
 from seasoned.experiment.live.live_session import LiveSession
 from seasoned.experiment.live.online_analysis import Online, analyse_online, sample_ratio
 from tests.each_case import each_case
-from tests.experiment.simulated import TORTURE
+from tests.torture import TORTURE
 
 SPLIT = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")
 EXPERIMENTS = 1000 if TORTURE else 60

@@ -33,7 +33,7 @@ from seasoned.store import open_store
 from seasoned.template.example import Template
 from seasoned.template.library.storage import Library
 from tests.experiment.scripted import Scripted, knows_by_example, many_tasks, write_tasks
-from tests.experiment.simulated import TORTURE
+from tests.torture import TORTURE
 
 KILLS = 20 if TORTURE else 5
 

@@ -17,8 +17,8 @@ from seasoned.experiment.live.assignment import assign_logged, load_split, log_e
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import set_state
 from tests.cli.run import SEASONED, seasoned
-from tests.experiment.simulated import TORTURE
 from tests.gateway.live_world import EXAMPLE, NEW, TOOL, Customer, is_warm, serve_world, teach
+from tests.torture import TORTURE
 
 BEGUN = 10_000.0
 """Seconds ago, so that every outcome is frozen."""

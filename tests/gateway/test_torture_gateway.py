@@ -14,6 +14,7 @@ from typing import Any
 from seasoned.history.reader.seasoned_db import read
 from tests.gateway.loading import INPUT, OUTPUT, CountingUpstream, Gateway, Load, figures
 from tests.gateway.running import config_in
+from tests.torture import TORTURE
 
 WINDOW_SECONDS = 1.0
 """What the gateway states: how long something said may wait to be written."""
@@ -21,7 +22,7 @@ BUSY_SECONDS = 4.0
 """For a machine that does other things too."""
 KILL_SECONDS = 0.5
 """Between the moment that is noted for a kill and the end of the process."""
-KILLS = 50 if os.environ.get("SEASONED_TORTURE") else 1
+KILLS = 50 if TORTURE else 1
 
 
 def test_kill_9_under_load_loses_no_tokens_and_corrupts_no_session(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from tests.hermes.test_memory import TOOLSETS, keep_memory, key_of_project, memo
 from tests.history.claude_lines import ClaudeFile
 from tests.real_clients import run
 from tests.scripted_server import serve_script
+from tests.torture import TORTURE
 
 FAILS, ERROR = "echo 'wp: missing --env'; exit 2", "wp: missing --env"
 
@@ -45,7 +45,7 @@ def _know(house: House, folder: Path) -> None:
             False,
             id="another project",
             marks=pytest.mark.skipif(
-                "SEASONED_TORTURE" not in os.environ,
+                not TORTURE,
                 reason="starts Hermes twice more; tests/begin does the same with the plugin: set SEASONED_TORTURE=1",
             ),
         ),

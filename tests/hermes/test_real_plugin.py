@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
 from pathlib import Path
@@ -16,8 +15,8 @@ from seasoned.connect.hermes import plan, remove_ours
 from tests.confirm.serving import Serving, serving
 from tests.hermes.house import House, block_of, terminal, turn
 from tests.scripted_server import serve_script
+from tests.torture import TORTURE
 
-TORTURE = os.environ.get("SEASONED_TORTURE") == "1"
 RISKY = "rm -rf /srv/no-such-folder && echo gone"
 WORDS = ("REVIEWED", "DENIED", "ALLOWED", "DELEGATED")
 TOOLSETS = ["terminal", "file", "skills", "delegation", "seasoned"]

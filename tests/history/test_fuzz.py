@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,11 @@ from tests.history.claude_lines import ClaudeFile
 from tests.history.codex_lines import CodexFile
 from tests.history.hermes_rows import HermesDb
 from tests.history.test_growing import codex_story, story
+from tests.torture import TORTURE
 
 # Readers meet whatever an agent wrote, so torture looks at more examples than the profile asks for.
 LONG = settings(
-    max_examples=2000 if os.environ.get("SEASONED_TORTURE") else 30,
+    max_examples=2000 if TORTURE else 30,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 READERS = {"claude-code": (claude_code, story), "codex": (codex, codex_story)}

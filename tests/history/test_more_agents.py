@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +20,7 @@ from tests.each_case import each_case
 from tests.history import more_agents
 from tests.history.more_agents import WORK
 from tests.history.small_formats import read
+from tests.torture import TORTURE
 
 OK, NO = Marks(failed=False), Marks(failed=True)
 REFUSED, STOPPED = Marks(declined=True), Marks(interrupted=True)
@@ -155,7 +155,7 @@ def test_a_database_tells_which_sessions_have_changed(tmp_path: Path) -> None:
             assert [one.ref.native_id for one in reader.read(path, {native})] == [native]  # type: ignore[call-arg]
 
 
-@settings(max_examples=2000 if os.environ.get("SEASONED_TORTURE") else 10, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2000 if TORTURE else 10, suppress_health_check=list(HealthCheck))
 @given(name=st.sampled_from(sorted(DATABASES)), at=st.integers(100, 12_000), junk=st.binary(min_size=1, max_size=120))
 def test_a_damaged_database_is_an_error_or_is_read(name: str, at: int, junk: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,6 @@ Goose is started here. OpenCode and Qwen Code are started by `tests/hooks/test_r
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from tests.hooks.agents import MODEL
 from tests.hooks.connected import Connected
 from tests.real_clients import goose
 from tests.scripted_server import Step
+from tests.torture import TORTURE
 
 Counted = tuple[int, int, int]  # calls, calls that the agent says failed, commands with another code than 0
 
@@ -106,7 +106,7 @@ def check_the_session_is_read_whole(place: Connected, calls: int, *said: str) ->
 
 
 @pytest.mark.skipif(
-    os.environ.get("SEASONED_TORTURE") != "1",
+    not TORTURE,
     reason="Goose is a program of 280 MB: SEASONED_TORTURE=1 installs and runs it",
 )
 def test_a_session_of_goose_is_read_whole(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from seasoned.history.formats import Format, named, take_sample
 from seasoned.session import Session
 from tests.each_case import each_case
 from tests.history.small_formats import FIXTURES, document, lines, read, write
+from tests.torture import TORTURE
 
 MODULES = sorted({module for module, _, _ in FIXTURES.values()})
 TREES = {name: data for name, (_, _, data) in FIXTURES.items() if not data.startswith(b"PK")}
@@ -27,9 +27,7 @@ LINES = sorted(
 )
 DEEP = b'{"role":"user","type":"user","content":' + b"[" * 200_000 + b"]" * 200_000 + b"}\n"
 # For each of some twenty formats.
-OFTEN = settings(
-    max_examples=300 if os.environ.get("SEASONED_TORTURE") else 10, suppress_health_check=list(HealthCheck)
-)
+OFTEN = settings(max_examples=300 if TORTURE else 10, suppress_health_check=list(HealthCheck))
 
 
 def check_survives(reader: Format, data: bytes, suffix: str = ".jsonl") -> list[Session]:

@@ -34,8 +34,9 @@ from tests.scan.test_scan import content
 from tests.template.examples import template
 from tests.template.guard_worlds import EXAMPLE
 from tests.template.library.test_upkeep import Place, order, shown_to
+from tests.torture import TORTURE
 
-KILLS = 20 if os.environ.get("SEASONED_TORTURE") else 4
+KILLS = 20 if TORTURE else 4
 FOLDER = "/home/mira/w"
 
 

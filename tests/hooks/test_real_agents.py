@@ -16,6 +16,7 @@ from tests.hooks.agents import Copilot, Gemini, OpenCode, Qwen, Together, is_tit
 from tests.hooks.connected import KEEPS, LEARNED, REVIEW_PORT, WEEK, Connected
 from tests.hooks.person import REASON
 from tests.scripted_server import Line, Step
+from tests.torture import TORTURE
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 DANGER, AGREED = "npm publish", "gem push late.gem"
@@ -131,7 +132,7 @@ MISTAKES = {
 
 
 @pytest.mark.skipif(
-    os.environ.get("SEASONED_TORTURE") != "1",
+    not TORTURE,
     reason="starts six agents; each test above shows one what Claude Code learned: SEASONED_TORTURE=1 runs it",
 )
 def test_three_agents_in_one_repository_each_see_what_the_others_learned(home: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ from tests.hooks.person import REASON
 from tests.real_clients import codex
 from tests.scripted_server import Line
 from tests.template.examples import example
+from tests.torture import TORTURE
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 WRAPPED, PLAIN = "rtk make test", "make test"
@@ -275,7 +275,7 @@ def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) 
         check_one(place, ran)
 
 
-@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long; recorded events show the same")
+@pytest.mark.skipif(not TORTURE, reason="long; recorded events show the same")
 def test_with_a_broken_store_codex_works_as_before(tmp_path: Path) -> None:
     place = Codex(tmp_path)
     (tmp_path / ".codex").mkdir()
@@ -289,7 +289,7 @@ def test_with_a_broken_store_codex_works_as_before(tmp_path: Path) -> None:
     assert "session-start failed" in place.hook_log()
 
 
-@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long; the server has tests of its own")
+@pytest.mark.skipif(not TORTURE, reason="long; the server has tests of its own")
 def test_codex_asks_the_server_that_it_was_told_of(home: Path) -> None:
     place = connected(home)
     recall = {"tool": "recall", "namespace": "mcp__seasoned", "arguments": {"tool": "exec_command", "error": WEEK}}
@@ -299,7 +299,7 @@ def test_codex_asks_the_server_that_it_was_told_of(home: Path) -> None:
     assert any("left_out" in text and RIGHT in text for text in texts(asked[-1]))
 
 
-@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long; the command itself has tests of its own")
+@pytest.mark.skipif(not TORTURE, reason="long; the command itself has tests of its own")
 def test_where_the_program_that_asks_is_gone_codex_runs_no_call(tmp_path: Path) -> None:
     place = Codex(tmp_path)
     (tmp_path / ".codex").mkdir()

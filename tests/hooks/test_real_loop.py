@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from tests.hooks.test_real_claude_code import ClaudeCode, bash
 from tests.hooks.test_real_claude_code import said_after as said_to_claude
 from tests.hooks.test_real_codex import SETTINGS, Codex, shell
 from tests.hooks.test_real_codex import said_after as said_to_codex
+from tests.torture import TORTURE
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 WRAPPED, PLAIN = "rtk make test", "make test"
@@ -30,7 +30,7 @@ def check_what_was_learned(place: Connected) -> None:
 
 
 @pytest.mark.skipif(
-    not os.environ.get("SEASONED_TORTURE"),
+    not TORTURE,
     reason="starts Claude Code four times; Codex does the same below: SEASONED_TORTURE=1 runs it",
 )
 def test_claude_code_is_told_in_its_fourth_session_what_the_first_three_taught(home: Path) -> None:

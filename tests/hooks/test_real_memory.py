@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from tests.hooks.test_real_claude_code import ClaudeCode, bash
 from tests.hooks.test_real_codex import SETTINGS, Codex, shell
 from tests.real_clients import codex
 from tests.scripted_server import Line
+from tests.torture import TORTURE
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 SESSION = "33333333-3333-4333-8333-333333333333"
@@ -48,7 +48,7 @@ def check(text: str) -> None:
 
 
 @pytest.mark.skipif(
-    not os.environ.get("SEASONED_TORTURE"),
+    not TORTURE,
     reason="starts Claude Code four times; test_notices shows it its recorded events: SEASONED_TORTURE=1 runs it",
 )
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.hooks.test_real_claude_code import ClaudeCode, bash, read, said_after
 from tests.real_clients import claude_code, run
+from tests.torture import TORTURE
 
 SERVERS = '{"hasCompletedOnboarding": true,\n  "theme": "dark"}\n'
 
@@ -44,7 +44,7 @@ def test_a_person_at_the_terminal_is_asked_by_claude_code_and_nobody_else_answer
 
 
 @pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "auto"])
-@pytest.mark.skipif("SEASONED_TORTURE" not in os.environ, reason="long, and one mode is tested: set SEASONED_TORTURE=1")
+@pytest.mark.skipif(not TORTURE, reason="long, and one mode is tested: set SEASONED_TORTURE=1")
 def test_no_permission_mode_answers_in_place_of_the_person(home: Path, mode: str) -> None:
     place = ClaudeCode(home)
     # Root may use the mode that asks nothing only where Claude Code takes the machine for a sandbox.

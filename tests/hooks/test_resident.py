@@ -37,12 +37,13 @@ from tests.hooks.test_events import (
     processor_time,
     write_sessions,
 )
+from tests.torture import TORTURE
 
 pytestmark = pytest.mark.skipif(
     sys.platform not in ("linux", "darwin"),
     reason="hooks are answered by a process in the background on Linux and macOS",
 )
-KILLS = 200 if os.environ.get("SEASONED_TORTURE") else 12
+KILLS = 200 if TORTURE else 12
 # Most of what a hook needs is in the other process; of an event that decides about a call, only the hint is.
 MOST_BARE_STARTS = {"post-tool-use-failure": 2.5, "pre-tool-use": 5.0}
 FAILED = {"tool_name": "Bash", "tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}", "cwd": FOLDER}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 
 import pytest
 
 from seasoned.insight.cohort import GAP_ALPHA, Cohort, CohortAnswer, cohort, verdict
 from tests.insight.worlds import WORLDS, by_luck, crowded, happy_endings
+from tests.torture import TORTURE
 
-TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 DRAWS = 400 if TORTURE else 8
 EFFECTS: tuple[CohortAnswer, CohortAnswer] = ("improves with experience", "degrades")
 

@@ -17,6 +17,7 @@ from seasoned.mine.engine import DaskEngine, InlineEngine
 from seasoned.mine.read import list_files
 from seasoned.mine.run import mine
 from tests.mine.test_mine import SECRECY, every_byte, write_session
+from tests.torture import TORTURE
 
 
 def test_a_cluster_mines_the_same_bytes_and_names_what_it_lacks(tmp_path: Path, samples: Path) -> None:
@@ -41,7 +42,7 @@ def test_a_cluster_mines_the_same_bytes_and_names_what_it_lacks(tmp_path: Path, 
         DaskEngine(1, address=idle.scheduler_address)
 
 
-@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="starts and kills real workers: `make torture`")
+@pytest.mark.skipif(not TORTURE, reason="starts and kills real workers: `make torture`")
 def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
     for number in range(60):
         commands = [f"make test T={one}" for one in range(40)]

@@ -8,8 +8,9 @@ from collections import Counter
 import pytest
 
 from seasoned.redact import Redactor
-from tests.conftest import TORTURE, one_in
+from tests.conftest import one_in
 from tests.redact.corpus import clean_values, planted, survives
+from tests.torture import TORTURE
 
 SEEDS = (1, 7) if TORTURE else (1,)
 

@@ -8,8 +8,8 @@ import pytest
 
 from seasoned.redact import Redactor
 from seasoned.redact.mark import MARKS, PROGRAM_MARKS, find_marks, find_marks_plainly
-from tests.conftest import TORTURE
 from tests.redact.corpus_places import PLACES, leaks
+from tests.torture import TORTURE
 
 HARMLESS = (
     "git checkout -b feature/login-form",

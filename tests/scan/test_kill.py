@@ -24,8 +24,9 @@ from seasoned.scan.store_writer import StoreWriter
 from seasoned.store import open_store
 from tests.cli.run import SEASONED
 from tests.scan.test_scan import content
+from tests.torture import TORTURE
 
-KILLS = 25 if os.environ.get("SEASONED_TORTURE") else 4
+KILLS = 25 if TORTURE else 4
 
 
 def many_copies(samples: Path, folder: Path, times: int) -> Path:
@@ -97,7 +98,7 @@ FILLED = {
 }
 
 
-@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="kills processes 25 times: `make torture`")
+@pytest.mark.skipif(not TORTURE, reason="kills processes 25 times: `make torture`")
 def test_killed_background_work_loses_nothing_and_counts_nothing_twice(tmp_path: Path, samples: Path) -> None:
     store, fresh = tmp_path / "killed.db", tmp_path / "fresh.db"
     folder = many_copies(samples, tmp_path / "in", 30)

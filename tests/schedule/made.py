@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -10,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 from seasoned.schedule.job import Every, HeartbeatCall, Job, JobRun, Slot
 
-TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 START = 1_800_000_000.0
 """Friday, 15 January 2027, 08:00 in UTC."""
 

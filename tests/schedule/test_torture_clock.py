@@ -20,7 +20,8 @@ from seasoned.schedule.scheduler import Scheduler
 from seasoned.schedule.times import next_times
 from seasoned.store import Database, open_database
 from tests.conftest import ROOT
-from tests.schedule.made import TORTURE, SetClock, job, keep
+from tests.schedule.made import SetClock, job, keep
+from tests.torture import TORTURE
 
 SCHEDULERS = 4
 JOBS, SLOTS, KILLS, KILL_EVERY_SECONDS = (40, 2000, 20, 2.5) if TORTURE else (15, 60, 4, 0.4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from typing import NamedTuple
@@ -13,8 +12,9 @@ from numpy.random import Generator
 from seasoned.stats import anytime, difference, permutation, proportion
 from seasoned.stats.interval import Estimate
 from tests.stats.data import slope, standardise
+from tests.torture import TORTURE
 
-LARGE = bool(os.environ.get("SEASONED_TORTURE"))
+LARGE = TORTURE
 DRAWS = 4000 if LARGE else 200
 
 

@@ -23,9 +23,10 @@ from seasoned.store import open_store
 from seasoned.team.record import records_of
 from tests.databases import PostgresServer, start_postgres
 from tests.team.homes import SHOP, Home
+from tests.torture import TORTURE
 
 SEASONED = Path(sys.executable).parent / "seasoned"
-MOMENTS = 50 if os.environ.get("SEASONED_TORTURE") else 5
+MOMENTS = 50 if TORTURE else 5
 _START_SECONDS = 60
 
 

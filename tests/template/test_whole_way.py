@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from itertools import islice, product
 from pathlib import Path
@@ -22,11 +21,12 @@ from tests.cli.run import answer, seasoned
 from tests.history.claude_lines import ClaudeFile
 from tests.redact.corpus import planted, survives
 from tests.template.spoken import INJECTIONS
+from tests.torture import TORTURE
 
 KEY = b"k" * 32
 # Calls of a session; with their results they make it long enough to be mined.
 ROUNDS = 12
-SESSIONS = 30 if os.environ.get("SEASONED_TORTURE") else 12
+SESSIONS = 30 if TORTURE else 12
 
 
 def _session(number: int, texts: list[str], path: Path) -> None:

@@ -19,8 +19,9 @@ from seasoned.agent.skill.edit import create
 from seasoned.agent.skill.library import skills
 from seasoned.experience.memory import FILES
 from tests.agent.review.scripted import STEPS, context_at, open_at
+from tests.torture import TORTURE
 
-KILLS = 20 if os.environ.get("SEASONED_TORTURE") else 3
+KILLS = 20 if TORTURE else 3
 CHILD = """
 import asyncio, itertools, sys
 from pathlib import Path

@@ -6,11 +6,11 @@ import pytest
 
 pytest.importorskip("mcp", reason="the MCP library is not installed")
 
-from tests.conftest import TORTURE
 from tests.experience.attack.cases import hostile, table
 from tests.experience.attack.reviews import shown_notes
 from tests.experience.attack.run import STEP, attack, shares
 from tests.experience.attack.world import World, make_world
+from tests.torture import TORTURE
 
 # Of the harmless things of each place at least so many are shown: the gate must not just say nothing.
 FEWEST = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 import pytest
@@ -21,8 +20,8 @@ from tests.redact.corpus import clean_values, planted, survives
 from tests.template.examples import example
 from tests.template.sessions import REDACTOR
 from tests.template.spoken import HONEST, INJECTIONS
+from tests.torture import TORTURE
 
-IS_TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 NOTHING = Vocabulary()
 
 
@@ -41,13 +40,13 @@ def shown(one: Example) -> list[Any]:
     return [json.loads(one.arguments), one.arguments, one.result, one.intent]
 
 
-@pytest.mark.parametrize("seed", [1, 7] if IS_TORTURE else [1])
+@pytest.mark.parametrize("seed", [1, 7] if TORTURE else [1])
 def test_no_planted_secret_is_ever_shown(seed: int) -> None:
     dropped = 0
     survived = []
     secrets = list(planted(seed))
     # A fourth of them, of every kind; `make torture` plants all.
-    for at, p in enumerate(secrets if IS_TORTURE else secrets[::4]):
+    for at, p in enumerate(secrets if TORTURE else secrets[::4]):
         text = p.value if isinstance(p.value, str) else json.dumps(p.value)
         # Each kind comes in many carriers: they take turns in arguments, in results and intents, and in commands.
         place = (
@@ -65,7 +64,7 @@ def test_no_planted_secret_is_ever_shown(seed: int) -> None:
 
 
 def test_most_clean_values_get_past_the_gate() -> None:
-    values = [value for at, value in enumerate(clean_values(1)) if at % (20 if IS_TORTURE else 60) == 0]
+    values = [value for at, value in enumerate(clean_values(1)) if at % (20 if TORTURE else 60) == 0]
     kept = sum(unclean(mined("get_note", {"value": value}, "ok", "Look at it."), REDACTOR) is None for value in values)
     assert len(values) >= 300 and kept >= 0.9 * len(values)
 

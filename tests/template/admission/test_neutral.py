@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 import pytest
@@ -16,8 +15,8 @@ from seasoned.template.example import INTENT_CHARS, RESULT_CHARS
 from tests.each_case import each_case
 from tests.template.sessions import call
 from tests.template.spoken import HONEST, INJECTIONS, SUBTLE
+from tests.torture import TORTURE
 
-IS_TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Read", {"file_path": "a.py"}),
     ("Grep", {"pattern": "x"}),
@@ -124,7 +123,7 @@ def test_any_text_becomes_a_short_result(text: str, tool: tuple[str, dict[str, A
 def test_no_result_says_what_was_planted_in_it(at: int) -> None:
     tool, arguments = TOOLS[at]
     # Each text is planted in every fourth tool; `make torture` plants all of them in all.
-    texts = [*INJECTIONS, *SUBTLE] if IS_TORTURE else [*INJECTIONS, *SUBTLE][at % 4 :: 4]
+    texts = [*INJECTIONS, *SUBTLE] if TORTURE else [*INJECTIONS, *SUBTLE][at % 4 :: 4]
     wrong = []
     for text in texts:
         for planted in planted_in(text):

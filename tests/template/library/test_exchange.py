@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 import msgspec
@@ -28,6 +27,7 @@ from seasoned.template.library.exchange import (
 from tests.each_case import each_case
 from tests.redact.corpus import planted, survives
 from tests.template.examples import example, template
+from tests.torture import TORTURE
 
 NOW = 1_800_000_000.0
 REDACTOR = Redactor(b"k" * 32)
@@ -292,7 +292,7 @@ def test_files_that_are_broken_anywhere_are_read_or_refused(shape: Shape, data: 
 
 def test_planted_secrets_appear_in_no_import_and_no_export() -> None:
     # Every kind is among them; `make torture` takes more.
-    every = 7 if os.environ.get("SEASONED_TORTURE") else 29
+    every = 7 if TORTURE else 29
     found = [one for one in planted() if len(json.dumps(one.value)) < 1500][::every]
     assert len(found) > 50
     for one in found:

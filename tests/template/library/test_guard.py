@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
@@ -23,9 +22,9 @@ from tests.each_case import each_case
 from tests.insight.mistakes import bash
 from tests.template.examples import example
 from tests.template.guard_worlds import EXAMPLE, TOOL, World, called, watched
+from tests.torture import TORTURE
 
-IS_TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
-WORLDS = 400 if IS_TORTURE else 40
+WORLDS = 400 if TORTURE else 40
 LONG = 200
 FAILED = [called("#W7731846", "failed", "call")] * 2
 WORKED = [called("#W7731846")]

@@ -13,9 +13,10 @@ from seasoned.template.block import FORMATS, FORMS
 from seasoned.template.render import prefill_file, render
 from seasoned.template.render.script import placebo
 from tests.template.blocks import drawn_block
+from tests.torture import TORTURE
 
 ROOT = Path(__file__).resolve().parents[3]
-BLOCKS = 200 if os.environ.get("SEASONED_TORTURE") else 20
+BLOCKS = 200 if TORTURE else 20
 
 
 def fingerprint() -> str:
