@@ -9,6 +9,7 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.hit import Hit, line_start
 from seasoned.redact.literal import (
     LABELS,
+    SENTENCE,
     UUID,
     is_hex_key,
     is_made,
@@ -16,6 +17,7 @@ from seasoned.redact.literal import (
     is_plain_password,
     is_random,
     is_reference,
+    is_said_of,
     is_secret,
     is_strong,
     is_typed,
@@ -85,6 +87,7 @@ NAMES = (
     (LazyRegex("|".join(sorted(FOREIGN))), tuple(sorted(FOREIGN))),
 )
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
+CLOSED = " ,;)]}\n"  # what follows a closing quote
 OPEN = LazyRegex(r"""[*&]?[bfruBFRUN@]{0,2}(\\{0,8})(["'`])""")
 CODED = LazyRegex(r"\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27")
 BARE = LazyRegex(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,64}){0,8}""")
@@ -107,7 +110,9 @@ OWN_SCHEME = LazyRegex(r"[A-Z][A-Za-z]{2,20} ([A-Za-z0-9+/=_.\-]{20,512})")  # `
 DIGEST = LazyRegex(r"""response=\\{0,4}"?([0-9a-f]{32,64})""")
 CREDENTIAL = LazyRegex(r"""[^\s"'`\\,;<>)}]{6,4096}""")
 TUPLE = LazyRegex(r"""\(\s?\\{0,8}["'][^"'\s]{1,128}["']\s?,\s?\\{0,8}["']([^"'\s\\]{4,256})\\{0,8}["']""")
-PAIR = LazyRegex(r"(?<![\w.\-])(?!(?i:max-age|expires|path|domain)=)[\w.\-]+=([^;\s\"'\\]{8,4096})")
+PAIR = LazyRegex(
+    r"(?<![\w.\-])(?!(?i:max-age|expires|path|domain|_g[a-z]\w*|_fb[pc]|__utm\w|_pk_\w+|_hj\w+)=)[\w.\-]+=([^;\s\"'\\]{8,4096})"
+)
 # Calls that ask for a secret or look at one: their text is a label.
 ASKING = vocabulary(
     "get find has is check validate verify parse test expect use on handle reset forgot query by t describe it error "
@@ -123,6 +128,9 @@ DRAWN = LazyRegex(r"[A-Za-z0-9/+_\-]{16}")
 NAMED_OBJECT = LazyRegex(r"[a-z]+(?:-[a-z]+)*-[a-z0-9]{5}")  # `kubectl describe secret default-token-x7k2p`
 BYTES = LazyRegex(r"\[?(?:\d{1,3},\s?){15,}\d{1,3}\]?")
 DEFINES = ("option ", "set ", "setx ", "#define ", "export ", "setenv ")
+
+
+SQL_VARIABLE = LazyRegex(r"[a-z][a-z_]*")  # `PASSWORD :'name'` of psql
 
 
 class AssignedValue(NamedTuple):
@@ -211,6 +219,8 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
             text, value.start if text[value.start] == "(" else text.rfind("(", start, value.start)
         )
         return Hit("password", pair.start(1), pair.end(1)) if pair and not is_placeholder(pair[1]) else None
+    if separator == " :" and value.quoted and SQL_VARIABLE.compiled.fullmatch(text, value.start, value.end):
+        return None
     bare = separator.strip(" \t\\\"'`]")
     if not bare or (bare[0] in "(,.)|–—" and "value" not in bare) or bare.startswith(("*", "??")):
         return _unseparated(text, named, separator, value)
@@ -361,10 +371,10 @@ def _quoted(text: str, start: int, quote: str, depth: int) -> AssignedValue | No
         # The closing quote is missing: the rest of the line belongs to the value.
         line = text.find("\n", start, limit)
         end = limit if line < 0 else line
-        return AssignedValue(start, end, True) if end > start else None
+        return AssignedValue(start, end, True) if end > start and text[start] not in CLOSED else None
     end = at - slashes
     # This follows a closing quote, not an opening one.
-    if end <= start or text[start] in " ,;)]}\n" or text.startswith(("\\n", "+ "), start):
+    if end <= start or text[start] in CLOSED or text.startswith(("\\n", "+ "), start):
         return None
     return AssignedValue(start, end, True)
 
@@ -443,6 +453,9 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
     if groups is not None:
         return Hit("password", first, groups.end())
     word = text[first:end]
+    several = SETTING_WORDS.compiled.match(text, first) if name == "password" and separator == ": " else None
+    if several is not None and _is_among_settings(text, start, several[0]):
+        return Hit("password", first, several.end())
     if name[-6:].lower() == "phrase" and (words := MORE_WORDS.compiled.match(text, end)) is not None:
         return Hit("password", first, words.end())
     if promised is Promise.WEAK and _is_short_name(text, start, name, word, separator):
@@ -520,6 +533,22 @@ def _at_line_start(text: str, start: int) -> bool:
     return LINE_START.compiled.fullmatch(text, line, start) is not None
 
 
+# `password: two words`, further in and below a user or a host: YAML, in which words need no quotes.
+SETTING_WORDS = LazyRegex(r"[^\W\d_]{3,20}(?:[ ][^\W\d_]{2,20}){1,4}(?=[\r\n\"]|\\n|$)")
+SETTING_ABOVE = LazyRegex(
+    r"(?:\n|\\n)[ ]{2,12}(?:user|username|host|database|adapter|broker|port|server): \S[^\n]{0,60}\n[ ]{2,12}$"
+)
+
+
+def _is_among_settings(text: str, start: int, words: str) -> bool:
+    if any(is_said_of(word) or is_placeholder(word) for word in words.split()) or SENTENCE.compiled.search(words):
+        return False
+    return SETTING_ABOVE.compiled.search(text, max(0, start - 120), start) is not None
+
+
+FURTHER = LazyRegex(r"[ ]{1,4}[^\W\d_]")  # a sentence goes on
+
+
 def _is_data(text: str, word: str, promised: Promise, separator: str, anchored: bool, end: int) -> bool:
     """Whether the line belongs to a settings file rather than to code."""
     if separator == ">":
@@ -532,7 +561,9 @@ def _is_data(text: str, word: str, promised: Promise, separator: str, anchored: 
     section = separator.strip() == "=" and ("\n[" in text or text.startswith("["))
     if ":" in separator or separator == "=" or section:
         names = {part.lower() for part in WORDS.compiled.findall(word)}
-        if is_reference(word) or not LABELS.isdisjoint(names):
+        if is_reference(word) or not LABELS.isdisjoint(names) or is_said_of(word):
+            return False
+        if rest[:1] == " " and FURTHER.compiled.match(text, end) is not None and not is_made(word):
             return False
         return (word.islower() and word.count("_") != 1) or is_made(word)
     return False

@@ -45,6 +45,7 @@ PRINTS = (
     "getpass(",
 )  # fmt: skip
 # A file and a line in it.
+SETTING = LazyRegex(r"[a-z][a-z_.]{1,20}=[^=]")
 LISTED = LazyRegex(r"\.\w{1,5}[:\-]\d")
 # A prompt, and a command whose last word is what it prints.
 SHOWN = LazyRegex(
@@ -110,7 +111,9 @@ def _below(text: str, low: str, first: int, last: int, at: int, drawn: bool) -> 
     certain = SHOWN.compiled.search(low, first, last) is not None
     for _ in range(MOST_LINES):
         match = BELOW.compiled.match(text, at)
-        if match is None or not _stands_alone(match[1], drawn, asks, certain):
+        if match is None or low.endswith("secure: ", at, match.start(1)):
+            break  # the latter is encrypted
+        if not _stands_alone(match[1], drawn, asks, certain):
             break
         hits.append(Hit("token" if drawn else "password", match.start(1), match.end(1)))
         at = match.end()
@@ -121,7 +124,7 @@ def _stands_alone(word: str, drawn: bool, asks: bool, certain: bool) -> bool:
     """Whether a word that fills a line is the secret that the line above speaks of."""
     if is_placeholder(word) or word[0] in "/.~$<{-#%=" or "://" in word or _is_id(word) or "→" in word:
         return False
-    if LISTED.compiled.search(word):
+    if LISTED.compiled.search(word) or SETTING.compiled.match(word):
         return False
     if not asks and (HEXADECIMAL.compiled.fullmatch(word) or MODEL.compiled.fullmatch(word)):
         return False

@@ -56,13 +56,19 @@ _USER_AND_PASSWORD = r"""(?:-\S{1,20}\s)?[\w.@\-]{1,64}\s["']?([^\s"'\-()][^\s"'
 USER_ADDED = {mark: LazyRegex(mark + _USER_AND_PASSWORD) for mark in ("add_user ", "_password ")}
 SPACED = LazyRegex(r"pass(?:(?:word|phrase|code|wd)(?:'s)?\s|\s(?:is|was|for)[\s:]|'s\s)")
 NETRC = LazyRegex(r"pass(?:word|wd|phrase)[ \t]{1,4}(?=\S)")
+# A plain word is followed by nothing, or by the next word of such a file; another one goes on with a sentence.
+NETRC_ENDS = LazyRegex(
+    r"""["'`\\]|(?![a-z_]{1,40}=)(?:(?=\S{0,200}[\d!#$%&*+@^~])"""
+    r"""|\S{1,200}[ \t]{0,8}(?:$|[\r\n"'\\]|account|machine|macdef|login|port|ifname|#))"""
+)
 SQL = LazyRegex(r"""password\s{1,4}(?:as\s)?(\\{0,8})(?=["'])""")
 IDENTIFIED = LazyRegex(r"""identified (?:with [\w"'`]{1,40} )?by\s{1,4}(?:as\s)?(?=\\{0,8}["'])""")
 PASS_WORD = LazyRegex(r""" pass:([^\s"'\\,;]{4,256})""")
 CHPASSWD = LazyRegex(r"""[a-z_][a-z0-9_\-]{0,31}:([^\s"'\\]{4,128})["']?\s*\|\s*(?:sudo\s+)?chpasswd""")
 # With `-n` the hash is printed, and no file stands before the user.
 HTPASSWD = LazyRegex(
-    r"""htpasswd\s+(?:-[a-z]*n[a-z]*(?<=[a-z])\s+|-[a-z]*b[a-z]*\s+\S{1,200}\s+)\S{1,100}\s+["']?([^\s"']{4,128})"""
+    r"""htpasswd[ ]+(?:-[a-z]*n[a-z]*(?<=[a-z])[ ]+|-[a-z]*b[a-z]*[ ]+(?!-)\S{1,200}[ ]+)"""
+    r"""\S{1,100}[ ]+["']?([^\s"']{4,128})"""
 )
 WPA = LazyRegex(r"""wpa_passphrase \S{1,40} ["']?([^\s"']{8,64})""")
 WINDOWS = LazyRegex(r"""/pass(?:word[a-z]?)?(?::|(?<= /pass) |(?<= /password) )["']?([^\s"']{4,128})""")
@@ -89,6 +95,7 @@ GROUPED: dict[str, tuple[LazyRegex, ...]] = {
 }
 # Programs that read a password, rather than a text, from what the shell hands in.
 ASKING = LazyRegex(r" -u |user|passw|vpn|login|(?:^|\W)(?:su|sudo|cryptsetup|kinit|gpg|openssl|ssh-add)\b")
+CHECKED = LazyRegex(r"\b(?:sha\d{1,3}|md5|b2|ck)sum\b")  # a digest and a file
 MADE_BESIDE = {**dict.fromkeys(LISTED_MARKS, LISTED), "<<<": HANDED_IN}
 TYPED_BESIDE = {**SLASHED, **USER_ADDED, "log in": LOGGED_IN}
 PGPASS = LazyRegex(
@@ -136,6 +143,7 @@ def find_in_commands(text: str, low: str, marks: Set[str]) -> list[Hit]:
                 word = text[match.start(1) : match.end(1)]
                 line = low[line_start(low, match.start(), 120) : match.start()]
                 name = text[match.end() : match.end() + 4].lstrip("\\\"'").startswith(":")
+                name = name or (mark == "<<<" and CHECKED.compiled.search(line) is not None)
                 if (not name and is_made(word)) or (
                     not name and ASKING.compiled.search(line) is not None and is_plain_password(word)
                 ):
@@ -257,7 +265,8 @@ def _spaced(text: str, low: str, at: int) -> Iterator[Hit]:
         word = text[value.start : value.end].rstrip(".,;:)") if value is not None else ""
         if value is not None and is_strong(word):
             yield Hit("password", value.start, value.start + len(word))
-    if netrc is not None and any(word in low[max(0, at - 200) : at] for word in ("login", "nmcli", "machine ")):
+    told = netrc is not None and any(word in low[max(0, at - 200) : at] for word in ("login", "nmcli", "machine "))
+    if netrc is not None and told and NETRC_ENDS.compiled.match(text, netrc.end()) is not None:
         yield from _told(text, netrc.end())
 
 
@@ -275,7 +284,7 @@ def _told(text: str, at: int) -> Iterator[Hit]:
         return
     word = text[value.start : value.end]
     if not value.quoted:
-        word = word.rstrip(".,;:)")
+        word = word.rstrip(".,;:)?")
     plain = word.isalpha() and not is_plain_password(word)
     if is_secret(word, Promise.PASSWORD, value.quoted, True) and len(word) >= 5 and not plain:
         yield Hit("password", value.start, value.start + len(word))

@@ -29,21 +29,34 @@ EMPTY = vocabulary(
     "auto inherit prompt ask stdin env file type field input output and or not is in for the a an of to if else "
     "function func const let var return await must should can cannot will was has have been be with from your "
     "this that it required. password. token. self.fail sensitive filtered protected encrypted secure hashed plain "
-    "generated provided found expected passwort kennwort contraseña contrasena senha parola wachtwoord hasło heslo "
+    "generated provided found expected on_create "
+    "passwort kennwort contraseña contrasena senha parola wachtwoord hasło heslo "
     "пароль 密码 密碼 パスワード 비밀번호 암호 şifre lösenord jelszó salasana"
 ) | {"mot de passe", "mật khẩu", "kata sandi"}
 # For lower-cased text: ignoring case would double the time to compile.
 PLACEHOLDER = LazyRegex(
     r"""(?x)
       [*x•.\-_?#=+~0/\\ ]+ | <[^>]*> | <\w* | \[[^\]]*\] | \{.*\} | \{[a-z_.]* | \$[a-z_]\w* | \$[{(].* | \$\$\w*
-    | %\(?[a-z_]*\)?[sd%]? | %[a-z_]+% | @[a-z_]+@ | \#\{.*
+    | %\(?[a-z_]*\)?[sd%]? | %[a-z_]+% | %%\w+%% | %env\(.* | %\{.* | @[a-z_.]+@ | \#\{.* | \#{2}.* | \{\{.*
+    | @/.* | @[\w./\-]*\.(?:txt|pw|json|ya?ml|key|pem|env)  # a file that holds it
+    | \$[a-z_]\w*(?:-|->.*|\(.*) | ["']\$[{(]?\w+[)}]?["'] | `.*` | \$p\$\w+ | \([^()\d]*\)? | \*\w+(?:\*\w+)*\*
+    | (?:exec|ext|error|hmac-sha256):.* | aqicah.* | data\+omitted | system\.security\.securestring
+    | (?:required|nullable|sometimes|confirmed)\|.* | (?:must|to)[-_ ]?be[-_ ]?(?:chang|modif|set|fill|repl)\w*
+    | pk_(?:live|test)_.*  # every visitor of a shop sees it
+    | [a-z][a-z_\-]*(?:/[a-z][a-z_\-]*)+:[a-z_]+ | [a-z]+(?:[.\-][a-z]+)*\.(?:password|passwd|secret|token)
+    | (?:convertto|convertfrom|import|get)-[a-z]+ | read-host | \d+\.\d+m?s
+    | (?:forgot|show|hide|reset|confirm)[-_ ].*password\W*
+    | ugfzc3dvcmq6 | vxnlcm5hbwu6  # what servers ask for, in base64
+    | (?:buraya|cole|inserisci|inserire|incolla|coloque|pega|ponga|hier)[-_ ].* | .*[-_ ](?:aqu[ií]|hier|ici|buraya)\W?
+    | (?:trop|too|zu|muy|troppo|te)[ ]\w+ | [x*!]{1,2}:\d+:\d+:.*  # a line of /etc/passwd
+    | 여기에.* | 발급.* | .*[-_ ]your[-_ ].* | 123456\d*:abc.*
     | __\w+__ | (?:(?:sk|pk|ghp|hf|key|token|pat|xoxb)[-_])?(?:x{3,}|\.{3,}|\*{3,}|…)[\W_x]*\w{0,6}
     | (?:change|replace)[-_ ]?me\b.* | \((?:sensitive|known|hidden|masked|redacted|none|empty|not)\b.*
     | (?:votre|dein|deine|ihr|tu|seu|sua|twoje|uw)[-_ .].*
     | (?:your|insert|enter|replace|put|paste|change|use|add|set|provide|example|sample|dummy|fake)[-_ .].* | your\w+
     | (?:my|the|some|a|test|fake|dummy|mock|example|sample|new|old|secret|valid|invalid|wrong|bad|super)?
       [-_ ]?(?:super[-_ ]?)?
-      (?:secret|db|api|auth|access|user|client|admin|app|service)?
+      (?:secret|db|sql|api|auth|access|user|client|admin|app|service)?
       [-_ ]?(?:secret|password|passwd|pass|pwd|token|api[-_]?key|key)
     | \[.* | \#[0-9a-f]{3,8} | (?:\w{1,8}[-_]){1,3}x{3,} | 1password
     | generate[-_ ].* | some[-_ ]?random\w* | enc\[.* | ref\+.*
@@ -67,6 +80,7 @@ FOREIGN_WORDS = tuple(word for word, noun in NOUNS.items() if noun is Noun.PASSW
 LABEL_WORD = LazyRegex(
     r"\b(?:mot de passe|senha|contraseña|passwort|kennwort|wachtwoord|hasło|heslo|parola|lösenord|adgangskode)\b"
 )
+VARIABLE_NAME = LazyRegex(r"(?:[A-Z0-9]+_)+(?:PASS|PASSWORD|PWD?|SECRET|TOKEN|KEY)|[A-Z]+(?:PASSWORD|PASSWD)")
 SHOWN = 200  # enough of a value to recognise a placeholder
 TIDY = LazyRegex(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z%]{0,3}")
 
@@ -98,7 +112,7 @@ CACHE_KEY = LazyRegex(r"[A-Za-z][A-Za-z0-9_.]*(?:-[A-Za-z0-9_.]+)*-(?:[0-9a-f]{3
 # `sha256`, `pbkdf2`, `argon2id`, `utf-8`: letters and figures that stand where passwords do.
 ALGORITHM = LazyRegex(
     r"(?i)(?:ssh-)?(?:sha|md|aes|rsa|des|ed|ec|es|hs|rs|ps|pbkdf|argon|oauth|utf|base|iso|http|tls|ssl"
-    r"|ipv|v|utf8mb|md5crypt)"
+    r"|ipv|v|utf8mb|md5crypt|snmpv|snmp|wpa|ntlmv|ikev)"
     r"[-_]?\d{1,5}(?:[a-z]{0,6}|[-_/.][\w.\-/]{0,20})"
 )
 TYPED_SIGNS = "!@#$%^&*?~+"
@@ -178,6 +192,8 @@ def is_reference(word: str) -> bool:
     if DOTTED.compiled.fullmatch(word) is None:
         return True
     parts = word.split(".")
+    if len(parts[0]) == 1 and parts[0].isupper():
+        return True  # a module under a short name: `T.unpack`
     words = {w.lower() for part in parts for w in WORDS.compiled.findall(part)}
     camel = any(part[1:].lower() != part[1:] for part in parts)
     return camel or bool(words & (ROOTS | LABELS))
@@ -199,7 +215,11 @@ SAID_OF = LazyRegex(
     r"|udl[oø]bet|kr[aä]vs|virheellinen|v[aä]är[aä]|vanhentunut|pakollinen|salah|wajib|kedaluwarsa"
     r"|errad[ao]|inv[aá]lid\w*"
     r"|sbagliat[ao]|errat[ao]|scadut[ao]|vuot[ao]|vac[ií][ao]|faux|fausse|vide|requis\w*|oubli\w+"
-    r"|manquant\w*|expirad[ao]"
+    r"|manquant\w*|expirad[ao]|errat[aoe]|inv[aá]lid[ao]|obrigat[oó]ri[ao]|diferente|ningun[ao]|oculta|bloquead[ao]"
+    r"|inchang[eé]|disabilitat[oa]|facoltativ[oa]|vedi|annulla|brak|ukryte|zm[eě]n[eě]n\w*|nezm[eě]n[eě]n\w*"
+    r"|siehe|folgt|fehlt|steht|gesperrt|mindestens|maximal|minimum|maximum|saknas|krypterat|p[aå]kr[aæ]vet|utl[oø]pt"
+    r"|glemt|lupa|v[aä]{1,2}rin|obvezn\w+|обавезн\w+|istek\w+|сброшен\w*|unuttum|de[gğ]i[sş]ti\w*|s[iı]f[iı]rland[iı]"
+    r"|υποχρεωτικ\w+|κρυφ\w+|keepass|bitwarden|antigu[ao]|tekrar|ongewijzigd"
     r"|неверн\w+|неправильн\w+|обязател\w+|истек\w*|устарел\w*|слаб\w+|пуст\w*|невірн\w+|хибн\w+|обов\S+|грешн\w+|λάθος"
     r"|λανθασμέν\w+|falsch|richtig|leer|g[uü]ltig|nicht|korrekt\w*|sicher|unsicher|zu|schwach|kurz|lang|alt|neu|hier"
     r"|correct\w*|wrong|valid\w*|empty|stored|weak|strong|short|blank|hidden|shown|known|sent|okay|fine"
@@ -230,7 +250,12 @@ def is_plain_password(word: str) -> bool:
         return False
     if CAMEL.compiled.match(word):
         return False  # a name in code
-    return not any(SAID_OF.compiled.fullmatch(part) for part in (word.lower(), word.lower().rpartition("-")[2]))
+    return not is_said_of(word)
+
+
+def is_said_of(word: str) -> bool:
+    """Whether the word is what sentences and forms say of passwords."""
+    return any(SAID_OF.compiled.fullmatch(part) for part in (word.lower(), word.lower().rpartition("-")[2]))
 
 
 JOINTS = str.maketrans("", "", "-._'")
@@ -245,7 +270,8 @@ BASE32 = LazyRegex(
     r"(?=\D*\d\D*\d)(?:[A-Z2-7]{16}|[A-Z2-7]{24}|[A-Z2-7]{26}|[A-Z2-7]{32})"
 )  # shared for one-time codes
 MODEL = LazyRegex(
-    r"(?i)\d.*Z\b.*|.*(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d.*|[a-z]{1,12}[-_ ]?\d{1,4}|[a-z]+(?:[-_][a-z]+)*[-_]\d{1,9}"
+    r"(?i)\d.*Z\b.*|.*(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d.*|[a-z]{1,12}[-_ ]?\d{1,4}|[a-z]\d{1,2}[a-z]"
+    r"|[a-z]+(?:[-_][a-z]+)*[-_]\d{1,9}"
 )
 HEXADECIMAL = LazyRegex(r"(?:0x)?[0-9a-fA-F]{6,16}|FUN_\w+")
 JOINED_WORDS = LazyRegex(
@@ -325,6 +351,8 @@ def is_placeholder(value: str) -> bool:
     low = value.lower()
     if low.rstrip("!?") in EMPTY or low in NOUNS or PLACEHOLDER.compiled.fullmatch(low):
         return True
+    if VARIABLE_NAME.compiled.fullmatch(value):
+        return True
     words = WORDS.compiled.findall(value)
     return (bool(words) and all(w.lower() in LABELS for w in words)) or _is_translated(low)
 
@@ -361,7 +389,8 @@ def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
         return promise is Promise.PASSWORD
     if quoted or exact:
         return len(value) >= 6 or promise is Promise.PASSWORD
-    return any(c.isdigit() for c in value) or not value.replace("_", "").isalpha() or is_random(value)
+    letters = value.rstrip("?").replace("_", "")
+    return any(c.isdigit() for c in value) or not letters.isalpha() or is_random(value)
 
 
 # Words that are secret by their look alone. In 117 MB of real histories and 222 MB of source and documentation hardly
@@ -374,8 +403,8 @@ BLOCK = 8192  # a key or a certificate
 CONTROL = bytes(c for c in range(32) if c not in (9, 10, 13)) + b"\x7f"
 ENCODED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-="
 # What a drawing's path is written with, and an address of a cryptocurrency.
-DRAWING = LazyRegex(r"(?:[mhvlzcsqtaMHVLZCSQTA]?[0-9]+|[zZ][a-zA-Z]?)+")
-ADDRESS = LazyRegex(r"[13][1-9A-HJ-NP-Za-km-z]{25,34}|(?:bc1|0x|Qm)\w+|AAAA.*")
+DRAWING = LazyRegex(r"(?:[mhvlzcsqtaMHVLZCSQTA]?-?[0-9]+|[zZ][a-zA-Z]?)+")
+ADDRESS = LazyRegex(r"[13][1-9A-HJ-NP-Za-km-z]{25,34}|(?:bc1|0x|Qm)\w+|AAAA.*|AQICAH.*")
 # `toolu_01...`, `sha512-...`, `cus_...`: an id or a token that `rules.py` knows.
 PREFIXED = LazyRegex(r"[A-Za-z0-9]{2,12}[_\-][A-Za-z0-9+/_=\-]+")
 # The name before a word that says what it is: `"node_id": "`, `integrity: sha512-`, `h1:`, `ETag: W/"`, `--accessor `.
@@ -395,8 +424,11 @@ PUBLIC_LABELS = vocabulary(
     "uri href src image img data base64 b64 d content body blob challenge h sha md crc "
     "signature identifier voice secure enc encrypted ciphertext sealed x thread message trace span "
     "request version build name class page next prev "
-    "continuation offset boundary accessor peer iv tag rowid stdout output text result"
+    "continuation offset boundary accessor accept bh sid peer iv tag rowid stdout output text result"
 )
+
+
+SHOWN_TO_ALL = vocabulary("public publishable site sha")
 
 
 def find_drawn(text: str, data: bytes) -> Iterator[Hit]:
@@ -446,7 +478,10 @@ def _around(text: str, start: int, end: int) -> Iterator[Hit]:
         return
     if after[:1] in ("/", ".", "(", "[") and after[1:].isalnum():
         return
-    if before.lower().endswith(("enc(", "x25519 ")) or "encryptedData" in text[max(0, first - 400) : first]:
+    if (
+        before.lower().endswith(("enc(", "x25519 ", "session=<"))
+        or "encryptedData" in text[max(0, first - 400) : first]
+    ):
         return
     if len(word) > LONGEST_WORD or is_public(before) or decodes_to_text(word):
         return
@@ -467,7 +502,7 @@ def is_public(before: str) -> bool:
         return True  # a parameter of an address: its name is known, or it is none
     if before[: label.start()].lower().endswith("public "):
         return True
-    if not words or "public" in words or "sha" in words:
+    if not words or not SHOWN_TO_ALL.isdisjoint(words):
         return bool(words)
     # Parts of public keys and the variables of packed code have names of one letter.
     return words[-1] in PUBLIC_LABELS or (len(words[-1]) == 1 and label[1] is not None)

@@ -106,11 +106,17 @@ def promise(name: str) -> Promise:
     return _token_or_key(last, before, words)
 
 
+# `publicKeyToken`, `recaptcha_site_key`, `Sec-WebSocket-Key`: made to be seen.
+SHOWN = vocabulary("public publishable site websocket")
+
+
 def _is_secret_word(word: str) -> bool:
     return word.endswith(PASSWORDS) or word.endswith(SECRETS)
 
 
 def _token_or_key(last: str, before: str, words: list[str]) -> Promise:
+    if not SHOWN.isdisjoint(words):
+        return Promise.NONE
     if last.endswith("token"):
         if before in PUBLIC_TOKENS or last[:-5] in PUBLIC_TOKENS:
             return Promise.NONE

@@ -50,6 +50,7 @@ PAIRED = LazyRegex(
     rf"(?<![\w/.\-])(?:{_NAME}(?: ?/ | \| |, | - |\"? (?:\* )?\"| with | und | et | y | e | and )|(?:root|admin|user"
     rf"|guest|sa|administrator|pi|ubuntu|postgres|deploy|test|demo)/|{_NAME}:)[\"'`]?{_SECRET}"
 )
+NETWORK_BEFORE = ("connect ", "ssid ", "essid ")  # what follows is the name of a network
 KNOWN_USER = LazyRegex(
     r"(?:root|admin|administrator|sa|postgres|ubuntu|pi|qa|ops|deploy) ?/ $|(?:root|admin)(?: und| et"
     r"| y(?: pon)?| e| and| en| og| och| with) $"
@@ -166,6 +167,8 @@ def _beside_accounts(text: str, low: str, marks: Mapping[str, list[int]]) -> Ite
                 if small[match.start(1) - 1] == ":" and is_public(small[max(0, match.start(1) - 60) : match.start(1)]):
                     continue
                 joint = small[match.start() : match.start(1)].rstrip("\"'`")
+                if joint in NETWORK_BEFORE:
+                    continue
                 known = KNOWN_USER.compiled.match(joint) is not None and text[match.start()].islower()
                 sure = known or joint.endswith((" / ", "/ ", " | "))
                 yield from _made(text, match.start(1), match.end(1), sure, known)

@@ -171,9 +171,9 @@ SIGNING = {
     },
 }
 NET_USE = LazyRegex(
-    r"net user? (?:[^\n]{0,120}?/user:\S{1,80}|(?:[a-z]:\s)?[\w.\-\\$]{1,80})\s([^\s/*\"'\\][^\s\"']{3,127})"
+    r"net user? (?:[^\n]{0,120}?/user:\S{1,80}|(?:[a-z]:\s)?[\w.\-\\$]{1,80})[ \t]([^\s/*\"'\\][^\s\"']{3,127})"
 )
-PSK = LazyRegex(r"""psk(?:["']?\s{0,2}[:=]\s{0,2}|\s)\\{0,4}["']?([^\s"'\\]{8,64})""")
+PSK = LazyRegex(r"""psk(?:["']?\s{0,2}[:=]\s{0,2}|[ \t])\\{0,4}["']?([^\s"'\\]{8,64})""")
 WIFI_CODE = LazyRegex(r"wifi:[^\n]{0,120}?;p:([^;\n]{4,64});")
 WALLET_KEY = LazyRegex(r"(?:accounts|wallet)\W{1,8}0x([0-9a-f]{64})(?![0-9a-f])")
 # Twelve words or more and no joining word among them.

@@ -133,7 +133,7 @@ rclone config create, rclone config update: pass password
 mc alias set, mc config host add: @4
 mc admin user add, chamber write: @3
 b2 authorize-account, b2 account authorize, bw login, mega-login, cf auth, credstash put: @2
-bw unlock, snyk auth, wandb login, cargo login, vault login, vault unwrap, vault operator unseal, unseal: @1
+bw unlock, snyk auth, wandb login, cargo login, vault login, vault unwrap, vault operator unseal, unseal: ~--registry @1
 conjur variable set: -v
 az login, az acr login, az sql server create, ibmcloud login, cf login, oc login, airflow users create, twine upload: -p
 docker login, podman login, buildah login, skopeo login, crane auth login, registry login, oras login, nerdctl login: -p
@@ -163,6 +163,7 @@ rootpw: --plaintext --iscrypted @1
 """
 LONGEST = 1200
 COMMAND = LazyRegex(r"(?:^|[$#>%;&|(`\"'+]|→|sudo)[ \t]{0,4}(?:sudo )?[\w./\-]{2,30}(?: [\w\-:./]{1,40}){0,5}$")
+WORD_LISTS = (".txt", ".lst", ".dict")  # what is tried, one after the other
 MOST_WORDS = 60
 ENDS = "|;&)\n\r`"
 
@@ -242,7 +243,8 @@ class _CommandLine:
         line = text[max(0, at - 80) : at]
         line = line[max(line.rfind("\n"), line.rfind("\\n") + 1) + 1 :]
         # Not a sentence that names the program.
-        self.is_command = COMMAND.compiled.search(line) is not None
+        name = line.rpartition(" ")[2]
+        self.is_command = not name.istitle() and COMMAND.compiled.search(line) is not None
 
     def _next(self) -> AssignedValue | None:
         text, at = self.text, self.at
@@ -314,7 +316,7 @@ class _CommandLine:
         if value is None or value.end <= value.start or self._is_name(value):
             return
         word = self.text[value.start : value.end]
-        if word[0] in "-$/~(<" or (word.isdigit() and len(word) < 6):
+        if word[0] in "-$/~(<" or (word.isdigit() and len(word) < 6) or word.endswith(WORD_LISTS):
             return
         if is_secret(word, Promise.PASSWORD, value.quoted, True):
             yield Hit("password", value.start, value.end)
@@ -326,8 +328,9 @@ class _CommandLine:
         if (
             found
             and len(word) > 3
-            and word[0] != "$"
+            and word[0] not in "$ "
             and "/" not in name
+            and not (sign == "/" and ("@" in name or is_placeholder(word.partition("@")[0])))
             and not is_placeholder(word)
             and not word.isdigit()
         ):

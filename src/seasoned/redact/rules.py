@@ -36,7 +36,7 @@ RULES: tuple[Rule, ...] = (
     _rule("slack", "xox", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9\-]{10,400}", check="mixed"),
     _rule("slack", "xapp-", r"xapp-\d-[A-Za-z0-9]{8,20}-\d{8,20}-[a-f0-9]{32,128}"),
     _rule("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/\-]{20,200})", 1, "mixed"),
-    _rule("stripe", "k_live_ k_test_ k_prod_", r"(?:(?:sk|rk)_(?:live|test|prod)|pk_live)_[A-Za-z0-9]{16,250}", check="mixed"),
+    _rule("stripe", "k_live_ k_test_ k_prod_", r"(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{16,250}", check="mixed"),
     _rule("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{20,128}", check="mixed"),
     _rule("anthropic", "sk-ant-", r"sk-ant-[a-z0-9]{3,12}-[A-Za-z0-9_\-]{20,400}", check="mixed"),
     _rule("openrouter", "sk-or-", r"sk-or-v1-[a-f0-9]{40,128}", check="mixed"),

@@ -15,6 +15,7 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.below import find_below
 from seasoned.redact.hit import Hit, line_end, line_start
 from seasoned.redact.literal import (
+    ALGORITHM,
     BASE32,
     HEXADECIMAL,
     MODEL,
@@ -104,7 +105,7 @@ ENDED = LazyRegex(r"[^\s.,;]+(?:[.,;)\n\"]|\\n|\Z)")
 GIVEN = LazyRegex(r"\b(?:with|use|mit|nimm|usa|avec|utilise|mis|met|con|try) [\"'`]?$")
 FILE = LazyRegex(
     r"\.(?:py|[jt]sx?|json|ya?ml|md|txt|sh|go|rs|java|rb|php|html?|css|toml|lock|log|sql|csv|xml|cfg"
-    r"|conf|ini|env|pem|key|crt)$"
+    r"|conf|ini|env|pem|key|crt|7z|zip|rar|pdf|docx?|xlsx?|kdbx?)$"
 )
 LAST = LazyRegex(
     r"\Z|\s(?:btw|please|pls|thanks|thx|jeje|haha|lol|bitte|です|입니다|है|است)|です|입니다|[\n\r),\"]"
@@ -218,6 +219,10 @@ def _after(text: str, low: str, noun: Noun, match: re.Match[str], first: int, st
     if text.endswith("ENC(", 0, begin) or "encrypteddata" in low[max(0, begin - 400) : begin]:
         return None
     found = match.groupdict()
+    if _is_variable(word, match["open"] or "", found.get("colon") or "") or (match["open"] == "(" and word.isalpha()):
+        return None
+    if (found.get("verb") or "").strip() == "on" and low[start : match.start()] in ENGLISH:
+        return None  # a verb in Finnish
     joint = next((name for name in ("colon", "verb", "to") if found.get(name) is not None), "beside")
     if noun is Noun.CODE:
         sure = joint in ("colon", "verb") or group == "quoted"
@@ -235,6 +240,15 @@ def _after(text: str, low: str, noun: Noun, match: re.Match[str], first: int, st
         not low[start : match.start()].isascii(),
     )
     return Hit("password", begin, end) if _is_password(word, slot) else None
+
+
+IDENTIFIER = LazyRegex(r"[a-z][a-z_]*")
+
+
+def _is_variable(word: str, opened: str, colon: str) -> bool:
+    """`{{ db_pw }}` of a template, `:'db_pw'` of psql."""
+    named = opened.startswith("{{") or (colon == " :" and opened == "'")
+    return named and IDENTIFIER.compiled.fullmatch(word) is not None
 
 
 def is_beside_user(low: str, first: int, start: int) -> bool:
@@ -325,6 +339,13 @@ def _before(text: str, low: str, noun: Noun, start: int, first: int) -> Iterator
         yield Hit("password", match.start(1), match.start(1) + len(word))
 
 
+# The number of a message or a ticket, or a commit, at the beginning of a line.
+MESSAGE = LazyRegex(r"[A-Z]{3,6}-?\d{3,8}[A-Z]?|\^?[0-9a-f]{7,40}")
+OWNED_BY = (" for ", " connect ", " ssid ")
+# Public keys of SSH; what a service for keys has encrypted.
+NO_SECRET = ("AAAAB3Nza", "AAAAC3Nza", "AAAAE2Vj", "AAAAG", "AQICAH")
+
+
 def _near(text: str, low: str, noun: Noun, place: tuple[int, int], line: tuple[int, int]) -> Iterator[Hit]:
     """Words on the same line that can hardly be anything but a password or a drawn token."""
     (begin, after), (first, last) = place, line
@@ -334,6 +355,12 @@ def _near(text: str, low: str, noun: Noun, place: tuple[int, int], line: tuple[i
         if start < after and match.end() > begin:
             continue
         word = match[0].rstrip(".;:!?*")
+        if start == least > first and WORD.compiled.match(text[start - 1] * 5) is not None:
+            continue  # the rest of a longer word
+        if text.startswith("'s", match.end()) or low[first:start].rstrip("\"'").endswith(OWNED_BY):
+            continue  # whose password it is
+        if start == first and MESSAGE.compiled.fullmatch(word):
+            continue
         if OPTION.compiled.search(low, max(first, start - 24), start) is not None:
             continue  # the value of an option that is not secret itself: `token lookup -accessor ...`
         coded = (
@@ -347,6 +374,8 @@ def _near(text: str, low: str, noun: Noun, place: tuple[int, int], line: tuple[i
 
 def _is_beyond_doubt(word: str, noun: Noun) -> bool:
     if len(word) < 6 or word[0] in "/.~$<{-#@%" or is_placeholder(word) or "→" in word or _is_id(word):
+        return False
+    if word.startswith(NO_SECRET) or HEXADECIMAL.compiled.fullmatch(word) or ALGORITHM.compiled.fullmatch(word):
         return False
     if any(c in word for c in "(){}[]<>=;|\\,:") and not word.endswith("="):
         return False

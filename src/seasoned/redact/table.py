@@ -19,6 +19,8 @@ HEADS |= {
 SHORT_HEADS = ("pass", "pin", "clave", "mdp", "pw")
 HEADS |= {name: LazyRegex(name + _END) for name in FOREIGN if name != "authtok"}
 HEADS |= {name: LazyRegex(r"(?<![a-z])" + name + r"[\" *]{0,20}(?=[|\t\r\n]|\\[trn])") for name in SHORT_HEADS}
+HEADS["psk"] = LazyRegex("psk" + _END)
+ASKED = ("has_", "has ", "is_", "is ")  # whether there is one
 HEADS["_pass"] = LazyRegex("_pass" + _END)
 HEADS["token"] = LazyRegex(r"token[*]{0,2}[ ]{0,20}(?=[|\t\r\n]|\\t)")  # code writes `token,`
 CELL = LazyRegex(r"[\w .\-*]{0,40}")
@@ -145,7 +147,7 @@ def _below(pattern: LazyRegex, text: str, low: str, places: list[int]) -> Iterat
                 promised = promise(cells[column])
                 if cells[column].lower() in SHORT_HEADS:
                     promised = Promise.PASSWORD
-                if promised < Promise.TOKEN:
+                if promised < Promise.TOKEN or cells[column].lower().startswith(ASKED):
                     break
                 hits, done = _column(text, last + len(end), (end, delimiter), (column, len(cells)), promised)
                 yield from hits
