@@ -30,7 +30,7 @@ QUOTE = r"""(?:\\{0,8}["'`]|\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27)"""
 # What makes a value of the text in its parentheses: `[]byte("...")`, `String::from("...")`, `Some("...")`.
 _MAKES = (
     r"(?:(?:new[ ])?[\w.:\[\]<>]{0,24}?(?:bytes?|bytearray|from|some|just|string|str|secret|secretstr|new|of|encode"
-    r"|decode|fromhex|unhexlify|password|securestring)\(\s?)"
+    r"|decode|fromhex|unhexlify|password|securestring|make|md5|sha1|sha256|bcrypt|crypt|hex!)\(\s?)"
 )
 _LITERAL = r"""(?=[*&]?[a-z@]{0,2}\\{0,8}["'`])"""
 SEPARATOR = LazyRegex(
@@ -127,6 +127,11 @@ COMMAND_NAME = LazyRegex(r"(?:Read|Get|New|ConvertTo|Import|Invoke)-[A-Z][A-Za-z
 DRAWN = LazyRegex(r"[A-Za-z0-9/+_\-]{16}")
 NAMED_OBJECT = LazyRegex(r"[a-z]+(?:-[a-z]+)*-[a-z0-9]{5}")  # `kubectl describe secret default-token-x7k2p`
 BYTES = LazyRegex(r"\[?(?:\d{1,3},\s?){15,}\d{1,3}\]?")
+# The same in C, and letter by letter.
+BRACED = LazyRegex(
+    r"\{\s{0,8}(?:(?:0x[0-9A-Fa-f]{1,2}|\d{1,3}),\s{0,12}){15,255}(?:0x[0-9A-Fa-f]{1,2}|\d{1,3}),?\s{0,8}\}"
+    r"|\{\s{0,4}(?:'[^'\\\n]',\s{0,4}){3,63}'[^'\\\n]'\s{0,4}\}"
+)
 DEFINES = ("option ", "set ", "setx ", "#define ", "export ", "setenv ")
 
 
@@ -221,6 +226,8 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
         return Hit("password", pair.start(1), pair.end(1)) if pair and not is_placeholder(pair[1]) else None
     if separator == " :" and value.quoted and SQL_VARIABLE.compiled.fullmatch(text, value.start, value.end):
         return None
+    if name[-13:].lower() == "authorization" and value.quoted and separator.strip(" \t\\\"'`],") == "":
+        return _authorization(text, value)
     bare = separator.strip(" \t\\\"'`]")
     if not bare or (bare[0] in "(,.)|–—" and "value" not in bare) or bare.startswith(("*", "??")):
         return _unseparated(text, named, separator, value)
@@ -280,10 +287,12 @@ def _is_argument(text: str, name: str, bare: str, value: AssignedValue) -> bool:
         return name[-8:].lower() == "password"
     if not bare:
         return name.isupper() and "_" in name
+    if "default" in bare:
+        return name[-8:].lower() == "password"
     return (
         bare.lstrip("\"'] ").startswith(",")
         and ("_" in name or "." in name)
-        and text[value.end + 1 : value.end + 2] == ")"
+        and text[value.end + 1 : value.end + 2] in (")", ">")
     )
 
 
@@ -435,6 +444,8 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
     if text[first] == "?" and text[start - 2 : start] == "${":
         return None  # what the shell says when the variable is missing
     listed = BYTES.compiled.match(text, first) if text[first] == "[" else None
+    if text[first] == "{" and promised >= Promise.WEAK:
+        listed = BRACED.compiled.match(text, first)
     if listed is not None:
         return Hit(kind_of(name), listed.start(), listed.end())
     if COMMAND_NAME.compiled.match(text, first) or "encrypteddata" in text[max(0, start - 400) : start].lower():

@@ -43,9 +43,15 @@ PIPED = LazyRegex(
     r"""(?:echo|printf)\s{1,3}(?:-[ne]{1,2}\s{1,3})?(?:\\{0,8}["']?%s(?:\\{1,4}n)?\\{0,8}["']?\s)?\\{0,8}["']?"""
     r"""([^\s"'|\\$]{4,512})(?:\\{1,4}n([^\s"'|\\]{4,512}))?(?:\\{1,4}n)?\\{0,8}["']?\s{0,3}\|\s{0,3}"""
     r"""[^|\n]{0,200}?(?:password-stdin|sudo -s|passwd|cryptsetup|secrets? (?:create|set|put|add)|passphrase-fd"""
-    r"""|kinit)"""
+    r"""|kinit|create secret|zfs load-key)"""
 )
-PIPE_MARKS = ("password-stdin", "passwd", "passphrase-fd", "secret", "sudo -s", "cryptsetup", "kinit")
+# Several words, handed to programs that read nothing but a password.
+_READS = r"(?:sudo )?(?:cryptsetup|sudo -s|gpg|kinit|zfs load-key|passwd|ssh-add)(?![\w\-])"
+PHRASED = (
+    LazyRegex(rf"""(?:echo|printf)(?: -n| '%s')? ["']([^"'\n|$\\]{{6,80}})["']\s?\|\s?{_READS}"""),
+    LazyRegex(rf"""{_READS}[^\n|]{{0,120}}?<<< ?["']([^"'\n$\\]{{6,80}})["']"""),
+)
+PIPE_MARKS = ("zfs load-key", "password-stdin", "passwd", "passphrase-fd", "secret", "sudo -s", "cryptsetup", "kinit")
 # `expect "password:"; send "SECRET\r"`
 SENT = LazyRegex(
     r"""assword[^\n]{0,60}?(?:\n[^\n]{0,40}?)?send(?:line)?[ (]{1,2}(?:-- )?\\{0,4}["']([^\s"'\\]{4,128})"""
@@ -150,6 +156,9 @@ def find_in_commands(text: str, low: str, marks: Set[str]) -> list[Hit]:
                     hits.append(Hit("password", match.start(1), match.end(1)))
     if not marks.isdisjoint(PIPE_MARKS) and ("echo " in low or "printf " in low):
         hits += _grouped(text, low, PIPED)
+        hits += _grouped(text, low, PHRASED[0])
+    if "<<<" in marks:
+        hits += _grouped(text, low, PHRASED[1])
     if "identified " in marks:
         for match in IDENTIFIED.compiled.finditer(low):
             hits += _told(text, match.end())
@@ -160,6 +169,9 @@ def find_in_commands(text: str, low: str, marks: Set[str]) -> list[Hit]:
     return hits
 
 
+LONG_TOKEN = 24  # a shorter word in capitals stands for a value in a manual, or is an id of a key
+
+
 def _flag(text: str, match: re.Match[str]) -> Hit | None:
     name = text[match.start() + 2 : match.end("flag")]
     promised = promise(name)
@@ -168,7 +180,11 @@ def _flag(text: str, match: re.Match[str]) -> Hit | None:
         return None
     word = text[value.start : value.end]
     # A call of PowerShell, a word of a manual.
-    helps = word[0] == "(" or word.isupper() or (word.isalpha() and text[value.end : value.end + 2] == "  ")
+    helps = (
+        word[0] == "("
+        or (word.isupper() and len(word) < LONG_TOKEN)
+        or (word.isalpha() and text[value.end : value.end + 2] == "  ")
+    )
     helps = helps or (word.isalpha() and not is_plain_password(word))
     helps = (helps and not value.quoted) or word.startswith("id=")
     # `"... --ask-vault-pass", "stderr": ""`: what follows is the next name.

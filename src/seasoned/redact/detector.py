@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import find_assignments
 from seasoned.redact.below import find_codes, find_printed
+from seasoned.redact.certain import find_certain
 from seasoned.redact.command import find_in_commands
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import find_drawn, is_placeholder, is_random
@@ -274,6 +275,7 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
         rare = marks - COMMON_MARKS
         if rare:
             hits += find_in_places(text, low, places)
+            hits += find_certain(text, low, places)
             hits += find_in_programs(text, low, rare)
             hits += find_printed(text, low, places)
         if figures:

@@ -37,6 +37,7 @@ EMPTY = vocabulary(
 PLACEHOLDER = LazyRegex(
     r"""(?x)
       [*x•.\-_?#=+~0/\\ ]+ | <[^>]*> | <\w* | \[[^\]]*\] | \{.*\} | \{[a-z_.]* | \$[a-z_]\w* | \$[{(].* | \$\$\w*
+    | \$\$[{(].*
     | %\(?[a-z_]*\)?[sd%]? | %[a-z_]+% | %%\w+%% | %env\(.* | %\{.* | @[a-z_.]+@ | \#\{.* | \#{2}.* | \{\{.*
     | @/.* | @[\w./\-]*\.(?:txt|pw|json|ya?ml|key|pem|env)  # a file that holds it
     | \$[a-z_]\w*(?:-|->.*|\(.*) | ["']\$[{(]?\w+[)}]?["'] | `.*` | \$p\$\w+ | \([^()\d]*\)? | \*\w+(?:\*\w+)*\*
@@ -240,6 +241,7 @@ SAID_OF = LazyRegex(
 
 def is_plain_password(word: str) -> bool:
     """Whether a plain word may be a password where the place leaves no doubt: no label, type or predicate."""
+    signed = word[-1:] in ("!", "*", "#")
     word = word.removeprefix("{noop}").rstrip("!?*#")
     if len(word) < 4 or not word.translate(JOINTS).isalnum() or word.isdigit() or ALGORITHM.compiled.fullmatch(word):
         return False
@@ -248,7 +250,7 @@ def is_plain_password(word: str) -> bool:
     parts = {part.lower() for part in WORDS.compiled.findall(word)}
     if not (LABELS | TYPE_NAMES).isdisjoint(parts) or is_placeholder(word) or word.isupper():
         return False
-    if CAMEL.compiled.match(word):
+    if CAMEL.compiled.match(word) and not signed:
         return False  # a name in code
     return not is_said_of(word)
 

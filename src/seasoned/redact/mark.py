@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from seasoned.redact.assignment import SESSION_MARKS
 from seasoned.redact.below import CODE_MARKS, OWNED_MARKS, PRINTS
+from seasoned.redact.certain import CERTAIN_MARKS
 from seasoned.redact.command import LISTED_MARKS, SHORT_OPTIONS
 from seasoned.redact.name import FOREIGN, NOUNS
 from seasoned.redact.pair import PAIR_MARKS
@@ -55,13 +56,14 @@ _RARE_MARKS = (
     "/pass:", "/pass ", *LISTED_MARKS,
     "/password", " /d ", 'send "', 'send \\"', "send '", "send --", "sendline(", "asplaintext",
     "add_user ", "_password ",
-    "vault ", "pypi-token", "password-stdin", "passphrase-fd", "cryptsetup", "sudo -s", "kinit", "@tcp(", "@unix(",
+    "vault ", "pypi-token", "password-stdin", "passphrase-fd", "cryptsetup", "sudo -s", "kinit",
+    "zfs load-key", "@tcp(", "@unix(",
     "access_token$", "whsec_",
     # Calls.
     "login", "connect", "wifi.begin", "sequelize", "database(", ".auth(", "authenticate", "sign_in", "signin", "logon",
     "userpwd", "credential", "basicauth", "basic_auth", "plainauth", "pdo", "define(",
     "totp", "totp(", "hotp(", "hmac256(", "hmac512(", "jwt.", "hmac(", "hmac.new(", "fernet(", "authenticator.",
-    *CALL_MARKS, *TAKING_MARKS, *HOLDER_MARKS, "insert into",
+    *CERTAIN_MARKS, *CALL_MARKS, *TAKING_MARKS, *HOLDER_MARKS, "insert into",
     # What people say.
     *PRINTS, *CODE_MARKS,
     "log in", "wifi:", "accounts", "12. ", "12) ", "static key",

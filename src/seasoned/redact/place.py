@@ -79,7 +79,7 @@ LEVEL_SECRETS = {
     mark: LazyRegex(mark + r"([^\s\"']{5,128})(?=\s|\\|\"|$)")
     for mark in ("secret 0 ", "secret 5 ", "secret 8 ", "secret 9 ", "password 0 ", "password 7 ")
 }
-COMMUNITY = LazyRegex(r"community ([^\s\"']{4,64}) r[ow](?![a-z])")
+COMMUNITY = LazyRegex(r"community ([^\s\"']{4,64}) (?:r[ow](?![a-z])|authorization read)")
 EAP = LazyRegex(r""" : (?:eap|xauth|ntlm) \\{0,4}["]([^\s"\\]{4,128})""")
 # The options `-D...login=` of scanners take tokens; a name is shorter.
 LOGIN_TOKEN = LazyRegex(r"login(?:[ =]|\s{0,2}:\s{0,2})[\"']?([a-z0-9_\-]{20,128})(?![\w/.@])")
@@ -134,6 +134,8 @@ TAKING = {
         "usernamepasswordtoken": 1,
         "usernamepasswordcredentials": 1, "usernamepasswordauthenticationtoken": 1, "pscredential": 1, "credentials": 1,
         "imap_open": 2, "ftp_login": 2, "oci_connect": 1, "pg8000.connect": 1, "withbasicauth": 1, "setbasicauth": 1,
+        "x509certificate2": 1, "passwordauthentication": 1, "ldap_bind": 2, "signinwithemailandpassword": 1,
+        "createuserwithemailandpassword": 1, "username_pw_set": 1, "ftp.login": 1, "srv.login": 1, "smtp.login": 1,
     }.items()
 }  # fmt: skip
 TAKING_MARKS = tuple(TAKING)

@@ -67,7 +67,7 @@ ngrok authtoken, add-authtoken: @1
 lftp: -u,
 ncftp, ncftpput, ncftpget: -p
 smbclient, smbget, rpcclient, winexe, net ads join, smbcacls: -U%
-nxc smb, netexec, crackmapexec, evil-winrm, bloodhound-python, ldapdomaindump, hydra, medusa, smbmap: -p
+nxc smb, netexec, crackmapexec, evil-winrm, bloodhound-python, ldapdomaindump, hydra, medusa, smbmap: -p -H
 sshpass: -p -p*
 plink, pscp, psftp, putty, nodetool, kadmin, kadmin.local, addprinc: -pw
 curl: -u: -U: --user: --proxy-user: --cert: -E: --pass --proxy-pass --oauth2-bearer
@@ -113,6 +113,12 @@ isql: @3
 requirepass, masterauth, key-string, insecure-password: @1
 neighbor: password
 radius-server, tacacs-server: key
+rocommunity, rwcommunity, rocommunity6, rwcommunity6, bindpw, wpa-passphrase: @1
+stats auth: @1:
+createuser: sha md5 aes des
+mvn --encrypt-master-password, mvn --encrypt-password: @1
+conan remote login, conan user, airdecap-ng: -p
+impacket-secretsdump, impacket-psexec, impacket-wmiexec, secretsdump.py, psexec.py, wmiexec.py: -hashes
 winrs: -p:*
 htpasswd -b -c, htpasswd -bc, htpasswd -b, htpasswd -cb: @3
 samba-tool user create, samba-tool user add: @2
@@ -163,6 +169,7 @@ rootpw: --plaintext --iscrypted @1
 """
 LONGEST = 1200
 COMMAND = LazyRegex(r"(?:^|[$#>%;&|(`\"'+]|→|sudo)[ \t]{0,4}(?:sudo )?[\w./\-]{2,30}(?: [\w\-:./]{1,40}){0,5}$")
+PHRASE = LazyRegex(r"[A-Za-z]{2,20}(?: [A-Za-z0-9]{1,20}){1,6}")
 WORD_LISTS = (".txt", ".lst", ".dict")  # what is tried, one after the other
 MOST_WORDS = 60
 ENDS = "|;&)\n\r`"
@@ -318,7 +325,8 @@ class _CommandLine:
         word = self.text[value.start : value.end]
         if word[0] in "-$/~(<" or (word.isdigit() and len(word) < 6) or word.endswith(WORD_LISTS):
             return
-        if is_secret(word, Promise.PASSWORD, value.quoted, True):
+        phrase = value.quoted and PHRASE.compiled.fullmatch(word) is not None and not is_placeholder(word)
+        if phrase or is_secret(word, Promise.PASSWORD, value.quoted, True):
             yield Hit("password", value.start, value.end)
 
     def _after_sign(self, value: AssignedValue | None, sign: str) -> Iterator[Hit]:
@@ -330,6 +338,7 @@ class _CommandLine:
             and len(word) > 3
             and word[0] not in "$ "
             and "/" not in name
+            and "${" not in word
             and not (sign == "/" and ("@" in name or is_placeholder(word.partition("@")[0])))
             and not is_placeholder(word)
             and not word.isdigit()
@@ -348,6 +357,7 @@ class _CommandLine:
         path = "/" in word and not is_random(word)
         if path or word[0] in "-$<" or TIDY.compiled.fullmatch(word) or is_placeholder(word):
             return
-        plain = self.is_command and is_plain_password(word)
+        phrase = value.quoted and PHRASE.compiled.fullmatch(word) is not None
+        plain = self.is_command and (phrase or is_plain_password(word))
         if plain or is_made(word) or is_random(word) or (value.quoted and not word.isalpha() and " " not in word):
             yield Hit("password", value.start, value.end)
