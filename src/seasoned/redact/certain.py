@@ -163,5 +163,5 @@ def _spans(place: Certain, low: str, at: int) -> Iterator[tuple[int, int]]:
         found = place.pattern.compiled.search(low, max(0, at - place.back), at + 200)
         if found is not None and found.end() > at:
             yield found.span(1)
-    elif (match := place.pattern.compiled.match(low, at)) is not None:
-        yield match.span(1)
+    elif (here := place.pattern.compiled.match(low, at)) is not None:
+        yield here.span(1)
