@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import find_assignments
 from seasoned.redact.below import find_codes, find_printed
-from seasoned.redact.certain import find_certain
 from seasoned.redact.command import find_in_commands
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import find_drawn, is_placeholder, is_random
@@ -28,7 +27,7 @@ from seasoned.redact.program import find_in_programs
 from seasoned.redact.rules import RULES, Rule
 from seasoned.redact.scorer import find_scored
 from seasoned.redact.sentence import find_said
-from seasoned.redact.table import find_in_tables
+from seasoned.redact.table import find_certain, find_in_tables
 
 BASE64 = LazyRegex(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
 PERCENT = LazyRegex(r"%[0-9A-Fa-f]{2}[A-Za-z0-9%._~+!*()\-]*")

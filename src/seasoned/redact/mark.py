@@ -10,13 +10,12 @@ from collections.abc import Callable
 
 from seasoned.redact.assignment import SESSION_MARKS
 from seasoned.redact.below import CODE_MARKS, OWNED_MARKS, PRINTS
-from seasoned.redact.certain import CERTAIN_MARKS
 from seasoned.redact.command import LISTED_MARKS, SHORT_OPTIONS
 from seasoned.redact.name import FOREIGN, NOUNS
 from seasoned.redact.pair import PAIR_MARKS
 from seasoned.redact.place import CALL_MARKS, TAKING_MARKS
 from seasoned.redact.program import programs
-from seasoned.redact.table import HOLDER_MARKS
+from seasoned.redact.table import CERTAIN_MARKS, HOLDER_MARKS
 
 # Lower-case.
 # Words of names stand in every other text, the other marks in few.
