@@ -132,6 +132,22 @@ def test_an_edit_of_an_unread_file_is_answered_by_reading_it() -> None:
     assert hint_text(hint, "b.py").startswith("Read `b.py` first, then repeat the edit")
 
 
+def test_reading_the_file_answers_only_errors_about_its_text() -> None:
+    edit = {"file_path": "/home/mira/shop/a.py", "old_string": "x", "new_string": "x"}
+    right = {**edit, "new_string": "y"}
+    read = made("Read", {"file_path": "/home/mira/shop/a.py"})
+    same = "No changes to make: old_string and new_string are exactly the same."
+    assert (
+        known(session(0, made("Edit", edit, same), read, made("Edit", right))).after(
+            kind_of_failure("Edit", None, same)
+        )
+        is None
+    )
+    missed = "String to replace not in the file."
+    found = known(session(0, made("Edit", right, missed), read, made("Edit", right)))
+    assert found.after(kind_of_failure("Edit", None, missed)) is not None
+
+
 def test_a_missing_file_is_answered_only_if_its_name_is_known_once() -> None:
     wrong, right = {"file_path": "/home/mira/shop/src/cart.py"}, {"file_path": "/home/mira/shop/shop/cart.py"}
     one = session(0, made("Read", wrong, NOT_FOUND), made("Glob", {"pattern": "**/cart.py"}), made("Read", right))

@@ -184,7 +184,12 @@ def test_calls_that_worked_come_in_different_manners_the_most_common_first(histo
 
 
 def test_of_a_shell_only_commands_are_given_that_another_session_could_run(history: History) -> None:
-    looks = (bash("git status --short"), bash("sed -n '1,9p' /tmp/till.md"), bash("ls && git log --oneline -5"))
+    looks = (
+        bash("git status --short"),
+        bash("sed -n '1,9p' /tmp/till.md"),
+        bash("ls && git log --oneline -5"),
+        bash("plan --help"),
+    )
     once = (bash("gh run watch 27750045134"), bash("npm test -- tests/till.test.ts"), bash("plan show 4fec7ea0-3335"))
     history.add(bash("make lint"), *looks, *once)
     (one,) = recall(history.read(), tool="Bash", now=NOW).worked

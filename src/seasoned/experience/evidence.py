@@ -20,6 +20,7 @@ from seasoned.experience.kind import (
     blamed_command,
     explains_itself,
     inside,
+    is_about_text,
     is_working,
     kind_of_failure,
     placed_form,
@@ -312,6 +313,8 @@ def _prepared(calls: Sequence[JudgedCall], repair: Repair) -> tuple[Way, str]:
 def _edit_way(failed: JudgedCall, later: JudgedCall, repair: Repair) -> tuple[Way, str]:
     if not argument(failed.arguments, "all") and argument(later.arguments, "all"):
         return REPLACE_ALL, ""
+    if not is_about_text(failed.result or failed.reason):
+        return Way("other"), ""
     if any(step.kind == "same file" for step in repair.steps):
         return Way("read"), ""
     return (Way("again"), "") if failed.arguments == later.arguments else (Way("exact"), "")

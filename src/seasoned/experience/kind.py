@@ -34,6 +34,13 @@ _EDIT_ERRORS = {
         r"\b(?:not found|not in|does not match|did not appear|is not in)|could ?n[o']t find|did not find|no replacement"
     ),
 }
+# Whatever the agent, such an error says that the text of the edit is not that of the file.
+_TEXT_DIFFERS = LazyRegex(r"(?i)\b(?:read|found|find|match\w*|modified|occur\w*|unique|appear\w*)\b|\bnot in\b")
+
+
+def is_about_text(error: str) -> bool:
+    """Whether an edit failed because of what the file holds, so that reading it helps."""
+    return _TEXT_DIFFERS.compiled.search(error[:600]) is not None
 
 
 def is_working(one: WrittenCommand) -> bool:

@@ -68,7 +68,7 @@ FILTER_PROGRAMS = names("grep egrep fgrep rg awk sed cut sort uniq wc jq")
 _SCRIPT_OPERANDS = names("sed awk head tail cut wc tr")
 _SELECTION_OPTIONS = names("-run -k -t -m --grep --filter --testNamePattern --tests -p")
 # Options that show what a call would do, or how it is made: it has not done its work then.
-_PREVIEWS = names("--help -h --version --dry-run --dryrun --what-if")
+PREVIEWS = names("--help -h --version --dry-run --dryrun --what-if")
 # File names found in every project: the same name in another folder is another file.
 _COMMON_FILE_NAMES = names(
     "README.md __init__.py __main__.py index.ts index.js index.tsx index.html main.go main.py mod.rs lib.rs main.rs"
@@ -414,7 +414,7 @@ def _argument_matches(name: str, one: dict[str, Any], other: dict[str, Any]) -> 
 
 def _retries_program(failed: CallTarget, run: ProgramRun, later: CallTarget, other: ProgramRun) -> bool:
     """Whether a program of a later command repeats one of the failed command."""
-    if not other.decides or _PREVIEWS.intersection(other.options).difference(run.options):
+    if not other.decides or PREVIEWS.intersection(other.options).difference(run.options):
         return False
     if _adds_named_option(failed, run, other) or _changes_value(failed, run, other):
         return True

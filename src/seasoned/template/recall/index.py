@@ -14,7 +14,7 @@ import msgspec
 
 from seasoned.command.risk import only_looks
 from seasoned.command.written import WrittenCommand, written
-from seasoned.insight.mistake.call_target import SETUP_PROGRAMS
+from seasoned.insight.mistake.call_target import PREVIEWS, SETUP_PROGRAMS
 from seasoned.insight.mistake.failure import program_of
 from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.mistake.signature import signature
@@ -159,12 +159,14 @@ def _is_of_use(command: str | None) -> bool:
     if command is None:
         return True
     parts = [one for one in written(command) if one.join != "|"]
-    acting = [one for one in parts if one.program not in SETUP_PROGRAMS and not only_looks(one.program, _sub(one))]
-    return bool(acting) and all(without_one_offs(one.text) == one.text for one in parts)
+    return any(map(_acts, parts)) and all(without_one_offs(one.text) == one.text for one in parts)
 
 
-def _sub(one: WrittenCommand) -> str:
-    return one.form.split()[-1] if one.form else ""
+def _acts(one: WrittenCommand) -> bool:
+    """Whether a command does something, rather than prepare, look around or show how it is called."""
+    if not one.form or one.program in SETUP_PROGRAMS or not PREVIEWS.isdisjoint(one.words):
+        return False
+    return not only_looks(one.program, one.form.split()[-1])
 
 
 def _failures(track: Track, repaired_by: dict[int, Repair]) -> Iterator[FailureRow]:
