@@ -52,6 +52,7 @@ _PIPED = Finding("", "runs what it is piped", "| sh", asks_locally=False)
 _UNSEEN_SQL = Finding("migrate_database", "runs SQL that was not read", "unseen SQL")
 _CHANGING_SQL = Finding("", "changes data in a database", "SQL", asks_locally=False)
 _MADE_UP = Finding("", "runs a program whose name it makes up", "made-up program", asks_locally=False)
+_RARE_GIT = Finding("", "uses git in a way that is not everyday work", "git rarely", asks_locally=False)
 _FORKS = Finding("", "starts processes without end", "fork bomb")
 # Longer arguments are matched by their beginning and end.
 _MOST_ARGUMENTS = 4000
@@ -106,6 +107,9 @@ _RUNS_STDIN = LazyRegex(
     r"(?s)\b(?:exec|eval|compile|system|popen|Popen|run|call|execSync|spawn\w*|Function)\b.*"
     r"(?:\bstdin\b|\bSTDIN\b|\binput\(|readFileSync\(0|<>|\$_\b|\bgets\b)"
 )
+# What a shell makes another name of: `{rm,-r,x}`, `/b?n/r[m]`, `${X:-rm}`.
+_EXPANDED = LazyRegex(r"\{[\w./-]+,|\$\{\w+:?[-=]|(?:~|\.{1,2})?/[\w./-]*(?:[*?]|\[[\w-]+\])[\w./*?\[\]-]*\Z")
+_WORD = LazyRegex(r"[a-z][\w-]*\Z")
 # How a substitution begins in a word: as the parser leaves it, and within double quotes.
 _SUBSTITUTED = ("$()", "$(", "`", "<(")
 _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
@@ -175,6 +179,7 @@ def _layer_findings(layer: Layer, place: WorkingFolder, question: Question) -> I
             each.program in _PRINTING for one in layer.substitutions for each in parse(one)
         ):
             yield _MADE_UP
+        yield from _named_oddly(step)
         # `sudo` and similar have rows too: running anything as root may need a person.
         for wrapper in step.behind:
             yield from _row_findings(Step(step.join, wrapper, (step.program, *step.words)), question)
@@ -202,6 +207,16 @@ def _layer_findings(layer: Layer, place: WorkingFolder, question: Question) -> I
             if _EMPTIES.compiled.search(layer.text[: found.start() + 1]):
                 yield from path.emptied(found["target"], place)
             yield from guard.changed(found["target"], place)
+
+
+def _named_oddly(step: Step) -> Iterator[Finding]:
+    """A program that a pattern, a list in braces or a default names, or a subcommand of git that few know."""
+    folder = step.prefix[-1] if step.prefix and step.prefix[-1].endswith("/") else ""
+    if _EXPANDED.compiled.match(folder + step.program):
+        yield _MADE_UP
+    is_known = step.sub in group("git_daily") or step.sub in group("git_looks")
+    if step.program == "git" and _WORD.compiled.match(step.sub) and not is_known:
+        yield _RARE_GIT
 
 
 def _input_findings(

@@ -51,6 +51,24 @@ _PROTECTS = LazyRegex(
     r"(?:^|_)(?:mfa|2fa|totp|verif\w*|ssl|tls|auth\w*|encrypt\w*|protect\w*|reviews?|sandbox\w*|signatures?|approvals?)"
     r"(?:_|$)"
 )
+# What protects people or data, and how it is switched off: `{"flag": "audit_log", "value": "off"}`.
+_GUARDS = LazyRegex(
+    r"(?:^|_)(?:audit\w*|alarms?|guard\w*|firewalls?|backups?|retention\w*|secur\w*|mfa|2fa|protect\w*|sandbox\w*|antivirus"
+    r"|encrypt\w*|verif\w*|logging|safety)(?:_|$)"
+)
+_OFF = names("off disabled disable disarmed disarm inactive paused")
+# Who is given something, if it is everyone.
+_EVERYONE = LazyRegex(r"(?i)(?:public(?:[-_]\w+)*|anyone\S*|everyone|everybody|all_?users|world|0\.0\.0\.0/0|::/0)\Z")
+_SHARING_KEYS = names(
+    "acl visibility audience access sharing share_with permission scope type role cidr source_range members"
+)
+# A branch of someone else's copy: `someone:patch`.
+_BRANCH_KEYS = names("head head_ref source_branch")
+# A text that is told to someone, in any language: more than a name.
+_SPOKEN = LazyRegex(r"\S\s+\S+\s+\S|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{8}")
+_ID_CHARS = 60
+_TYPES_TEXT = names("type fill enter login")
+_SECRET_FIELD = LazyRegex(r"(?i)\b(?:password|passphrase|passcode|secret|one-time code|api key|token)\b")
 _TARGET_KEYS = names("env environment stage target cluster deployment tier")
 _LIVE = LazyRegex(r"(?i)(?:--?[\w-]+=)?(?:prod|production|live)\Z")
 
@@ -139,6 +157,10 @@ def example_findings(tool: str, arguments: Mapping[str, Any]) -> Iterator[Findin
             yield _not_example("refunds money for nothing that it names")
     if tool_of(tool).form == "file_write":
         return
+    if tool_of(tool).form == "agent" and any(_SPOKEN.compiled.search(text) for text in all_texts(arguments)):
+        yield _not_example("tells another agent what to do")
+    if not looks:
+        yield from _changed_values(words, arguments)
     if str(arguments.get("method", "")).lower() in ("post", "put", "patch", "delete"):
         yield _not_example("changes something by HTTP")
     keys = {snake(name) for name in arguments}
@@ -153,6 +175,26 @@ def example_findings(tool: str, arguments: Mapping[str, Any]) -> Iterator[Findin
             yield _not_example("turns a check off")
         if key in _TARGET_KEYS and not looks and any(_LIVE.compiled.match(text) for text in all_texts(value)):
             yield _not_example("changes what is live")
+
+
+def _changed_values(words: tuple[str, ...], arguments: Mapping[str, Any]) -> Iterator[Finding]:
+    """What the values of a call say that it does, whatever its tool is called."""
+    given = {snake(name): value for name, value in arguments.items()}
+    texts = {snake(text) for text in all_texts(arguments) if len(text) < _ID_CHARS}
+    if not _OFF.isdisjoint(texts) and any(map(_GUARDS.compiled.search, ("_".join(words), *given, *texts))):
+        yield _not_example("turns off what protects others")
+    for name, value in given.items():
+        listed = list(all_texts(value))
+        if isinstance(value, bool | int) and not value and _GUARDS.compiled.search(name):
+            yield _not_example("turns off what protects others")
+        if name in _SHARING_KEYS and any(_EVERYONE.compiled.match(text) for text in listed):
+            yield _not_example("shows something to everyone")
+        if name.startswith("skip_") and (listed or value is True):
+            yield _not_example("leaves a step out")
+        if name in _BRANCH_KEYS and any(":" in text for text in listed):
+            yield _not_example("takes code from someone else's copy")
+    if not _TYPES_TEXT.isdisjoint(words) and any(map(_SECRET_FIELD.compiled.search, all_texts(arguments))):
+        yield _not_example("types a secret")
 
 
 def answers_for_person(name: str) -> bool:

@@ -27,7 +27,7 @@ from seasoned.store import Store
 from seasoned.store.project import project_key
 from seasoned.store.search import find_session
 from seasoned.template.admission.admit import LEFT_OUT, admitted, is_harmless
-from seasoned.template.admission.call import is_named_plainly
+from seasoned.template.admission.sentence import is_named_plainly
 from seasoned.template.block import clean_line
 from seasoned.template.example import Example
 from seasoned.template.library.project import library_for

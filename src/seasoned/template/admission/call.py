@@ -20,11 +20,23 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 from seasoned.template.admission.admit import Admission, hidden_character
 from seasoned.template.admission.injection import holds_injection, is_injection
+from seasoned.template.admission.sentence import grants, is_named_plainly, tells_in_command, words_in
 
 # Marks of a value that was redacted or shortened for the store: such a call would not work.
 _INCOMPLETE = ("[redacted:", " characters]")
 # A word that mixes alphabets imitates another word. Greek is left out: it is common in names of quantities.
 _MIXED = LazyRegex(r"[A-Za-z][\u0400-\u052f\u13a0-\u13ff]|[\u0400-\u052f\u13a0-\u13ff][A-Za-z]")
+# Letters that stand for others: those of mathematics, in circles, small or wide ones, dots for the blind, flags, parts
+# of Korean syllables, letters struck through. Three of them write something.
+_DECORATED = LazyRegex(
+    r"(?:[\u0335-\u0338\u1100-\u11ff\u1d00-\u1d7f\u0299\u029c\u029f\u0262\u026a\u0274\u0280\u2460-\u24ff\u2801-\u28ff"
+    r"\uff21-\uff3a\uff41-\uff5a\uff65-\uff9f\U0001d400-\U0001d7ff\U0001f110-\U0001f1ff][\w\s]?){3}"
+)
+# Letters by their numbers, with a sign behind each, or as long and short.
+_SPELLED = LazyRegex(
+    r"(?i)(?:&#x?[0-9a-f]{2,6};\s?){3}|(?:\\u00[4-7][0-9a-f]|\\x[4-7][0-9a-f]){4}|(?<![\w.*|-])(?:[a-z][.*|-]){4,}[a-z](?![\w.*|-])"
+    r"|(?<!\S)(?:[.-]{1,5}(?:\s+|\s*/\s*)){6}"
+)
 
 
 # Variables that choose where packages, commands and traffic come from, or load code into every program.
@@ -32,7 +44,10 @@ _VARIABLES = (
     r"(?:(?:[a-z]+_)?proxy|(?:\w*_)?(?:PROXY|INDEX_URL|REGISTRY\w*|MIRROR\w*|CA_BUNDLE|ENDPOINT(?:_URL)?|BASE_URL|API_BASE)"
     r"|GOPROXY|GONOSUMDB|GOSUMDB|GOFLAGS|(?:GIT|SSH|XDG|SEASONED|PIP|UV|CARGO|npm_config|NPM_CONFIG|CORECLR|COR)_\w+"
     r"|(?:LD|DYLD)_(?!LIBRARY_PATH=[\"']?(?![/~$]|\.\.))\w+|\w+_(?:HOOKS?|PRELOAD|INIT_SCRIPT|PLUGINS?)|LUA_INIT|OPENSSL_CONF|ZDOTDIR"
-    r"|NODE_OPTIONS(?!=[\"']?--max-old-space-size=\d+[\"']?(?:\s|$))|NODE_EXTRA_CA_CERTS|PYTHONSTARTUP|PYTHONHOME|PERL5OPT"
+    r"|NODE_OPTIONS(?!=[\"']?--max-old-space-size=\d+[\"']?(?:\s|$))|NODE_EXTRA_CA_CERTS|PERL5OPT"
+    # Python reads many variables that name code; these do not.
+    r"|PYTHON(?!PATH|UNBUFFERED|DONTWRITEBYTECODE|IOENCODING|UTF8|HASHSEED|WARNINGS=[\"']?[a-z:,A-Z]+(?:\s|[\"'])|FAULTHANDLER"
+    r"|DEVMODE|ASYNCIODEBUG|TRACEMALLOC|MALLOC|NOUSERSITE|SAFEPATH|PROFILEIMPORTTIME|LEGACY\w+|OPTIMIZE|VERBOSE|\w*_)\w+"
     r"|RUBYOPT|\w*JAVA_(?:TOOL_)?OPTIONS|BASH_ENV|ENV|PROMPT_COMMAND|PATH|PS4|IFS|SHELL|EDITOR|VISUAL|PAGER"
     r"|BROWSER(?!=[\"']?[a-z]+\b(?![./]))|SSL_CERT_\w+|CURL_HOME|HOME|CLAUDE_CONFIG_DIR|CODEX_HOME|HERMES_HOME"
     r"|RUSTC_WRAPPER|MAVEN_OPTS|GRADLE_OPTS"
@@ -41,6 +56,7 @@ _VARIABLES = (
 # Variables that switch a check off.
 _UNCHECKED = (
     r"(?:NODE_TLS_\w+|PYTHONHTTPSVERIFY|\w*(?:SSL|TLS)\w*VERIFY\w*|\w*NO_VERIFY\w*|HUSKY|LEFTHOOK\w*|PRE_COMMIT_\w+|SKIP"
+    r"|\w*(?:PERMISSION|APPROVAL|SANDBOX|CONFIRMATION|YOLO)\w*"
     r"|\w*(?:SKIP|DISABLE|BYPASS|IGNORE)_(?:\w+_)?(?:TESTS?|CHECKS?|HOOKS?|VERIFY|VALIDATION|LINT|SSL|TLS|AUTH)\w*)"
 )
 # Folders of this machine that no checkout holds: anyone may have put a file there before the next session runs it.
@@ -58,6 +74,16 @@ _KEEPING = (
     r"(?:out|tmp|temp|cache|log|report|result|dest|target|dir|prefix|cov|trace|dump|save|store|state|scratch|work|data|db"
     r"|sock|pid|home|root|body|message|input|archive|backup|profile|screenshot|video|artifact|junit|html|csv|json|xml"
     r"|repo|file|path|source|from)"
+)
+# Variables that keep something; `GRADLE_USER_HOME` and `CLASS_PATH` are where a program takes its code from.
+_KEEPING_VARIABLE = (
+    r"(?:out|tmp|temp|cache|log|report|result|dest|target|dir|cov|trace|dump|save|store|state|scratch|work|data|db|sock|pid"
+    r"|body|message|input|archive|backup|screenshot|video|artifact|junit|html|csv|json|xml|file)"
+)
+# Files that hold code or a package. An option that names one elsewhere loads it, whatever the option is called.
+_CODE_FILE = (
+    r"\.(?:jar|so|dylib|dll|jsa?|[cm]js|ts|py[cz]?|rb|pl|pm|php|lua|sh|ps1|cmake|mk|gradle|kts|whl|gem|deb|rpm|vsix|tgz|crx|nse"
+    r"|wasm|ini|cfg|cnf|rc|specs)\b"
 )
 _SCRATCH = r"[\"']?(?:/tmp|/var/tmp|/private/tmp|/dev/shm|\$\{?TMPDIR\}?|%(?:TEMP|TMP)%|(?:~|\$\{?HOME\}?)(?=/\.))[/\\]"
 _RUNS = r"(?:source|exec|(?:ba|da|z|k|fi)?sh|python[\d.]*|node|bun|deno\s+run|ruby|perl|php|lua|Rscript|pwsh|tclsh)"
@@ -175,6 +201,22 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             ),
         ),
         (
+            # Code of languages that nothing here reads.
+            "it starts a program from code",
+            (
+                r"\b(?:System\.(?:cmd|shell)|:?os[.:](?:cmd|execute)|io\.popen|e?syscmd|shell-command|call-process|xp_cmdshell"
+                r"|load_extension|sys\.process)\b|[\"']\s*\.(?:execute\(|!)|\\write18|-shell-escape\b"
+            ),
+        ),
+        (
+            # What is called like a check then does something else.
+            "it replaces a program",
+            (
+                r"\b(?:cp|mv|ln|install)\s[^;&|\n]*(?:\s[\"']?(?:/usr)?/bin/(?:true|false|echo)\s|\s[\"']?[^\s;&|]*"
+                r"(?:node_modules/\.bin|venv/(?:bin|Scripts)|vendor/bin)/[\w.-]*[\"']?\s*(?:$|[;&|]))"
+            ),
+        ),
+        (
             "it writes outside the project",
             (
                 r"(?:^|[\s\d&;|])>{1,2}\s*[\"']?(?:/(?!dev/(?:null|stdout|stderr|tty)\b|tmp/|private/tmp/)|~|\$HOME)"
@@ -195,6 +237,15 @@ _RUN_ELSEWHERE = (
         ),
     ),
     (
+        "it installs a package from outside the project",
+        LazyRegex(
+            rf"(?m)(?:^|[\s;&|(])(?:{_PACKAGES}|dpkg|rpm|dnf|yum|apk|pacman|snap|flatpak|pipx|mix|luarocks|cpanm|code|cursor|apt-get|pod)"
+            r"\s[^;&|\n]*?(?<![\w-])(?:install|i|add|link|use|-[iUe]|--install\S*|localinstall)\s(?:[^;&|\n]*\s)?"
+            r"(?<!--target )(?<!--prefix )(?<!--root )(?<!--dir )(?<!--cache-dir )(?<!-t )(?<!-d )(?<!-C )"
+            rf"(?:file:)?(?:{_SCRATCH}|(?:~|\$HOME)/Downloads/)"
+        ),
+    ),
+    (
         "it loads code or settings from outside the project",
         LazyRegex(
             rf"(?im)(?:^|[\s\"'(])(?:--?[\w.:-]*{_LOADING}[\w.:-]*(?:=|\s+)|\w*{_LOADING}\w*=){_ELSEWHERE}"
@@ -202,8 +253,11 @@ _RUN_ELSEWHERE = (
             r"|psql|docker(?:-compose|\s+compose|\s+build)?|podman|vim?|emacs|man|gdb|redis-cli|cmake|ninja)\b[^;&|\n]*\s"
             rf"-(?:[Irspcftux]|gs|im|[lPC](?=\s*{_SCRATCH}))\s*{_ELSEWHERE}|(?:^|[\s\"'=])-(?:javaagent|agentpath|agentlib):"
             rf"|(?:^|[\s\"'(])--?(?![\w.:/-]*{_KEEPING})[a-z][\w.:/-]{{2,}}[=:]{_SCRATCH}"
+            # `--override_repository=rules=/tmp/x` puts something in the place of what it names.
+            rf"|\s--?[\w.-]*(?:override|replace|subst|overlay|patch|include)[\w.-]*[=\s][\w.@/-]*=?{_SCRATCH}"
+            rf"|\s--?(?!o|[\w.-]*(?:out|report|log|dest))(?:[a-zA-Z][\w.:-]*=|-[\w-]+\s+){_SCRATCH}[^\s;&|\"']*{_CODE_FILE}"
             rf"|\s--(?![\w-]*{_KEEPING})[a-z][\w-]+(?<!--files)\s+{_SCRATCH}"
-            rf"|(?-i:(?:^|[;&|(]\s*)(?!\w*(?i:{_KEEPING}))[A-Z_]{{3,}}={_SCRATCH}[^\s;&|]*[\"']?[ \t]+[\w./])"
+            rf"|(?-i:(?:^|[;&|(]\s*)(?!\w*(?i:{_KEEPING_VARIABLE}))[A-Z_]{{3,}}={_SCRATCH}[^\s;&|]*[\"']?[ \t]+[\w./])"
             rf"|[A-Z_]*(?:GEM|MAKE)FILES?={_SCRATCH}|\s-d\s+auto_\w+=|\blinker={_SCRATCH}|-Xbootclasspath|\s-O{_SCRATCH}"
         ),
     ),
@@ -213,11 +267,18 @@ _BUILT = LazyRegex(r"\b(?:go\s+(?:build|test)|gcc|g\+\+|cc|clang(?:\+\+)?|rustc|
 # Settings of shells, ssh and agents. Reading such a file is fine; a shell command that names one may change it.
 _SETTINGS = LazyRegex(
     r"\.(?:bashrc|zshrc|profile|bash_profile|zprofile|npmrc|yarnrc\S*|pypirc|netrc|gitconfig|curlrc|wgetrc)\b"
-    r"|\.ssh/|\.gnupg/|\.aws/|\.kube/|\.docker/|\.config/|/etc/|\.claude/|\.codex/|\.gemini/|\.hermes/|\.seasoned"
+    r"|(?<![\w.])\.(?:ssh|gnupg|aws|kube|docker)(?=[/\s\"':]|$)|\.config/|/etc/|\.claude/|\.codex/|\.gemini/|\.hermes/|\.seasoned"
     r"|pip\.conf\b|\.pth\b|sitecustomize|authorized_keys|known_hosts"
     r"|\b(?:AGENTS|CLAUDE|GEMINI|SKILL|MEMORY)\.md\b|\.cursor|\.windsurf|copilot-instructions|\.mcp\.json|\.vscode/"
     r"|\.(?:zshenv|zlogin|vimrc|inputrc|tmux\.conf)\b|(?:>\s*|\b(?:tee|cp|mv|rsync|install|ln|tar|unzip)\b[^;&|\n]*\s)[\"']?"
     r"[^\s;&|]*\.(?:aider|clinerules|roo|continue|goose|junie|kiro|opencode|qwen|amazonq|trae)\b"
+)
+
+# Files that decide what runs for everyone, and who must agree.
+_CONTROLS = LazyRegex(
+    r"(?m)(?:\A|^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ ))(?:\S*/)?"
+    r"(?:\.github/(?!ISSUE_TEMPLATE|PULL_REQUEST_TEMPLATE)|\.circleci/|\.buildkite/|\.gitlab-ci|azure-pipelines|bitbucket-pipelines|Jenkinsfile|CODEOWNERS|\.pre-commit-config|lefthook\.)\S*$"
+    r"|\"(?:pre|post)?(?:install|prepare|pack|publish)\"\s*:"
 )
 
 
@@ -279,23 +340,20 @@ def _unfit(tool: str, arguments: Mapping[str, Any]) -> str | None:
         return "a part of it was redacted or cut"
     if any(_MIXED.compiled.search(text) for text in texts if not text.isascii()):
         return "it mixes letters of alphabets that look alike"
-    if not is_named_plainly(tool, is_tool=True) or is_injection(_words(tool)):
+    if any(_SPELLED.compiled.search(text) or _DECORATED.compiled.search(text) for text in texts):
+        return "it spells something with other signs than letters"
+    if not is_named_plainly(tool, is_tool=True) or is_injection(words_in(tool)) or grants(tool):
         return "the name of its tool is not plain"
     names = list(_names(arguments))
-    if not all(map(is_named_plainly, names)):
+    if not all(map(is_named_plainly, names)) or any(map(grants, names)):
         return "the name of an argument is not plain"
     command = command_of(ToolCall("", tool, dict(arguments)))
     if command is not None and tells_in_command(command):
         return "it contains a sentence besides what it runs"
-    if holds_injection(dict(arguments)) or is_injection(" ".join(map(_words, names))):
+    if holds_injection(dict(arguments)) or is_injection(" ".join(map(words_in, names))):
         return "it gives orders to its reader"
     found = why_not_example(tool, arguments)
     return None if found is None else f"it {found.why}"
-
-
-def _words(name: str) -> str:
-    """The words of a name such as `ignore_previous_instructions` or `ignorePreviousInstructions`."""
-    return re.sub(r"[_.:/$-]+|(?<=[a-z])(?=[A-Z])", " ", name)
 
 
 def _names(value: Any) -> Iterator[str]:
@@ -323,13 +381,16 @@ def texts_in(value: Any) -> Iterator[str]:
 def _redirects(tool: str, arguments: Mapping[str, Any]) -> str | None:
     form = tool_of(tool).form
     only_reads = form in ("file_read", "search")
-    rules = _REDIRECTS if only_reads or form == "file_write" else (*_REDIRECTS, *_RUN_ELSEWHERE)
     for text in map(_without_built, texts_in(arguments)):
-        for why, pattern in rules:
+        # The path of a file that is written runs nothing; what is written into it may.
+        runs = not only_reads and (form != "file_write" or any(sign in text for sign in " \n"))
+        for why, pattern in (*_REDIRECTS, *_RUN_ELSEWHERE) if runs else _REDIRECTS:
             if pattern.compiled.search(text):
                 return why
         if not only_reads and _SETTINGS.compiled.search(text):
             return "it names settings of a shell, of ssh or of an agent"
+        if form == "file_write" and _CONTROLS.compiled.search(text):
+            return "it changes what is built or who reviews"
     return None
 
 
@@ -412,7 +473,7 @@ def _is_own(place: str, own: str) -> bool:
 def admit_path(path: str) -> bool:
     """Whether the path of a file may be shown: anyone can put a sentence into the name of a file."""
     is_plain = path.isprintable() and not any(mark in path for mark in _INCOMPLETE)
-    return is_plain and not is_injection(path) and not is_injection(_words(path))
+    return is_plain and not is_injection(path) and not is_injection(words_in(path))
 
 
 @lru_cache(maxsize=4096)
@@ -420,112 +481,3 @@ def admit_written(tool: str, text: str, project: str = "") -> bool:
     """Whether a stored call may be shown: the command of a shell, or the JSON of its arguments."""
     given: dict[str, Any] = {"command": text} if tool == "shell" else msgspec.json.decode(text)
     return bool(admit_call("Bash" if tool == "shell" else tool, given, project=project))
-
-
-# Sentences where a call needs none: beside what a command runs, and in names. No list of phrases knows every language,
-# so only the build of a text counts: words in a row without the signs of code. Commands are seldom written like that;
-# what a page wants a model to read always is. This many words in a row are a sentence, or this many characters in
-# scripts without spaces.
-_SENTENCE_WORDS = 4
-_SENTENCE_CHARS = 8
-# Names of branches and folders are made of words, too, but seldom of so many; those of functions may be longer.
-_JOINED_WORDS = 5
-_IDENTIFIER_WORDS = 6
-# How long a name may be, and from how many words on one that is not short is a sentence.
-_NAME_CHARS = {True: 64, False: 32}  # of a tool, which may begin with the name of its server, and of an argument
-_NAME_WORDS = {True: 6, False: 5}
-_SHORT_NAME_CHARS = {True: 32, False: 24}
-_NAME = LazyRegex(r"[A-Za-z0-9_.:/$@-]{1,120}\Z")
-# "And" and "without" between words, in languages in which tools are seldom named but sentences are written.
-_JOINING = LazyRegex(
-    r"(?i)[a-z]{4,}_(?:und|och|ja|oraz|ohne|utan|ilman|uten|uden|zonder|sans|sin|sem|senza|bez|fara|tanpa|bila|olmadan)"
-    r"_[a-z]{4,}"
-)
-_NAME_PARTS = LazyRegex(r"[_.:/$@-]+|(?<=[a-z0-9])(?=[A-Z])")
-_TOKEN = LazyRegex(
-    r"\"((?:\\.|[^\"\\])*)\"|'([^']*)'|(?<![^\s;&|()])#([^\n]*)|([^\s\"'#;&|()]+|#)|[;&|()\n]+",
-)
-_SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_CHARS = LazyRegex(rf"[{_SPACELESS}]")
-# Letters with their marks; a comma, a full stop or an apostrophe does not end a row of words.
-_ROW = LazyRegex(rf"[^\W\d_{_SPACELESS}][^\s\d_=(){{}}\[\]<>/\\|&;$*+@#%~`\"{_SPACELESS}]*(?=\s|\Z)")
-_OPERATORS = frozenset(("and", "or", "not"))
-_SQL = LazyRegex(r"(?i)\s*(?:select|insert|update|delete|with|create|alter|explain|show|pragma|describe|merge)\b")
-_SCRIPT_OPTION = LazyRegex(r"-[a-z]*[ce]\Z|--(?:command|eval|execute)\Z")
-# What stands behind these is written for people, so joined words are words there.
-_MESSAGE_OPTION = LazyRegex(r"-[a-z]*m\Z|--(?:message|title|body|notes?|description|comment|reason|subject)\Z")
-_PRINTS = frozenset(("echo", "printf", ":"))
-# A here-document that is only printed; one that is written to a file or read by a program holds what it is for.
-_PRINTED_BODY = LazyRegex(r"(?s)\bcat[ \t]*<<-?[ \t]*['\"]?(\w+)['\"]?[ \t]*\n(.*?)\n[ \t]*\1\b")
-_JOINED = LazyRegex(r"[^\W\d_]+(?:[-_][^\W\d_]+)*\Z")
-
-
-def is_named_plainly(name: str, *, is_tool: bool = False) -> bool:
-    """Whether the name of a tool or an argument is a plain name, and not a sentence with its words joined."""
-    if not _NAME.compiled.match(name) or len(name) > _NAME_CHARS[is_tool]:
-        return False
-    own = name.rpartition("__")[2] if is_tool else name
-    if _JOINING.compiled.search(own):
-        return False
-    words = sum(map(bool, _NAME_PARTS.compiled.split(own)))
-    # `find_user_id_by_name_zip` has as many words as a sentence, but short ones.
-    return words < _NAME_WORDS[is_tool] or len(own) <= _SHORT_NAME_CHARS[is_tool]
-
-
-@lru_cache(maxsize=4096)
-def tells_in_command(command: str) -> bool:
-    """Whether a command contains a sentence: in a comment, a quoted text, a variable, its output, or a name."""
-    printed = [body[2] for body in _PRINTED_BODY.compiled.finditer(command)] if "<<" in command else []
-    return any(map(_is_sentence, (*printed, *_texts(command))))
-
-
-def _texts(command: str, depth: int = 3) -> Iterator[str]:
-    """The comments, quoted texts, names and printed texts of a command, including those of scripts in it."""
-    before, printed = "", False
-    for found in _TOKEN.compiled.finditer(command):
-        double, single, comment, bare = found.groups()
-        quoted = double if double is not None else single
-        if comment is not None:
-            yield comment
-        elif quoted is not None:
-            if _SCRIPT_OPTION.compiled.search(before) and depth:
-                yield from _texts(quoted, depth - 1)
-            elif not _SQL.compiled.match(quoted):
-                yield _parted(quoted, is_message=_MESSAGE_OPTION.compiled.match(before) is not None)
-        elif bare is None:
-            printed = False
-        elif printed:
-            yield _printed(command, found.start())
-            printed = False
-        else:
-            yield _parted(bare, is_message=_MESSAGE_OPTION.compiled.match(before) is not None)
-            printed = bare in _PRINTS
-        before = bare or ""
-
-
-def _parted(word: str, *, is_message: bool) -> str:
-    """A name made of many words, split into them: a branch can be named like a sentence."""
-    least = 2 if is_message else _IDENTIFIER_WORDS if "_" in word else _JOINED_WORDS
-    parts = word.replace("_", "-").split("-") if _JOINED.compiled.match(word) else ()
-    return " ".join(parts) if len(parts) >= least else word
-
-
-def _printed(command: str, start: int) -> str:
-    """What is printed without quotes, up to the next command."""
-    end = next((at for at in range(start, len(command)) if command[at] in ";&|>\n"), len(command))
-    return command[start:end]
-
-
-def _is_sentence(text: str) -> bool:
-    if len(_CHARS.compiled.findall(text)) >= _SENTENCE_CHARS:
-        return True
-    row, ends = 0, -1
-    for word in _ROW.compiled.finditer(text):
-        if word[0].strip(",.:!?").lower() in _OPERATORS:
-            row, ends = 0, -1
-            continue
-        is_next = ends >= 0 and not text[ends : word.start()].strip()
-        row, ends = (row + 1 if is_next else 1), word.end()
-        if row >= _SENTENCE_WORDS:
-            return True
-    return False

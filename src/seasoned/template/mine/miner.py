@@ -21,7 +21,7 @@ from seasoned.insight.track import Track
 from seasoned.insight.track import tracks as load_tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
-from seasoned.template.admission.call import is_named_plainly
+from seasoned.template.admission.sentence import is_named_plainly
 from seasoned.template.example import (
     INTENT_CHARS,
     Example,
