@@ -235,12 +235,22 @@ def _input_findings(
         for text in [inline] if inline is not None else (*given, *fed):
             yield from code.findings(text, place, step.program)
             yield from _literal_findings(text, question)
-    if "xargs" in step.behind and step.program in ("{}", "%", "@"):
+    if _runs_lines(step, before):
         yield _UNSEEN
     if _runs_decoded(step, before, layer):
         yield _DECODED
     if step.program in group("shells") and before and not is_script(step):
         yield _PIPED if all(each.program in _SPEAKING for each in before) else _unseen(before)
+
+
+def _runs_lines(step: Step, before: tuple[Step, ...]) -> bool:
+    """Whether each line that it is given is a command: `xargs -I{} {}`, `xargs -I{} sh -c '{}'`, `… | parallel`."""
+    if step.program == "parallel" and not step.sub:
+        return bool(before)
+    holes = ("{}", "%", "@")
+    if "xargs" not in step.behind:
+        return False
+    return step.program in holes or (step.program in group("shells") and not set(holes).isdisjoint(step.words[:2]))
 
 
 def _unseen(before: tuple[Step, ...]) -> Finding:

@@ -62,6 +62,7 @@ _EVERYONE = LazyRegex(r"(?i)(?:public(?:[-_]\w+)*|anyone\S*|everyone|everybody|a
 _SHARING_KEYS = names(
     "acl visibility audience access sharing share_with permission scope type role cidr source_range members"
 )
+_MUTATION = LazyRegex(r"\s*mutation\b[^{]{0,200}\{")
 # A branch of someone else's copy: `someone:patch`.
 _BRANCH_KEYS = names("head head_ref source_branch")
 # A text that is told to someone, in any language: more than a name.
@@ -161,6 +162,8 @@ def example_findings(tool: str, arguments: Mapping[str, Any]) -> Iterator[Findin
         yield _not_example("tells another agent what to do")
     if not looks:
         yield from _changed_values(words, arguments)
+    if any(_MUTATION.compiled.match(text) for text in all_texts(arguments)):
+        yield _not_example("changes something by GraphQL")
     if str(arguments.get("method", "")).lower() in ("post", "put", "patch", "delete"):
         yield _not_example("changes something by HTTP")
     keys = {snake(name) for name in arguments}

@@ -19,7 +19,7 @@ from seasoned.command.tool import command_of, tool_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 from seasoned.template.admission.admit import Admission, hidden_character
-from seasoned.template.admission.injection import holds_injection, is_injection
+from seasoned.template.admission.injection import encodes_text, holds_injection, is_injection
 from seasoned.template.admission.sentence import grants, is_named_plainly, tells_in_command, words_in
 
 # Marks of a value that was redacted or shortened for the store: such a call would not work.
@@ -35,14 +35,15 @@ _DECORATED = LazyRegex(
 # Letters by their numbers, with a sign behind each, or as long and short.
 _SPELLED = LazyRegex(
     r"(?i)(?:&#x?[0-9a-f]{2,6};\s?){3}|(?:\\u00[4-7][0-9a-f]|\\x[4-7][0-9a-f]){4}|(?<![\w.*|-])(?:[a-z][.*|-]){4,}[a-z](?![\w.*|-])"
-    r"|(?<!\S)(?:[.-]{1,5}(?:\s+|\s*/\s*)){6}"
+    r"|(?<!\S)(?:[.-]{1,5}(?:\s+|\s*/\s*)){6}|(?<!\S)(?:[2-7][0-9a-f]\s){8}"
+    r"|(?:\w{2,}[\u2190-\u21ff\u2600-\u2bff\U0001f300-\U0001faff]\ufe0f?){3}"
 )
 
 
 # Variables that choose where packages, commands and traffic come from, or load code into every program.
 _VARIABLES = (
     r"(?:(?:[a-z]+_)?proxy|(?:\w*_)?(?:PROXY|INDEX_URL|REGISTRY\w*|MIRROR\w*|CA_BUNDLE|ENDPOINT(?:_URL)?|BASE_URL|API_BASE)"
-    r"|GOPROXY|GONOSUMDB|GOSUMDB|GOFLAGS|(?:GIT|SSH|XDG|SEASONED|PIP|UV|CARGO|npm_config|NPM_CONFIG|CORECLR|COR)_\w+"
+    r"|GOPROXY|GONOSUMDB|GOSUMDB|GOFLAGS|CARGO_(?!TARGET_DIR=[\"']?(?![/~$]|\.\.)|TERM_|INCREMENTAL=|BUILD_JOBS=)\w+|(?:GIT|SSH|XDG|SEASONED|PIP|UV|npm_config|NPM_CONFIG|CORECLR|COR)_\w+"
     r"|(?:LD|DYLD)_(?!LIBRARY_PATH=[\"']?(?![/~$]|\.\.))\w+|\w+_(?:HOOKS?|PRELOAD|INIT_SCRIPT|PLUGINS?)|LUA_INIT|OPENSSL_CONF|ZDOTDIR"
     r"|NODE_OPTIONS(?!=[\"']?--max-old-space-size=\d+[\"']?(?:\s|$))|NODE_EXTRA_CA_CERTS|PERL5OPT"
     # Python reads many variables that name code; these do not.
@@ -94,6 +95,13 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
         ("it sets a variable that redirects programs", rf"(?:^|[\s;&|(`'\"])(?:export\s+)?{_VARIABLES}="),
         ("it sets a variable that redirects programs", rf"\b(?:setenv|set -gx|set -x|export)\s+{_VARIABLES}\b"),
         (
+            "it adds options that load something",
+            (
+                r"(?:^|[\s;&|(`'\"])[A-Z_]*(?:OPTS|OPTIONS|FLAGS|ARGS)=[\"'][^\"'\n]*(?:-p\s+(?!no:)|--(?:plugins?|eval|require|import"
+                r"|rootdir|config\S*|load\S*)[=\s]|-javaagent)"
+            ),
+        ),
+        (
             # Compilers, wrappers and runners usually come from the project or the system.
             "it names a program from outside the project",
             (
@@ -107,7 +115,8 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
                 r"\s-{1,2}toolexec(?:[=\s]|$)|\bgo\s+(?:test|run)\b[^;&|\n]*\s-exec\b|\bg?make\b[^;&|\n]*\s(?:--eval|-E)\b"
                 r"|\bgradlew?\b[^;&|\n]*\s(?:-I|--init-script)\b|\bcargo\b[^;&|\n]*\s--config[=\s]\s*[\"']?(?!(?:net|term|profile)\.)|"
                 r"\s--(?:checkpoint-action|to-command|use-compress-program|compress-program|rsh|rsync-path|unzip-command"
-                r"|info-script|new-volume-script|split-filter|post-renderer|run[-_]under)(?:[=\s]|$)|\b(?:split\b[^;&|\n]*\s--filter|tar\b[^;&|\n]*\s-I)\b"
+                r"|info-script|new-volume-script|split-filter|post-renderer|run[-_]under)(?:[=\s]|$)|\bg?sed\b[^\n]*?[\"']s([/|#,@!])(?:(?!\1).)*\1(?:(?!\1).)*\1[gIp0-9]*e[gIpw0-9]*[\"';]"
+                r"|\s--(?:import|loader|experimental-loader|require)[=\s][\"']?(?:data|https?):|\b(?:split\b[^;&|\n]*\s--filter|tar\b[^;&|\n]*\s-I)\b"
             ),
         ),
         (
@@ -115,13 +124,15 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             (
                 r"\bgit\b[^;&|\n]*\s(?:config\s(?!(?:--\S+\s+)*(?:--get\S*|-l\b|--list|get\b|list\b))"
                 r"|remote\s+(?:add|set-\w+|rename|remove|rm)\b|submodule\s+(?:add|set-url)\b|--config-env|--exec-path"
-                r"|--upload-pack|--receive-pack)|\bgit(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+-c\s"
+                r"|--upload-pack|--receive-pack)|\bgit(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+-c\s+"
+                # These change only what is printed.
+                r"(?![\"']?(?:core\.quote[pP]ath=(?:false|off|true)|core\.pager=cat[\"'\s]|(?:color|advice|column|log)\.[\w.]+=\w+))"
             ),
         ),
         (
             "it installs something that runs later",
             (
-                r"(?i)\.git/hooks|hookspath|\.husky|\bhusky\b|\bpre-commit\s+(?:install|init-templatedir)"
+                r"(?i)\.git/hooks|hookspath|\.husky|\bhusky\b|\bpre-commit\s+(?:un)?(?:install|init-templatedir)"
                 r"|\blefthook\s+install|\.envrc|\bdirenv\s+allow|\bcrontab\b(?!\s+-l\b)|\bat\s+-f|\bsystemd-run\b"
                 r"|\b(?:systemctl|launchctl)\b(?!(?:\s+--\S+)*\s+(?:status|show|cat|is-\w+|list\S*|print)\b)|\bschtasks\b(?!\s+/query)"
             ),
@@ -149,7 +160,7 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             (
                 r"\s--?(?:registry|index-url|extra-index-url|default-index|index|find-links|trusted-host|proxy|socks5\S*"
                 r"|endpoint\S*|base-url|api-url|server|kubeconfig|repository|repo-url|git|require|import-map|preload"
-                r"|init-command|rcfile|init-file|cert|cacert|insecure|no-verify-ssl|resolve|connect-to|allow-scripts)"
+                r"|init-command|(?:rcfile|init-file)(?![=\s][\"']?(?![/~$]|\.\.)\w)|cert|cacert|insecure|no-verify-ssl|resolve|connect-to|allow-scripts)"
                 r"(?:[=\s]|$)|\s-[ifx]\s+\S*://"
             ),
         ),
@@ -163,6 +174,11 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             ),
         ),
         (
+            # Without a question, so it is none of the project's own.
+            "it downloads a program by its name",
+            r"\bnpx\s+(?:-\S+\s+)*(?:-y|--yes)\s|\b(?:pnpm|yarn)\s+dlx\s|\bgh\s+extension\s+install\b",
+        ),
+        (
             "it runs a file from outside the project",
             r"(?:^|[;&|(]\s*)(?:source|\.)\s+[\"']?(?:/(?!dev/null)|~|\$HOME|\.\./)",
         ),
@@ -171,6 +187,20 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             r"(?:^|[;&|(]\s*)(?:alias\s|function\s|\w+\s*\(\)\s*\{|trap\s|complete\s|enable\s|hash\s+-p)",
         ),
         ("it evaluates what it reads", r"(?:^|[;&|(]\s*)eval\s"),
+        ("it writes blanks so that no one sees them", r"\$\{?IFS\b"),
+        (
+            "it hands secrets to a program",
+            (
+                r"(?:\$\(|`)\s*(?:cat|head|tail|e?grep|base64|xxd|od|sed|awk|cut|<)\s*[^)`\n]*(?:(?<![\w])[\w.-]*\.(?:env|pem|key|p12|pfx|keystore)|id_(?:rsa|ed25519))\b(?!\.)[^)`\n]*[)`]"
+                r"|/proc/(?:self|\d+)/environ|\*\.(?:pem|key|p12|pfx)\b[^;&|\n]*-exec\s+(?:cp|mv|cat|tar|curl)\b"
+                r"|(?:^|[;&|(]\s*)(?:env|printenv|export\s+-p)\s*(?:\|[^;&\n]*)?(?:>\s*[^&\s/]|\|\s*tee\s)"
+                r"|\.env\b[^;&\n|]*\|\s*(?:logger|nc|curl|mail|ssh|wget|ncat|socat)\b"
+            ),
+        ),
+        (
+            "it sends data elsewhere",
+            r"(?i)\bcopy\b[^;\n]*\bto\s+'(?:s3|gs|gcs|az|abfss?|https?)://",
+        ),
         (
             "it turns a check off",
             rf"(?:^|[\s;&|(`'\"])(?:export\s+)?{_UNCHECKED}=|(?i:[\w.-]*insecure[\w.-]*=[\"']?(?:true|1|yes|on)\b)",
@@ -180,6 +210,7 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             "it hides whether it worked",
             (
                 r"\|\|\s*(?:true\b|:(?=\s|;|$)|exit\s+0\b|echo\b|printf\b)|;\s*(?:true|:|exit\s+0)\s*$"
+                r"|(?:\A|;\s*)!\s+(?!(?:e?grep|rg|test|\[|git|command|which|diff|cmp|find|ls|type)\b)\w"
                 r"|/dev/null(?:\s+2>&1)?\s*(?:;|&&)\s*(?:echo|printf)\b|\bset\s+\+e\b|\bg?make\b[^;&|\n]*\s-[a-zA-Z]*i\b"
                 r"|\s--(?:ignore-errors|passWithNoTests|fail-never|no-fail)(?=[=\s]|$)|\s-D(?:skipTests|maven\.test\.\S+)"
                 # It leaves out what failed, or makes what is expected from what the code does.
@@ -205,7 +236,7 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
             "it starts a program from code",
             (
                 r"\b(?:System\.(?:cmd|shell)|:?os[.:](?:cmd|execute)|io\.popen|e?syscmd|shell-command|call-process|xp_cmdshell"
-                r"|load_extension|sys\.process)\b|[\"']\s*\.(?:execute\(|!)|\\write18|-shell-escape\b"
+                r"|load_extension|sys\.process)\b|\b(?:system|exec|qx)\s*\(?\s*[\"']?\$_|\bloads?\(\s*(?:bytes|base64|codecs|zlib|marshal)\b|[\"']\s*\.(?:execute\(|!)|\\write18|-shell-escape\b"
             ),
         ),
         (
@@ -230,7 +261,8 @@ _RUN_ELSEWHERE = (
     (
         "it runs a file from outside the project",
         LazyRegex(
-            rf"(?m)(?:^|[\s;&|(`'\"]){_RUNS}\s+(?:-[\w-]+\s+)*{_ELSEWHERE}"
+            rf"(?m)(?:^|[\s;&|(`'\"!={{]){_RUNS}\s+(?:-[\w-]+\s+)*{_ELSEWHERE}"
+            rf"|\b(?:run_path|CDLL|dlopen|dofile|execfile|require|import)\s*\(\s*{_SCRATCH}|\bansible-playbook\s[^;&|\n]*\s{_SCRATCH}"
             r"|(?:^|(?:[;&|]|\b(?:sudo|nohup|time|nice|stdbuf|setsid|exec|env|script|command|timeout)(?:\s+-\S+)*(?:\s+\d\w*)?)"
             r"\s+)[\"']?(?:(?:/tmp|/var/tmp|/private/tmp|/dev/shm)/\S|(?:~|\$HOME)/\.(?!\S*/bin/)\S)"
             rf"|\bcd\s+{_SCRATCH}\S*\s*(?:&&|;)\s*(?:\./\w|{_RUNS}\s+[\w./])"
@@ -252,6 +284,10 @@ _RUN_ELSEWHERE = (
             r"|\b(?:mvnw?|gradlew?|node|ruby|perl|php|pytest|eslint|jest|vitest|webpack|vite|mocha|g?make|ansible-playbook"
             r"|psql|docker(?:-compose|\s+compose|\s+build)?|podman|vim?|emacs|man|gdb|redis-cli|cmake|ninja)\b[^;&|\n]*\s"
             rf"-(?:[Irspcftux]|gs|im|[lPC](?=\s*{_SCRATCH}))\s*{_ELSEWHERE}|(?:^|[\s\"'=])-(?:javaagent|agentpath|agentlib):"
+            # What is behind these letters is read as code or settings by every program that does not just show or copy.
+            r"|(?:^|[;&|(]\s*)(?!(?:tail|head|rm|e?grep|rg|tar|test|ls|ln|cp|mv|git|cut|wc|stat|du|ps|mkdir|diff|touch|cat|jq|sort|sha\w+"
+            r"|md5\w*|chmod|find|tee|file|xxd|unzip|zip|gzip|nl|sed|awk|less|echo|printf|ssh|scp|rsync|kill|sqlite3|rmdir|install|cmp|bat|tree|while|until|if|elif|open)\b)"
+            rf"(?-i:[\w./-]+\s(?:[^;&|\n\"'{{}}]*\s)?-(?:[cflrIxKzM]|cp|classpath)\s+{_SCRATCH})"
             rf"|(?:^|[\s\"'(])--?(?![\w.:/-]*{_KEEPING})[a-z][\w.:/-]{{2,}}[=:]{_SCRATCH}"
             # `--override_repository=rules=/tmp/x` puts something in the place of what it names.
             rf"|\s--?[\w.-]*(?:override|replace|subst|overlay|patch|include)[\w.-]*[=\s][\w.@/-]*=?{_SCRATCH}"
@@ -270,10 +306,11 @@ _SETTINGS = LazyRegex(
     r"|(?<![\w.])\.(?:ssh|gnupg|aws|kube|docker)(?=[/\s\"':]|$)|\.config/|/etc/|\.claude/|\.codex/|\.gemini/|\.hermes/|\.seasoned"
     r"|pip\.conf\b|\.pth\b|sitecustomize|authorized_keys|known_hosts"
     r"|\b(?:AGENTS|CLAUDE|GEMINI|SKILL|MEMORY)\.md\b|\.cursor|\.windsurf|copilot-instructions|\.mcp\.json|\.vscode/"
-    r"|\.(?:zshenv|zlogin|vimrc|inputrc|tmux\.conf)\b|(?:>\s*|\b(?:tee|cp|mv|rsync|install|ln|tar|unzip)\b[^;&|\n]*\s)[\"']?"
-    r"[^\s;&|]*\.(?:aider|clinerules|roo|continue|goose|junie|kiro|opencode|qwen|amazonq|trae)\b"
+    r"|\.(?:zshenv|zlogin|vimrc|inputrc|tmux\.conf)\b|(?:>\s*|(?:^|[;&|(]\s*)(?:tee|cp|mv|rsync|install|ln|tar|unzip)\s(?:[^;&|\n]*\s)?)[\"']?"
+    r"[^\s;&|]*\.(?:github|circleci|gitlab-ci|agents|aider|clinerules|roo|continue|goose|junie|kiro|opencode|qwen|amazonq|trae)\b"
 )
 
+_PAGE_CODE = LazyRegex(r"(?i)<[a-z][^<>]*\son[a-z]{3,}\s*=|<script\b|\bdocument\.cookie\b")
 # Files that decide what runs for everyone, and who must agree.
 _CONTROLS = LazyRegex(
     r"(?m)(?:\A|^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ ))(?:\S*/)?"
@@ -307,7 +344,9 @@ _ASKED_NAME = LazyRegex(
 # A repository by its short name, as package managers take it.
 _FORGE = LazyRegex(r"(?<![\w./-])(github|gitlab|bitbucket|gist):([\w.-]+(?:/[\w.-]+)?)")
 # An address without its scheme, as pages name what they load.
-_SCHEMELESS = LazyRegex(r"(?i)\b(?:src|href|action|url|import)\s*[=(:]?\s*[\"']?//((?:[\w-]+\.)+[a-z]{2,24})\b")
+_SCHEMELESS = LazyRegex(
+    r"(?i)(?:\b(?:src|href|action|url|import)\s*[=(:]?\s*[\"']?|\(\s*[\"'])//((?:[\w-]+\.)+[a-z]{2,24})\b"
+)
 _VARIABLE = LazyRegex(r"\$?\{[^{}]*\}|\$\w+")
 _PRIVATE_ENDINGS = (".local", ".internal", ".localdomain", ".localhost")
 _DOMAIN = LazyRegex(r"(?:[a-z0-9_$(){}-]+\.)+[a-z]{2,24}\.?\Z", re.IGNORECASE)
@@ -316,6 +355,14 @@ _HOST = LazyRegex(
     r"(?i)\s*(?:[a-z0-9_-]+\.)+(?:com|net|org|io|dev|app|co|info|biz|xyz|online|site|top|cloud|ai|click|link|live|store|tech"
     r"|icu|example|invalid|onion|su|cn|ru|de|fr|uk|nl|eu|us|in|br|jp|kr|it|es|ch|at|ca|au|me|tv|cc|tk|pw)\.?(?::\d+)?(?:/\S*)?\s*\Z"
     r"|\s*(?:[a-z0-9_-]+\.)+[a-z]{2,24}:\d{2,5}(?:/\S*)?\s*\Z"
+)
+# The same with a port, among the words of a command.
+_HOST_PORT = LazyRegex(
+    r"(?<![\w./@:-])((?:[a-z0-9-]+\.)+(?:com|net|org|io|dev|app|co|info|xyz|online|site|top|cloud|ai|example|onion)):\d{2,5}\b"
+)
+# A text that is only an address, as an argument of a tool.
+_IP = LazyRegex(
+    r"(?i)\s*(?:\[[0-9a-f:]{3,}\]|[0-9a-f]{1,4}:[0-9a-f:]*::[0-9a-f:]*|(?:\d{1,3}\.){3}\d{1,3})(?::\d+)?\s*\Z"
 )
 _ADDRESS = LazyRegex(r"\d{1,3}(?:\.\d{1,3}){3}\Z|\[?[0-9a-f:]*:[0-9a-f:]+\]?\Z")
 _LOCAL = ("localhost", "host.docker.internal", "0.0.0.0", "::1", "[::1]")
@@ -342,6 +389,8 @@ def _unfit(tool: str, arguments: Mapping[str, Any]) -> str | None:
         return "it mixes letters of alphabets that look alike"
     if any(_SPELLED.compiled.search(text) or _DECORATED.compiled.search(text) for text in texts):
         return "it spells something with other signs than letters"
+    if any(map(encodes_text, texts)) and tool_of(tool).form not in ("file_read", "file_write", "search"):
+        return "it encodes a text"
     if not is_named_plainly(tool, is_tool=True) or is_injection(words_in(tool)) or grants(tool):
         return "the name of its tool is not plain"
     names = list(_names(arguments))
@@ -389,6 +438,8 @@ def _redirects(tool: str, arguments: Mapping[str, Any]) -> str | None:
                 return why
         if not only_reads and _SETTINGS.compiled.search(text):
             return "it names settings of a shell, of ssh or of an agent"
+        if form == "api" and _PAGE_CODE.compiled.search(text):
+            return "it holds code for a page"
         if form == "file_write" and _CONTROLS.compiled.search(text):
             return "it changes what is built or who reviews"
     return None
@@ -428,10 +479,10 @@ def _places(tool: str, text: str) -> Iterator[str]:
         yield found[1].lower()
     if tool_of(tool).form != "shell":
         # Arguments of file and search tools are full of words with dots.
-        if tool_of(tool).form == "api" and _HOST.compiled.match(text):
+        if tool_of(tool).form == "api" and (_HOST.compiled.match(text) or _IP.compiled.match(text)):
             yield text.strip().lower()
         return
-    for pattern in (_HOST_OPTION, _HOST_VARIABLE, _ASKED_NAME):
+    for pattern in (_HOST_OPTION, _HOST_VARIABLE, _HOST_PORT, _ASKED_NAME):
         yield from (found[1].lower() for found in pattern.compiled.finditer(text))
     for found in _FORGE.compiled.finditer(text):
         yield f"{found[1]}.{'org' if found[1] == 'bitbucket' else 'com'}/{found[2]}".lower()

@@ -23,6 +23,8 @@ _READ = 20_000
 _SHORT = 600
 _DEEPEST = 2
 _READABLE = 12
+# Of an encoded text at least so much is left when it is decoded: half in hexadecimal, three quarters in base64.
+_KEPT = 0.49
 # A shorter argument is too short for an order; all of them together are checked at the end.
 _WORD_CHARS = 12
 _GAP = r"[ ,;:'\"/.~-]{1,4}"
@@ -280,6 +282,17 @@ def _decoded(word: str) -> list[str]:
         except (Error, ValueError):
             continue
     return [text for text in texts if _is_readable(text)]
+
+
+def encodes_text(text: str) -> bool:
+    """Whether a word in a text is another text in base64 or hexadecimal: words are only encoded to hide them."""
+    return any(_is_text(inner, word) for word in _ENCODED.compiled.findall(text) for inner in _decoded(word))
+
+
+def _is_text(inner: str, word: str) -> bool:
+    """Whether a word encodes all of this text, and it is words: any name decodes to something."""
+    letters = sum(c.isalpha() or c.isspace() for c in inner)
+    return len(inner.encode()) >= _KEPT * len(word.rstrip("=")) and letters >= 0.9 * len(inner)
 
 
 def _is_readable(text: str) -> bool:

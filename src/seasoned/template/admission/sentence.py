@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from urllib.parse import unquote
 
 from seasoned.command.parse import names
 from seasoned.lazy_regex import LazyRegex
@@ -69,6 +70,8 @@ _CHARS = LazyRegex(rf"[{_SPACELESS}]")
 _ROW = LazyRegex(rf"[^\W\d_{_SPACELESS}][^\s\d_=(){{}}\[\]<>/\\|&;$*+@#%~`\"{_SPACELESS}]*(?=\s|\Z)")
 _OPERATORS = frozenset(("and", "or", "not"))
 _SQL = LazyRegex(r"(?i)\s*(?:select|insert|update|delete|with|create|alter|explain|show|pragma|describe|merge)\b")
+_SQL_COMMENT = LazyRegex(r"--([^\n]*)|/\*(.*?)\*/")
+_DIGIT_IN_WORD = LazyRegex(r"(?<=[^\W\d_])\d|\d(?=[^\W\d_]{2})")
 _SCRIPT_OPTION = LazyRegex(r"-[a-z]*[ce]\Z|--(?:command|eval|execute)\Z")
 # What stands behind these is written for people, so joined words are words there.
 _MESSAGE_OPTION = LazyRegex(r"-[a-z]*m\Z|--(?:message|title|body|notes?|description|comment|reason|subject)\Z")
@@ -130,6 +133,8 @@ def _holds(word: str, *, loosely: bool = False) -> bool:
 @lru_cache(maxsize=4096)
 def tells_in_command(command: str) -> bool:
     """Whether a command contains a sentence: in a comment, a quoted text, a variable, its output, or a name."""
+    if "%20" in command:
+        command = f"{command}\n# {unquote(command)}"
     printed = [body[2] for body in _PRINTED_BODY.compiled.finditer(command)] if "<<" in command else []
     return any(map(_is_sentence, (*printed, *_texts(command))))
 
@@ -141,11 +146,14 @@ def _texts(command: str, depth: int = 3) -> Iterator[str]:
         double, single, comment, bare = found.groups()
         quoted = double if double is not None else single
         if comment is not None:
-            yield comment
+            # In Latin letters some languages write sounds as digits: `sama7`.
+            yield _DIGIT_IN_WORD.compiled.sub("", comment)
         elif quoted is not None:
-            if _SCRIPT_OPTION.compiled.search(before) and depth:
+            if _SQL.compiled.match(quoted):
+                yield from (first or second for first, second in _SQL_COMMENT.compiled.findall(quoted))
+            elif _SCRIPT_OPTION.compiled.search(before) and depth:
                 yield from _texts(quoted, depth - 1)
-            elif not _SQL.compiled.match(quoted):
+            else:
                 yield _parted(quoted, is_message=_MESSAGE_OPTION.compiled.match(before) is not None)
         elif bare is None:
             printed = False
@@ -173,6 +181,8 @@ def _parted(word: str, *, is_message: bool) -> str:
 
 def _said(name: str) -> str:
     """The words of one name in a path, of a test, a variable, a target or a task, if they are a sentence."""
+    if grants(name):
+        return f"{words_in(name)} as a claim"
     if _FILE.compiled.match(name):
         return ""
     words = [part for part in _parts(name) if part.isalpha()]
