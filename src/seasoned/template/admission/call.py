@@ -20,7 +20,7 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 from seasoned.template.admission.admit import Admission, hidden_character
 from seasoned.template.admission.injection import encodes_text, holds_injection, is_injection
-from seasoned.template.admission.sentence import grants, is_named_plainly, tells_in_command, words_in
+from seasoned.template.admission.sentence import is_named_plainly, tells_in_command, words_in
 
 # Marks of a value that was redacted or shortened for the store: such a call would not work.
 _INCOMPLETE = ("[redacted:", " characters]")
@@ -391,10 +391,10 @@ def _unfit(tool: str, arguments: Mapping[str, Any]) -> str | None:
         return "it spells something with other signs than letters"
     if any(map(encodes_text, texts)) and tool_of(tool).form not in ("file_read", "file_write", "search"):
         return "it encodes a text"
-    if not is_named_plainly(tool, is_tool=True) or is_injection(words_in(tool)) or grants(tool):
+    if not is_named_plainly(tool, is_tool=True):
         return "the name of its tool is not plain"
     names = list(_names(arguments))
-    if not all(map(is_named_plainly, names)) or any(map(grants, names)):
+    if not all(map(is_named_plainly, names)):
         return "the name of an argument is not plain"
     command = command_of(ToolCall("", tool, dict(arguments)))
     if command is not None and tells_in_command(command):

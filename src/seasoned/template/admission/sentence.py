@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from seasoned.command.parse import names
 from seasoned.lazy_regex import LazyRegex
+from seasoned.template.admission.injection import is_injection
 
 # This many words in a row are a sentence, or this many characters in scripts without spaces.
 _SENTENCE_WORDS = 4
@@ -94,7 +95,7 @@ def _parts(name: str) -> list[str]:
     return [part for part in _NAME_PARTS.compiled.split(name) if part]
 
 
-def grants(name: str) -> bool:
+def _grants(name: str) -> bool:
     """Whether a name claims that someone allows something."""
     return _GRANTS.compiled.search(words_in(name)) is not None
 
@@ -102,6 +103,8 @@ def grants(name: str) -> bool:
 def is_named_plainly(name: str, *, is_tool: bool = False) -> bool:
     """Whether the name of a tool or an argument is a plain name, and not a sentence with its words joined."""
     if not _NAME.compiled.match(name) or len(name) > _NAME_CHARS[is_tool]:
+        return False
+    if _grants(name) or is_injection(words_in(name)):
         return False
     # The name of a server can be a sentence, too: `mcp__reviews_are_off__lookup`.
     *servers, own = name.split("__") if is_tool else (name,)
@@ -181,7 +184,7 @@ def _parted(word: str, *, is_message: bool) -> str:
 
 def _said(name: str) -> str:
     """The words of one name in a path, of a test, a variable, a target or a task, if they are a sentence."""
-    if grants(name):
+    if _grants(name):
         return f"{words_in(name)} as a claim"
     if _FILE.compiled.match(name):
         return ""
