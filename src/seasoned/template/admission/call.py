@@ -79,7 +79,7 @@ _KEEPING = (
 # Variables that keep something; `GRADLE_USER_HOME` and `CLASS_PATH` are where a program takes its code from.
 _KEEPING_VARIABLE = (
     r"(?:out|tmp|temp|cache|log|report|result|dest|target|dir|cov|trace|dump|save|store|state|scratch|work|data|db|sock|pid"
-    r"|body|message|input|archive|backup|screenshot|video|artifact|junit|html|csv|json|xml|file)"
+    r"|body|message|input|archive|backup|screenshot|video|artifact|junit|html|csv|json|xml|(?<!pro)file)"
 )
 # Files that hold code or a package. An option that names one elsewhere loads it, whatever the option is called.
 _CODE_FILE = (
@@ -194,6 +194,9 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
                 r"(?:\$\(|`)\s*(?:cat|head|tail|e?grep|base64|xxd|od|sed|awk|cut|<)\s*[^)`\n]*(?:(?<![\w])[\w.-]*\.(?:env|pem|key|p12|pfx|keystore)|id_(?:rsa|ed25519))\b(?!\.)[^)`\n]*[)`]"
                 r"|/proc/(?:self|\d+)/environ|\*\.(?:pem|key|p12|pfx)\b[^;&|\n]*-exec\s+(?:cp|mv|cat|tar|curl)\b"
                 r"|(?:^|[;&|(]\s*)(?:env|printenv|export\s+-p)\s*(?:\|[^;&\n]*)?(?:>\s*[^&\s/]|\|\s*tee\s)"
+                r"|(?:^|[;&|(]\s*)(?:printenv|env|history|set)\b[^;&\n]*\|\s*e?grep\b[^;&\n]*(?i:token|secret|passw|api_?key|cred)"
+                r"|\b(?:echo|printf)\b[^;&|\n]*\$\{?\w*(?:SECRET|TOKEN|PASSWORD|API_?KEY|CREDENTIAL)\w*"
+                r"|(?:^|[;&|(]\s*)(?:xxd|base64|od|strings|hexdump)\s[^;&|\n]*\.(?:env|pem|key)\b"
                 r"|\.env\b[^;&\n|]*\|\s*(?:logger|nc|curl|mail|ssh|wget|ncat|socat)\b"
             ),
         ),
@@ -203,14 +206,14 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
         ),
         (
             "it turns a check off",
-            rf"(?:^|[\s;&|(`'\"])(?:export\s+)?{_UNCHECKED}=|(?i:[\w.-]*insecure[\w.-]*=[\"']?(?:true|1|yes|on)\b)",
+            rf"(?:^|[\s;&|(`'\"])(?:export\s+)?{_UNCHECKED}=|\s--no-gpg-sign\b|(?i:[\w.-]*insecure[\w.-]*=[\"']?(?:true|1|yes|on)\b)",
         ),
         # Such a call always succeeds, so its success proves nothing.
         (
             "it hides whether it worked",
             (
                 r"\|\|\s*(?:true\b|:(?=\s|;|$)|exit\s+0\b|echo\b|printf\b)|;\s*(?:true|:|exit\s+0)\s*$"
-                r"|(?:\A|;\s*)!\s+(?!(?:e?grep|rg|test|\[|git|command|which|diff|cmp|find|ls|type)\b)\w"
+                r"|(?:\A|(?:;|&&)\s*)!\s+(?!(?:e?grep|rg|test|\[|git|command|which|diff|cmp|find|ls|type)\b)[\w./-]+\s+[\w./-]"
                 r"|/dev/null(?:\s+2>&1)?\s*(?:;|&&)\s*(?:echo|printf)\b|\bset\s+\+e\b|\bg?make\b[^;&|\n]*\s-[a-zA-Z]*i\b"
                 r"|\s--(?:ignore-errors|passWithNoTests|fail-never|no-fail)(?=[=\s]|$)|\s-D(?:skipTests|maven\.test\.\S+)"
                 # It leaves out what failed, or makes what is expected from what the code does.
@@ -289,6 +292,9 @@ _RUN_ELSEWHERE = (
             r"|md5\w*|chmod|find|tee|file|xxd|unzip|zip|gzip|nl|sed|awk|less|echo|printf|ssh|scp|rsync|kill|sqlite3|rmdir|install|cmp|bat|tree|while|until|if|elif|open)\b)"
             rf"(?-i:[\w./-]+\s(?:[^;&|\n\"'{{}}]*\s)?-(?:[cflrIxKzM]|cp|classpath)\s+{_SCRATCH})"
             rf"|(?:^|[\s\"'(])--?(?![\w.:/-]*{_KEEPING})[a-z][\w.:/-]{{2,}}[=:]{_SCRATCH}"
+            rf"|\b(?:apply|fsi|script|provision|execute)\s+{_SCRATCH}\S|\bpacker\s+\w+\s+{_SCRATCH}|\s/[a-zA-Z]\w*[:=][^\s;&|]*?(?<=[:=]){_SCRATCH}"
+            r"|\b(?:npm|pnpm|yarn|bun|g?make|cargo|uv|poetry|just|task|mage|act)\b[^;&|\n]*\s(?:--prefix|-[CdW]|--cwd|--dir(?:ectory)?|--project"
+            rf"|--manifest-path)[=\s]{_SCRATCH}"
             # `--override_repository=rules=/tmp/x` puts something in the place of what it names.
             rf"|\s--?[\w.-]*(?:override|replace|subst|overlay|patch|include)[\w.-]*[=\s][\w.@/-]*=?{_SCRATCH}"
             rf"|\s--?(?!o|[\w.-]*(?:out|report|log|dest))(?:[a-zA-Z][\w.:-]*=|-[\w-]+\s+){_SCRATCH}[^\s;&|\"']*{_CODE_FILE}"

@@ -82,6 +82,8 @@ _PRINTED_BODY = LazyRegex(r"(?s)\bcat[ \t]*<<-?[ \t]*['\"]?(\w+)['\"]?[ \t]*\n(.
 _JOINED = LazyRegex(r"[^\W\d_]+(?:[-_][^\W\d_]+)*\Z")
 # What separates names in a word of a command: `tests/test_cart.py::test_total`, `SUITE=unit`.
 _NAMES_IN = LazyRegex(r"/|::|=|,|\\|\|")
+# What a name is taken for that says a sentence, whatever its words are.
+_ANY_SENTENCE = "these words say something"
 _BLANK = LazyRegex(r"\s")
 _FILE = LazyRegex(r"[^.]+(?:\.[\w-]+)?\.[a-zA-Z][a-zA-Z0-9]{0,4}\Z")
 
@@ -171,33 +173,27 @@ def _texts(command: str, depth: int = 3) -> Iterator[str]:
 
 def _parted(word: str, *, is_message: bool) -> str:
     """A name made of many words, split into them: a branch can be named like a sentence."""
-    if (
-        not is_message
-        and not _BLANK.compiled.search(word)
-        and (said := next(filter(None, map(_said, _NAMES_IN.compiled.split(word))), ""))
-    ):
-        return said
+    if not is_message and not _BLANK.compiled.search(word) and any(map(_is_said, _NAMES_IN.compiled.split(word))):
+        return _ANY_SENTENCE
     least = 2 if is_message else _IDENTIFIER_WORDS if "_" in word else _JOINED_WORDS
     parts = word.replace("_", "-").split("-") if _JOINED.compiled.match(word) else ()
     return " ".join(parts) if len(parts) >= least else word
 
 
-def _said(name: str) -> str:
-    """The words of one name in a path, of a test, a variable, a target or a task, if they are a sentence."""
+def _is_said(name: str) -> bool:
+    """Whether one name in a path, of a test, a variable, a target or a task says a sentence."""
     if _grants(name):
-        return f"{words_in(name)} as a claim"
+        return True
     if _FILE.compiled.match(name):
-        return ""
+        return False
     words = [part for part in _parts(name) if part.isalpha()]
     if name.isupper():
         # Names of variables are short.
-        is_said = len(words) >= _IDENTIFIER_WORDS or _is_joined_sentence(words, fewer=1)
-    elif "_" in name or "-" in name:
-        is_said = len(words) >= _IDENTIFIER_WORDS and _is_joined_sentence(words, loosely=name.islower())
-    else:
-        # Modules and tasks are joined by full stops and colons, functions by capitals, which seldom join a sentence.
-        is_said = _is_joined_sentence(words, loosely=name.islower(), fewer=int(name.islower()))
-    return " ".join(words) if is_said else ""
+        return len(words) >= _IDENTIFIER_WORDS or _is_joined_sentence(words, fewer=1)
+    if "_" in name or "-" in name:
+        return len(words) >= _IDENTIFIER_WORDS and _is_joined_sentence(words, loosely=name.islower())
+    # Modules and tasks are joined by full stops and colons, functions by capitals, which seldom join a sentence.
+    return _is_joined_sentence(words, loosely=name.islower(), fewer=int(name.islower()))
 
 
 def _printed(command: str, start: int) -> str:
