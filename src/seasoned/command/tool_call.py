@@ -62,6 +62,8 @@ _EVERYONE = LazyRegex(r"(?i)(?:public(?:[-_]\w+)*|anyone\S*|everyone|everybody|a
 _SHARING_KEYS = names(
     "acl visibility audience access sharing share_with permission scope type role cidr source_range members"
 )
+_PRICES = names("price unit_price new_price fee cost")
+_NEXT_TO_NOTHING = 0.05
 _MUTATION = LazyRegex(r"\s*mutation\b[^{]{0,200}\{")
 # A branch of someone else's copy: `someone:patch`.
 _BRANCH_KEYS = names("head head_ref source_branch")
@@ -192,6 +194,8 @@ def _changed_values(words: tuple[str, ...], arguments: Mapping[str, Any]) -> Ite
             yield _not_example("turns off what protects others")
         if name in _SHARING_KEYS and any(_EVERYONE.compiled.match(text) for text in listed):
             yield _not_example("shows something to everyone")
+        if name in _PRICES and isinstance(value, int | float) and value < _NEXT_TO_NOTHING:
+            yield _not_example("gives something away")
         if name.startswith("skip_") and (listed or value is True):
             yield _not_example("leaves a step out")
         if name in _BRANCH_KEYS and any(":" in text for text in listed):

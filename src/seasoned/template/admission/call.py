@@ -259,6 +259,9 @@ _REDIRECTS: tuple[tuple[str, LazyRegex], ...] = tuple(
         ),
     )
 )
+_NAMES_ELSEWHERE = LazyRegex(
+    r"(?i)tmp|temp%|~|\$\{?HOME|/dev/shm|/run/user|userprofile|-agent|javaagent|bootclasspath|auto_"
+)
 # Files that no checkout holds, run or loaded by a command; a tool that reads or writes such a file does neither.
 _RUN_ELSEWHERE = (
     (
@@ -439,6 +442,8 @@ def _redirects(tool: str, arguments: Mapping[str, Any]) -> str | None:
     for text in map(_without_built, texts_in(arguments)):
         # The path of a file that is written runs nothing; what is written into it may.
         runs = not only_reads and (form != "file_write" or any(sign in text for sign in " \n"))
+        # Most texts name no such folder, and the rules about them are the slowest.
+        runs = runs and _NAMES_ELSEWHERE.compiled.search(text) is not None
         for why, pattern in (*_REDIRECTS, *_RUN_ELSEWHERE) if runs else _REDIRECTS:
             if pattern.compiled.search(text):
                 return why
