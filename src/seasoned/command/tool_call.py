@@ -58,7 +58,7 @@ _GUARDS = LazyRegex(
 )
 _OFF = names("off disabled disable disarmed disarm inactive paused")
 # Who is given something, if it is everyone.
-_EVERYONE = LazyRegex(r"(?i)(?:public(?:[-_]\w+)*|anyone\S*|everyone|everybody|all_?users|world|0\.0\.0\.0/0|::/0)\Z")
+_EVERYONE = LazyRegex(r"(?i)(?:public(?:[-_]\w+)*|anyone\S*|everyone|all_?users|world|0\.0\.0\.0/0|::/0)\Z")
 _SHARING_KEYS = names(
     "acl visibility audience access sharing share_with permission scope type role cidr source_range members"
 )
@@ -67,7 +67,7 @@ _NEXT_TO_NOTHING = 0.05
 _MUTATION = LazyRegex(r"\s*mutation\b[^{]{0,200}\{")
 # A branch of someone else's copy: `someone:patch`.
 _BRANCH_KEYS = names("head head_ref source_branch")
-# A text that is told to someone, in any language: more than a name.
+# A text that is said to someone, in any language: more than a name.
 _SPOKEN = LazyRegex(r"\S\s+\S+\s+\S|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{8}")
 _ID_CHARS = 60
 _TYPES_TEXT = names("type fill enter login")

@@ -39,7 +39,7 @@ _NAME_PARTS = LazyRegex(r"[_.:/$@-]+|(?<=[a-z0-9])(?=[A-Z])")
 # of them, and names of things need hardly any. Prepositions do stand in names (`find_by_id`), so they count less.
 _HOLDING = names(
     "the an are was were been has have had may must shall should will would cannot never always you your yours we they"
-    " their this that these those because since whoever even says said lets please anyone anything everything whatever"
+    " their this that these those because since even says said lets please anyone anything everything whatever"
     # German, Dutch, Scandinavian
     " der die das den dem des ein eine einen einem ist sind wird werden darf kann muss soll und oder nicht kein keine"
     " alle allen immer zuerst ohne bitte dass wenn wegen het een zijn mag moet niet geen altijd zonder alles"
