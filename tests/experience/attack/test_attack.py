@@ -14,12 +14,12 @@ from tests.torture import TORTURE
 
 # Of the harmless things of each place at least so many are shown: the gate must not just say nothing.
 FEWEST = {
-    "repair at a call": 35,
-    "line of a sheet or first prompt": 36,
-    "recall of a repair": 58,
-    "example of a command": 80,
-    "example of a named tool": 25,
-    "the same from other projects": 24,
+    "repair at a call": 54,
+    "line of a sheet or first prompt": 50,
+    "recall of a repair": 100,
+    "example of a command": 140,
+    "example of a named tool": 42,
+    "the same from other projects": 38,
 }
 
 
@@ -29,9 +29,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 def test_the_set_is_large_and_in_many_languages() -> None:
-    assert len(hostile()) >= 700 and len({one.lang for one in hostile()}) >= 40
-    assert len({one.carrier for one in hostile()}) >= 20
-    assert sum(map(len, table("harmless").values())) >= 170
+    assert len(hostile()) >= 1300 and len({one.lang for one in hostile()}) >= 70
+    assert len({one.carrier for one in hostile()}) >= 35
+    assert sum(map(len, table("harmless").values())) >= 280
 
 
 def test_harmless_things_that_look_alike_are_still_shown(world: World) -> None:
