@@ -191,7 +191,7 @@ def later_look_alikes(which: str) -> list[str]:
 
 LATER = (
     "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
-    "eighteenth", "nineteenth", "twentieth",
+    "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth", "twenty_first", "twenty_second",
 )  # fmt: skip
 
 

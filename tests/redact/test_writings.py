@@ -32,16 +32,23 @@ def test_secrets_are_gone_in_both_halves_and_look_alikes_stay(leaks: str, look_a
 
 
 LATER_SETS = [
-    ("sixth", 1240, 0.945, 4),
-    ("seventh", 980, 0.935, 0),
-    ("eighth", 800, 0.935, 5),
-    ("ninth", 750, 0.895, 36),
-    ("tenth", 750, 0.875, 39),
-    ("eleventh", 570, 0.915, 29),
-    ("twelfth", 920, 0.9, 17),
-    ("thirteenth", 520, 0.905, 24),
-    ("fourteenth", 540, 0.88, 17),
-    ("fifteenth", 490, 0.915, 21),
+    ("sixth", 1230, 0.955, 4),
+    ("seventh", 970, 0.955, 0),
+    ("eighth", 790, 0.965, 0),
+    ("ninth", 740, 0.915, 1),
+    ("tenth", 750, 0.93, 6),
+    ("eleventh", 560, 0.955, 2),
+    ("twelfth", 910, 0.94, 4),
+    ("thirteenth", 510, 0.94, 1),
+    ("fourteenth", 530, 0.935, 4),
+    ("fifteenth", 480, 0.945, 0),
+    ("sixteenth", 890, 0.97, 4),
+    ("seventeenth", 900, 0.93, 16),
+    ("eighteenth", 710, 0.65, 0),
+    ("nineteenth", 800, 0.95, 4),
+    ("twentieth", 840, 0.935, 3),
+    ("twenty_first", 650, 0.925, 9),
+    ("twenty_second", 650, 0.915, 9),
 ]
 
 

@@ -3,7 +3,7 @@
 Rules know names, formats and programs. What is left are words near a cue (`pw`, `login`, `clave`, a column named
 `pass`) that look like any other word: `Luftpumpe`, `tortilla88`. Whether such a word is a secret depends on many small
 things at once: how rare the word is, what separates it from the cue, which words stand around it. Each of them is a
-feature with a weight; a word whose weights add up to more than `THRESHOLD` is a secret.
+feature with a weight; a word whose weights add up to more than a threshold is a secret.
 `tools/train_redactor.py` finds the weights.
 """
 
@@ -24,16 +24,14 @@ from seasoned.redact.literal import EMPTY, LABELS, PLACEHOLDER
 from seasoned.redact.name import vocabulary
 
 HERE = Path(__file__).parent
-THRESHOLD = 1.0
 NEVER = -99.0
-LEAST_NEAR = -3.2  # the same for the value and its nearest surroundings together
-LEAST_VALUE = -2.8  # nearly every secret of the training texts has more by its value alone
 LONGEST_TEXT = 4_000  # longer texts are files and logs, which rules read faster
 LONGEST_LINE = 1_200
 SHORT_TEXT = 600  # a short text is read whole, a longer one only around its cues
 LEAST, MOST = 4, 160  # characters of a secret
 FAR = 3  # in a short text, as a chat, so many lines below a cue are read
 MOST_ROWS = 40
+MOST_GRAMS = 14  # characters of a value whose triples count
 COMMON = 3  # a word that is more common than this is a secret nowhere
 
 # Words for a secret, and for what has one, in many languages: a text without any of them is not read at all. A word
@@ -72,6 +70,11 @@ QUOTED = LazyRegex(
 REST = LazyRegex(
     r"(?:[:=：]\s*|\b(?:is|it's|ist|lautet|es|est|è|é|är|er|on|jest|je|este)\s+)([^\s(].{4,88}?)\s*(?:[.(,]\s|[.)]?\s*$)"
 )
+# Two to five words behind a cue, as phrases stand without quotes: `--password old mill pond`.
+PHRASE = LazyRegex(r"""[\w.-]{0,24}["']?[\s:=>({]{1,4}["']?([^\s;,|<>"'`(){}]+(?: [^\s;,|<>"'`(){}]+){1,4})""")
+ELEMENT = LazyRegex(r">([^<>\n]{4,90})</")
+# What stands alone behind a separator, whatever its signs.
+ALONE = LazyRegex(r"""[:=]\s{0,3}([^\s"'`({\[<]\S{4,62}[^\s"'`,;.)}\]>])(?!\S)""")
 PIECE = LazyRegex(r"[=:：/@]([^=&?：]{4,})")
 ASCII_RUN = LazyRegex(r"[!-~]{4,}")
 WORD = LazyRegex(r"[^\W\d_]+")
@@ -100,9 +103,9 @@ WEAK_CUES = vocabulary(
 ) | {" -u ", *TEST_WORDS}
 
 Column = tuple[str, list[str]]  # the delimiter of a table, and the cells of its head
-# In a note as short as this they are worth a look: "root is now X".
+# In a note as short as this they are worth a look: "root is now X", "door code 4471".
 NOTE = (10, 300)
-NOTE_CUES = frozenset(("root", "recovery", "serial", "activation"))
+NOTE_CUES = WEAK_CUES.difference(TEST_WORDS, ("tokens", "author", "passed", "passes", "passing"))
 
 
 class Cue(NamedTuple):
@@ -144,41 +147,48 @@ def find_cues(low: str) -> list[Cue]:
 
 
 class Weights(msgspec.Struct):
-    """What training found: the weight of each feature, and how common words are (2 to 5)."""
+    """What training found: the weight of each feature, from which sum on a word is a secret, how common words are."""
 
     bias: float
+    threshold: float
+    # Nearly every secret of the training texts has more by its value alone, and with its nearest surroundings.
+    least_value: float
+    least_near: float
     weights: dict[str, float]
-    common: dict[str, int]
+    common: dict[str, int] = {}  # 2 to 5
 
 
 @lru_cache(maxsize=1)
 def load_weights() -> Weights:
     """Read the weights; they are kept for the life of the process."""
-    weights = msgspec.json.decode((HERE / "weights.json").read_bytes(), type=dict[str, float])
+    learned = msgspec.json.decode((HERE / "weights.json").read_bytes(), type=Weights)
     levels = msgspec.json.decode((HERE / "common_words.json").read_bytes(), type=dict[int, str])
-    common = {word: level for level, words in levels.items() for word in words.split()}
-    return Weights(weights.pop(""), weights, common)
+    learned.common = {word: level for level, words in levels.items() for word in words.split()}
+    return learned
 
 
 def find_scored(text: str, low: str) -> Iterator[Hit]:
     """Words near a cue that the weights call secret."""
     for line in _lines_near_cues(text, low):
+        learned = load_weights()
         for start, end in line.spans():
             value = line.line[start:end]
             # Most words are no secret wherever they stand.
             score = value_score(value)
-            if score > LEAST_VALUE and score + line.place_score(start, end, value, LEAST_NEAR - score) > THRESHOLD:
+            if score <= learned.least_value:
+                continue
+            if score + line.place_score(start, end, value, learned.least_near - score) > learned.threshold:
                 yield Hit("password", line.start + start, line.start + end)
 
 
-def candidates(text: str) -> Iterator[tuple[int, int, list[str]]]:
-    """Every word or phrase near a cue that may be a secret, with its features."""
+def candidates(text: str) -> Iterator[tuple[int, int, tuple[list[str], list[str], list[str]]]]:
+    """Every word or phrase near a cue that may be a secret, with its features: its own, near ones, far ones."""
     for line in _lines_near_cues(text, text.lower()):
         for start, end in line.spans():
             value = line.line[start:end]
             if LEAST <= len(value) <= MOST and not is_harmless(value):
                 place = Place(line, start, end, value)
-                found = [*value_features(value)[0], *place.near_features(), *place.far_features()]
+                found = (value_features(value)[0], place.near_features(), place.far_features())
                 yield line.start + start, line.start + end, found
 
 
@@ -295,6 +305,13 @@ class CueLine:
         for match in REST.compiled.finditer(line):
             if " " in match[1]:
                 spans.add(match.span(1))
+        if "</" in line:
+            spans.update(match.span(1) for match in ELEMENT.compiled.finditer(line))
+        spans.update(match.span(1) for match in ALONE.compiled.finditer(line))
+        for cue in self.cues:
+            spans.update(_phrases(line, cue.end))
+        if self.column:
+            spans.update(_cells(line, self.column[0]))
         bare = line.strip()
         if " " in bare and len(bare) <= 90 and self.cue_above[:1] not in ("-", ""):
             at = line.index(bare)
@@ -313,6 +330,29 @@ class CueLine:
     def words_between(self, start: int, end: int) -> int:
         """How many words begin between two places."""
         return max(0, bisect_left(self.word_starts, end) - bisect_left(self.word_starts, start))
+
+
+def _phrases(line: str, start: int) -> Iterator[tuple[int, int]]:
+    """The first two, three, four and five words behind a cue."""
+    match = PHRASE.compiled.match(line, start)
+    if match is None:
+        return
+    first, last = match.span(1)
+    end = line.find(" ", first)
+    while 0 <= end < last:
+        end = line.find(" ", end + 1)
+        yield first, last if end < 0 or end > last else end
+
+
+def _cells(line: str, delimiter: str) -> Iterator[tuple[int, int]]:
+    """Cells of a row that have several words."""
+    start = 0
+    for cell in line.split(delimiter):
+        bare = cell.strip()
+        if " " in bare:
+            at = start + cell.index(bare)
+            yield at, at + len(bare)
+        start += len(cell) + 1
 
 
 class Place:
@@ -449,6 +489,9 @@ def value_features(value: str) -> tuple[list[str], str, str]:
         f"m|r:{kinds}|{rarity}",
         f"b:{'w' if value[0].isalnum() else value[0]}", f"e:{'w' if value[-1].isalnum() else value[-1]}",
     ]  # fmt: skip
+    low = value.lower()
+    # Three letters in a row: how words of a language, names in code and what people invent differ.
+    found += [f"b3:{low[:3]}", f"e3:{low[-3:]}", *[f"g3:{low[at : at + 3]}" for at in range(min(size, MOST_GRAMS) - 2)]]
     if value.isalpha():
         found.append(f"rw:{common.get(value.lower(), 0)}")
     if HEXADECIMAL.compiled.fullmatch(value):

@@ -119,7 +119,9 @@ def find_said(text: str, low: str, marks: Mapping[str, list[int]]) -> Iterator[H
     # Longer texts are files and logs: only what is said outright counts there.
     is_long = len(text) > LONGEST
     below_done: set[int] = set()
-    for word in NOUNS.keys() & marks.keys():
+    # In a fixed order, passwords first: only the first word of a line gets a look at the line below.
+    found = sorted(NOUNS.keys() & marks.keys(), key=lambda word: (NOUNS[word] is not Noun.PASSWORD, word))
+    for word in found:
         noun = NOUNS[word]
         for start in marks[word]:
             end = start + len(word)

@@ -14,7 +14,7 @@ from tests.experience.attack.world import CROWD, GARDEN, World
 
 # Hermes, the gateway and MCP begin a session by the same function as the block: every so many cases are enough.
 STEP = 12
-# In the two projects where all cases were lived, or none, so many times as many cases ask.
+# All other ways are asked for so many times as many cases.
 OFTENER = 4
 SETTINGS = ("same project", "ten sources", "another project", "resource")
 
@@ -35,6 +35,7 @@ def attack(world: World, *, step: int = STEP) -> list[Finding]:
     found: list[Finding] = []
     with world.active():
         own = [(case, str(world.folder(world.project_of(case))), f"own-{case.id}") for case in world.hostile]
+        own = own[:: max(1, step // OFTENER)]
         found += find(SETTINGS[0], _everything(own, own, step))
         for setting, project in zip(SETTINGS[1:3], (CROWD, GARDEN), strict=True):
             every = [(case, str(world.folder(project)), f"{project}-{case.id}") for case in world.hostile]
