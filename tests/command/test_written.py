@@ -50,6 +50,8 @@ PURPOSES = {
     "git commit": "other",
     "cargo xtask lint": "check",
     "cargo xtask dist": "build",
+    "cargo xtask ci": "check",
+    "npm ci": "install",
     "./gradlew :app:testDebugUnitTest": "test",
     "./gradlew :app:lint": "check",
     "./gradlew :app:spotlessCheck": "check",

@@ -90,7 +90,9 @@ _PURPOSES: tuple[tuple[Purpose, LazyRegex], ...] = (
         "check",
         LazyRegex(
             r"(?:^|[\s:_/-])(?:lint|check|vet|clippy|type-?check|types|tsc|mypy|pyright|ruff|eslint|biome|golangci-lint"
-            r"|shellcheck|verify|validate|staticcheck|pre-commit|knip|flake8|pylint|doctor|audit)(?=$|[\s:_./-])"
+            r"|shellcheck|verify|validate|staticcheck|pre-commit|knip|flake8|pylint|doctor|audit"
+            # A package manager's `ci` installs; a task of that name checks.
+            r"|(?<!npm )(?<!bun )ci(?![./]))(?=$|[\s:_./-])"
         ),
     ),
     (
@@ -101,7 +103,7 @@ _PURPOSES: tuple[tuple[Purpose, LazyRegex], ...] = (
         ),
     ),
     ("install", LazyRegex(r"(?:^|\s)(?:install|sync|restore|ci|tidy|bootstrap|setup)(?=$|[\s:_-])")),
-    ("run", LazyRegex(r"(?:^|[\s:_/-])(?:run|start|dev|serve|up|demo|watch|ci)(?=$|[\s:_./-])")),
+    ("run", LazyRegex(r"(?:^|[\s:_/-])(?:run|start|dev|serve|up|demo|watch)(?=$|[\s:_./-])")),
 )
 
 
