@@ -152,13 +152,13 @@ def model_file() -> Path:
 @pytest.mark.slow
 def test_a_real_model_calls_a_tool_uses_its_result_and_is_recorded_and_judged(tmp_path: Path) -> None:
     home, folder = folders(tmp_path)
-    (folder / "notes.txt").write_text("The secret word is marmalade.\n")
+    (folder / "notes.txt").write_text("The word of the day is marmalade.\n")
     model = open_model(ModelChoice("local", path=model_file()))
     events: list[Event] = []
     conversation = conversation_at(
         tmp_path, model, instructions="You are an agent. Use a tool, then say what you found in one sentence."
     )
-    (turn,) = say(conversation, "Read the file notes.txt and tell me the secret word.", on_event=events.append)
+    (turn,) = say(conversation, "Read the file notes.txt and tell me the word of the day.", on_event=events.append)
     called = [event for event in events if isinstance(event, CallFinished)]
     assert [(event.tool, event.arguments, event.verdict.verdict) for event in called] == [
         ("read_file", {"path": "notes.txt"}, "ok")

@@ -126,7 +126,7 @@ def test_what_only_looks_like_it_is_left_alone(redactor: Redactor) -> None:
 
 
 def test_rules_leave_alone_what_is_said_of_passwords(redactor: Redactor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detector, "find_scored", lambda text, low: iter(()))
+    monkeypatch.setattr(detector, "find_scored", lambda *given: iter(()))
     harmed = {text: done for text in HARMLESS_TO_RULES if (done := redactor.text(text)) != text}
     assert harmed == {}
 

@@ -74,3 +74,18 @@ def test_weights_and_words_are_whole() -> None:
     learned = scorer.load_weights()
     assert len(learned.weights) > 5_000 and len(learned.common) > 20_000
     assert {2, 3, 4, 5} == set(learned.common.values())
+
+
+def test_a_word_that_is_found_does_not_take_the_words_behind_it_along() -> None:
+    redactor = Redactor(b"k" * 32)
+    done = redactor.text("TOKEN=kQ8vX2mLr5TzW1 wp deploy preview --env staging")
+    assert done.startswith("TOKEN=[redacted:") and done.endswith("] wp deploy preview --env staging")
+    assert redactor.text("Log in with sk-ant-api03-kQ8vX2mLr5TzW1bN6cY7").startswith("Log in with [redacted:")
+
+
+def test_phrases_without_quotes_are_found() -> None:
+    assert "old mill pond" in _scored("restic --password old mill pond")
+
+
+def test_times_in_json_are_not_secrets() -> None:
+    assert _scored('{"reason":"The agent recorded a login.","time":1772445606.0,"token":"","ended":1772445606}') == []

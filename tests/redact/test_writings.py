@@ -33,22 +33,22 @@ def test_secrets_are_gone_in_both_halves_and_look_alikes_stay(leaks: str, look_a
 
 LATER_SETS = [
     ("sixth", 1230, 0.955, 4),
-    ("seventh", 970, 0.955, 0),
-    ("eighth", 790, 0.965, 0),
+    ("seventh", 970, 0.95, 0),
+    ("eighth", 790, 0.96, 0),
     ("ninth", 740, 0.915, 1),
     ("tenth", 750, 0.93, 6),
     ("eleventh", 560, 0.955, 2),
     ("twelfth", 910, 0.94, 4),
-    ("thirteenth", 510, 0.94, 1),
-    ("fourteenth", 530, 0.935, 4),
+    ("thirteenth", 510, 0.935, 1),
+    ("fourteenth", 530, 0.92, 4),
     ("fifteenth", 480, 0.945, 0),
     ("sixteenth", 890, 0.97, 4),
-    ("seventeenth", 900, 0.93, 16),
-    ("eighteenth", 710, 0.65, 0),
+    ("seventeenth", 900, 0.925, 16),
+    ("eighteenth", 710, 0.645, 0),
     ("nineteenth", 800, 0.95, 4),
-    ("twentieth", 840, 0.935, 3),
-    ("twenty_first", 650, 0.925, 9),
-    ("twenty_second", 650, 0.915, 9),
+    ("twentieth", 840, 0.925, 3),
+    ("twenty_first", 650, 0.92, 9),
+    ("twenty_second", 650, 0.91, 9),
 ]
 
 

@@ -307,7 +307,7 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     if figures:
         hits += find_drawn(text, data)
     if depth == 0 and (marks or not text.isascii()):
-        hits += find_scored(text, low)
+        hits += find_scored(text, low, hits)
     return hits
 
 

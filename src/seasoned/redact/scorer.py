@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -81,6 +81,8 @@ WORD = LazyRegex(r"[^\W\d_]+")
 TOKEN = LazyRegex(r"\w+(?:[-.]\w+)*")
 NAME_PART = LazyRegex(r"[a-z]+|[A-Z][a-z]+|[A-Z]+(?![a-z])|[^\W\d_A-Za-z]+|\d+")
 HEXADECIMAL = LazyRegex(r"[0-9a-fA-F]+")
+# Decimals, and times as JSON has them behind a name.
+NUMBER = LazyRegex(r"[:=+-]?\d+\.\d+|[:=]\d{9,}")
 UUID = LazyRegex(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-")
 CODE = LazyRegex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|[A-Za-z_]\w*\(|::|->|=>|^process\.|^os\.|env\b")
 FILE = LazyRegex(
@@ -167,24 +169,32 @@ def load_weights() -> Weights:
     return learned
 
 
-def find_scored(text: str, low: str) -> Iterator[Hit]:
-    """Words near a cue that the weights call secret."""
+def find_scored(text: str, low: str, known: Sequence[Hit] = ()) -> Iterator[Hit]:
+    """Words near a cue that the weights call secret; `known` are hits of the rules."""
     for line in _lines_near_cues(text, low):
         learned = load_weights()
-        for start, end in line.spans():
-            value = line.line[start:end]
-            # Most words are no secret wherever they stand.
-            score = value_score(value)
-            if score <= learned.least_value:
-                continue
-            if score + line.place_score(start, end, value, learned.least_near - score) > learned.threshold:
-                yield Hit("password", line.start + start, line.start + end)
+        found = [
+            Hit("password", line.start + start, line.start + end)
+            for start, end in line.spans()
+            if line.score(start, end, learned) > learned.threshold
+        ]
+        yield from found
+        # Where a phrase ends is a guess: a word that was found in it says more.
+        phrases = [
+            (line.score(start, end, learned), Hit("password", line.start + start, line.start + end))
+            for start, end in line.phrases()
+        ]
+        best, phrase = max(phrases, default=(NEVER, Hit("", 0, 0)))
+        if best > learned.threshold and not any(
+            hit.start < phrase.end and phrase.start < hit.end for hit in (*known, *found)
+        ):
+            yield phrase
 
 
 def candidates(text: str) -> Iterator[tuple[int, int, tuple[list[str], list[str], list[str]]]]:
     """Every word or phrase near a cue that may be a secret, with its features: its own, near ones, far ones."""
     for line in _lines_near_cues(text, text.lower()):
-        for start, end in line.spans():
+        for start, end in line.spans() | line.phrases():
             value = line.line[start:end]
             if LEAST <= len(value) <= MOST and not is_harmless(value):
                 place = Place(line, start, end, value)
@@ -302,30 +312,36 @@ class CueLine:
                 spans.update((start + m.start(), start + m.end()) for m in ASCII_RUN.compiled.finditer(run))
         for match in QUOTED.compiled.finditer(line):
             spans.add(match.span(match.lastindex or 0))
-        for match in REST.compiled.finditer(line):
-            if " " in match[1]:
-                spans.add(match.span(1))
         if "</" in line:
             spans.update(match.span(1) for match in ELEMENT.compiled.finditer(line))
         spans.update(match.span(1) for match in ALONE.compiled.finditer(line))
-        for cue in self.cues:
-            spans.update(_phrases(line, cue.end))
         if self.column:
             spans.update(_cells(line, self.column[0]))
+        return spans
+
+    def phrases(self) -> set[tuple[int, int]]:
+        """Several words that may be one secret, with an end that is a guess."""
+        line = self.line
+        found = {span for cue in self.cues for span in _phrases(line, cue.end)}
+        found.update(match.span(1) for match in REST.compiled.finditer(line) if " " in match[1])
         bare = line.strip()
         if " " in bare and len(bare) <= 90 and self.cue_above[:1] not in ("-", ""):
             at = line.index(bare)
-            spans.add((at, at + len(bare)))
-        return spans
+            found.add((at, at + len(bare)))
+        return found
 
-    def place_score(self, start: int, end: int, value: str, least: float) -> float:
-        """What the place says; what is nearest to the candidate is asked first, and mostly decides."""
-        weights = load_weights().weights
+    def score(self, start: int, end: int, learned: Weights) -> float:
+        """What value and place say; what is cheapest to ask comes first, and mostly decides."""
+        value = self.line[start:end]
+        # Most words are no secret wherever they stand.
+        score = value_score(value)
+        if score <= learned.least_value:
+            return NEVER
         place = Place(self, start, end, value)
-        score = sum([weights.get(name, 0.0) for name in place.near_features()])
-        if score < least:
-            return score
-        return score + sum([weights.get(name, 0.0) for name in place.far_features()])
+        score += sum([learned.weights.get(name, 0.0) for name in place.near_features()])
+        if score < learned.least_near:
+            return NEVER
+        return score + sum([learned.weights.get(name, 0.0) for name in place.far_features()])
 
     def words_between(self, start: int, end: int) -> int:
         """How many words begin between two places."""
@@ -437,7 +453,7 @@ def is_harmless(value: str) -> bool:
         return True
     low = value.lower()
     words = WORD.compiled.findall(low)
-    if FILE.compiled.search(low):
+    if FILE.compiled.search(low) or NUMBER.compiled.fullmatch(low):
         return True
     # A path or a chain of names, all of them known.
     if words and ("/" in low or "." in low) and not any(map(str.isdigit, low)):
