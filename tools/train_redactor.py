@@ -235,7 +235,10 @@ class Model:
                 own.append(bias + total(one.own))
                 near.append(own[-1] + total(one.near))
         least_own, least_near = (round(float(np.quantile(sums, LOST)), 2) for sums in (own, near))
-        return scorer.Weights(bias, THRESHOLD, least_own, least_near, weights, common)
+        grams = {
+            name.removeprefix(scorer.GRAM): weights.pop(name) for name in [*weights] if name.startswith(scorer.GRAM)
+        }
+        return scorer.Weights(bias, THRESHOLD, least_own, least_near, weights, grams, common)
 
 
 def measure(name: str, leaks: list[tuple[str, list[str]]], harmless: list[str]) -> None:
@@ -266,7 +269,7 @@ def main() -> None:
     given = parser.parse_args()
     histories = list(read_histories(given.histories))
     common = count_words(histories, given.sources)
-    use(scorer.Weights(0.0, THRESHOLD, scorer.NEVER, scorer.NEVER, {}, common))
+    use(scorer.Weights(0.0, THRESHOLD, scorer.NEVER, scorer.NEVER, {}, {}, common))
     r = random.Random(3)
     texts = [text[:MOST_OF_A_TEXT] for one in histories for text in one if r.random() < 0.5]
     r.shuffle(texts)

@@ -31,8 +31,10 @@ SHORT_TEXT = 600  # a short text is read whole, a longer one only around its cue
 LEAST, MOST = 4, 160  # characters of a secret
 FAR = 3  # in a short text, as a chat, so many lines below a cue are read
 MOST_ROWS = 40
+GRAM = "g3:"  # what the names of such features begin with while they are trained
 MOST_GRAMS = 14  # characters of a value whose triples count
 COMMON = 3  # a word that is more common than this is a secret nowhere
+MOST_COMMON = 4  # only stop words are more common
 
 # Words for a secret, and for what has one, in many languages: a text without any of them is not read at all. A word
 # with a bar at an end counts only if no letter or digit stands there.
@@ -157,6 +159,7 @@ class Weights(msgspec.Struct):
     least_value: float
     least_near: float
     weights: dict[str, float]
+    grams: dict[str, float]  # weights of three letters in a row
     common: dict[str, int] = {}  # 2 to 5
 
 
@@ -198,7 +201,8 @@ def candidates(text: str) -> Iterator[tuple[int, int, tuple[list[str], list[str]
             value = line.line[start:end]
             if LEAST <= len(value) <= MOST and not is_harmless(value):
                 place = Place(line, start, end, value)
-                found = (value_features(value)[0], place.near_features(), place.far_features())
+                own = [*value_features(value)[0], *[f"{GRAM}{gram}" for gram in grams_of(value)]]
+                found = (own, place.near_features(), place.far_features())
                 yield line.start + start, line.start + end, found
 
 
@@ -322,7 +326,7 @@ class CueLine:
     def phrases(self) -> set[tuple[int, int]]:
         """Several words that may be one secret, with an end that is a guess."""
         line = self.line
-        found = {span for cue in self.cues for span in _phrases(line, cue.end)}
+        found = {span for cue in self.cues if cue.word not in WEAK_CUES for span in _phrases(line, cue.end)}
         found.update(match.span(1) for match in REST.compiled.finditer(line) if " " in match[1])
         bare = line.strip()
         if " " in bare and len(bare) <= 90 and self.cue_above[:1] not in ("-", ""):
@@ -355,6 +359,9 @@ def _phrases(line: str, start: int) -> Iterator[tuple[int, int]]:
         return
     first, last = match.span(1)
     end = line.find(" ", first)
+    # Most sentences go on with a word that begins no secret: "password for the", "login is".
+    if load_weights().common.get(line[first:end].lower(), 0) > MOST_COMMON:
+        return
     while 0 <= end < last:
         end = line.find(" ", end + 1)
         yield first, last if end < 0 or end > last else end
@@ -481,7 +488,14 @@ def value_score(value: str) -> float:
     if not LEAST <= len(value) <= MOST or is_harmless(value):
         return NEVER
     learned = load_weights()
-    return sum([learned.weights.get(name, 0.0) for name in value_features(value)[0]], learned.bias)
+    score = sum([learned.weights.get(name, 0.0) for name in value_features(value)[0]], learned.bias)
+    return sum([learned.grams.get(gram, 0.0) for gram in grams_of(value)], score)
+
+
+def grams_of(value: str) -> list[str]:
+    """Three letters in a row: how words of a language, names in code and what people invent differ."""
+    low = value[:MOST_GRAMS].lower()
+    return [low[at : at + 3] for at in range(len(low) - 2)]
 
 
 @lru_cache(maxsize=16384)
@@ -506,8 +520,7 @@ def value_features(value: str) -> tuple[list[str], str, str]:
         f"b:{'w' if value[0].isalnum() else value[0]}", f"e:{'w' if value[-1].isalnum() else value[-1]}",
     ]  # fmt: skip
     low = value.lower()
-    # Three letters in a row: how words of a language, names in code and what people invent differ.
-    found += [f"b3:{low[:3]}", f"e3:{low[-3:]}", *[f"g3:{low[at : at + 3]}" for at in range(min(size, MOST_GRAMS) - 2)]]
+    found += [f"b3:{low[:3]}", f"e3:{low[-3:]}"]
     if value.isalpha():
         found.append(f"rw:{common.get(value.lower(), 0)}")
     if HEXADECIMAL.compiled.fullmatch(value):
