@@ -34,7 +34,6 @@ MOST_ROWS = 40
 GRAM = "g3:"  # what the names of such features begin with while they are trained
 MOST_GRAMS = 14  # characters of a value whose triples count
 COMMON = 3  # a word that is more common than this is a secret nowhere
-MOST_COMMON = 4  # only stop words are more common
 
 # Words for a secret, and for what has one, in many languages: a text without any of them is not read at all. A word
 # with a bar at an end counts only if no letter or digit stands there.
@@ -359,9 +358,6 @@ def _phrases(line: str, start: int) -> Iterator[tuple[int, int]]:
         return
     first, last = match.span(1)
     end = line.find(" ", first)
-    # Most sentences go on with a word that begins no secret: "password for the", "login is".
-    if load_weights().common.get(line[first:end].lower(), 0) > MOST_COMMON:
-        return
     while 0 <= end < last:
         end = line.find(" ", end + 1)
         yield first, last if end < 0 or end > last else end

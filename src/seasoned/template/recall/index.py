@@ -140,13 +140,14 @@ def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[WorkedRow]
     for at in order:
         call = track.calls[at]
         # A call that the user corrected did not work, even if the tool said so; one with foreign words is not shown.
-        if call.counts_as != "ok" or call.is_corrected or call.is_foreign or not _is_of_use(call.command):
+        if call.counts_as != "ok" or call.is_corrected or call.is_foreign:
             continue
         known = ways.setdefault(call.tool, set())
         if len(known) == WORKED_KEPT:
             continue
         way = program_of(call) or " ".join(sorted(call.arguments))
-        if way not in known:
+        # Asked last: reading a command takes longest.
+        if way not in known and _is_of_use(call.command):
             known.add(way)
             yield WorkedRow(call.call_id, _time(track, call))
 
