@@ -10,12 +10,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from seasoned.agent.memory import memory_file
-from seasoned.agent.memory.journal import ChangeJournal, Provenance
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, assign, keep_split, new_split
 from seasoned.gateway.history_usage import fill_prices
 from seasoned.redact.key import Secrecy, load_key
+from seasoned.review import memory_file
+from seasoned.review.journal import ChangeJournal, Provenance
 from seasoned.store import Store, open_store
 from seasoned.store.full_text import fill
 from seasoned.template.example import Example, Source, Template

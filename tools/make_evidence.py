@@ -23,7 +23,6 @@ from tools.evidence.page import ABOUT, ModelRuns, evidence_page
 from tools.evidence.study import STUDIES, Learned, Study, StudyArm, design_of, planned_runs, task_set
 
 import seasoned
-from seasoned.agent.loop.model import ModelChoice, choose_model, local_file
 from seasoned.app.player import Player
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SeasonedError
@@ -32,6 +31,7 @@ from seasoned.experiment.run.run_store import keep_design, load_design, load_rec
 from seasoned.experiment.run.runner import RoundBudget, make_runs
 from seasoned.experiment.task.task_file import TaskSet
 from seasoned.redact.key import Secrecy, load_key
+from seasoned.runner.model import ModelChoice, choose_model, local_file
 from seasoned.store import open_store
 
 ROOT = Path(__file__).parent.parent

@@ -14,20 +14,20 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mcp import Client
-from seasoned.agent.loop.model import ModelChoice
-from seasoned.agent.loop.record import load_recorded
-from seasoned.agent.loop.start import ConversationOptions, start
 from seasoned.config import Config, load
 from seasoned.gateway.accounting import make_key
 from seasoned.hermes_plugin.plugin import open_plugin
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
+from seasoned.runner.model import ModelChoice
+from seasoned.runner.record import load_recorded
+from seasoned.runner.start import ConversationOptions, start
 from seasoned.store import open_store
 from seasoned.testing import serve_script
-from tests.agent.scripted import SECRECY, say
 from tests.gateway.running import run_gateway, settings_for
 from tests.gateway.upstream_server import chat, serve_upstream
 from tests.history.hermes_rows import HermesDb
 from tests.mcp.clients import talk
+from tests.runner.scripted import SECRECY, say
 
 TOOL = {"name": "terminal", "parameters": {"type": "object", "properties": {"command": {"type": "string"}}}}
 API_TOOL = {"name": "book_parcel", "parameters": {"type": "object", "properties": {"size": {"type": "string"}}}}

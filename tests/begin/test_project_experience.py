@@ -16,25 +16,25 @@ import pytest
 pytest.importorskip("mcp", reason="the MCP library is not installed")
 
 from mcp import Client
-from seasoned.agent.loop.model import ModelChoice
-from seasoned.agent.loop.record import load_recorded
-from seasoned.agent.loop.start import ConversationOptions, start
 from seasoned.config import load
 from seasoned.experience.kind import kind_of_failure
 from seasoned.experience.lesson import Hint, Line, Way, kind_key
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.gateway.accounting import make_key
 from seasoned.hermes_plugin.plugin import open_plugin
+from seasoned.runner.model import ModelChoice
+from seasoned.runner.record import load_recorded
+from seasoned.runner.start import ConversationOptions, start
 from seasoned.store import Store, open_store
 from seasoned.store.forget import forget_sessions
 from seasoned.store.project import project_key
 from seasoned.testing import call, serve_script
-from tests.agent.scripted import SECRECY, say
 from tests.begin.entry_points import ASK, TOOLS, ChatEntry, GatewayEntry, HermesEntry, block_in, place_of
 from tests.gateway.running import run_gateway, settings_for
 from tests.gateway.upstream_server import Said, chat, serve_upstream
 from tests.history.hermes_rows import HermesDb
 from tests.mcp.clients import talk
+from tests.runner.scripted import SECRECY, say
 
 FAILS, ERROR = "sh render.sh", "wp: missing --env"
 RESULT = json.dumps({"output": ERROR, "exit_code": 2, "error": None})

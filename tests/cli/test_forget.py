@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.agent.memory import memory_file
-from seasoned.agent.memory.journal import Provenance, changes
-from seasoned.agent.skill import edit
+from seasoned.review import memory_file
+from seasoned.review import skill_edit as edit
+from seasoned.review.journal import Provenance, changes
 from seasoned.store import Store, open_store
-from tests.agent.journals import journal_at
 from tests.cli.run import answer, seasoned
+from tests.review.journals import journal_at
 
 WORD = "Zanzibar"
 

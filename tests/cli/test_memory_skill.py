@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seasoned.agent.memory import memory_file
-from seasoned.agent.skill import edit
-from tests.agent.journals import REVIEW, journal_at
+from seasoned.review import memory_file
+from seasoned.review import skill_edit as edit
 from tests.cli.run import answer, seasoned
+from tests.review.journals import REVIEW, journal_at
 
 SKILL = "---\nname: release-notes\ndescription: Write release notes.\n---\n\n# Release\n\n1. Read the log.\n"
 

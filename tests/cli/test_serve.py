@@ -16,8 +16,8 @@ import pytest
 from seasoned.config import load
 from seasoned.confirm.people.change import first_admin
 from seasoned.store import open_database
-from tests.agent.test_chat import Terminal, terminal
 from tests.cli.run import SEASONED, seasoned
+from tests.runner.test_chat import Terminal, terminal
 
 WORDS = "four words are enough"
 

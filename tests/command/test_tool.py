@@ -65,8 +65,8 @@ def test_own_tools_are_not_experience_under_whatever_name_an_agent_gives_them() 
 
 
 def test_every_tool_that_the_program_gives_to_agents_is_an_own_tool() -> None:
-    from seasoned.agent.toolset.seasoned_tools import SEASONED_TOOLS
     from seasoned.mcp_server.tools import ConfirmationTools, ExperienceTools
+    from seasoned.review.tools import SEASONED_TOOLS
 
     config = Config(home=Path("/nowhere"))
     served = [*ExperienceTools(config, lambda given: None).tools(), *ConfirmationTools(config).tools()]

@@ -12,8 +12,8 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.history.reader.seasoned_db import read
-from tests.agent.test_local_model import model_file
 from tests.gateway.running import config_in, rows, run_gateway, settings_for
+from tests.runner.test_local_model import model_file
 
 ASK: Any = [{"role": "system", "content": "Say one word."}, {"role": "user", "content": "What colour is the sky?"}]
 
@@ -29,7 +29,7 @@ def served() -> Iterator[tuple[str, str]]:
     path = model_file()
     from pydantic_ai.models.openai import OpenAIChatModel
 
-    from seasoned.agent.loop.local_model import open_local
+    from seasoned.runner.local_model import open_local
 
     model = open_local(path).wrapped
     assert isinstance(model, OpenAIChatModel)

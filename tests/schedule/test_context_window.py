@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from seasoned.agent.loop.model import ModelChoice, detect_window, is_cloud, provider_of
+from seasoned.runner.model import ModelChoice, detect_window, is_cloud, provider_of
 from seasoned.schedule.run import MIN_CONTEXT, ContextWindow, find_window, objection
 from seasoned.testing import serve_script
 from tests.each_case import each_case

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from seasoned.agent.loop.record import load_recorded
 from seasoned.config import Config
+from seasoned.runner.record import load_recorded
 from seasoned.schedule.job import Job, JobRun, Slot
 from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts, allowed_toolsets
 from seasoned.store import open_store

@@ -44,7 +44,8 @@ PACKAGES = (
     "begin",
     "confirm",
     "team",
-    "agent",
+    "runner",
+    "review",
     "gateway",
     "schedule",
     "doctor",
@@ -67,7 +68,7 @@ PRICES = {"genai_prices"}
 TERMINAL = {"click", "rich", "typer"}
 KEPT_APART = {
     "stats": (frozenset(PACKAGES) - {"errors", "stats"}, "it is given numbers and knows nothing of sessions"),
-    "schedule": (frozenset({"agent"}), "it is given the function that runs an agent"),
+    "schedule": (frozenset({"runner", "review"}), "it is given the function that runs an agent"),
 }
 
 

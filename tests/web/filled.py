@@ -8,10 +8,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from seasoned.agent.memory import memory_file
-from seasoned.agent.memory.journal import ChangeJournal, Provenance
-from seasoned.agent.review.ledger import ReviewEnd, ReviewStart, begin, end
-from seasoned.agent.skill import edit
 from seasoned.config import Config
 from seasoned.experience.storage import refresh
 from seasoned.experiment.live.assignment import (
@@ -27,6 +23,10 @@ from seasoned.experiment.run.run_store import keep_design
 from seasoned.experiment.run.run_store import save as save_run
 from seasoned.gateway.accounting import EntryCost, UsageEntry, add_entries
 from seasoned.redact.key import Secrecy, load_key
+from seasoned.review import memory_file
+from seasoned.review import skill_edit as edit
+from seasoned.review.journal import ChangeJournal, Provenance
+from seasoned.review.ledger import ReviewEnd, ReviewStart, begin, end
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.schedule import job_table
 from seasoned.schedule.job import Every, Job, Slot, new_id

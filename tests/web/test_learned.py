@@ -7,12 +7,12 @@ from pathlib import Path
 
 import httpx2
 
-from seasoned.agent.memory import memory_file
-from seasoned.agent.memory.journal import ChangeJournal, Provenance
-from seasoned.agent.memory.overlap import ForeignSource, ForeignTexts, SpokenText
-from seasoned.agent.skill import edit
 from seasoned.experience.memory import project_folder
 from seasoned.redact.key import Secrecy, load_key
+from seasoned.review import memory_file
+from seasoned.review import skill_edit as edit
+from seasoned.review.journal import ChangeJournal, Provenance
+from seasoned.review.overlap import ForeignSource, ForeignTexts, SpokenText
 from seasoned.web.display import difference
 from tests.web.filled import SECRET, fill_learned, fill_sessions, first_session, store_of
 from tests.web.pages import Visitor, site

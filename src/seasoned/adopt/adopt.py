@@ -17,9 +17,9 @@ from seasoned.adopt.record import (
     drop_record,
     save_record,
 )
-from seasoned.agent.memory.journal import ChangeJournal
 from seasoned.confirm.audit.archive import archive_folder
 from seasoned.errors import SeasonedError
+from seasoned.review.journal import ChangeJournal
 from seasoned.schedule.script import FOLDER
 from seasoned.store import Database
 from seasoned.template.library.storage import snapshot

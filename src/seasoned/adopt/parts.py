@@ -20,17 +20,17 @@ from seasoned.adopt.record import (
     read_bytes,
     settled,
 )
-from seasoned.agent.memory.journal import ChangeJournal, Provenance, preview
-from seasoned.agent.memory.journal import find as find_change
-from seasoned.agent.memory.memory_file import add as add_entry
-from seasoned.agent.memory.undo import undo as undo_change
-from seasoned.agent.skill.edit import create, write_file
-from seasoned.agent.skill.library import MAIN, Skill, ids, read_text, skills
 from seasoned.atomic_write import digest, write_atomic
 from seasoned.confirm.audit.archive import ArchivedRequest, archive_folder, read_audit, write_archive
 from seasoned.errors import CannotDo, SeasonedError
 from seasoned.experience.memory import FILES, MemoryFile, MemoryName
 from seasoned.experience.memory import read as read_memory
+from seasoned.review.journal import ChangeJournal, Provenance, preview
+from seasoned.review.journal import find as find_change
+from seasoned.review.memory_file import add as add_entry
+from seasoned.review.skill_edit import create, write_file
+from seasoned.review.skill_library import MAIN, Skill, ids, read_text, skills
+from seasoned.review.undo import undo as undo_change
 from seasoned.schedule.hermes_jobs import HermesJobs, ImportedJob, read_jobs
 from seasoned.schedule.job import Job
 from seasoned.schedule.job_table import add as add_job

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.agent.memory.journal import ChangeJournal
 from seasoned.atomic_write import digest, make_private_folder, write_atomic
 from seasoned.errors import CannotDo, NotFound
 from seasoned.redact.redactor import Redactor
+from seasoned.review.journal import ChangeJournal
 from seasoned.store import Database, Store
 
 ItemKind = Literal["template", "script", "skill", "job", "memory", "audit"]

@@ -10,7 +10,6 @@ from pathlib import Path
 from seasoned.adopt.adopt import survey, take_over
 from seasoned.adopt.adopt import undo as undo_items
 from seasoned.adopt.record import AdoptContext, AdoptItem, AdoptRecord, FirstVersion, TakenItem, find, load_record
-from seasoned.agent.memory.journal import ChangeJournal
 from seasoned.app.extras import require
 from seasoned.app.scheduler import own_zone
 from seasoned.app.stores import kept_secrecy, make_redactor, memory_and_skills_in, shared_database, store_or_empty
@@ -18,6 +17,7 @@ from seasoned.config import Config
 from seasoned.errors import NotFound
 from seasoned.file_lock import locked
 from seasoned.redact.redactor import Redactor
+from seasoned.review.journal import ChangeJournal
 from seasoned.store import Database, Store, open_store
 
 

@@ -11,14 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from seasoned.agent.loop.context import Context
-from seasoned.agent.loop.model import ModelChoice, choose_model
-from seasoned.agent.loop.record import RecordedConversation, load_recorded
-from seasoned.agent.memory import undo
-from seasoned.agent.memory.journal import Change, WriteReply, changes
-from seasoned.agent.review.due import ReviewSettings, settings_of
-from seasoned.agent.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_today
-from seasoned.agent.review.prompt import make_ready, own_instructions
 from seasoned.app.scheduler import agent_jobs, close_and_learn
 from seasoned.app.stores import kept_secrecy, memory_and_skills, own_store, redaction_key, store_or_empty
 from seasoned.begin.settings import takes_part
@@ -26,14 +18,22 @@ from seasoned.config import Config
 from seasoned.errors import CannotDo
 from seasoned.learn_queue import catch_up
 from seasoned.redact.key import Secrecy
+from seasoned.review import undo
+from seasoned.review.context import Context
+from seasoned.review.due import ReviewSettings, settings_of
+from seasoned.review.journal import Change, WriteReply, changes
+from seasoned.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_today
+from seasoned.review.prompt import make_ready, own_instructions
+from seasoned.runner.model import ModelChoice, choose_model
+from seasoned.runner.record import RecordedConversation, load_recorded
 from seasoned.session import Session
 from seasoned.store.project import ProjectFinder
 from seasoned.store.search import find_session
 from seasoned.template.library.storage import load as load_template
 
 if TYPE_CHECKING:
-    from seasoned.agent.loop.conversation import Conversation
-    from seasoned.agent.loop.runtime import Confirm
+    from seasoned.runner.conversation import Conversation
+    from seasoned.runner.runtime import Confirm
 
 
 _CATCH_UP_SECONDS = 1.0
@@ -54,8 +54,8 @@ class ChatPlan:
     def start(self, confirm: Confirm | None = None, tell: Callable[[str], None] = lambda line: None) -> Conversation:
         """The conversation; without `confirm`, what needs permission is denied."""
         # Imported here: the agent library takes a second, and comes with an extra.
-        from seasoned.agent.loop.runtime import deny
-        from seasoned.agent.loop.start import ConversationOptions, start
+        from seasoned.runner.runtime import deny
+        from seasoned.runner.start import ConversationOptions, start
 
         # What an agent was taught a moment ago is still being learned.
         with suppress(OSError):
@@ -142,7 +142,7 @@ def choose_reviewer(config: Config, model: str | None = None, base_url: str | No
 def review(config: Config, session: Session, topic: Topic, choice: ModelChoice, *, staging: bool) -> Review:
     """Ask the model, and keep what it learned; with `staging`, its changes wait for a person."""
     # Imported here: the agent library takes a second, and comes with an extra.
-    from seasoned.agent.review.run import review_session
+    from seasoned.review.run import review_session
 
     context = _context(config, kept_secrecy(config), session, staging=staging)
     return review_session(config, settings_of(config), context, session, topic, choice)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.agent.memory.undo import forget as undo_lessons
 from seasoned.app.mine import find_mined, forget_mined, remember_mined
 from seasoned.app.stores import memory_and_skills_in, shared_database
 from seasoned.app.team import withdraw_forgotten
 from seasoned.config import Config
 from seasoned.errors import NotFound
+from seasoned.review.undo import forget as undo_lessons
 from seasoned.scan.aggregates import update_aggregates
 from seasoned.store import Store
 from seasoned.store.forget import (

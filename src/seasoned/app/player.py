@@ -12,11 +12,6 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.toolsets import FunctionToolset
 
-from seasoned.agent.loop.conversation import Conversation, TurnLimits
-from seasoned.agent.loop.model import ModelChoice, open_model
-from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, body_of, new_ref
-from seasoned.agent.loop.runtime import Runtime
-from seasoned.agent.loop.stream_events import Turn
 from seasoned.config import Config
 from seasoned.errors import StoreError
 from seasoned.experiment.run.runner import AgentRun, AgentRunResult, ModelUnreachable
@@ -24,6 +19,11 @@ from seasoned.experiment.task.environment import EnvironmentTool as OfferedTool
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.reader.seasoned_db import NAME, read_message
 from seasoned.redact.key import Secrecy
+from seasoned.runner.conversation import Conversation, TurnLimits
+from seasoned.runner.model import ModelChoice, open_model
+from seasoned.runner.record import BackgroundRecorder, ConversationInfo, body_of, new_ref
+from seasoned.runner.runtime import Runtime
+from seasoned.runner.stream_events import Turn
 
 PLATFORM = "experiment"
 _OUTPUT_TOKENS = 4000

@@ -31,8 +31,8 @@ from seasoned.schedule.times import find_zone, parse_schedule
 from seasoned.store import Database, open_database
 
 if TYPE_CHECKING:
-    from seasoned.agent.loop.conversation import Conversation
-    from seasoned.agent.loop.model import ModelChoice
+    from seasoned.runner.conversation import Conversation
+    from seasoned.runner.model import ModelChoice
 
 # Sessions of jobs are recorded under this name, so that they can be told from chats.
 PLATFORM = "cron"
@@ -113,8 +113,8 @@ def kinds_in(secrecy: Secrecy, text: str) -> list[str]:
 def build_parts(config: Config, secrecy: Secrecy) -> RunParts:
     """What a run needs from other parts of the program."""
     # Imports of the agent stand inside the functions below: they take a second, and most commands run no agent.
-    from seasoned.agent.loop.model import detect_window
-    from seasoned.agent.skill.library import view
+    from seasoned.review.skill_library import view
+    from seasoned.runner.model import detect_window
 
     return RunParts(
         run_agent=lambda task, beat: _run_agent(config, secrecy, task, beat),
@@ -132,8 +132,8 @@ def build_parts(config: Config, secrecy: Secrecy) -> RunParts:
 
 
 def _run_command(command: Sequence[str], *, folder: Path, time_seconds: float, stop: Callable[[], bool]) -> CommandEnd:
-    from seasoned.agent.toolset.scope import ToolLimits
-    from seasoned.agent.toolset.terminal import run
+    from seasoned.runner.toolset.scope import ToolLimits
+    from seasoned.runner.toolset.terminal import run
 
     # Scripts run like the agent's own commands: with a time limit, and a flood of output ends them.
     limits = ToolLimits(time_seconds=time_seconds, output_characters=OUTPUT_CHARACTERS, flood_bytes=FLOOD_BYTES)
@@ -141,8 +141,8 @@ def _run_command(command: Sequence[str], *, folder: Path, time_seconds: float, s
 
 
 def _choose(config: Config, job: Job, route: Route | None) -> ChosenModel:
-    from seasoned.agent.loop.model import choose_model, is_cloud, provider_of
-    from seasoned.agent.loop.start import ConversationOptions, toolset_names
+    from seasoned.runner.model import choose_model, is_cloud, provider_of
+    from seasoned.runner.start import ConversationOptions, toolset_names
 
     name, base_url = job.model, None
     # A model named in the job wins over the routes of the configuration.
@@ -172,13 +172,13 @@ def _of_provider(provider: str, name: str | None, base_url: str | None) -> tuple
 
 
 def _choice(config: Config, chosen: ChosenModel) -> ModelChoice:
-    from seasoned.agent.loop.model import choose_model
+    from seasoned.runner.model import choose_model
 
     return choose_model(config, chosen.model, chosen.base_url)
 
 
 def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable[[], bool]) -> AgentAnswer:
-    from seasoned.agent.loop.start import ConversationOptions, start
+    from seasoned.runner.start import ConversationOptions, start
 
     # Without a folder the job gets its own in the home folder, so that jobs never share files by accident.
     folder = Path(task.folder) if task.folder is not None else check_folder(config.home / "jobs" / task.job_id)
@@ -324,7 +324,7 @@ def add_job(
 
 def _known_toolsets() -> tuple[str, ...]:
     # Imported here: it loads the agent library, which takes a second.
-    from seasoned.agent.toolset.registry import TOOLSETS
+    from seasoned.runner.toolset.registry import TOOLSETS
 
     return TOOLSETS
 

@@ -31,9 +31,9 @@ from seasoned.store.search import find_session
 if TYPE_CHECKING:
     import logging
 
-    from seasoned.agent.memory.journal import ChangeJournal
     from seasoned.live import RunningSessions
     from seasoned.redact.redactor import Redactor
+    from seasoned.review.journal import ChangeJournal
 
 # The log rotates: at most 4 MB on disk, however long a server runs.
 _LOG_BYTES = 1_000_000
@@ -438,7 +438,7 @@ def memory_and_skills_in(
 ) -> ChangeJournal:
     """Memory and skills with a store that is already open. Without a redactor, the redaction key is created."""
     # Imported here: only commands that change memory or skills need it.
-    from seasoned.agent.memory.journal import ChangeJournal
+    from seasoned.review.journal import ChangeJournal
 
     return ChangeJournal(
         store=store,

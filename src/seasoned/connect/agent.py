@@ -10,10 +10,10 @@ from typing import Protocol, cast
 
 import msgspec
 
-from seasoned.agent.review.due import has_model
 from seasoned.atomic_write import make_private_folder, write_atomic
 from seasoned.config import Config
 from seasoned.connect.plan import PARTS, ConnectPlan, Part
+from seasoned.review.due import has_model
 
 _AFTER = "Hints come only after a call failed: it shows the model nothing before one."
 _DENIES = "Its hooks cannot ask you: without a confirmation service, high-risk calls are denied."
@@ -106,7 +106,7 @@ def review_advice(config: Config, agent: str) -> str | None:
     if has_model(config) or _mark(config, agent).exists():
         return None
     # Imported here: pages that only list the agents need no models.
-    from seasoned.agent.loop.model import DEFAULTS
+    from seasoned.runner.model import DEFAULTS
 
     file = config.home / "config.toml"
     said = "No model is configured for reviews, so sessions leave no notes or skills behind (hints need no model)."

@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.agent.review.due import has_model
 from seasoned.config import Config
 from seasoned.errors import CannotDo
+from seasoned.review.due import has_model
 
 # The parts of a connection; the user may leave some out.
 Part = Literal["warm", "hints", "confirmations", "reviews", "mcp"]

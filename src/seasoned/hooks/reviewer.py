@@ -14,7 +14,6 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.agent.review.due import ReviewCount, Topic, has_model, settings_of, topic_due
 from seasoned.app.stores import find_source, store_or_empty
 from seasoned.atomic_write import digest, make_private_folder, write_atomic
 from seasoned.background import lower_priority, start
@@ -26,6 +25,7 @@ from seasoned.errors import CannotDo, NotFound, SourceError, UsageError
 from seasoned.file_lock import locked
 from seasoned.history.reader.hermes_db import added_since, lineage
 from seasoned.hooks.log import log
+from seasoned.review.due import ReviewCount, Topic, has_model, settings_of, topic_due
 
 # The bytes that mark a call in the agent's history file. Hermes' database is queried instead. Sessions of other agents
 # are read again after they were learned from, because not all of them say where a session is stored.

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import seasoned
-from seasoned.agent.loop.model import ModelChoice
 from seasoned.app.agent import review
 from seasoned.config import load
+from seasoned.runner.model import ModelChoice
 from seasoned.testing import Call, call, serve_script
 from tests.experience.attack.cases import TASKS, table
 from tests.experience.attack.channels import start_of

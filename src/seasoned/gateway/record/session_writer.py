@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from seasoned.agent.loop.record import ConversationInfo, RecordedConversation, Recorder, read_stored
 from seasoned.gateway.proxy.exchange import FinishedExchange
 from seasoned.gateway.record.conversations import answer_mark, fork_mark, ref_apart
 from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.redact.key import Secrecy
+from seasoned.runner.record import ConversationInfo, RecordedConversation, Recorder, read_stored
 from seasoned.scan.aggregates import update_aggregates
 from seasoned.session import Message, Result, SessionRef, ToolCall
 from seasoned.store import Database, Store

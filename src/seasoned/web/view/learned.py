@@ -12,18 +12,6 @@ import msgspec
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.agent.memory import undo
-from seasoned.agent.memory.journal import (
-    Change,
-    WriteReply,
-    changes,
-    find,
-    folder_key,
-    preview,
-)
-from seasoned.agent.memory.memory_file import KeptForProject, kept_for_projects
-from seasoned.agent.review.ledger import Review, reviews
-from seasoned.agent.skill.library import Skill, SkillUsage, author, skills, usage, view
 from seasoned.app.stores import memory_and_skills_in
 from seasoned.atomic_write import digest
 from seasoned.config import Config
@@ -31,6 +19,18 @@ from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 from seasoned.experience.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, project_folder, read
 from seasoned.redact import Redactor
+from seasoned.review import undo
+from seasoned.review.journal import (
+    Change,
+    WriteReply,
+    changes,
+    find,
+    folder_key,
+    preview,
+)
+from seasoned.review.ledger import Review, reviews
+from seasoned.review.memory_file import KeptForProject, kept_for_projects
+from seasoned.review.skill_library import Skill, SkillUsage, author, skills, usage, view
 from seasoned.store import Store
 from seasoned.web.display import change_link, difference, project_link, session_link, skill_link
 from seasoned.web.history_store import histories_of

@@ -15,7 +15,6 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.agent.review.due import settings_of
 from seasoned.app import agent as reviewing
 from seasoned.app import template as templates
 from seasoned.app.extras import require
@@ -27,6 +26,7 @@ from seasoned.history.resume import resume_command
 from seasoned.insight.page.rows import number
 from seasoned.live import RUNNING_SECONDS, streak_of
 from seasoned.project import name_of as project_name
+from seasoned.review.due import settings_of
 from seasoned.scan.intent import opening_words
 from seasoned.session import Session, ToolCall
 from seasoned.store import DatabaseRow, Store

@@ -1,1 +1,0 @@
-"""Agent: run a conversation, and learn from it."""

@@ -1,1 +1,0 @@
-"""A conversation with a model: turns, tools, limits, recording, compression."""

@@ -1,1 +1,0 @@
-"""Memory files, and the journal of every change to memory and skills."""

@@ -1,1 +1,0 @@
-"""Skills: found, viewed, created and changed."""

@@ -1,1 +1,0 @@
-"""The built-in agent: `chat`, `review`, `memory`, `skill` and `cron`."""

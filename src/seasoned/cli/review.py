@@ -1,0 +1,203 @@
+"""`review`: keep what a session taught, and list past reviews."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+import msgspec
+
+from seasoned.app import agent as reviewing
+from seasoned.app.stores import find_source
+from seasoned.cli.options import base_url_option, json_option, model_option, paths_argument
+from seasoned.cli.output import print_json, printable, table, when
+from seasoned.cli.project import histories
+from seasoned.config import Config, load
+from seasoned.errors import UsageError
+from seasoned.review.ledger import Review
+from seasoned.text import plural
+
+
+@click.command()
+@click.argument("session", required=False)
+@paths_argument
+@click.option(
+    "--topic",
+    type=click.Choice(["memory", "skills", "both"]),
+    default="both",
+    show_default=True,
+    help="What may be written.",
+)
+@model_option
+@base_url_option
+@click.option("--staging", is_flag=True, help="Stage what it writes until you accept it.")
+@click.option("--dry-run", is_flag=True, help="Show what would be sent and written; ask no model.")
+@click.option("--ledger", is_flag=True, help="List past reviews and today's usage.")
+@click.option("--staged", "shows_staged", is_flag=True, help="List what waits for you, with its source.")
+@click.option("--accept", "accepted", type=int, multiple=True, metavar="N", help="Keep a staged change.")
+@click.option("--drop", "dropped", type=int, multiple=True, metavar="N", help="Drop a staged change.")
+@click.option("--limit", default=20, show_default=True, help="With --ledger or --staged, list at most this many.")
+@json_option
+def review(
+    session: str | None,
+    paths: tuple[Path, ...],
+    topic: Literal["memory", "skills", "both"],
+    model: str | None,
+    base_url: str | None,
+    staging: bool,
+    dry_run: bool,
+    ledger: bool,
+    shows_staged: bool,
+    accepted: tuple[int, ...],
+    dropped: tuple[int, ...],
+    limit: int,
+    as_json: bool,
+) -> None:
+    """Keep what a session taught.
+
+    A model looks back on it and writes memory and skills. SESSION is the id of any agent's session, or its beginning;
+    without one, the newest in the store. PATH: look for it there instead. Only a redacted digest is sent. What repeats
+    a result or a page, and all that a session with pages taught, is staged: no session sees it until you accept it.
+
+    \b
+    Example: seasoned review --ledger
+    Example: seasoned review --staged
+    Example: seasoned review --accept 12 --drop 13
+    """
+    config = load()
+    if accepted or dropped:
+        _decide(config, accepted, dropped, as_json=as_json)
+        return
+    if shows_staged:
+        _print_staged(config, limit, as_json=as_json)
+        return
+    if ledger:
+        _print_ledger(config, session, limit, as_json=as_json)
+        return
+    # From its file and not from the store, which has the calls but not what was said.
+    with histories(paths) as read:
+        found = find_source(read.store, session)
+    if dry_run:
+        # Before a model is chosen: a dry run works without one.
+        plan = reviewing.plan_review(config, found, topic, model=model, base_url=base_url, staging=staging)
+        _print_plan(plan, as_json=as_json)
+        return
+    choice = reviewing.choose_reviewer(config, model, base_url)
+    done = reviewing.review(config, found, topic, choice, staging=staging)
+    # "Nothing worth keeping" is a good end of a review.
+    is_bad = done.state in reviewing.BAD_STATES
+    if as_json:
+        print_json("review", _answer(done))
+    else:
+        click.echo(printable(done.said or ""), err=is_bad)
+        if done.answer and done.answer != done.said:
+            click.echo(printable(done.answer))
+    if is_bad:
+        # 3, as for everything that was asked for correctly and could not be done.
+        raise click.exceptions.Exit(3)
+
+
+def _decide(config: Config, accepted: Sequence[int], dropped: Sequence[int], *, as_json: bool) -> None:
+    if twice := sorted({*accepted} & {*dropped}):
+        raise UsageError(f"Change {twice[0]} is to be accepted and dropped: choose one.")
+    replies = reviewing.decide_staged(config, accepted, dropped)
+    if as_json:
+        answers = [{"ok": one.ok, "state": one.state, "change": one.change, "said": one.said} for one in replies]
+        print_json("decisions", {"changes": answers})
+    else:
+        for one in replies:
+            click.echo(printable(one.said), err=not one.ok)
+    if not all(one.ok for one in replies):
+        raise click.exceptions.Exit(1)
+
+
+_REASONS = {
+    "setting": "reviews are staged (review_staging)",
+    "foreign": "it repeats a result or a page",
+    "page": "the session read pages of others",
+}
+
+
+def _print_staged(config: Config, limit: int, *, as_json: bool) -> None:
+    found = reviewing.staged_changes(config, limit)
+    if as_json:
+        print_json("changes", {"changes": [msgspec.structs.asdict(one) for one in found]})
+        return
+    if not found:
+        click.echo("No staged changes.")
+        return
+    for one in found:
+        what = f"{one.kind} {one.target}" + (f"/{one.file}" if one.kind == "skill" else "")
+        click.echo(f"change {one.id}: {one.action.replace('_', ' ')} {printable(what)} ({when(one.at)})")
+        for line in (one.after or one.before or "").splitlines():
+            click.echo(f"  | {printable(line)}")
+        session = one.parent or one.session
+        click.echo(f"  session: {printable(session or 'unknown')}")
+        click.echo(f"  staged because {_REASONS.get(one.reason or 'setting', 'it must be decided by a person')}")
+        if one.foreign_tool:
+            call = f" ({printable(one.foreign_call)})" if one.foreign_call else ""
+            click.echo(f"  call: {printable(one.foreign_tool)}{call}")
+        if one.foreign_text:
+            click.echo(f"  foreign text: {printable(one.foreign_text)}")
+    click.echo("\nKeep one with `seasoned review --accept N`, or drop it with `seasoned review --drop N`.")
+
+
+def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:
+    if as_json:
+        print_json("review-plan", msgspec.structs.asdict(plan))
+        return
+    waits = ", staged until you accept it" if plan.staging or plan.page else ""
+    click.echo(f"{plan.session}: {plural(plan.messages, 'message')}, the last {plan.whole_messages} in full")
+    click.echo(f"to {plan.model or 'no model'}: {plan.bytes:,} bytes, about {plan.tokens:,} tokens (--json shows them)")
+    click.echo(f"writes: memory in {plan.memory_folder}, skills in {plan.skill_folder}{waits}")
+    if plan.page and not plan.staging:
+        click.echo(f"staged because the session read a page of others ({printable(plan.page)})")
+    if plan.project_folder is not None:
+        click.echo(f"what is about the project {printable(plan.project or '')}: in {plan.project_folder}")
+    if plan.problem:
+        click.echo(plan.problem, err=True)
+
+
+def _print_ledger(config: Config, session: str | None, limit: int, *, as_json: bool) -> None:
+    found, spent, settings = reviewing.past_reviews(config, session, limit)
+    if as_json:
+        today = {
+            "requests": spent.requests,
+            "tokens": spent.tokens,
+            "tokens_per_day": settings.tokens_per_day,
+            # If no request has a price, the sum is unknown and not zero.
+            "cost_usd": spent.cost_usd if spent.requests > spent.unpriced else None,
+            "usd_per_day": settings.usd_per_day,
+            "unpriced": spent.unpriced,
+        }
+        print_json("review-ledger", {"today": today, "reviews": [_answer(one) for one in found]})
+        return
+    most = "no limit" if settings.tokens_per_day is None else f"at most {settings.tokens_per_day:,}"
+    click.echo(f"Today: {plural(spent.requests, 'request')}, {spent.tokens:,} tokens ({most}).")
+    if not found:
+        click.echo("No reviews yet.")
+        return
+    table(
+        ["review", "when", "session", "topic", "state", "requests", "tokens", "US dollars", "what came of it"],
+        [
+            (
+                one.id,
+                when(one.started_at),
+                one.session,
+                one.topic,
+                one.state,
+                one.requests,
+                None if one.input_tokens is None else one.input_tokens + (one.output_tokens or 0),
+                one.cost_usd,
+                None if one.said is None else printable(one.said),
+            )
+            for one in found
+        ],
+    )
+
+
+def _answer(one: Review) -> dict[str, Any]:
+    # The process that runs a review is of use only while it runs, and only on this machine.
+    return {name: value for name, value in msgspec.structs.asdict(one).items() if name != "pid"}

@@ -1,0 +1,192 @@
+"""The ledger of reviews: what each used and kept, how it ended, and what may still be spent today."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from seasoned.history.reader.seasoned_db import cost_of, usage_of
+from seasoned.review.due import ReviewSettings, Topic
+from seasoned.runner.record import count_request
+from seasoned.session import SessionRef, Usage
+from seasoned.store import Store
+
+Occasion = Literal["background", "on demand"]
+Form = Literal["fork", "digest"]
+ReviewEnding = Literal["kept", "nothing", "budget", "steps", "time", "interrupted", "failed"]
+ReviewState = Literal["running", "kept", "nothing", "budget", "steps", "time", "interrupted", "failed", "lost"]
+# Process ids are reused: after a day a review counts as lost, even if a process with its id runs.
+_LONGEST_SECONDS = 24 * 3600.0
+
+
+class Review(msgspec.Struct, frozen=True, kw_only=True):
+    """One review: a row of the ledger."""
+
+    id: int
+    # The review's own session, which its writes name.
+    ref: str
+    # The reviewed session, as `agent:native id`; the parent of the review.
+    session: str
+    context: Occasion
+    topic: Topic
+    form: Form
+    model: str | None
+    platform: str | None
+    task: str | None
+    pid: int
+    started_at: float
+    ended_at: float | None
+    state: ReviewState
+    requests: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cache_read_tokens: int | None
+    cost_usd: float | None
+    # Requests with an unknown price; `cost_usd` does not include them.
+    unpriced: int
+    calls: int
+    refused: int
+    kept: int
+    staged: int
+    # One line: what was kept, or why nothing was.
+    said: str | None
+    # The review's final answer, redacted; it names skills that overlap, for example.
+    answer: str | None
+
+
+class ReviewStart(msgspec.Struct, frozen=True, kw_only=True):
+    """A review before its first request."""
+
+    ref: SessionRef
+    session: SessionRef
+    context: Occasion
+    topic: Topic
+    form: Form
+    model: str | None
+    platform: str | None
+    task: str | None
+
+
+class ReviewEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """How a review ended."""
+
+    state: ReviewEnding
+    calls: int = 0
+    refused: int = 0
+    kept: int = 0
+    staged: int = 0
+    said: str | None = None
+    answer: str | None = None
+
+
+class ReviewSpending(msgspec.Struct, frozen=True):
+    """What the reviews of one day have used so far."""
+
+    requests: int
+    tokens: int
+    cost_usd: float
+    unpriced: int
+
+
+def begin(store: Store, opening: ReviewStart, *, now: float) -> int:
+    """Open a row before anything is sent, so that a review whose process dies is recorded too."""
+    params = {
+        **msgspec.structs.asdict(opening),
+        "ref": str(opening.ref),
+        "session": str(opening.session),
+        "pid": os.getpid(),
+        "started_at": now,
+    }
+    with store.write():
+        row = store.row("review.begin", params)
+    assert row is not None, "an insert that returns its id has a row"
+    return int(row["id"])
+
+
+def count(store: Store, review: int, session: SessionRef, body: Mapping[str, Any], *, now: float) -> None:
+    """Account for a request of a review as soon as it is answered."""
+    usage = usage_of(body) or Usage()
+    figures = {
+        "id": review,
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_read_tokens": usage.cache_read,
+        "cost_usd": cost_of(body),
+    }
+    with store.write():
+        row = store.row("session.find_ref", {"agent": session.agent, "native_id": session.native_id})
+        count_request(store, body, "review", session_id=None if row is None else row["id"], now=now)
+        store.run("review.count_request", figures)
+
+
+def end(store: Store, review: int, closing: ReviewEnd, *, now: float) -> Review:
+    """Close the row and return it."""
+    with store.write():
+        store.run("review.end", {**msgspec.structs.asdict(closing), "id": review, "ended_at": now})
+        row = store.row("review.by_id", {"id": review})
+    assert row is not None, "it was there a moment ago"
+    return _review(row)
+
+
+def reviews(store: Store, *, session: str | None = None, limit: int = 50, now: float) -> list[Review]:
+    """Reviews, newest first. One whose process is gone is `lost`, though its row says `running`."""
+    found = [_review(row) for row in store.rows("review.list", {"session": session, "limit": limit})]
+    return [msgspec.structs.replace(one, state="lost") if _is_lost(one, now) else one for one in found]
+
+
+def spent_today(store: Store, *, now: float) -> ReviewSpending:
+    """What reviews have used since local midnight."""
+    row = store.row("review.spent", {"since": midnight(now)})
+    assert row is not None, "a sum always has a row"
+    return ReviewSpending(row["requests"], row["tokens"], row["cost_usd"], row["unpriced"])
+
+
+def midnight(now: float) -> float:
+    """When the day began, in the local time zone."""
+    day = datetime.fromtimestamp(now).astimezone()
+    return day.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+
+
+def over_budget(settings: ReviewSettings, spent: ReviewSpending, *, expected: int = 0) -> str | None:
+    """Why the next request may not be made, in one sentence; `expected` is its size in tokens."""
+    most = settings.tokens_per_day
+    if most is not None and (spent.tokens >= most or spent.tokens + expected > most):
+        return (
+            f"The review budget is used up: {spent.tokens:,} of {most:,} tokens today, "
+            f"and the next request would take about {expected:,}."
+        )
+    dollars = settings.usd_per_day
+    # A price is known only after the answer, so one request may exceed the budget.
+    if dollars is not None and spent.cost_usd >= dollars:
+        return f"The review budget is used up: {spent.cost_usd:.4f} of {dollars:.2f} US dollars today."
+    return None
+
+
+def _review(row: sqlite3.Row) -> Review:
+    return msgspec.convert(dict(row), Review)
+
+
+def _is_lost(review: Review, now: float) -> bool:
+    if review.state != "running":
+        return False
+    return now - review.started_at > _LONGEST_SECONDS or not _lives(review.pid)
+
+
+def _lives(pid: int) -> bool:
+    """Whether a process with this id runs; if the system cannot tell, assume that it does."""
+    if sys.platform == "win32":
+        return True
+    with suppress(PermissionError):
+        try:
+            # Signal 0 only asks whether the process exists. A PermissionError means that it does.
+            os.kill(pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+    return True

@@ -1,0 +1,1 @@
+"""Starts a model for a prompt and records what it says and does."""
