@@ -59,21 +59,6 @@ class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     visible: bool = True
 
 
-class TeamSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The section [team]: what this machine shares, once it has joined one."""
-
-    # Projects whose records are pushed, as `host/owner/name`; `*` for all that have such an address.
-    projects: tuple[str, ...] = ()
-    conversations: bool = False  # whether what people and agents said is pushed too, redacted
-    name: str | None = None  # the name that other members see; by default none
-    # Experiments that are shared: with what their arms show if they were begun here, and with outcomes of sessions.
-    experiments: tuple[str, ...] = ()
-    ca_file: str | None = None  # the CA that signed the server's certificate, if this system does not trust it
-    # On the server: what a month may cost over all machines, and for how many days after a session it is kept.
-    budget_usd: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    keep_days: Annotated[float, msgspec.Meta(gt=0)] | None = None
-
-
 class Config(msgspec.Struct, frozen=True):
     """All settings. `origins` says where each value came from."""
 
@@ -145,7 +130,6 @@ class Config(msgspec.Struct, frozen=True):
     budget_usd_per_month: _Amount | None = None
     # How new sessions begin: the section [warm].
     warm: WarmSettings = WarmSettings()
-    team: TeamSettings = TeamSettings()
     # Whether a background process answers the hooks of agents, so that they need not wait (SEASONED_HOOK_RESIDENT).
     hook_resident: bool = True
     origins: dict[str, Origin] = {}
@@ -185,7 +169,7 @@ _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _AT_HOME = ("memory_folder", "skill_folder")
 # msgspec knows the other words for yes and no.
 _SWITCH_WORDS = {"on": "true", "yes": "true", "off": "false", "no": "false"}
-_SECTIONS: dict[str, type[msgspec.Struct]] = {"warm": WarmSettings, "team": TeamSettings}
+_SECTIONS: dict[str, type[msgspec.Struct]] = {"warm": WarmSettings}
 # Never shown or logged: each in SEASONED_<NAME> or in the file `secrets/<name>` of the home folder.
 SECRETS = (
     "confirm_token",
@@ -196,7 +180,6 @@ SECRETS = (
     "hook_secret",
     "mcp_token",
     "smtp_password",
-    "team_token",
 )
 _SETTABLE = set(Config.__struct_fields__) - {"origins"}
 

@@ -11,15 +11,13 @@ for _name in ("pyarrow", "fsspec"):
     pytest.importorskip(_name, reason=f"{_name} is not installed: it comes with the extra `mine`")
 
 from seasoned.app import forget as forgetting
-from seasoned.app import team
-from seasoned.app.mine import mine_into_folder, push_into, take_up_into
+from seasoned.app.mine import mine_into_folder, take_up_into
 from seasoned.config import Config
 from seasoned.errors import NotFound, UsageError
 from seasoned.file_lock import locked
 from seasoned.mine.folder import MinedFolder
 from seasoned.store import open_store
 from tests.mine.test_mine import every_byte, write_session
-from tests.team.homes import SHOP, Home, team_server_at
 
 
 def mine_again(config: Config, folder: Path, out: Path | str) -> None:
@@ -67,30 +65,3 @@ def test_a_forgotten_session_leaves_mined_folders_and_stays_out(tmp_path: Path) 
     assert {name for name in every_byte(out) if name != "_lock"} == set()
     mine_again(config, tmp_path / "in", out)
     assert len(MinedFolder(str(out)).sessions("/home/u/shop")) == 3
-
-
-def test_what_was_pushed_from_a_mined_folder_is_withdrawn_when_it_is_forgotten(
-    tmp_path: Path, postgres_url: str
-) -> None:
-    home = Home(tmp_path / "a", SHOP)
-    first, second, _ = home.session(), home.session(), home.session()
-    out = str(home.folder / "mined")
-    mine_again(home.config, home.folder / "history", out)
-    with team_server_at(tmp_path, postgres_url) as server:
-        home.join(server, "alice")
-        team.push(home.config)
-        assert push_into(home.config, out, server.url).sent == 9
-
-        def stored() -> int:
-            return sum(row["records"] for row in team.status(home.config).stored or ())
-
-        assert (forget(home.config, first), stored()) == ([], 6)
-        # While the server cannot be reached, that is said; the next push withdraws.
-        with open_store(home.config.store_path) as store, store.write():
-            store.connection.execute("UPDATE team_membership SET url = 'http://127.0.0.1:9'")
-        assert any("Records on the team's server" in one for one in forget(home.config, second))
-        with open_store(home.config.store_path) as store, store.write():
-            store.connection.execute("UPDATE team_membership SET url = ?", (server.url,))
-        assert stored() == 6
-        assert push_into(home.config, out, server.url).withdrawn == 3
-        assert stored() == 3

@@ -58,8 +58,6 @@ def test_a_mined_folder_and_a_store_give_the_same_report(tmp_path: Path, samples
     for code, said, *refused in (
         (2, "either --mined", "report", "--mined", tmp_path / "out", "--store"),
         (1, "has not been mined into", "report", "--mined", tmp_path / "nowhere"),
-        (2, "address of your team's server", "mine", "--out", tmp_path / "out", "--into", "ftp://example.org"),
-        (1, "not in a team", "mine", "--out", tmp_path / "out", "--into", "https://example.org"),
-        (2, "--preview is for --into", "mine", "--out", tmp_path / "out", "--preview", tmp_path / "p"),
+        (2, "a store on this machine", "mine", "--out", tmp_path / "out", "--into", "https://example.org"),
     ):
         assert said in seasoned(*refused, expect=code).stderr

@@ -23,9 +23,9 @@ from tests.each_case import each_case
 LOCAL = frozenset(
     ("call", "export", "forget", "guard", "learned", "message", "mining", "review", "run", "session", "source")
 ) | {"advise", "experience", "insight", "page", "project", "recall", "receipt", "template", "usage"}
-LOCAL |= {"membership", "search"}
+LOCAL |= {"search"}
 """Queries of histories, which stay in the store of each machine; all others run on both."""
-SERVER = frozenset({"team", "visit"})
+SERVER = frozenset({"visit"})
 """Queries of servers that need PostgreSQL."""
 WORDS_OF_ONE_ENGINE = re.compile(
     r"(?i)\bAUTOINCREMENT\b|\browid\b|\bINSERT\s+OR\b|\bREPLACE\s+INTO\b|\bIFNULL\b|\bjulianday\b|\bstrftime\b|"

@@ -70,7 +70,7 @@ READS_ALL = {
     "search.count_waiting": "how many sessions wait",
     "source.last_read": "it stops at the first row",
 }
-ONLY_POSTGRES = ("visit.drop_old", "team.search", "team.usage")  # in words that SQLite does not know
+ONLY_POSTGRES = ("visit.drop_old",)  # in words that SQLite does not know
 _DETAIL = re.compile(r"(SCAN|SEARCH) (?:\w+ AS )?(\w+)(?: .*?\(([^)]*)\))?")
 
 

@@ -16,7 +16,7 @@ _AGENT = {"agent", "app", "cli", "schedule", "web"}
 _SENDERS = {"advise", "agent", "app", "begin", "cli", "gateway", "hermes_plugin", "hooks", "mcp_server", "schedule"}
 _SENDERS |= {"template", "web"}
 # Packages that write files which agents read: memory, skills, instructions, settings.
-_WRITERS = {"adopt", "advise", "agent", "connect"}
+_WRITERS = {"advise", "agent", "connect"}
 # Fields that agents read in the answer of a hook, or show while one runs.
 _HOOK_FIELDS = {"additionalContext", "systemMessage", "statusMessage", "permissionDecisionReason"}
 # Functions that put text into a request, a prompt, a file or the answer of a hook, and where they are called for that.

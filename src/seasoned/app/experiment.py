@@ -51,7 +51,6 @@ from seasoned.experiment.run.train import learn, make_train_runs, train_units
 from seasoned.experiment.task.task_file import TaskSet, load_tasks
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, Store, open_store
-from seasoned.team.experiment import check_free, hand_out
 from seasoned.template.library.storage import snapshot
 from seasoned.text import plural
 
@@ -278,14 +277,10 @@ def shares_of(arms: str) -> list[ArmShare]:
     return found
 
 
-def begin(
-    config: Config, name: str, arms: str, *, holdout: float, tell: Callable[[str], None] = lambda _: None
-) -> Split:
-    """Divide live sessions between these arms from now on. With PostgreSQL, machines of the team can take part."""
+def begin(config: Config, name: str, arms: str, *, holdout: float) -> Split:
+    """Divide live sessions between these arms from now on."""
     with shared_database(config) as database, open_store(config.store_path) as store:
         now = time.time()
-        if config.database_url is not None:
-            check_free(database, name)
         # A misspelt template is an error here: otherwise no session would be assigned.
         shares = [
             msgspec.structs.replace(
@@ -297,13 +292,6 @@ def begin(
         ]
         split = new_split(name, shares, holdout=holdout, salt=_known_salt(database, name))
         keep_split(database, split, now=now)
-        if config.database_url is not None:
-            try:
-                hand_out(database, store, split, kept_secrecy(config).redactor(), now=now)
-            except UsageError as error:
-                tell(f"Machines of the team cannot take part: {error}")
-            else:
-                tell(f'Machines of the team take part that name it: experiments = ["{name}"] under [team].')
     return split
 
 

@@ -10,7 +10,6 @@ import msgspec
 
 from seasoned.app.mine import find_mined, forget_mined, remember_mined
 from seasoned.app.stores import memory_and_skills_in, shared_database
-from seasoned.app.team import withdraw_forgotten
 from seasoned.config import Config
 from seasoned.errors import NotFound
 from seasoned.review.undo import forget as undo_lessons
@@ -83,8 +82,7 @@ def forget(config: Config, store: Store, target: ForgetTarget) -> list[str]:
         for agent, _, native_id in (ref.partition(":") for ref in target.mined):
             key = {"agent": agent, "native_id": native_id, "forgotten_at": time.time()}
             store.run("session.forget_unknown", key)
-    left += forget_mined(config, refs, is_everything=target.is_everything)
-    return left + withdraw_forgotten(config)
+    return left + forget_mined(config, refs, is_everything=target.is_everything)
 
 
 def remember(config: Config, store: Store, native_id: str) -> None:

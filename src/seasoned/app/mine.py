@@ -6,24 +6,21 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from seasoned.app.extras import require
-from seasoned.app.stores import Progress, kept_secrecy, learn_rest, no_progress, own_paths, token_file
+from seasoned.app.stores import Progress, kept_secrecy, learn_rest, no_progress, own_paths
 from seasoned.atomic_write import write_atomic
 from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 from seasoned.file_lock import locked
 from seasoned.store import open_store
-from seasoned.team.record import session_key
 from seasoned.text import plural
 
 if TYPE_CHECKING:
-    from seasoned.app.mined_push import MinedPush
     from seasoned.insight.report import Report
     from seasoned.mine.folder import MinedFolder
     from seasoned.mine.query import QueryAnswer
@@ -86,15 +83,10 @@ def mine_into_folder(
             raise CannotDo(f"{out!r} cannot be read or written: {error}.") from error
 
 
-def is_server(into: str) -> bool:
-    """Whether `--into` names the team's server rather than a store."""
-    return into.startswith(("https://", "http://"))
-
-
 def take_up_into(out: str, store_path: str) -> TakenUp:
     """Take a mined folder up into the store at a path, created if there is none, and learn from it."""
     if "://" in store_path:
-        raise UsageError("--into takes the path of a store, or the http(s) address of your team's server.")
+        raise UsageError("--into takes the path of a store on this machine.")
     path = Path(store_path).expanduser()
     folder = _mined_folder(out)
     from seasoned.mine.run import take_up
@@ -104,17 +96,6 @@ def take_up_into(out: str, store_path: str) -> TakenUp:
         if taken.sessions:
             learn_rest(store)
         return taken
-
-
-def push_into(config: Config, out: str, url: str, *, preview: Path | None = None) -> MinedPush:
-    """Push a mined folder to the team's server; or write to a file what would be sent."""
-    folder = _mined_folder(out)
-    from seasoned.app.mined_push import push_mined
-
-    with ExitStack() as stack:
-        if not is_address(out):
-            stack.enter_context(locked(Path(out) / "_lock", wait_seconds=1.0))
-        return push_mined(config, folder.address, url, preview=preview)
 
 
 def _mined_folder(out: str) -> MinedFolder:
@@ -200,7 +181,7 @@ def forget_mined(config: Config, refs: Sequence[str], *, is_everything: bool) ->
                 _forget_in(config, out, refs, is_everything=is_everything)
         except (SeasonedError, OSError) as error:
             left.append(f"Rows in the mined folder {out}, until the next `seasoned mine --out {out}`. {error}")
-    return left + [reason for out in _folders(config) for reason in _withdraw(config, out, refs, is_everything)]
+    return left
 
 
 def remember_mined(config: Config, refs: Sequence[tuple[str, str]]) -> None:
@@ -231,16 +212,3 @@ def _forget_in(config: Config, out: str, refs: Sequence[str], *, is_everything: 
         else:
             named = [(agent, native_id) for agent, _, native_id in (ref.partition(":") for ref in refs)]
             mine([], out, kept_secrecy(config), InlineEngine(), forgotten=named)
-
-
-def _withdraw(config: Config, out: str, refs: Sequence[str], is_everything: bool) -> list[str]:
-    """Have the team's server forget what came from a mined folder."""
-    if not token_file(config).exists() or find_spec("pyarrow") is None:
-        return []
-    from seasoned.app.mined_push import withdraw_mined
-
-    try:
-        withdraw_mined(config, out, None if is_everything else {session_key(ref) for ref in refs})
-    except (SeasonedError, OSError) as error:
-        return [f"Records on the team's server, until the next `seasoned mine --out {out} --into` it. {error}"]
-    return []

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from seasoned.atomic_write import make_private_folder
-from seasoned.background import start
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SourceError, StoreError, UsageError
 from seasoned.experience.memory import project_folder
@@ -469,17 +468,6 @@ def live_sessions(config: Config, paths: Sequence[Path] = ()) -> RunningSessions
     from seasoned.live import LiveReader, RunningSessions
 
     return RunningSessions(tuple(paths) or own_paths(config), LiveReader(make_redactor(config)))
-
-
-def token_file(config: Config) -> Path:
-    """Where this machine keeps its token for the team's server; it exists only in a team."""
-    return config.home / "secrets" / "team_token"
-
-
-def sync_in_background(config: Config) -> None:
-    """Push to the team's server and pull from it in another process, if this machine is in a team."""
-    if token_file(config).exists():
-        start("seasoned.app.team", str(config.home))
 
 
 def open_log(config: Config, secrecy: Secrecy, *, verbose: bool) -> logging.Logger:

@@ -486,17 +486,14 @@ def begin(name: str, arms: str, holdout: float, as_json: bool) -> None:
     Example: seasoned experiment begin autumn --arms cold,warm --holdout 0.05
     Example: seasoned experiment begin autumn --arms cold,template:code:2
     """
-    notes: list[str] = []
-    split = experiments.begin(load(), name, arms, holdout=holdout, tell=notes.append)
+    split = experiments.begin(load(), name, arms, holdout=holdout)
     if as_json:
         answer = {"name": name, "split": split.digest, "control": split.control, "shares": split.shares}
-        print_json("experiment-begun", {**answer, "holdout": holdout, "notes": notes})
+        print_json("experiment-begun", {**answer, "holdout": holdout})
         return
     click.echo(f"Sessions are divided between {', '.join(split.shares)}; {split.control} is the control.")
     # The arms are drawn where sessions begin, and those programs read their settings at the start.
     click.echo(f'Set experiment = "{name}" under [warm] in config.toml, and restart the gateway and Hermes.')
-    for note in notes:
-        click.echo(note)
 
 
 @experiment.command()

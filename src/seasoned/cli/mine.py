@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec.structs import asdict
 
-from seasoned.app.mine import ask, is_server, mine_into_folder, mined_address, push_into, take_up_into
-from seasoned.cli.options import file_type, json_option
+from seasoned.app.mine import ask, mine_into_folder, mined_address, take_up_into
+from seasoned.cli.options import json_option
 from seasoned.cli.output import ReadingBar, print_json, table
 from seasoned.cli.project import print_passed_over
 from seasoned.config import load
-from seasoned.errors import CannotDo, UsageError
+from seasoned.errors import CannotDo
 from seasoned.text import plural
-
-if TYPE_CHECKING:
-    from seasoned.app.mined_push import MinedPush
 
 _out_option = click.option(
     "--out", metavar="FOLDER|URL", help="The mined folder, or an address that fsspec knows. Default: ~/.seasoned/mined."
@@ -43,8 +39,7 @@ _out_option = click.option(
     show_default=True,
     help="Try a part again elsewhere if it takes longer.",
 )
-@click.option("--into", metavar="STORE|URL", help="Load the mined folder into this store, or your team's server.")
-@click.option("--preview", type=file_type, help="With --into URL: write what would be sent to this file instead.")
+@click.option("--into", metavar="STORE", help="Load the mined folder into this store.")
 @json_option
 def mine(
     paths: tuple[str, ...],
@@ -54,14 +49,12 @@ def mine(
     scheduler: str | None,
     slow_seconds: float,
     into: str | None,
-    preview: Path | None,
     as_json: bool,
 ) -> None:
     """Mine histories of any size into Parquet.
 
     Judged and redacted calls, sessions, mistakes and examples, by project and day. Only what is new is read, and the
     result is the same on every engine. With --into and no PATH, nothing is read: what was mined before is loaded.
-    A team's server gets what `seasoned team push` would send of these sessions, in the projects that you share.
 
     PATH: files, folders, databases, or addresses such as s3://bucket/folder. Without one, your own agents' histories
     are read.
@@ -69,14 +62,11 @@ def mine(
     \b
     Example: seasoned mine s3://logs/agents --engine dask --scheduler tcp://host:8786 --out s3://logs/mined
     Example: seasoned mine --out s3://logs/mined --into ~/.seasoned/seasoned.db
-    Example: seasoned mine --out s3://logs/mined --into https://seasoned.example.com
     """
     config = load()
     address = mined_address(config, out)
     answer: dict[str, Any] = {"out": address}
-    report = taken = pushed = None
-    if preview is not None and (into is None or not is_server(into)):
-        raise UsageError("--preview is for --into with the address of your team's server.")
+    report = taken = None
     if paths or into is None:
         report = mine_into_folder(
             config,
@@ -89,10 +79,7 @@ def mine(
             progress=ReadingBar,
         )
         answer["mined"] = asdict(report)
-    if into is not None and is_server(into):
-        pushed = push_into(config, address, into, preview=preview)
-        answer["pushed"] = asdict(pushed)
-    elif into is not None:
+    if into is not None:
         taken = take_up_into(address, into)
         answer["taken_up"] = asdict(taken)
     if as_json:
@@ -105,8 +92,6 @@ def mine(
                 f"{plural(report.unchanged, 'file')} unchanged, {plural(report.no_history, 'file')} without a history. "
                 f"{plural(report.projects, 'project')} changed in {address}."
             )
-        if pushed is not None:
-            _print_pushed(pushed, preview)
         if taken is not None:
             click.echo(
                 f"Took up {plural(taken.files, 'file')} with {plural(taken.sessions, 'session')} into {into}, "
@@ -122,20 +107,6 @@ def mine(
         if report.unfinished or (report.failures and not report.read and not report.unchanged):
             # Nothing is lost: what was read waits in the folder.
             raise CannotDo("Not everything was mined. Run the same command again to continue.")
-
-
-def _print_pushed(pushed: MinedPush, preview: Path | None) -> None:
-    click.echo(
-        f"{'Would push' if preview else 'Pushed'} {plural(pushed.sent, 'record')} of "
-        f"{plural(pushed.projects, 'project')}, {'withdraw' if preview else 'withdrew'} {pushed.withdrawn}"
-        f"{f': {preview}' if preview else ''}. "
-        f"{plural(pushed.unchanged, 'project')} unchanged, {pushed.not_shared} not shared."
-    )
-    if pushed.refused:
-        click.echo(f"The server refused {plural(pushed.refused, 'record')}; they are not sent again.", err=True)
-    if pushed.outdated:
-        projects = plural(pushed.outdated, "project")
-        click.echo(f"Left out: {projects} mined by another version of Seasoned. Mine again.", err=True)
 
 
 @click.command()

@@ -21,7 +21,6 @@ from seasoned.app.stores import (
     own_store,
     read_source,
     scan_into_store,
-    sync_in_background,
 )
 from seasoned.cli.options import (
     OWN_PATHS_HELP,
@@ -84,7 +83,6 @@ def scan(paths: tuple[Path, ...], entire: bool, verbose: bool, as_json: bool) ->
     if entire:
         paths = tuple(checkpoint_files(config, paths))
     report, store = scan_into_store(config, paths, verbose=verbose, progress=ReadingBar)
-    sync_in_background(config)
     # Before --json too: a scan in which every file failed is an error for programs as well.
     check_readable(report)
     if as_json:

@@ -274,7 +274,7 @@ def import_template(file: Path, name: str | None, as_json: bool) -> None:
 
     Hermes keeps them in warm_sessions and session-templates. Every call is judged by its result, whatever the file
     says: failed, risky and unclean examples are left out, and those whose result shows nothing are held back. The rest
-    is unverified until such a call works here. `seasoned adopt` takes over everything that Hermes keeps.
+    is unverified until such a call works here.
 
     \b
     Example: seasoned template import ~/.hermes/warm_sessions/code.json

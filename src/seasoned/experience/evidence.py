@@ -59,7 +59,6 @@ class SessionEvidence(msgspec.Struct, frozen=True):
     uses: tuple[FormUse, ...] = ()
     failures: tuple[FailedCall, ...] = ()
     files: tuple[str, ...] = ()  # read or changed with success, relative to its folder
-    person: str = ""  # who else it is from, by a name that only tells people apart; empty for the user's own
 
     @property
     def end(self) -> float:

@@ -35,7 +35,6 @@ _ANOTHER_RUN = 12 * 3600.0
 # Of the repairs of one mistake, the share that must have gone the same way.
 AGREEMENT = 0.6
 _MOST_TEXTS = 40
-_FEW_PEOPLE = 2
 # Lines of few lineages get no larger share of the sheet than these lineages have among the newest.
 _HEARD = 100
 _FIGURES = LazyRegex(r"\d+")
@@ -81,8 +80,6 @@ class ProjectKnowledge:
         self._project = project  # its key: only its own hosts are shown
         self._witnesses = SessionSources()
         self._sources: dict[str, str] = {}  # by lineage
-        # By lineage of another person: who that is. All lineages of one person have one vote.
-        self._people: dict[str, str] = {}
         self._lineages: dict[str, _Lineage] = {}
         self._forms: dict[str, dict[str, _Outcome]] = {}
         # The same for each option, value and variable that calls of a form were given.
@@ -98,8 +95,6 @@ class ProjectKnowledge:
         """Add a session that has ended."""
         # Copies of a session are one source, even if their ids differ. What fails in both still failed twice.
         self._sources[evidence.root] = self._witnesses.name(evidence.root, evidence.task, _told_by(evidence))
-        if evidence.person:
-            self._people[evidence.root] = f"person {evidence.person}"
         lineage = self._lineages.setdefault(evidence.root, _Lineage(evidence.root, evidence.end, set()))
         lineage.end = max(lineage.end, evidence.end)
         lineage.is_active = lineage.is_active or bool(evidence.uses or evidence.files)
@@ -157,7 +152,7 @@ class ProjectKnowledge:
         ]
         lines.sort(key=lambda line: (-line.share, line.form))
         vouched = self._sourced(line.form for line in lines)
-        total = len({self._voice(one.root) for one in self._heard()})
+        total = self._count(one.root for one in self._newest()[:_HEARD])
         share = SourceShare(vouched.values(), MOST_COMMANDS + MOST_CORRECTIONS, total=total)
         commands: list[Line] = []
         more: list[Line] = []
@@ -175,9 +170,9 @@ class ProjectKnowledge:
         """The newest lineages behind each form; those of a form that it replaced count too."""
         known: dict[str, set[str]] = {form: set() for form in forms}
         by_root = self._worked_by_root()
-        for lineage in self._heard():
+        for lineage in self._newest()[:_HEARD]:
             for form in by_root.get(lineage.root, set()) & known.keys():
-                known[form].add(self._voice(lineage.root))
+                known[form].add(self._sources[lineage.root])
         return {form: SourcedItem(form, frozenset(roots)) for form, roots in known.items()}
 
     def command_for(self, purpose: Purpose, folder: str | None = None) -> Line | None:
@@ -217,54 +212,25 @@ class ProjectKnowledge:
     def _shares(self, folder: str | None) -> dict[str, float]:
         """For each form the estimated share of sessions that use it; newer and nearer lineages count more."""
         by_root = self._worked_by_root()
-        by_person: dict[str, dict[str, list[_Lineage]]] = {}
+        by_source: dict[str, list[_Lineage]] = {}
         for lineage in self._newest():
-            by_source = by_person.setdefault(self._people.get(lineage.root, ""), {})
             by_source.setdefault(self._sources[lineage.root], []).append(lineage)
-        totals: dict[str, float] = dict.fromkeys(by_person, 0.0)
-        used = {person: Counter[str]() for person in by_person}
-        for person, by_source in by_person.items():
-            # Age counts within a person: many sessions of one do not make those of the others old.
-            for age, copies in enumerate(by_source.values()):
-                weight = 0.5 ** (age / HALF_LIFE)
-                if folder is not None and any(folder in one.folders for one in copies):
-                    weight *= SAME_FOLDER
-                totals[person] += weight
-                for form in set[str]().union(*(by_root.get(one.root, ()) for one in copies)):
-                    used[person][form] += weight
-        whole = sum(totals.values())
-        parts = {
-            # Of three or more people none but the user counts more than the others do on average.
-            person: min(weight, (whole - weight) / (len(totals) - 1)) / weight
-            for person, weight in totals.items()
-            if person and len(totals) > _FEW_PEOPLE
-        }
         # As if one more session had used nothing: two of two are not certain.
-        together = 1.0 + sum(weight * parts.get(person, 1.0) for person, weight in totals.items())
-        alone = 1.0 + totals.get("", 0.0)
-        found: dict[str, float] = {}
-        for person, forms in used.items():
-            for form, weight in forms.items():
-                found[form] = found.get(form, 0.0) + weight * parts.get(person, 1.0) / together
-        # Other people's habits never make the user's own less certain.
-        own = used.get("", Counter())
-        return {form: max(share, own[form] / alone) for form, share in found.items()}
+        total = 1.0
+        used = Counter[str]()
+        for age, copies in enumerate(by_source.values()):
+            weight = 0.5 ** (age / HALF_LIFE)
+            if folder is not None and any(folder in one.folders for one in copies):
+                weight *= SAME_FOLDER
+            total += weight
+            for form in set[str]().union(*(by_root.get(one.root, ()) for one in copies)):
+                used[form] += weight
+        return {form: weight / total for form, weight in used.items()}
 
     def _newest(self) -> list[_Lineage]:
         """The lineages that did something, the newest first; the order in which they were read never decides."""
         active = (one for one in self._lineages.values() if one.is_active)
         return sorted(active, key=lambda one: (-one.end, one.root))
-
-    def _heard(self) -> list[_Lineage]:
-        """The newest lineages of each person, so that one person does not crowd out the others."""
-        counts = Counter[str]()
-        found = []
-        for one in self._newest():
-            person = self._people.get(one.root, "")
-            counts[person] += 1
-            if counts[person] <= _HEARD:
-                found.append(one)
-        return found
 
     def _worked_by_root(self) -> dict[str, set[str]]:
         """The forms that worked in each lineage; a retired form counts for the one that replaced it."""
@@ -331,10 +297,9 @@ class ProjectKnowledge:
         return {form for form, roots in found.items() if self._count(roots) >= FEWEST_LINEAGES and form in self._forms}
 
     def _no_longer_works(self, outcomes: Mapping[str, _Outcome]) -> bool:
-        """Whether two lineages failed since one last worked; those of another person count as one."""
+        """Whether two lineages failed since one last worked."""
         last = max((one.worked_at for one in outcomes.values() if one.worked_at is not None), default=0.0)
-        failed = (root for root, one in outcomes.items() if one.failed_at is not None and one.failed_at > last)
-        return len({self._people.get(root, root) for root in failed}) >= RETIRED_BY
+        return sum(one.failed_at is not None and one.failed_at > last for one in outcomes.values()) >= RETIRED_BY
 
     def _count(self, roots: Iterable[str]) -> int:
         """How many different sources these lineages have."""
@@ -350,18 +315,6 @@ class ProjectKnowledge:
                 runs += 1
                 last[source] = one.end
         return runs
-
-    def _voice(self, root: str) -> str:
-        """Whose vote a lineage is: its source's, or that of the other person it belongs to."""
-        return self._people.get(root) or self._sources[root]
-
-    def _voices(self, roots: Iterable[str]) -> int:
-        """How many votes these lineages have: many repairs of one other person count once."""
-        return len({self._voice(root) for root in roots})
-
-    def _is_enough(self, cases: _Cases) -> bool:
-        """Whether a repair was made by one of the user's own sessions, or by two of others."""
-        return any(root not in self._people for root in cases) or self._count(cases) >= FEWEST_LINEAGES
 
     def simple_choices(self, random: Random) -> dict[str, list[str]]:
         """The forms that worked, ranked in simpler ways, to compare the sheet with."""
@@ -395,11 +348,11 @@ class ProjectKnowledge:
         ways = self._current(kind[1], known.ways)
         if not ways:
             return None
-        total = sum(self._voices(cases) for cases in ways.values())
+        total = sum(self._count(cases) for cases in ways.values())
         way, cases = max(
-            ways.items(), key=lambda item: (self._voices(item[1]), max(case[0] for case in item[1].values()))
+            ways.items(), key=lambda item: (self._count(item[1]), max(case[0] for case in item[1].values()))
         )
-        if way.is_empty or self._voices(cases) < AGREEMENT * total or not self._is_enough(cases):
+        if way.is_empty or self._count(cases) < AGREEMENT * total:
             return None
         return self._hint(kind[0], way, cases)
 
@@ -417,9 +370,9 @@ class ProjectKnowledge:
         ways = self._current(form, ways)
         if not ways:
             return None
-        way, cases = max(ways.items(), key=lambda item: self._voices(item[1]))
-        total = sum(self._voices(one) for one in ways.values())
-        if way.kind != "form" or self._voices(cases) < AGREEMENT * total or not self._is_enough(cases):
+        way, cases = max(ways.items(), key=lambda item: self._count(item[1]))
+        total = sum(self._count(one) for one in ways.values())
+        if way.kind != "form" or self._count(cases) < AGREEMENT * total:
             return None
         if lacks_program and self._count(cases) < FEWEST_LINEAGES:
             return None

@@ -23,7 +23,6 @@ from seasoned.template.recall.index import ReadSession, fill
 
 # Sessions of a project that count. Older ones would weigh next to nothing.
 _MOST_SESSIONS = 1500
-_MOST_OF_A_PERSON = 50  # of each other member of the team; older ones weigh next to nothing
 _MOST_FOLDERS = 50
 _MOST_FILES = 20_000
 _PURPOSES = ("test", "check", "format", "build")
@@ -122,13 +121,8 @@ def knowledge_of(store: Store, project: str) -> ProjectKnowledge:
     """The knowledge of a project, from the evidence of its newest sessions."""
     known = ProjectKnowledge(project)
     newest = store.rows("experience.of_project", {"project": project, "limit": _MOST_SESSIONS})
-    others = store.rows("membership.evidence_of_project", {"project": project, "most": _MOST_OF_A_PERSON})
-    found = [_decode_evidence(unpack(row["content"])) for row in (*reversed(newest), *others)]
-    if others:
-        # Sessions are added in the order in which they ended, on any machine.
-        found.sort(key=lambda one: (one.end, one.session))
-    for one in found:
-        known.add(one)
+    for row in reversed(newest):
+        known.add(_decode_evidence(unpack(row["content"])))
     return known
 
 

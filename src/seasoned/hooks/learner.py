@@ -12,7 +12,6 @@ from pathlib import Path
 import msgspec
 
 from seasoned.app.learn import EndedSession, learn
-from seasoned.app.stores import sync_in_background
 from seasoned.background import lower_priority
 from seasoned.config import Config, command_environment, load
 from seasoned.connect.agent import AGENTS
@@ -51,8 +50,6 @@ def main() -> None:
     # No one sees what this process prints. What was not learned from waits for the next end of a session.
     sys.excepthook = lambda kind, error, trace: log(config.home, f"learning failed: {error!r}")
     learn_all(config)
-    # Last, and in another process: who waits for what was learned does not wait for a server.
-    sync_in_background(config)
 
 
 def learn_all(config: Config) -> int:

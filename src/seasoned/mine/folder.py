@@ -62,7 +62,7 @@ class MinedFolder:
         return content
 
     def clear(self) -> None:
-        """Remove everything that was mined. What was pushed to a team stays on record, so that it can be withdrawn."""
+        """Remove everything that was mined."""
         for name in ("sources", *ProjectTables._fields, PARTS, _FORGOTTEN):
             self.remove(name)
 

@@ -59,10 +59,6 @@ _EVERYTHING = (
     "forget.all_material",
     "forget.all_designs",
     "guard.forget_blocks",
-    # What was pushed stays on the list: the next push withdraws it.
-    "membership.forget_evidence",
-    "membership.forget_pulled",
-    "membership.forget_experiments",
     *_SHARED,
 )
 

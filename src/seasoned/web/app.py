@@ -15,10 +15,7 @@ from starlette.responses import Response
 
 import seasoned
 from seasoned.confirm.service import ConfirmService, attach
-from seasoned.team.routes import router as team_router
-from seasoned.team.routes import threads_for
 from seasoned.web import login
-from seasoned.web import team as team_page
 from seasoned.web.browser_session import BrowserSessions
 from seasoned.web.cache import WorkRegistry
 from seasoned.web.history_store import HistoryStore
@@ -65,20 +62,13 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
     """
     history_store = HistoryStore(histories or service.config.store_path, is_sample=histories is not None)
 
-    # With a database of several machines, this is the server of their team.
-    team = threads_for(service) if service.config.database_url else None
-
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         history_store.start()
         try:
             async with service.running():
-                if team is not None:
-                    await team.start()
                 yield
         finally:
-            if team is not None:
-                await team.stop()
             if (live := getattr(app.state, "live", None)) is not None:
                 live.stop()
             await history_store.stop()
@@ -101,12 +91,8 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
     app.state.visits = BrowserSessions(service.clock)
     app.state.works = WorkRegistry()
     app.state.histories = history_store
-    pages = PAGES if team is None else (*PAGES[:-1], (team_page.PAGE, team_page.router), PAGES[-1])
-    app.state.pages = tuple(page for page, _ in pages)
-    if team is not None:
-        app.state.team = team
-        app.include_router(team_router)
-    for router in (login.router, *(router for _, router in pages)):
+    app.state.pages = tuple(page for page, _ in PAGES)
+    for router in (login.router, *(router for _, router in PAGES)):
         app.include_router(router)
     app.add_api_route("/static/{name}", _static, include_in_schema=False)
     _show_missing_as_page(app)
