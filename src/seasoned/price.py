@@ -122,13 +122,12 @@ def token_prices(agent: str, model: str, *, day: int, is_long: bool) -> TokenPri
 
 def price_list() -> str | None:
     """The list of prices that is installed, with its version; None if there is none."""
-    # Its version without the list itself, which takes a third of a second to load.
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return f"genai-prices {version('genai-prices')}"
-    except PackageNotFoundError:
+    if find_spec("genai_prices") is None:
         return None
+    # Its version without the list itself, which takes a third of a second to load.
+    from importlib.metadata import version
+
+    return f"genai-prices {version('genai-prices')}"
 
 
 def dated_price_list() -> str | None:

@@ -13,6 +13,28 @@ SERVER = ("fastapi", "uvicorn", "httpx2", "prometheus_client")
 # aiohttp calls the upstream APIs; the others serve, count and price.
 GATEWAY = ("aiohttp", "uvicorn", "httptools", "httpx2", "prometheus_client", "starlette", "genai_prices")
 SCHEDULE = ("cronsim", "pydantic_ai")
+# The extra that brings a library, for a command that finds out only when it imports it.
+_EXTRA_OF = {
+    "insight": NUMBERS,
+    "server": (*BOOK, *SERVER, *GATEWAY, "pydantic", "watchfiles"),
+    "agent": ("pydantic_ai", "yaml"),
+    "schedule": ("cronsim",),
+    "template": ("bm25s",),
+    "local": ("xllamacpp",),
+    "mcp": ("mcp",),
+    "postgres": ("psycopg",),
+    "mine": ("pyarrow", "fsspec", "dask", "distributed"),
+    "query": ("duckdb",),
+}
+
+
+def missing_sentence(module: str) -> str | None:
+    """What to install for a module that could not be imported; None if no extra brings it."""
+    library = module.partition(".")[0]
+    for extra, libraries in _EXTRA_OF.items():
+        if library in libraries:
+            return f"This needs {library}: pip install 'seasoned[{extra}]'."
+    return None
 
 
 def missing(*libraries: str) -> list[str]:

@@ -18,7 +18,6 @@ from seasoned.cli.options import Commands, all_option, file_type, json_option, p
 from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.cli.project import chosen_project
 from seasoned.config import load
-from seasoned.confirm.policy import Listen
 from seasoned.gateway import accounting
 from seasoned.gateway.accounting import GROUPINGS, GatewayKey, UsageTotal, one_source
 from seasoned.gateway.history_usage import HistoryTotal, unpriced_models
@@ -70,6 +69,7 @@ def gateway(
     if context.invoked_subcommand is not None:
         return
     require("The gateway", "gateway", *GATEWAY)
+    from seasoned.confirm.policy import Listen
     from seasoned.gateway.service import serve
 
     config = load()

@@ -41,11 +41,16 @@ _MOST_LISTED = 15
 
 @click.command(epilog=PATHS_HELP)
 @paths_argument
-@click.option("--blind", is_flag=True, help="Judge without the explicit flags; `--blind strict` is --strict.")
-@click.option("--strict", is_flag=True, help="Judge without flags and without what the harness writes into results.")
+@click.option(
+    "--blind",
+    is_flag=False,
+    flag_value="blind",
+    metavar="[strict]",
+    help="Judge without the explicit flags; strict: also without what the harness writes into results.",
+)
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines; this is the default.")
-def judge(paths: tuple[Path, ...], blind: bool, strict: bool, use_store: bool, as_json: bool) -> None:
+def judge(paths: tuple[Path, ...], blind: str | None, use_store: bool, as_json: bool) -> None:
     """Judge every call, one JSON line each.
 
     A line has the verdict, the evidence for it, the fault and the reason.
@@ -55,7 +60,10 @@ def judge(paths: tuple[Path, ...], blind: bool, strict: bool, use_store: bool, a
     """
     # Accepted because every command has it; the output is JSON in any case.
     del as_json
-    mode: Any = "strict" if strict else "blind" if blind else "full"
+    mode: Mode = "full" if blind is None else "strict" if blind == "strict" else "blind"
+    if blind not in (None, "blind", "strict"):
+        # An option with an optional value takes the word after it, and in `judge --blind PATH` that is a path.
+        paths = (Path(blind), *paths)
     with histories(paths, use_store=use_store, mode=mode) as read:
         # Row by row: a store can have millions of calls.
         for row in read.store.each("call.judged"):

@@ -12,55 +12,68 @@ import click
 
 from seasoned import __version__
 from seasoned.cli.options import Commands
-from seasoned.errors import SeasonedError
+from seasoned.errors import CannotDo, SeasonedError
 
-# Every command in the order of `seasoned --help`: where it lives, and its help line. The line stands here, and not
-# only in the command, so that `seasoned --help` imports none of them; a test compares the two.
-COMMANDS = {
-    "up": ("up:up", "Read your histories and show what they say"),
-    "scan": ("session:scan", "Read histories into the store"),
-    "mine": ("mine:mine", "Mine histories of any size into Parquet"),
-    "query": ("mine:query", "Ask a question in SQL about mined histories"),
-    "sessions": ("session:sessions", "List sessions"),
-    "search": ("session:search", "Find sessions by what was said and done"),
-    "projects": ("project:projects", "List projects, merge them and split them"),
-    "show": ("session:show", "Show a session with a verdict on every call"),
-    "watch": ("watch:watch", "Follow running sessions, call by call"),
-    "judge": ("judge:judge", "Judge every call, one JSON line each"),
-    "agreement": ("judge:agreement", "Score the judge against explicit flags"),
-    "profile": ("insight:profile", "Show how a session went"),
-    "report": ("insight:report", "Report: do sessions improve with experience?"),
-    "compare": ("insight:compare", "Compare two sessions, or two sets of them"),
-    "compress-check": ("insight:compress_check", "Check what a context compression cost"),
-    "advise": ("experience:advise", "Show what is worth doing now"),
-    "sheet": ("experience:sheet", "Show what sessions of a project see"),
-    "receipt": ("experience:receipt", "Show what a session was shown and used"),
-    "backtest": ("experience:backtest", "Replay histories: was what sessions see right?"),
-    "template": ("template:template", "Build, inspect and share templates"),
-    "warm": ("warm:warm", "Print the examples a new session would get"),
-    "recall": ("warm:recall", "Look up what worked for a tool or an error"),
-    "experiment": ("experiment:experiment", "Measure whether a warm start helps"),
-    "chat": ("chat:chat", "Chat with an agent that has tools"),
-    "review": ("review:review", "Keep what a session taught"),
-    "memory": ("memory:memory", "Manage the notes every new session sees"),
-    "skill": ("memory:skill", "Manage skills in the SKILL.md format"),
-    "confirm": ("confirm.command:confirm", "Ask a person before risky actions"),
-    "cron": ("cron:cron", "Run agents on a schedule"),
-    "gateway": ("gateway:gateway", "Run the gateway, a proxy for model APIs"),
-    "usage": ("gateway:usage", "Show tokens and cost"),
-    "statusline": ("watch:statusline", "Print a status line for Claude Code"),
-    "serve": ("serve:serve", "Serve the pages, gateway and schedule"),
-    "connect": ("connect:connect", "Connect an agent you already use"),
-    "mcp": ("serve:mcp", "Serve tools to an agent over MCP"),
-    "model": ("chat:model", "Manage models on this machine"),
-    "redact": ("store:redact", "Remove secrets and personal data from text"),
-    "forget": ("store:forget", "Forget a session, a source or everything"),
-    "export": ("store:export", "Export the store as JSON lines"),
-    "backup": ("store:backup", "Back up the store"),
-    "restore": ("store:restore", "Restore the store from a backup"),
-    "doctor": ("store:doctor", "Check the store, the histories and the setup"),
-    "config": ("store:config", "Show the configuration"),
+# Every command, by the headings of `seasoned --help`: where it lives, and its help line. The line stands here, and
+# not only in the command, so that `seasoned --help` imports none of them; a test compares the two.
+GROUPS = {
+    "Start": {
+        "up": ("up:up", "Read your histories and show what they say"),
+        "connect": ("connect:connect", "Connect an agent you already use"),
+        "doctor": ("store:doctor", "Check the store, the histories and the setup"),
+    },
+    "Look": {
+        "scan": ("session:scan", "Read histories into the store"),
+        "sessions": ("session:sessions", "List sessions"),
+        "show": ("session:show", "Show a session with a verdict on every call"),
+        "search": ("session:search", "Find sessions by what was said and done"),
+        "usage": ("gateway:usage", "Show tokens and cost"),
+        "watch": ("watch:watch", "Follow running sessions, call by call"),
+        "report": ("insight:report", "Report: do sessions improve with experience?"),
+        "compare": ("insight:compare", "Compare two sessions, or two sets of them"),
+        "profile": ("insight:profile", "Show how a session went"),
+        "compress-check": ("insight:compress_check", "Check what a context compression cost"),
+        "projects": ("project:projects", "List projects, merge them and split them"),
+        "judge": ("judge:judge", "Judge every call, one JSON line each"),
+        "agreement": ("judge:agreement", "Score the judge against explicit flags"),
+    },
+    "Lessons": {
+        "sheet": ("experience:sheet", "Show what sessions of a project see"),
+        "recall": ("warm:recall", "Look up what worked for a tool or an error"),
+        "advise": ("experience:advise", "Show what is worth doing now"),
+        "receipt": ("experience:receipt", "Show what a session was shown and used"),
+        "backtest": ("experience:backtest", "Replay histories: was what sessions see right?"),
+    },
+    "Examples": {
+        "template": ("template:template", "Build, inspect and share templates"),
+        "warm": ("warm:warm", "Print the examples a new session would get"),
+        "experiment": ("experiment:experiment", "Measure whether a warm start helps"),
+    },
+    "Keep": {
+        "review": ("review:review", "Keep what a session taught"),
+        "memory": ("memory:memory", "Manage the notes every new session sees"),
+        "skill": ("memory:skill", "Manage skills in the SKILL.md format"),
+        "forget": ("store:forget", "Forget a session, a source or everything"),
+        "export": ("store:export", "Export the store as JSON lines"),
+        "backup": ("store:backup", "Back up the store"),
+        "restore": ("store:restore", "Restore the store from a backup"),
+        "redact": ("store:redact", "Remove secrets and personal data from text"),
+        "config": ("store:config", "Show the configuration"),
+    },
+    "Serve": {
+        "serve": ("serve:serve", "Serve the pages, gateway and schedule"),
+        "gateway": ("gateway:gateway", "Run the gateway, a proxy for model APIs"),
+        "confirm": ("confirm.command:confirm", "Ask a person before risky actions"),
+        "cron": ("cron:cron", "Run agents on a schedule"),
+        "mcp": ("serve:mcp", "Serve tools to an agent over MCP"),
+        "statusline": ("watch:statusline", "Print a status line for Claude Code"),
+        "mine": ("mine:mine", "Mine histories of any size into Parquet"),
+        "query": ("mine:query", "Ask a question in SQL about mined histories"),
+        "model": ("chat:model", "Manage models on this machine"),
+        "chat": ("chat:chat", "Chat with an agent that has tools"),
+    },
 }
+COMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}
 
 
 class LazyCommands(Commands):
@@ -79,6 +92,12 @@ class LazyCommands(Commands):
 
     def help_line(self, ctx: click.Context, name: str) -> str:
         return COMMANDS[name][1]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))  # one column for all groups
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), line) for name, (_, line) in group.items()])
 
     # click's own message says neither what is similar nor where to look.
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -110,15 +129,19 @@ def main(arguments: list[str] | None = None) -> None:
     gc.set_threshold(_COLLECT_AFTER)
     # At its end Python would look through all of them twice more, which takes a tenth of a short command.
     atexit.register(gc.freeze)
-    if "--blind" in arguments[:-1] and arguments[arguments.index("--blind") + 1] == "strict":
-        # A flag takes no value in click, but `--blind strict` is how people write it.
-        arguments[arguments.index("--blind") + 1] = "--strict"
     try:
         app(arguments, prog_name="seasoned")
     except SeasonedError as error:
         # Only our own errors: any other exception is a bug, and its traceback helps to fix it.
         sys.stderr.write(f"seasoned: {error}\n")
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        from seasoned.app.extras import missing_sentence
+
+        if (sentence := missing_sentence(error.name or "")) is None:
+            raise
+        sys.stderr.write(f"seasoned: {sentence}\n")
+        sys.exit(CannotDo.exit_code)
 
 
 if __name__ == "__main__":

@@ -103,6 +103,7 @@ def serve_all(
     histories: Path | None = None,
 ) -> None:
     """Everything in one process, until interrupted, with a link for the guest or for a reader."""
+    require_server("jinja2")
     # Outermost, so that the scheduler also stops when the server fails to start.
     with _running_schedule() if schedule else nullcontext():
         mounted = _gateway() if gateway else None
