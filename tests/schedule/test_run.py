@@ -208,7 +208,7 @@ def test_what_was_asked_for_and_left_out_is_in_the_history() -> None:
         choose_model=lambda one, route: ChosenModel(model="openai:x", provider="openai", toolsets=("terminal", "web")),
         detect_window=lambda chosen: None,
         load_skill=real.load_skill,
-        run_command=real.run_command,
+        environment=real.environment,
         scripts=real.scripts,
         redact=real.redact,
     )

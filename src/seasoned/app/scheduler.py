@@ -7,7 +7,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -26,7 +26,7 @@ from seasoned.schedule.job import Every, Job, JobRun, new_id
 from seasoned.schedule.job_table import AgentJobs, StoredJob, add_checked, check_folder
 from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts
 from seasoned.schedule.scheduler import POLL_SECONDS, RUNS_AT_ONCE, Scheduler
-from seasoned.schedule.script import FLOOD_BYTES, FOLDER, OUTPUT_CHARACTERS, CommandEnd
+from seasoned.schedule.script import FOLDER
 from seasoned.schedule.times import find_zone, parse_schedule
 from seasoned.store import Database, open_database
 
@@ -121,23 +121,14 @@ def build_parts(config: Config, secrecy: Secrecy) -> RunParts:
         choose_model=lambda job, route: _choose(config, job, route),
         detect_window=lambda chosen: detect_window(_choice(config, chosen)),
         load_skill=lambda name: view(config.skill_folder, name).text,
-        run_command=_run_command,
         scripts=config.home / FOLDER,
+        environment=command_environment(),
         redact=lambda text: secrecy.redactor().text(text),
         routes=config.routes,
         context_length=config.context_length,
         min_context=config.schedule_min_context,
         script_seconds=float(config.script_seconds),
     )
-
-
-def _run_command(command: Sequence[str], *, folder: Path, time_seconds: float, stop: Callable[[], bool]) -> CommandEnd:
-    from seasoned.runner.toolset.scope import ToolLimits
-    from seasoned.runner.toolset.terminal import run
-
-    # Scripts run like the agent's own commands: with a time limit, and a flood of output ends them.
-    limits = ToolLimits(time_seconds=time_seconds, output_characters=OUTPUT_CHARACTERS, flood_bytes=FLOOD_BYTES)
-    return run(command, folder=folder, limits=limits, environment=command_environment(), stop=stop)
 
 
 def _choose(config: Config, job: Job, route: Route | None) -> ChosenModel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,7 @@ from seasoned.config import Route
 from seasoned.errors import SeasonedError
 from seasoned.schedule.job import HeartbeatCall, Job, JobRun, Slot, is_delivered
 from seasoned.schedule.outcome import RunResult, judge_answer, judge_output
-from seasoned.schedule.script import CommandRunner, ScriptRun, run_script
+from seasoned.schedule.script import ScriptRun, run_script
 from seasoned.schedule.times import local
 
 _FOLDER = Path(__file__).parent / "instruction"
@@ -250,8 +250,9 @@ class RunParts:
     choose_model: ChooseModel
     detect_window: Callable[[ChosenModel], int | None]
     load_skill: Callable[[str], str]
-    run_command: CommandRunner
     scripts: Path
+    # What scripts see of this process, before names that look like secrets are taken out.
+    environment: Mapping[str, str]
     redact: Callable[[str], str]
     routes: tuple[Route, ...] = ()
     context_length: int | None = None
@@ -333,7 +334,7 @@ class _SlotRun:
             scripts=parts.scripts,
             folder=Path(job.folder) if job.folder else None,
             time_seconds=min(parts.script_seconds, job.timeout_seconds),
-            run_command=parts.run_command,
+            environment=parts.environment,
             stop=lambda: not self.heartbeat(),
         )
         if ran.was_stopped:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import stat
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import IO
 
 import msgspec
 
-from seasoned.errors import CannotDo, NotFound, Refused
+from seasoned.errors import NotFound, Refused
 from seasoned.schedule.outcome import SILENT, has_marker
 
 # The folder of scripts in the home folder; nothing else is run.
@@ -21,37 +26,15 @@ FOLDER = "scripts"
 OUTPUT_CHARACTERS = 20_000
 # A script that prints more is ended.
 FLOOD_BYTES = 200_000_000
-_ERROR_BYTES = 4_000
+_ERROR_CHARACTERS = 4_000
+_LOOK_SECONDS = 0.2
 _SHELLS = (".sh", ".bash")
-
-
-class CommandEnd(Protocol):
-    """How a command ended."""
-
-    @property
-    def exit_code(self) -> int: ...
-    @property
-    def output(self) -> str:
-        """What it printed, the middle left out where that is long."""
-        ...
-
-    @property
-    def ending(self) -> str:
-        """`exit` where it came to its own end, `time` where its time was up, `stopped`, or another reason."""
-        ...
-
-    @property
-    def left(self) -> int:
-        """Processes of it that could not be ended."""
-        ...
-
-
-class CommandRunner(Protocol):
-    """Runs a command without the credentials of this process, ends all its processes, and cuts what it prints."""
-
-    def __call__(
-        self, command: Sequence[str], *, folder: Path, time_seconds: float, stop: Callable[[], bool]
-    ) -> CommandEnd: ...
+_SECRET_NAME = re.compile(
+    r"(?i)pass(?:word|wd|phrase)?(?:$|_)|(?:^|_)pwd$|secret|token|credential|cookie|(?:^|_)(?:api)?(?:auth|dsn|keys?)(?:$|_)"
+)
+_URL_WITH_PASSWORD = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
+# No one is at this terminal: no colours, no pager, no prompts.
+_QUIET = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
 class ScriptRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,58 +115,69 @@ def run_script(
     scripts: Path,
     folder: Path | None,
     time_seconds: float,
-    run_command: CommandRunner,
+    environment: Mapping[str, str],
     stop: Callable[[], bool],
 ) -> ScriptRun:
-    """Run a script to its end. Problems are part of the result, not exceptions."""
+    """Run a script to its end, without the credentials of this process. Problems are part of the result."""
     try:
-        path = find_script(scripts, name)
-        command = command_of(path)
+        command = command_of(find_script(scripts, name))
     except (NotFound, Refused) as error:
         return ScriptRun(problem=f"The script was not run: {error}", could_start=False)
-    with tempfile.TemporaryDirectory(prefix="seasoned-script-") as temporary:
-        errors = Path(temporary) / "errors"
-        errors.touch()
-
-        def is_over() -> bool:
-            return stop() or errors.stat().st_size > FLOOD_BYTES
-
-        # Warnings on the second stream must not look like something to do, so the two are kept apart.
-        apart = ["/bin/sh", "-c", 'exec "$@" 2>"$0"', str(errors), *command]
+    seen = {**_QUIET, **{name: value for name, value in environment.items() if not _is_secret(name, value)}}
+    # Into files: a process that stays behind cannot hold them open for us. Two of them, because warnings on the second
+    # stream must not look like something to do.
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         try:
-            ended = run_command(apart, folder=folder or scripts, time_seconds=time_seconds, stop=is_over)
-        except (CannotDo, OSError) as error:
+            process = subprocess.Popen(
+                command,
+                cwd=folder or scripts,
+                env=seen,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
             return ScriptRun(problem=f"The script {name!r} could not be started: {error}", could_start=False)
-        error_output = _end_of(errors)
-        is_flood = errors.stat().st_size > FLOOD_BYTES
-    if ended.ending == "stopped" and not is_flood:
+        until = time.monotonic() + time_seconds
+        ending = ""
+        try:
+            while process.poll() is None and not ending:
+                if time.monotonic() >= until:
+                    ending = f"did not end within {time_seconds:g} s and was ended"
+                elif any(os.fstat(one.fileno()).st_size > FLOOD_BYTES for one in (output, errors)):
+                    ending = f"printed more than {FLOOD_BYTES:,} bytes and was ended"
+                elif stop():
+                    ending = "was stopped"
+                else:
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(_LOOK_SECONDS)
+        finally:
+            # Also after its own end: nothing that it started may stay.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if not ending and process.returncode:
+            ending = f"ended with exit code {process.returncode}"
         return ScriptRun(
-            output=ended.output, error_output=error_output, was_stopped=True, problem="The script was stopped."
+            output=_read(output, OUTPUT_CHARACTERS),
+            error_output=_read(errors, _ERROR_CHARACTERS),
+            problem=f"The script {name!r} {ending}." if ending else None,
+            is_overtime="did not end" in ending,
+            was_stopped=ending == "was stopped",
         )
-    return ScriptRun(
-        output=ended.output,
-        error_output=error_output,
-        problem=_problem(name, ended, time_seconds, is_flood=is_flood),
-        is_overtime=ended.ending == "time",
-    )
 
 
-def _problem(name: str, ended: CommandEnd, time_seconds: float, *, is_flood: bool) -> str | None:
-    if ended.ending == "time":
-        return f"The script {name!r} did not end within {time_seconds:g} s and was ended."
-    if is_flood or ended.ending == "output":
-        return f"The script {name!r} printed more than {FLOOD_BYTES:,} bytes and was ended."
-    if ended.ending != "exit":
-        return f"The script {name!r} was ended: {ended.ending}."
-    if ended.exit_code:
-        return f"The script {name!r} ended with exit code {ended.exit_code}."
-    if ended.left:
-        return f"The script {name!r} left {ended.left} processes behind that could not be ended."
-    return None
+def _is_secret(name: str, value: str) -> bool:
+    return bool(_SECRET_NAME.search(name) or _URL_WITH_PASSWORD.search(value))
 
 
-def _end_of(errors: Path) -> str:
-    with errors.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - _ERROR_BYTES))
-        return file.read(_ERROR_BYTES).decode("utf-8", "replace")
+def _read(file: IO[bytes], most: int) -> str:
+    """What was written to a file, its middle left out if it is long."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if size <= most:
+        return file.read().decode("utf-8", "replace")
+    first = file.read(most // 2).decode("utf-8", "replace")
+    file.seek(size - most // 2)
+    return f"{first}\n… {size - most:,} bytes left out …\n{file.read().decode('utf-8', 'replace')}"
