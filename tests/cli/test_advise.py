@@ -20,26 +20,26 @@ def test_advice_is_listed_applied_and_undone(tmp_path: Path) -> None:
     listed = seasoned("advise", **own).stdout
     assert listed.startswith("1. Connect Claude Code: its next sessions see what works in their project.\n")
     assert "2. Run `make test` without `rtk`. [shop]\n   4 sessions, 4 calls lost, " in listed
-    assert f"Step: a line for {folder}/CLAUDE.md (`seasoned advise apply 2`)" in listed
+    assert f"Step: a line for {folder}/CLAUDE.md (`seasoned advise --apply 2`)" in listed
     answer = json.loads(seasoned("advise", "--project", folder, "--json", **own).stdout)
     assert answer["project"] == str(folder)
     assert [one["sentence"] for one in answer["advice"]] == ["Run `make test` without `rtk`."]
     # The list of the project was shown last, so 1 is its first.
-    looked = seasoned("advise", "apply", "1", "--dry-run", **own).stdout
+    looked = seasoned("advise", "--apply", "1", "--dry-run", **own).stdout
     assert "+- Run `make test` without `rtk`." in looked
     assert looked.endswith("Nothing was changed.\n")
     assert not (folder / "CLAUDE.md").exists()
-    seasoned("advise", "apply", "1", stdin="n\n", **own)
+    seasoned("advise", "--apply", "1", stdin="n\n", **own)
     assert not (folder / "CLAUDE.md").exists()
-    applied = json.loads(seasoned("advise", "apply", "1", "--yes", "--json", **own).stdout)
+    applied = json.loads(seasoned("advise", "--apply", "1", "--yes", "--json", **own).stdout)
     assert applied["state"] == "applied"
     assert [one["path"] for one in applied["changes"]] == [f"{folder}/CLAUDE.md"]
     assert "- Run `make test` without `rtk`.\n" in (folder / "CLAUDE.md").read_text("utf-8")
     assert "Too early to tell: before in 4 of 4 sessions, since then in 0 of 0." in seasoned("advise", **own).stdout
-    assert "Undone" in seasoned("advise", "undo", "--yes", **own).stdout
+    assert "Undone" in seasoned("advise", "--undo", "--yes", **own).stdout
     assert not (folder / "CLAUDE.md").exists()
-    assert "No advice was applied" in seasoned("advise", "undo", "--yes", expect=1, **own).stderr
-    seasoned("advise", "dismiss", "2", **own)
+    assert "No advice was applied" in seasoned("advise", "--undo", "--yes", expect=1, **own).stderr
+    seasoned("advise", "--dismiss", "2", **own)
     assert "Nothing to advise" in seasoned("advise", "--project", folder, **own).stdout
-    assert "seasoned advise" in seasoned("advise", "apply", "77", "--yes", expect=1, **own).stderr
-    assert "Add --yes" in seasoned("advise", "undo", "--json", expect=2, **own).stderr
+    assert "seasoned advise" in seasoned("advise", "--apply", "77", "--yes", expect=1, **own).stderr
+    assert "Add --yes" in seasoned("advise", "--undo", "--json", expect=2, **own).stderr

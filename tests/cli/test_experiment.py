@@ -75,8 +75,6 @@ def test_who_asks_for_one_that_is_not_there_is_told_both_ways_to_make_one(tmp_pa
     assert f"No experiment 'nope'. Known: 'autumn'. {ways}" in _seasoned(
         tmp_path, "experiment", "show", "nope", expect=1
     ).stderr.replace("\n", " ")
-    assigned = _seasoned(tmp_path, "experiment", "assign", "nope", "codex:a", expect=1).stderr
-    assert "assigns sessions, only 'autumn'. Start one with `seasoned experiment begin`" in assigned
 
 
 KILLS, MADE = (20, 40) if TORTURE else (2, 12)
@@ -144,16 +142,7 @@ def test_bad_input_is_answered_with_a_sentence(tmp_path: Path, words: list[str],
     assert "Traceback" not in done.stderr
 
 
-def test_a_session_keeps_the_arm_that_it_was_given(tmp_path: Path) -> None:
-    words = ("experiment", "assign")
-    first = _seasoned(tmp_path, *words, "autumn", "codex:1", "--arms", "cold,warm:3", "--json")
-    arm = json.loads(first.stdout)["arm"]
-    assert arm in ("cold", "warm")
-    assert _seasoned(tmp_path, *words, "autumn", "codex:1").stdout.strip() == arm
-    _seasoned(tmp_path, *words, "winter", "codex:1", expect=1)
-
-
 def test_tasks_are_counted(tmp_path: Path) -> None:
-    done = _seasoned(tmp_path, "experiment", "tasks", "conventions", "--json")
+    done = _seasoned(tmp_path, "experiment", "run", "conventions", "--check", "--json")
     found = json.loads(done.stdout)
     assert sum(sum(one["parts"].values()) for one in found["environments"]) >= 60

@@ -24,18 +24,18 @@ from tests.gateway.upstream_server import chat, serve_upstream
 
 
 def test_keys_are_made_listed_and_revoked() -> None:
-    made = answer("gateway", "key", "make", "laptop", "--usd-per-day", "5", "--stop")
+    made = answer("gateway", "key", "--make", "laptop", "--usd-per-day", "5", "--stop")
     assert made["schema"] == "seasoned/gateway-key/1"
     assert made["token"].startswith("ssn_gateway_")
     assert (made["usd_per_day"], made["stops"]) == (5.0, True)
-    shown = seasoned("gateway", "key", "list").stdout
+    shown = seasoned("gateway", "key").stdout
     assert "laptop" in shown
     assert made["token"] not in shown
-    assert answer("gateway", "key", "revoke", "laptop")["revoked_at"] is not None
-    (listed,) = answer("gateway", "key", "list")["keys"]
+    assert answer("gateway", "key", "--revoke", "laptop")["revoked_at"] is not None
+    (listed,) = answer("gateway", "key")["keys"]
     assert listed["revoked_at"] is not None
-    assert "gateway key list" in seasoned("gateway", "key", "revoke", "phone", expect=1).stderr
-    assert "taken" in seasoned("gateway", "key", "make", "laptop", expect=1).stderr
+    assert "`seasoned gateway key`" in seasoned("gateway", "key", "--revoke", "phone", expect=1).stderr
+    assert "taken" in seasoned("gateway", "key", "--make", "laptop", expect=1).stderr
 
 
 def test_settings_that_are_wrong_are_told_before_anything_listens(home: Path) -> None:

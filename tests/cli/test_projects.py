@@ -92,10 +92,10 @@ def test_recall_and_warm_take_only_what_the_project_showed() -> None:
 
 @pytest.mark.usefixtures("scanned")
 def test_merging_and_splitting_undo_each_other() -> None:
-    assert answer("projects", "merge", JONAS, MIRA)["sessions"] == 19
-    assert answer("projects", "show", JONAS)["merged"] == [JONAS]
+    assert answer("projects", JONAS, "--merge-into", MIRA)["sessions"] == 19
+    assert answer("projects", JONAS)["merged"] == [JONAS]
     assert len(answer("projects")["projects"]) == 1
-    found = answer("projects", "split", MIRA, JONAS)
+    found = answer("projects", MIRA, "--split", JONAS)
     assert (found["project"]["sessions"], found["split"]["sessions"]) == (14, 5)
 
 
@@ -126,4 +126,4 @@ def test_in_the_folder_of_a_known_project_its_sessions_are_the_default(
     assert answer("sessions", logs / "c.jsonl")["count"] == 1
     assert answer("report")["sessions"] == 2
     assert answer("sessions", "--project", other)["count"] == 1
-    assert answer("projects", "show", ".")["key"] == "github.com/acme/shop"
+    assert answer("projects", ".")["key"] == "github.com/acme/shop"

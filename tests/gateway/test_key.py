@@ -46,7 +46,7 @@ def test_names_are_given_out_once(any_database: Database) -> None:
     revoke_key(any_database, "laptop", now=6.0)
     with pytest.raises(Conflict, match="taken"):
         make_key(any_database, "laptop", now=7.0)
-    with pytest.raises(NotFound, match="gateway key list"):
+    with pytest.raises(NotFound, match="`seasoned gateway key`"):
         revoke_key(any_database, "phone", now=7.0)
 
 

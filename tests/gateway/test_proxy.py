@@ -287,7 +287,7 @@ def test_a_page_of_another_address_is_turned_away(
     gateway: Running, upstream: Upstream, headers: dict[str, str]
 ) -> None:
     asked = httpx2.post(f"{gateway.url}/v1/chat/completions", json=CHAT, headers=headers)
-    assert (asked.status_code, "seasoned gateway key make" in asked.text) == (403, True)
+    assert (asked.status_code, "seasoned gateway key --make" in asked.text) == (403, True)
     assert not upstream.heard
 
 

@@ -16,9 +16,7 @@ from seasoned.experiment.live.arm_template import keep_template
 from seasoned.experiment.live.assignment import (
     TEMPLATE,
     ArmShare,
-    Assignment,
     Split,
-    assign_logged,
     keep_split,
     load_split,
     new_split,
@@ -301,14 +299,3 @@ def _known_salt(database: Database, name: str) -> str | None:
         return load_split(database, name).salt
     except NotFound:
         return None
-
-
-def assign(config: Config, name: str, session: str, *, arms: str | None, holdout: float) -> Assignment:
-    """The arm of a live session; it is logged, so that it never changes."""
-    with shared_database(config) as database:
-        if arms is not None:
-            keep_split(database, new_split(name, shares_of(arms), holdout=holdout), now=time.time())
-        found = assign_logged(database, load_split(database, name), session, now=time.time())
-    # Reviews run in the background of a session and never come through here.
-    assert found is not None, "only a review is in no arm"
-    return found

@@ -32,7 +32,6 @@ from seasoned.backtest.replay import Backtest, Figures, Replayed
 from seasoned.cli.connect import show_plan
 from seasoned.cli.options import (
     PATHS_HELP,
-    Commands,
     agrees,
     dry_run_option,
     json_option,
@@ -358,26 +357,42 @@ def _saved_sentence(one: SavedCalls) -> str:
     return f"The hint {printable(one.hint)!r} may have saved {amount}: {basis}."
 
 
-@click.group(cls=Commands, invoke_without_command=True)
+@click.command()
 @click.option("--project", metavar="P", help="Only this project: its name, key or folder.")
 @click.option("--all", "is_whole", is_flag=True, help=f"Show everything, not only the {MOST} that save most.")
+@click.option("--apply", metavar="NUMBER", help="Take the step of a piece of advice, by its number or id.")
+@click.option("--dismiss", metavar="NUMBER", help="Stop giving a piece of advice.")
+@click.option(
+    "--undo", is_flag=False, flag_value="last", metavar="[ID]", help="Undo the last step that was taken, or that of ID."
+)
+@dry_run_option
+@yes_option
 @json_option
-@click.pass_context
-def advise(context: click.Context, project: str | None, is_whole: bool, as_json: bool) -> None:
+def advise(is_whole: bool, project: str | None, dry_run: bool, yes: bool, as_json: bool, **steps: str | None) -> None:
     """Show what is worth doing now.
 
     Mistakes that keep coming back, commands that sessions look for, slow steps, tools that never work: what would save
-    most comes first, each with its evidence and one step. `advise apply` takes the step, `advise undo` undoes it.
+    most comes first, each with its evidence and one step. --apply shows every change first and keeps former contents;
+    --undo makes files what they were, byte for byte, and one that was edited since only loses the line.
 
     \b
     Example: seasoned advise --project shop
+    Example: seasoned advise --apply 1
     """
-    if context.invoked_subcommand is not None:
-        if project is not None or is_whole or as_json:
-            raise UsageError("Options of the list come without a subcommand: `seasoned advise --json`.")
-        return
+    given = {name: value for name, value in steps.items() if value is not None}
+    if len(given) > 1 or (given and (project is not None or is_whole)):
+        raise UsageError("Use one of --apply, --dismiss and --undo at a time, and without --project and --all.")
     config = load()
     with own_store(config) as store:
+        if "dismiss" in given:
+            advice = _find_advice(config, store, given["dismiss"])
+            dismiss_advice(store, advice)
+            said = f"Dismissed: {printable(advice.sentence)} `seasoned advise --undo {advice.id}` gives it again."
+            click.echo(said, err=as_json)
+        elif given:
+            _change(config, store, given, dry_run=dry_run, yes=yes, as_json=as_json)
+        if given:
+            return
         key = None if project is None else find_project(store, project, base=str(Path.cwd())).key
         view = advice_of(config, store, key)
         shown = view.advice if is_whole else view.advice[:MOST]
@@ -436,7 +451,7 @@ def _print_advice(view: AdviceView, shown: tuple[ShownAdvice, ...]) -> None:
         where = f" [{one.project}]" if one.project else ""
         click.secho(f"{number}. {printable(one.advice.sentence)}{printable(where)}", bold=True)
         click.echo(f"   {printable(one.evidence)}.")
-        how = f"`seasoned advise apply {number}`" if one.can_apply else "by hand"
+        how = f"`seasoned advise --apply {number}`" if one.can_apply else "by hand"
         click.echo(f"   Step: {printable(one.step)} ({how})")
         if not one.can_apply and one.advice.step.text != one.advice.sentence:
             click.echo(f"         {printable(one.advice.step.text)}")
@@ -459,78 +474,25 @@ def _find_advice(config: Config, store: Store, text: str) -> Advice:
     return find_advice(advice_of(config, store, shown.project), shown.id_of(text))
 
 
-@advise.command()
-@click.argument("number")
-@dry_run_option
-@yes_option
-@json_option
-def apply(number: str, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Take the step of a piece of advice.
-
-    NUMBER is its number in the list, or its id. Every change is shown first; former contents are kept.
-
-    \b
-    Example: seasoned advise apply 1
-    """
-    config = load()
-    with own_store(config) as store:
-        advice = _find_advice(config, store, number)
-        plan = plan_of(config, store, advice)
-        if not as_json:
-            click.secho(printable(advice.sentence), bold=True)
-            show_plan(plan, undo=False)
-        state = "previewed"
-        if not dry_run and agrees("Write these changes?", yes=yes, as_json=as_json):
-            plan = apply_advice(config, store, advice, make_redactor(config))
-            state = "applied"
-        elif not dry_run:
-            state = "declined"
-    _print_outcome(advice.id, state, plan, as_json)
-
-
-@advise.command()
-@click.argument("id", required=False)
-@dry_run_option
-@yes_option
-@json_option
-def undo(id: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Undo a step that was taken.
-
-    Without ID, the one that was applied or dismissed last. Files become what they were, byte for byte; one that was
-    edited since only loses the line.
-
-    \b
-    Example: seasoned advise undo
-    """
-    config = load()
-    with own_store(config) as store:
-        one = find_decided(store, id)
-        plan = undo_preview(config, one)
-        if not as_json:
-            click.secho(printable(one.sentence), bold=True)
-            show_plan(plan, undo=True)
-        state = "previewed"
-        if not dry_run and agrees("Undo these changes?", yes=yes, as_json=as_json):
-            plan = undo_advice(config, store, one)
-            state = "undone"
-        elif not dry_run:
-            state = "declined"
-    _print_outcome(one.id, state, plan, as_json)
-
-
-@advise.command()
-@click.argument("number")
-def dismiss(number: str) -> None:
-    """Stop giving a piece of advice.
-
-    \b
-    Example: seasoned advise dismiss 2
-    """
-    config = load()
-    with own_store(config) as store:
-        advice = _find_advice(config, store, number)
-        dismiss_advice(store, advice)
-    click.echo(f"Dismissed: {printable(advice.sentence)} `seasoned advise undo {advice.id}` gives it again.")
+def _change(config: Config, store: Store, given: dict[str, str], *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Take the step of a piece of advice, or undo one that was taken; either is shown before it is done."""
+    undoes = "undo" in given
+    if undoes:
+        done = find_decided(store, None if given["undo"] == "last" else given["undo"])
+        name, sentence, plan = done.id, done.sentence, undo_preview(config, done)
+    else:
+        advice = _find_advice(config, store, given["apply"])
+        name, sentence, plan = advice.id, advice.sentence, plan_of(config, store, advice)
+    if not as_json:
+        click.secho(printable(sentence), bold=True)
+        show_plan(plan, undo=undoes)
+    state = "previewed" if dry_run else "declined"
+    if not dry_run and agrees(f"{'Undo' if undoes else 'Write'} these changes?", yes=yes, as_json=as_json):
+        if undoes:
+            plan, state = undo_advice(config, store, done), "undone"
+        else:
+            plan, state = apply_advice(config, store, advice, make_redactor(config)), "applied"
+    _print_outcome(name, state, plan, as_json)
 
 
 def _print_outcome(name: str, state: str, plan: ConnectPlan, as_json: bool) -> None:
@@ -539,7 +501,7 @@ def _print_outcome(name: str, state: str, plan: ConnectPlan, as_json: bool) -> N
         print_json("advice", {"id": name, "state": state, "changes": changes})
         return
     said = {
-        "applied": f"Applied. `seasoned advise undo {name}` undoes it.",
+        "applied": f"Applied. `seasoned advise --undo {name}` undoes it.",
         "undone": "Undone: everything is as it was before.",
     }
     click.echo(said.get(state, "Nothing was changed."))

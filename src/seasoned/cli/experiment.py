@@ -338,16 +338,12 @@ def experiment() -> None:
 @base_url_option
 @click.option("--primary", type=_MEASURES, default="executed", show_default=True, help="The measure that decides.")
 @click.option("--repeats", default=1, show_default=True, help="Run each task under each arm this often.")
-@click.option("--banks", default=2, show_default=True, help="Use this many fixed orders of the examples.")
-@click.option("-k", "k", default=3, show_default=True, help="Show at most this many examples.")
-@click.option("--temperature", default=0.0, show_default=True, help="The sampling temperature of the model.")
-@click.option("--samples", default=4, show_default=True, help="Try each train task up to this often.")
-@click.option("--seed", default=0, show_default=True, help="The seed of the model, the same for all arms.")
 @click.option(
     "--parallel", default=1, show_default=True, type=click.IntRange(1, 64), help="Make this many runs at once."
 )
 @click.option("--minutes", type=float, help="Start no further run after this many minutes.")
 @click.option("--dollars", type=float, help="Start no further run after spending this much.")
+@click.option("--check", "only_check", is_flag=True, help="Only check the tasks and count them.")
 @yes_option
 @json_option
 def run(
@@ -360,14 +356,10 @@ def run(
     base_url: str | None,
     primary: str,
     repeats: int,
-    banks: int,
-    k: int,
-    temperature: float,
-    samples: int,
-    seed: int,
     parallel: int,
     minutes: float | None,
     dollars: float | None,
+    only_check: bool,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -375,7 +367,8 @@ def run(
 
     TASKS is a built-in set (conventions, plain, multi-step), a file or a folder. Announces first how many model calls
     it takes, and how long if that is known. After an interruption, the same command continues. Arms that show examples
-    learn them first, from real runs on the train part.
+    learn them first, from real runs on the train part. An experiment file (--design) also sets seed, temperature and
+    the number of examples.
 
     \b
     Example: seasoned experiment run conventions --part development --arms cold,warm,placebo --minutes 20
@@ -387,6 +380,9 @@ def run(
         raise UsageError(
             "Name the tasks to run (conventions, plain, multi-step, a file or a folder), or give a --design."
         )
+    elif only_check:
+        _print_tasks(tasks, as_json=as_json)
+        return
     else:
         # Part of the default name, so that runs on the development part never mix with the confirmation.
         subject = tasks if tasks in BUILT_IN else Path(tasks).stem
@@ -397,11 +393,6 @@ def run(
             part=part,
             primary=primary,  # type: ignore[arg-type]
             repeats=repeats,
-            banks=banks,
-            k=k,
-            temperature=temperature,
-            samples=samples,
-            seed=seed,
         )
     # The one option that a design file does not settle: the same design can be run under a new name.
     if file is not None and name is not None:
@@ -447,32 +438,6 @@ def show(name: str, model: str | None, page: Path | None, as_json: bool) -> None
 
 
 @experiment.command()
-@click.argument("tasks")
-@json_option
-def tasks(tasks: str, as_json: bool) -> None:
-    """Check a task file and count its tasks.
-
-    TASKS is a built-in set, a file or a folder.
-
-    \b
-    Example: seasoned experiment tasks conventions
-    """
-    found = load_tasks(tasks)
-    rows = Counter((task.environment.name, task.part) for task in found.tasks)
-    # In the order of the file, each once.
-    names = list(dict.fromkeys(task.environment.name for task in found.tasks))
-    if as_json:
-        counted = [
-            {"environment": name, "parts": {part: rows[name, part] for part in PARTS if rows[name, part]}}
-            for name in names
-        ]
-        print_json("tasks", {"name": found.name, "digest": found.digest, "environments": counted})
-        return
-    cells = [(name, *[rows[name, part] for part in PARTS]) for name in names]
-    table(["environment", *PARTS], cells)
-
-
-@experiment.command()
 @click.argument("name")
 @click.option("--arms", default="cold,warm", show_default=True, metavar="ARM,ARM", help=_LIVE_ARMS)
 @click.option("--holdout", default=0.0, show_default=True, help="The share of all sessions that is left alone.")
@@ -496,22 +461,18 @@ def begin(name: str, arms: str, holdout: float, as_json: bool) -> None:
     click.echo(f'Set experiment = "{name}" under [warm] in config.toml, and restart the gateway and Hermes.')
 
 
-@experiment.command()
-@click.argument("name")
-@click.argument("session")
-@click.option("--arms", metavar="ARM,ARM", help="Begin an experiment with these arms; ARM:2 weighs twice.")
-@click.option("--holdout", default=0.0, show_default=True, help="The share of all sessions that is left alone.")
-@json_option
-def assign(name: str, session: str, arms: str | None, holdout: float, as_json: bool) -> None:
-    """Assign a live session to an arm.
-
-    By chance, and always the same for the same session.
-
-    \b
-    Example: seasoned experiment assign autumn claude-code:1e038fbf --arms cold,warm
-    """
-    found = experiments.assign(load(), name, session, arms=arms, holdout=holdout)
+def _print_tasks(tasks: str, *, as_json: bool) -> None:
+    """Check the tasks and count them."""
+    found = load_tasks(tasks)
+    rows = Counter((task.environment.name, task.part) for task in found.tasks)
+    # In the order of the file, each once.
+    names = list(dict.fromkeys(task.environment.name for task in found.tasks))
     if as_json:
-        print_json("assignment", {"experiment": name, "session": session, "arm": found.arm, "split": found.split})
-    else:
-        click.echo(found.arm)
+        counted = [
+            {"environment": name, "parts": {part: rows[name, part] for part in PARTS if rows[name, part]}}
+            for name in names
+        ]
+        print_json("tasks", {"name": found.name, "digest": found.digest, "environments": counted})
+        return
+    cells = [(name, *[rows[name, part] for part in PARTS]) for name in names]
+    table(["environment", *PARTS], cells)

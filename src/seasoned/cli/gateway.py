@@ -18,6 +18,7 @@ from seasoned.cli.options import Commands, all_option, file_type, json_option, p
 from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.cli.project import chosen_project
 from seasoned.config import load
+from seasoned.errors import UsageError
 from seasoned.gateway import accounting
 from seasoned.gateway.accounting import GROUPINGS, GatewayKey, UsageTotal, one_source
 from seasoned.gateway.history_usage import HistoryTotal, unpriced_models
@@ -94,47 +95,50 @@ def gateway(
     serve(service, listen, ready=ready)
 
 
-@gateway.group()
-def key() -> None:
-    """Manage gateway keys and their daily budgets."""
-
-
-@key.command()
-@click.argument("name")
+@gateway.command()
+@click.option("--make", metavar="NAME", help="Make a key; it is shown once, and only its hash is kept.")
+@click.option("--revoke", metavar="NAME", help="Revoke a key; a running gateway refuses it within a second.")
 @click.option("--usd-per-day", type=float, help="Warn in the log when a day (UTC) has cost this much.")
 @click.option("--tokens-per-day", type=int, help="Warn when a day has used this many tokens, in and out.")
 @click.option("--stop", "stops", is_flag=True, help="Refuse requests beyond the budget until the next day.")
 @json_option
-def make(name: str, usd_per_day: float | None, tokens_per_day: int | None, stops: bool, as_json: bool) -> None:
-    """Make a key.
-
-    It is shown once; only its hash is kept.
-
-    \b
-    Example: seasoned gateway key make laptop --usd-per-day 5 --stop
-    """
-    with shared_database(load(), durable=True) as database:
-        # The token exists only here and on the screen; the database holds its hash.
-        made, token = accounting.make_key(
-            database, name, now=time.time(), usd_per_day=usd_per_day, tokens_per_day=tokens_per_day, stops=stops
-        )
-    if as_json:
-        print_json("gateway-key", {**_answer(made), "token": token})
-        return
-    click.echo(f"{made.name} can now use the gateway with this key. It is shown only once:")
-    click.echo(token)
-
-
-@key.command(name="list")
-@json_option
-def list_(as_json: bool) -> None:
-    """List the keys, without their secrets.
+def key(
+    make: str | None,
+    revoke: str | None,
+    usd_per_day: float | None,
+    tokens_per_day: int | None,
+    stops: bool,
+    as_json: bool,
+) -> None:
+    """List, make and revoke gateway keys.
 
     \b
-    Example: seasoned gateway key list
+    Example: seasoned gateway key --make laptop --usd-per-day 5 --stop
     """
+    if make is not None and revoke is not None:
+        raise UsageError("Use one of --make and --revoke at a time.")
+    # Durable: after a crash, a revoked key must stay revoked.
     with shared_database(load(), durable=True) as database:
-        found = accounting.list_keys(database)
+        if make is not None:
+            # The token exists only here and on the screen; the database holds its hash.
+            made, token = accounting.make_key(
+                database, make, now=time.time(), usd_per_day=usd_per_day, tokens_per_day=tokens_per_day, stops=stops
+            )
+            if as_json:
+                print_json("gateway-key", {**_answer(made), "token": token})
+                return
+            click.echo(f"{made.name} can now use the gateway with this key. It is shown only once:\n{token}")
+        elif revoke is not None:
+            ended = accounting.revoke_key(database, revoke, now=time.time())
+            if as_json:
+                print_json("gateway-key", {**_answer(ended), "token": None})
+                return
+            click.echo(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
+        else:
+            _print_keys(accounting.list_keys(database), as_json=as_json)
+
+
+def _print_keys(found: Sequence[GatewayKey], *, as_json: bool) -> None:
     if as_json:
         print_json("gateway-keys", {"count": len(found), "keys": [_answer(one) for one in found]})
         return
@@ -150,26 +154,6 @@ def list_(as_json: bool) -> None:
         for one in found
     ]
     table(["name", "made", "revoked", "a day", "tokens", "beyond"], rows, nowrap=["name"])
-
-
-@key.command()
-@click.argument("name")
-@json_option
-def revoke(name: str, as_json: bool) -> None:
-    """Revoke a key.
-
-    A running gateway stops accepting it within a second.
-
-    \b
-    Example: seasoned gateway key revoke laptop
-    """
-    with shared_database(load(), durable=True) as database:
-        # Durable, as above: after a crash, a revoked key must stay revoked.
-        ended = accounting.revoke_key(database, name, now=time.time())
-    if as_json:
-        print_json("gateway-key", {**_answer(ended), "token": None})
-    else:
-        click.echo(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
 
 
 def _answer(one: GatewayKey) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import msgspec
 
 from seasoned.app import stores
 from seasoned.app.stores import Histories, own_store
-from seasoned.cli.options import Commands, json_option
+from seasoned.cli.options import json_option
 from seasoned.cli.output import ReadingBar, print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import UsageError
@@ -107,24 +107,43 @@ def chosen_project(store: Store, given: str | None, *, everything: bool, by_defa
     return here.key
 
 
-@click.group(cls=Commands, invoke_without_command=True)
+@click.command()
+@click.argument("project", required=False)
+@click.option("--merge-into", "into", metavar="PROJECT", help="Merge this project, and its later sessions, into one.")
+@click.option("--split", "folder", metavar="FOLDER", help="Split a folder off this project, or undo a merge of it.")
 @json_option
-@click.pass_context
-def projects(ctx: click.Context, as_json: bool) -> None:
+def projects(project: str | None, into: str | None, folder: str | None, as_json: bool) -> None:
     """List projects, merge them and split them.
 
     A project is a repository, known by its remote address, with all its clones and worktrees; without a remote it is
-    a checkout or a folder. Commands take a PROJECT as a key, a unique name, a folder, or `.` for this folder.
+    a checkout or a folder. PROJECT is a key, a unique name, a folder, or `.` for this folder; without one, all are
+    listed.
 
     \b
-    Example: seasoned projects
-    Example: seasoned projects show .
+    Example: seasoned projects .
+    Example: seasoned projects ~/old/shop --merge-into github.com/acme/shop
+    Example: seasoned projects github.com/acme/mono --split ~/mono/docs
     """
-    if ctx.invoked_subcommand is not None:
-        return
+    if into is not None and folder is not None:
+        raise UsageError("Use one of --merge-into and --split at a time.")
+    if project is None and (into or folder):
+        raise UsageError("Name the project first: `seasoned projects PROJECT --merge-into OTHER`.")
     with own_store(load()) as store:
-        found = list_projects(store)
-        without = store.row("project.without")
+        if project is None:
+            _list(store, as_json=as_json)
+            return
+        found = find_project(store, project, base=str(Path.cwd()))
+        if into is not None:
+            _merge(store, found.key, into, as_json=as_json)
+        elif folder is not None:
+            _split(store, found.key, folder, as_json=as_json)
+        else:
+            _show(store, found, as_json=as_json)
+
+
+def _list(store: Store, *, as_json: bool) -> None:
+    found = list_projects(store)
+    without = store.row("project.without")
     rest = 0 if without is None else int(without["sessions"])
     if as_json:
         print_json(
@@ -144,18 +163,8 @@ def projects(ctx: click.Context, as_json: bool) -> None:
         click.echo(f"{plural(rest, 'session')} without a project: no folder, remote or application was recorded.")
 
 
-@projects.command("show")
-@click.argument("project")
-@json_option
-def show_project(project: str, as_json: bool) -> None:
-    """Show a project and the folders of its sessions.
-
-    \b
-    Example: seasoned projects show .
-    """
-    with own_store(load()) as store:
-        found = find_project(store, project, base=str(Path.cwd()))
-        folders, merged = folders_of(store, found.key), merged_into(store, found.key)
+def _show(store: Store, found: ProjectRow, *, as_json: bool) -> None:
+    folders, merged = folders_of(store, found.key), merged_into(store, found.key)
     if as_json:
         listed = [msgspec.to_builtins(one) for one in folders]
         print_json("project", {**_answer(found), "merged": merged, "folders": listed})
@@ -176,52 +185,25 @@ def show_project(project: str, as_json: bool) -> None:
         )
 
 
-@projects.command()
-@click.argument("project")
-@click.argument("into")
-@json_option
-def merge(project: str, into: str, as_json: bool) -> None:
-    """Merge a project into another.
-
-    All its sessions, also later ones, belong to INTO from then on. `seasoned projects split` undoes it.
-
-    \b
-    Example: seasoned projects merge ~/old/shop github.com/acme/shop
-    """
-    with own_store(load()) as store:
-        base = str(Path.cwd())
-        one, other = find_project(store, project, base=base), find_project(store, into, base=base)
-        merge_projects(store, one.key, other.key, now=time.time())
-        (now,) = list_projects(store, other.key)
+def _merge(store: Store, key: str, into: str, *, as_json: bool) -> None:
+    other = find_project(store, into, base=str(Path.cwd()))
+    merge_projects(store, key, other.key, now=time.time())
+    (now,) = list_projects(store, other.key)
     if as_json:
-        print_json("project-merge", {"merged": one.key, **_answer(now)})
+        print_json("project-merge", {"merged": key, **_answer(now)})
         return
-    click.echo(f"Merged {printable(one.key)} into {printable(now.key)}: {plural(now.sessions, 'session')} now.")
+    click.echo(f"Merged {printable(key)} into {printable(now.key)}: {plural(now.sessions, 'session')} now.")
 
 
-@projects.command()
-@click.argument("project")
-@click.argument("folder")
-@json_option
-def split(project: str, folder: str, as_json: bool) -> None:
-    """Split a folder off a project.
-
-    If a merge brought the folder there, that is undone. Otherwise the folder becomes a separate project; merging it
-    back undoes that.
-
-    \b
-    Example: seasoned projects split github.com/acme/mono ~/mono/docs
-    """
-    with own_store(load()) as store:
-        base = Path.cwd()
-        found = find_project(store, project, base=str(base))
-        key = split_project(store, found.key, str(base / Path(folder).expanduser()), now=time.time())
-        left, new = list_projects(store, found.key), list_projects(store, key)
+def _split(store: Store, key: str, folder: str, *, as_json: bool) -> None:
+    new_key = split_project(store, key, str(Path.cwd() / Path(folder).expanduser()), now=time.time())
+    left, new = list_projects(store, key), list_projects(store, new_key)
     if as_json:
         sides = {"project": _answer(left[0]) if left else None, "split": _answer(new[0]) if new else None}
         print_json("project-split", sides)
         return
-    click.echo(f"{printable(key)} is a separate project now, with {plural(new[0].sessions if new else 0, 'session')}.")
+    count = new[0].sessions if new else 0
+    click.echo(f"{printable(new_key)} is a separate project now, with {plural(count, 'session')}.")
 
 
 def _answer(one: ProjectRow) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def _print_actions(config: Config, store: Store, *, is_sample: bool) -> None:
 
     view = advice_of(config, store, None)
     if not is_sample:
-        # `seasoned advise apply 1` means the first of the list that was seen last.
+        # `seasoned advise --apply 1` means the first of the list that was seen last.
         save_shown(config.home, ShownList(tuple(one.advice.id for one in view.advice), None))
     if not view.advice:
         click.echo("\nNothing to advise yet: no mistake recurs that a step would save.")

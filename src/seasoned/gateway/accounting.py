@@ -404,7 +404,7 @@ def revoke_key(database: Database, name: str, *, now: float) -> GatewayKey:
         database.run("gateway.revoke_key", {"name": name, "now": float(now)})
         row = database.row("gateway.key_named", {"name": name})
     if row is None:
-        raise NotFound(f"key {name!r} not found: run `seasoned gateway key list` to see all keys")
+        raise NotFound(f"key {name!r} not found: run `seasoned gateway key` to see all keys")
     return _from_row(row)
 
 

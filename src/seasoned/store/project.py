@@ -338,7 +338,7 @@ def split_project(store: Store, key: str, folder: str, *, now: float) -> str:
         one for one in folders_of(store, key) if one.folder == path or normal_path(one.folder).startswith(f"{path}/")
     ]
     if not inside:
-        raise NotFound(f"No sessions of {key!r} in {folder!r}: `seasoned projects show` lists the folders.")
+        raise NotFound(f"No sessions of {key!r} in {folder!r}: `seasoned projects PROJECT` lists the folders.")
     own = finder.own(inside[0].folder)
     with store.write():
         if own is not None and own.key != key and finder.target(own.key) == key:

@@ -203,7 +203,8 @@ _HEALTH = ("/health", "/gateway/health")
 _METRICS = ("/metrics", "/gateway/metrics")
 _CHAT = APIS["/v1/chat/completions"]
 _PAGES_NEED_A_KEY = (
-    "Web pages from other sites may not use this gateway without a key. Make one with `seasoned gateway key make NAME`."
+    "Web pages from other sites may not use this gateway without a key. "
+    "Make one with `seasoned gateway key --make NAME`."
 )
 _UNKNOWN_HOST = (
     "This gateway is not known as {}. Use 127.0.0.1 or the machine's own name, or add the name to `names` in "
@@ -330,7 +331,7 @@ class Gateway:
         if token is None or not token.startswith(PREFIX):
             if self._settings.mode == "keys":
                 raise RequestRefused(
-                    "This gateway accepts only gateway keys. Make one with `seasoned gateway key make NAME`.",
+                    "This gateway accepts only gateway keys. Make one with `seasoned gateway key --make NAME`.",
                     status=401,
                 )
             if _is_from_a_page(headers):
@@ -339,7 +340,7 @@ class Gateway:
         key = self._keys.find(token)
         if key is None:
             raise RequestRefused(
-                "This gateway key is unknown or was revoked. Make one with `seasoned gateway key make NAME`.",
+                "This gateway key is unknown or was revoked. Make one with `seasoned gateway key --make NAME`.",
                 status=401,
             )
         why = self._budgets.refusal(key, now=self._clock())
