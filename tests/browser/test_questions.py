@@ -22,7 +22,7 @@ def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_
     fill_sessions(tmp_path)
     with store_of(tmp_path) as store:
         # The samples are older than a week; as of the day after the last failure, that was yesterday.
-        last = store.connection.execute("SELECT max(at) FROM session_line WHERE failed > 0").fetchone()[0]
+        last = store.connection.execute("SELECT max(at) FROM session WHERE failed > 0").fetchone()[0]
         store.connection.execute("DELETE FROM session WHERE COALESCE(ended, started, 0) > ?", (last,))
     # Samples: what "today" is follows from them.
     with site(tmp_path, samples=Config(home=tmp_path).store_path) as found:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -12,10 +11,8 @@ import pytest
 from seasoned.command.action import HIGH_RISK
 from seasoned.confirm.audit.chain import read_head, verify_chain
 from seasoned.confirm.people.credential import revoke
-from seasoned.confirm.request.canonical_json import canonical, digest_of
 from seasoned.confirm.request.request import Request
-from seasoned.store import Database, open_store
-from seasoned.store.migration import MIGRATIONS
+from seasoned.store import Database
 from tests.confirm.books import START, TWO, Scene, raw
 from tests.each_case import check_each
 
@@ -259,27 +256,3 @@ def test_a_temporary_table_of_the_same_name_is_no_way_around(scene: Scene) -> No
         raw(scene.database, approve)
     raw(scene.database, f"DROP TABLE {place}.vote")
     assert scene.approve(request).status == "approved"
-
-
-def test_an_audit_of_an_older_version_goes_on(tmp_path: Path) -> None:
-    """Its head was moved by a statement, not by a trigger."""
-    path = tmp_path / "store.db"
-    store = open_store(path)
-    scene = Scene(store)
-    scene.ask()
-    before = read_head(store)
-    raw(store, "DROP TRIGGER audit_added")
-    row = (before.seq + 1, 1.0, "submitted", None, "anna", "", "{}", before.hash)
-    names = ("seq", "at", "event", "request_id", "actor", "via", "document", "previous")
-    hashed = digest_of(canonical(dict(zip(names, row, strict=True)), field="row"))
-    raw(store, "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, hashed))
-    raw(store, "UPDATE audit_head SET seq = ?, hash = ?", (before.seq + 1, hashed))
-    # The step of the store's version that made it a trigger.
-    next(step for step in MIGRATIONS if step.name == "m017_audit_head")(store.connection)
-    store.close()
-    again = open_store(path)
-    scene.reopen(again)
-    scene.ask()
-    assert read_head(again).seq == before.seq + 2
-    assert verify_chain(again).ok
-    again.close()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -27,7 +25,6 @@ from seasoned.experiment.live.assignment import (
 )
 from seasoned.experiment.live.online_analysis import sample_ratio
 from seasoned.store import Store, open_store
-from seasoned.store.migration import MIGRATIONS
 from tests.each_case import each_case
 
 SESSIONS = [f"hermes:{number:05d}" for number in range(6000)]
@@ -177,20 +174,6 @@ def test_the_newest_split_is_in_force_and_an_unknown_one_is_named(tmp_path: Path
             load_split(store, "other")
     assert changed.digest != HALVES.digest
     assert changed.shares == {"cold": 0.25, "warm": 0.75}
-
-
-def test_a_store_from_before_keeps_what_it_had(tmp_path: Path) -> None:
-    path = tmp_path / "s.db"
-    before = [one.name for one in MIGRATIONS].index("m007_assignment")
-    with closing(sqlite3.connect(path)) as connection:
-        for step in MIGRATIONS[:before]:
-            step(connection)
-        connection.execute("INSERT INTO session (agent, native_id) VALUES ('hermes', '1')")
-        connection.execute(f"PRAGMA user_version = {before}")
-        connection.commit()
-    with open_store(path) as store:
-        assert store.connection.execute("SELECT native_id FROM session").fetchone()[0] == "1"
-        assert assign_logged(store, HALVES, "hermes:1", now=1.0) is not None
 
 
 def test_assigning_needs_nothing_heavy() -> None:

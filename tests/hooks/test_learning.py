@@ -337,8 +337,7 @@ def learned(config: Config) -> dict[str, list[tuple[Any, ...]]]:
         "knowledge": "SELECT * FROM knowledge",
         "failures": "SELECT native_id, said, how FROM failure JOIN session ON session.id = session_id",
         "sessions": "SELECT native_id, learned_from.ended FROM learned_from JOIN session ON session.id = session_id",
-        "totals": "SELECT * FROM day_total",
-        "tools": "SELECT * FROM tool_total",
+        "tools": "SELECT native_id, tool, session_tool.calls FROM session_tool JOIN session ON session.id = session_id",
         "waiting": "SELECT count(*) FROM recall_waiting",
         "unsettled": "SELECT count(*) FROM unsettled",
     }

@@ -43,7 +43,6 @@ from seasoned.runner.record import (
 from seasoned.session import SessionRef
 from seasoned.store import open_store
 from seasoned.store.forget import forget_sessions
-from seasoned.store.migration import MIGRATIONS
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
 from tests.conftest import examples
 from tests.runner.scripted import SECRECY, check_calls_are_answered, conversation_at, folders, runtime_at, say
@@ -247,20 +246,6 @@ def _messages(path: Path) -> int:
             return int(connection.execute("SELECT count(*) FROM message").fetchone()[0])
     except sqlite3.Error:
         return 0
-
-
-# Every older version is opened by a test of the store; a few are enough to see that one is recorded into.
-@pytest.mark.parametrize("version", [*range(0, len(MIGRATIONS) - 1, 9), len(MIGRATIONS) - 1])
-def test_a_store_of_an_older_version_can_record(tmp_path: Path, version: int) -> None:
-    connection = sqlite3.connect(store_of(tmp_path), isolation_level=None)
-    connection.execute("PRAGMA synchronous = OFF")
-    for number in range(version):
-        MIGRATIONS[number](connection)
-    connection.execute(f"PRAGMA user_version = {version}")
-    connection.close()
-    say(conversation_at(tmp_path, ScriptedModel("Hello.")), "hello")
-    (session,) = read_file(store_of(tmp_path))
-    assert session.message_count == 2
 
 
 texts = st.text(max_size=40)

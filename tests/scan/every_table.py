@@ -47,7 +47,6 @@ class _Names:
         }
         self.tables: dict[str, dict[int, Any]] = {
             "session": self.sessions,
-            "session_line": self.sessions,
             "source": self.sources,
             "call": self.calls,
             "mistake": self.mistakes,

@@ -84,15 +84,12 @@ with open_store(Path(sys.argv[1])) as store:
 FILLED = {
     "failures": "SELECT failure.call_id, session_id, signature, mistake.tool, program, said, repaired_by, how, speaks"
     " FROM failure JOIN mistake ON mistake.id = mistake_id ORDER BY 1",
-    "mistakes": "SELECT signature, tool, program, sessions, failures, repaired FROM mistake"
-    " JOIN mistake_total ON mistake_id = mistake.id ORDER BY 1, 2, 3",
     "worked": "SELECT call_id, session_id, tool, time FROM worked ORDER BY 1",
     "evidence": "SELECT session_id, project, ended, content FROM evidence ORDER BY 1",
     "knowledge": "SELECT project, topic, key, content FROM knowledge ORDER BY 1, 2, 3",
     "learned": "SELECT session_id, agent, ended FROM learned_from ORDER BY 1",
     "search": "SELECT * FROM search_document ORDER BY 1",
-    "costs": "SELECT id, cost FROM session_line ORDER BY 1",
-    "days": "SELECT day, agent, model, sessions, calls, failed, priced, cost_micro_usd FROM day_total ORDER BY 1, 2, 3",
+    "costs": "SELECT id, known_usd FROM session ORDER BY 1",
     "waiting": "SELECT (SELECT count(*) FROM recall_waiting), (SELECT count(*) FROM search_waiting),"
     " (SELECT count(*) FROM stale_project)",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from seasoned.begin.warm_session import warm_session
 from seasoned.config import load
 from seasoned.redact import Redactor
 from seasoned.store import open_store
-from seasoned.store.migration import MIGRATIONS, statements
 from tests.cli.run import answer, seasoned
 from tests.history.hermes_rows import HermesDb
 
@@ -52,17 +50,3 @@ def test_source_filter_of_the_tool_means_the_platform(history: Path) -> None:
         made = warm_session(store, {**asked, "source_filter": "cron"}, redactor=Redactor(b"k" * 32))
         assert made["success"] and made["metrics"]["sessions_qualified"] == 1
         assert not warm_session(store, {**asked, "source_filter": "discord"}, redactor=Redactor(b"k" * 32))["success"]
-
-
-def test_an_older_store_is_filled_again_from_the_files(history: Path) -> None:
-    seasoned("scan", history)
-    # What the migration does to a store whose sessions were read without it.
-    (step,) = (one for one in MIGRATIONS if one.name == "m023_platform")
-    *_, read_again = statements(step.sql)
-    with sqlite3.connect(load().store_path) as database:
-        database.execute("UPDATE session SET platform = NULL")
-        assert database.execute(read_again).rowcount == 1
-    database.close()
-    assert set(_places().values()) == {None}
-    seasoned("scan", history)
-    assert _places() == PLACES

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import shutil
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +21,6 @@ from seasoned.scan.file_reader import FileReader
 from seasoned.scan.rows import FileJob
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
 from seasoned.store import Store, open_store, packed
-from seasoned.store.migration import MIGRATIONS
 from seasoned.store.query import query
 from seasoned.store.search import find_session
 from tests.history.claude_lines import SESSION, ClaudeFile
@@ -334,31 +332,6 @@ def test_a_correction_that_comes_after_a_scan_still_marks_the_calls_before_it(tm
     assert [row["call_id"] for row in found if row["corrected"]] == ids[2:5]
     assert found[0]["intent"] == "Change the port"
     assert found[-1]["intent"] == "No, that's wrong: use the other port"
-
-
-def test_a_store_from_before_intents_is_read_once_more(tmp_path: Path) -> None:
-    (tmp_path / "logs").mkdir()
-    small().write(tmp_path / "logs" / "s.jsonl")
-    run(tmp_path / "logs", tmp_path / "new.db")
-    _older(tmp_path / "new.db", tmp_path / "store.db", version=1)
-    assert run(tmp_path / "logs", tmp_path / "store.db").read == 1
-    with open_store(tmp_path / "store.db") as store:
-        assert [row["intent"] for row in store.rows("call.of_session", {"session_id": 1})] == ["go", "go"]
-    assert run(tmp_path / "logs", tmp_path / "store.db").read == 0
-
-
-def _older(new: Path, old: Path, version: int) -> None:
-    """The same rows in a store as an older version made it."""
-    db = sqlite3.connect(old)
-    for migration in MIGRATIONS[:version]:
-        migration(db)
-    db.execute(f"PRAGMA user_version = {version}")
-    db.execute("ATTACH ? AS new", (str(new),))
-    for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
-        db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}")
-    db.commit()
-    db.close()
 
 
 def test_settling_one_session_never_reads_all_calls(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import pytest
 from seasoned.config import Config
 from seasoned.errors import RuleBroken, StoreError
 from seasoned.store import open_database
-from seasoned.store.migration import Migration
-from seasoned.store.postgres import MIGRATIONS, VERSION, PostgresStore
+from seasoned.store.postgres import PostgresStore
+from seasoned.store.schema import VERSION, OlderStore
 from tests.databases import PostgresServer
 from tests.each_case import each_case
 
@@ -193,9 +193,7 @@ def test_a_stricter_setting_of_the_server_is_left_as_it_is(postgres_server: Post
 def test_opening_twice_makes_the_tables_once(postgres_url: str, store: PostgresStore) -> None:
     PostgresStore(postgres_url).close()
     rows = store._connection.execute("SELECT number, name FROM seasoned_migration ORDER BY number").fetchall()
-    assert [(row["number"], row["name"]) for row in rows] == [
-        (number, one.name) for number, one in enumerate(MIGRATIONS, start=1)
-    ]
+    assert [(row["number"], row["name"]) for row in rows] == [(VERSION, "schema")]
 
 
 def test_a_database_from_the_future_is_refused(postgres_url: str, store: PostgresStore) -> None:
@@ -204,32 +202,23 @@ def test_a_database_from_the_future_is_refused(postgres_url: str, store: Postgre
         PostgresStore(postgres_url)
 
 
-@pytest.mark.parametrize("done", range(VERSION))
-def test_a_database_of_each_older_version_is_brought_up_and_keeps_what_it_had(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch, done: int
-) -> None:
+def test_a_database_of_an_earlier_version_is_refused_and_left_as_it_is(postgres_url: str, store: PostgresStore) -> None:
+    store._connection.execute("UPDATE seasoned_migration SET number = 12")
+    _assign(store, "a:1")
+    with pytest.raises(OlderStore, match="new, empty one"):
+        PostgresStore(postgres_url)
+    assert _sessions(store) == ["a:1"]
+
+
+def test_a_schema_that_fails_leaves_nothing_behind(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from seasoned.store import postgres
 
     with monkeypatch.context() as patch:
-        patch.setattr(postgres, "MIGRATIONS", MIGRATIONS[:done])
-        patch.setattr(postgres, "VERSION", done)
-        with PostgresStore(postgres_url) as old:
-            if done:
-                _assign(old, "a:1")
-    with PostgresStore(postgres_url) as store:
-        assert _sessions(store) == (["a:1"] if done else [])
-
-
-def test_a_migration_that_fails_leaves_nothing_behind(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from seasoned.store import postgres
-
-    with monkeypatch.context() as patch:
-        patch.setattr(postgres, "MIGRATIONS", (*MIGRATIONS, Migration("p999_wrong", ("template.sqlite",))))
-        patch.setattr(postgres, "VERSION", VERSION + 1)
+        patch.setattr(postgres, "POSTGRES", (*postgres.POSTGRES, "session.sqlite"))
         with pytest.raises(StoreError):
             PostgresStore(postgres_url)
     with PostgresStore(postgres_url) as store:
-        assert store._connection.execute("SELECT count(*) AS n FROM seasoned_migration").fetchone() == {"n": VERSION}
+        assert store._connection.execute("SELECT count(*) AS n FROM seasoned_migration").fetchone() == {"n": 1}
 
 
 def test_a_user_without_the_right_to_make_tables_can_use_them(

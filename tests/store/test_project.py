@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from seasoned.scan.aggregates import update_aggregates
 from seasoned.scan.rows import call_totals
 from seasoned.store import Store, open_store
 from seasoned.store.forget import forget_everything, forget_sessions
-from seasoned.store.migration import MIGRATIONS
 from seasoned.store.project import (
     find_project,
     folders_of,
@@ -198,27 +196,6 @@ def test_the_list_says_how_many_sessions_and_folders_a_project_has(store: Store)
     (row,) = list_projects(store)
     assert (row.key, row.sessions, row.last) == ("github.com/acme/shop", 2, 2.0)
     assert [one.folder for one in folders_of(store, row.key)] == ["/Users/ann/shop", "/home/ann/shop"]
-
-
-def test_a_store_of_an_older_version_is_filled_from_what_it_holds(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    before = next(number for number, step in enumerate(MIGRATIONS) if step.name.endswith("_project"))
-    with sqlite3.connect(path) as old:
-        for step in MIGRATIONS[:before]:
-            step(old)
-        old.execute(
-            "INSERT INTO source (path, format, size, mtime_ns, judge, scanned_at) "
-            "VALUES ('a', 'codex', 9, 9, '', 0), ('b', 'claude_code', 9, 9, '', 0)"
-        )
-        old.execute("INSERT INTO session (agent, native_id, cwd) VALUES ('codex', 'a', '/Users/ann/shop/.worktrees/1')")
-        old.execute(f"PRAGMA user_version = {before}")
-    old.close()
-    with open_store(path) as store:
-        assert projects(store) == {"a": None}
-        assert [row.key for row in list_projects(store)] == ["/Users/ann/shop"]
-        # Every history recorded more than the store held then, such as what was said: all are read again.
-        sizes = store.connection.execute("SELECT format, size FROM source").fetchall()
-        assert {row["format"]: row["size"] for row in sizes} == {"codex": -1, "claude_code": -1}
 
 
 def test_forgetting_leaves_nothing_of_a_project(store: Store) -> None:

@@ -26,6 +26,15 @@ LARGE = (
 )
 # What reads a whole table, because that is what it is asked for.
 READS_ALL = {
+    "advise.newest": "the newest sessions; it stops at the limit",
+    "page.agents": "the agents of all sessions",
+    "page.days": "totals of all days",
+    "page.failed_between": "the sessions of some days, by their time",
+    "page.mistakes": "totals of all mistakes",
+    "page.sessions": "a list in an order that a person chose",
+    "source.counts": "totals of all sessions",
+    "usage.known": "the cost of all sessions",
+    "usage.recorded_by_session": "the dearest of all sessions",
     "call.by_tool": "totals of all tools",
     "call.judged": "all verdicts, for the agreement with labels",
     "call.of_tracks": "all sessions, for a report; session by session",

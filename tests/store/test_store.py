@@ -1,4 +1,4 @@
-"""The store: private, migrated, refused when from the future, shared by many processes."""
+"""The store: private, refused when from the future, shared by many processes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from seasoned.errors import NotFound, StoreError, UsageError
 from seasoned.scan.rows import call_totals
 from seasoned.store import Store, open_store, open_temporary
 from seasoned.store.backup import back_up, restore
-from seasoned.store.migration import VERSION
 from seasoned.store.query import queries
+from seasoned.store.schema import VERSION, OlderStore
 from seasoned.store.search import find_session
 
 COLUMNS = """
@@ -145,6 +145,35 @@ def test_backup_and_restore_keep_what_was_there(tmp_path: Path) -> None:
     assert kept is not None
     with open_store(kept) as store:
         assert store.row("source.counts")["sessions"] == 2
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_restoring_a_store_of_an_earlier_version_carries_over_what_no_history_tells(
+    tmp_path: Path, is_own: bool
+) -> None:
+    path, old = tmp_path / "seasoned.db", tmp_path / ("seasoned.db" if is_own else "old.db")
+    with open_store(old) as store:
+        save(store, "read again")
+        choice = {"project": "p", "form": "f", "choice": "pin", "text": "Run make test.", "decided_at": 1.0}
+        store.run("experience.choose", choice)
+        store.run("session.forget_unknown", {"agent": "codex", "native_id": "gone", "forgotten_at": 2.0})
+        row = (1, 1.0, "submitted", None, "anna", "", "{}", "0" * 64, "h" * 64)
+        store.connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        # As an earlier version had it: a column and a table that are gone.
+        store.connection.execute("ALTER TABLE sheet_choice ADD COLUMN once TEXT")
+        store.connection.execute("DROP TABLE skill_usage")
+        store.connection.execute("PRAGMA user_version = 38")
+    kept = restore(old, path)
+    with open_store(path) as store:
+        assert store.row("source.counts")["sessions"] == 0
+        assert store.row("experience.choices", {"project": "p"})["text"] == "Run make test."
+        assert [row["native_id"] for row in store.rows("session.forgotten")] == ["gone"]
+        assert tuple(store.connection.execute("SELECT seq, hash FROM audit_head").fetchone()) == (1, "h" * 64)
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            store.connection.execute("DELETE FROM audit")
+    assert (kept is not None) == is_own
+    with pytest.raises(OlderStore):
+        open_store(kept or old)
 
 
 def test_a_bad_backup_replaces_nothing(tmp_path: Path) -> None:

@@ -36,17 +36,19 @@ def test_pages_of_a_search_hold_what_like_finds_in_any_order_and_with_any_filter
     found = 0
     for sort, text, filters in product(("at", "messages", "calls", "failed", "rate", "cost"), SEARCHES, FILTERS):
         wanted = SessionFilter(q=text, **filters)
-        everything = samples.rows(f"page.by_{sort}", params(SessionFilter(**filters), sort, None, 10_000))
+        everything = samples.rows("page.sessions", params(SessionFilter(**filters), sort, None, 10_000))
         holding = {
             row["id"]
             for row in samples.connection.execute(
-                "SELECT id FROM session_line WHERE words LIKE ? ESCAPE '\\'", (pattern_of(text),)
+                "SELECT id FROM session WHERE COALESCE(title, '') || ' ' || native_id || ' ' || COALESCE(cwd, '')"
+                " || ' ' || COALESCE(model, '') LIKE ? ESCAPE '\\'",
+                (pattern_of(text),),
             )
         }
         expected = [row["id"] for row in everything if row["id"] in holding]
         rows, after = [], None
         while True:
-            page = samples.rows(f"page.by_{sort}", params(wanted, sort, after, 40))
+            page = samples.rows("page.sessions", params(wanted, sort, after, 40))
             rows += page[:40]
             if len(page) <= 40:
                 break

@@ -118,7 +118,7 @@ def fill_prices(store: Store) -> None:
         store.run("session.clear_touched")
         days = [(day * 24, day * 24 + 23, model, agent) for agent, model, day, _ in missing]
         store.run_many("usage.touch_day", days)
-        store.run("usage.set_lines")
+        store.run("usage.set_cost")
 
 
 def _total(row: sqlite3.Row, by: HistoryGroup) -> HistoryTotal:

@@ -38,7 +38,7 @@ def update_aggregates(
         _settle_roots(store)
         _touch(store, _settle_lineages(store))
         _settle_totals(store)
-        for statement in ("clear_parts", "add_parts", "add_whole", "set_lines"):
+        for statement in ("clear_parts", "add_parts", "add_whole", "set_cost"):
             store.run(f"usage.{statement}")
         settle_projects(store)
         store.run("recall.wait")

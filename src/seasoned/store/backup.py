@@ -6,7 +6,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import msgspec
@@ -14,6 +14,7 @@ import msgspec
 from seasoned.errors import NotFound, StoreError
 from seasoned.store.database import Store, open_store
 from seasoned.store.interface import Database, DatabaseRow
+from seasoned.store.schema import VERSION, OlderStore
 
 _TABLES = ("source", "unreadable", "session", "call")
 # In the order in which rows refer to each other.
@@ -29,6 +30,14 @@ _CONFIRM_TABLES = (
     "notice",
     "heard",
     "device_key",
+)
+# What a person decided, and what no history tells: it is taken over from a store of an earlier version. The rest is
+# read again. Memory and skills are files; `learned` says where they come from.
+_CARRIED = (
+    *_CONFIRM_TABLES,
+    *("learned", "skill_usage", "review", "sheet_choice", "advice", "project_merge", "project_split", "forgotten"),
+    *("split", "assignment", "exposure", "foregone", "design", "material", "run", "begun"),
+    *("job", "job_run", "gateway_key", "gateway_request"),
 )
 _SHARED = {"request": "trace.requests", "job_run": "trace.runs"}
 
@@ -50,29 +59,28 @@ def restore(
 ) -> Path | None:
     """Replace the store by a backup. The old store is kept beside it; returns its path.
 
+    Of a store of an earlier version only what no history tells is taken over, into a new one.
+
     `settle` is called with the present store, if there is one, and the restored copy, before anything is replaced.
     """
     if not backup.is_file():
         raise NotFound(f"Backup {str(backup)!r} does not exist.")
     beside = store_path.with_suffix(".restoring")
-    shutil.copyfile(backup, beside)
-    beside.chmod(0o600)
     try:
-        open_store(beside).close()  # refuses a damaged file or one of a newer version before anything is replaced
-    except StoreError as error:
-        beside.unlink(missing_ok=True)
+        _copy(backup, beside)
+    except (sqlite3.Error, StoreError) as error:
+        _remove(beside)
         raise StoreError(f"{str(backup)!r} cannot be restored: {error}") from error
     if settle is not None:
         try:
             _settle(settle, store_path, beside)
         except BaseException:
-            for rest in ("", "-wal", "-shm"):
-                Path(f"{beside}{rest}").unlink(missing_ok=True)
+            _remove(beside)
             raise
     kept: Path | None = None
     if store_path.exists():
-        with open_store(store_path) as old:
-            old.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with closing(sqlite3.connect(store_path)) as old:
+            old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         kept = _free_name(store_path)
         store_path.rename(kept)
     for rest in ("-wal", "-shm"):
@@ -82,35 +90,62 @@ def restore(
     return kept
 
 
+def _copy(backup: Path, beside: Path) -> None:
+    """A copy that this version opens. A damaged file or one of a newer version is refused."""
+    with closing(sqlite3.connect(backup)) as found:
+        found.row_factory = sqlite3.Row
+        version = int(found.execute("PRAGMA user_version").fetchone()[0])
+        if 0 < version < VERSION:
+            with open_store(beside) as store:
+                _copy_tables(found, store, _CARRIED)
+                store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            return
+    shutil.copyfile(backup, beside)
+    beside.chmod(0o600)
+    open_store(beside).close()
+
+
+def _remove(file: Path) -> None:
+    for rest in ("", "-wal", "-shm"):
+        Path(f"{file}{rest}").unlink(missing_ok=True)
+
+
 def _settle(settle: Callable[[Store | None, Store], None], store_path: Path, beside: Path) -> None:
     with open_store(beside, durable=True) as restored:
-        if store_path.exists():
-            with open_store(store_path) as present:
-                settle(present, restored)
-        else:
-            settle(None, restored)
+        try:
+            present = open_store(store_path, create=False) if store_path.exists() else None
+        except OlderStore:
+            present = None  # what it holds is in the restored one, or was not asked for
+        with present or nullcontext():
+            settle(present, restored)
         restored.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def carry_confirmations(present: Store, restored: Store) -> None:
     """Replace the confirmations in a restored copy by those of the present store: what happened since stays so."""
-    copy = restored.connection
-    tables = ", ".join(f"'{name}'" for name in _CONFIRM_TABLES)
-    guards = copy.execute(
-        f"SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN ({tables})"
-    ).fetchall()
+    _copy_tables(present.connection, restored, _CONFIRM_TABLES)
+
+
+def _copy_tables(source: sqlite3.Connection, to: Store, names: Iterable[str]) -> None:
+    """Replace the rows of these tables by those of another store, as far as their columns are the same."""
+    copy = to.connection
+    guards = copy.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     copy.execute("PRAGMA foreign_keys = OFF")
     try:
-        with restored.write():
+        with to.write():
             # The guards forbid to delete and to replace, so they are taken off and put back as they were.
             for guard in guards:
                 copy.execute(f"DROP TRIGGER {guard['name']}")
-            for name in _CONFIRM_TABLES:
-                columns = [row["name"] for row in copy.execute(f"SELECT name FROM pragma_table_info('{name}')")]
-                copy.execute(f"DELETE FROM {name}")
-                rows = present.connection.execute(f"SELECT {', '.join(columns)} FROM {name}")
-                marks = ", ".join("?" * len(columns))
-                copy.executemany(f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks})", map(tuple, rows))
+            for name in names:
+                has = {row["name"] for row in source.execute(f"SELECT name FROM pragma_table_info('{name}')")}
+                rows = copy.execute(f"SELECT name FROM pragma_table_info('{name}')")
+                columns = [row["name"] for row in rows if row["name"] in has]
+                if columns:
+                    copy.execute(f"DELETE FROM {name}")
+                    copy.executemany(
+                        f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
+                        map(tuple, source.execute(f"SELECT {', '.join(columns)} FROM {name}")),
+                    )
             for guard in guards:
                 copy.execute(guard["sql"])
     finally:

@@ -17,9 +17,9 @@ from seasoned.config import Config
 from seasoned.database_file import FileId, connecting, create_private, disconnected
 from seasoned.errors import RuleBroken, StoreError
 from seasoned.store.interface import Database, Params
-from seasoned.store.migration import migrate
 from seasoned.store.packed import unpack_text
 from seasoned.store.query import positional, query
+from seasoned.store.schema import prepare
 
 _BUSY_SECONDS = 30.0
 _AGAIN_SECONDS = 0.02
@@ -202,7 +202,7 @@ def open_database(
 
 
 def open_store(path: Path, *, create: bool = True, durable: bool = False, by_turns: bool = False) -> Store:
-    """Open the store at this path, migrated to this version; created if it does not exist."""
+    """Open the store at this path; created if it does not exist."""
     if not create and not path.exists():
         raise StoreError(f"There is no store at {str(path)!r} yet. Run `seasoned scan` first.")
     try:
@@ -221,7 +221,7 @@ def open_store(path: Path, *, create: bool = True, durable: bool = False, by_tur
         connection.execute(f"PRAGMA fullfsync = {'ON' if durable else 'OFF'}")
         connection.execute("PRAGMA wal_autocheckpoint = 8000")
         connection.execute("PRAGMA cache_size = -16000")
-        migrate(connection, str(path))
+        prepare(connection, str(path))
     except sqlite3.Error as error:
         connection.close()
         disconnected(file)
@@ -237,7 +237,7 @@ def open_temporary() -> Store:
     """A store that disappears when it is closed, for reading a path without keeping anything."""
     connection = _connect("")
     connection.execute("PRAGMA journal_mode = OFF")
-    migrate(connection, "temporary store")
+    prepare(connection, "temporary store")
     return Store(connection, "")
 
 

@@ -12,54 +12,39 @@ from weakref import finalize
 
 from seasoned.errors import RuleBroken, StoreError, Unsure
 from seasoned.store.interface import Params
-from seasoned.store.migration import Migration
-from seasoned.store.query import postgres_query
+from seasoned.store.query import postgres_query, table_script
+from seasoned.store.schema import POSTGRES, VERSION, OlderStore
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
     from psycopg.abc import Buffer
     from psycopg.adapt import Loader
 
-MIGRATIONS = (
-    Migration("p001_assignment", ("assignment",)),
-    Migration("p002_confirm", ("confirm", "confirm.postgres")),
-    Migration("p003_schedule", ("schedule",)),
-    Migration("p004_gateway", ("gateway",)),
-    Migration("p005_foregone", ("foregone",)),
-    Migration("p006_audit_head", ("audit_head.postgres",)),
-    Migration("p007_signing_key", ("signing_key",)),
-    Migration("p008_arm_template", ("arm_template",)),
-    Migration("p009_team", ("team.postgres",)),
-    Migration("p010_team_overview", ("team_overview.postgres",)),
-    Migration("p011_browser_session", ("browser_session.postgres",)),
-    Migration("p012_team_tools", ("team_tools.postgres",)),
-)
-VERSION = len(MIGRATIONS)
-_LOCK = 0x5EA50EED  # the advisory lock that all migrating processes take
+_LOCK = 0x5EA50EED  # the advisory lock that all processes take before they write the tables
 
 
-def migrate(connection: Connection[Any], place: str) -> None:
-    """Bring the tables to this version. A database of a newer version is refused."""
-    # The role may lack the right to create tables, so do nothing if the version is current.
+def prepare(connection: Connection[Any], place: str) -> None:
+    """Write the tables into a new database. One of another version is refused."""
+    # The role may lack the right to create tables, so do nothing if they are there.
     if _version(connection, place) == VERSION:
         return
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        # Another process may have migrated while this one waited for the lock.
-        done = _version(connection, place)
-        if not done:
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS seasoned_migration "
-                "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, done_at TIMESTAMPTZ NOT NULL DEFAULT now())"
-            )
-        for number, step in enumerate(MIGRATIONS[done:], start=done + 1):
-            for script in step.scripts():
-                # Without parameters one call may hold many statements.
-                connection.execute(script.encode())
-            connection.execute("INSERT INTO seasoned_migration (number, name) VALUES (%s, %s)", [number, step.name])
+        # Another process may have written them while this one waited for the lock.
+        if _version(connection, place) == VERSION:
+            return
+        connection.execute(
+            "CREATE TABLE seasoned_migration "
+            "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, done_at TIMESTAMPTZ NOT NULL DEFAULT now())"
+        )
+        for file in POSTGRES:
+            # Without parameters one call may hold many statements.
+            connection.execute(table_script(file).encode())
+        connection.execute("INSERT INTO seasoned_migration (number, name) VALUES (%s, 'schema')", [VERSION])
 
 
 def _version(connection: Connection[Any], place: str) -> int:
+    """The version of the tables; 0 if there are none."""
     found = connection.execute("SELECT to_regclass('seasoned_migration') IS NOT NULL AS is_there").fetchone()
     if found is None or not found["is_there"]:
         return 0
@@ -69,6 +54,12 @@ def _version(connection: Connection[Any], place: str) -> int:
         raise StoreError(
             f"The database {place!r} was written by a newer Seasoned (version {version}, this one knows {VERSION}): "
             "upgrade Seasoned, or point SEASONED_DATABASE_URL at another one."
+        )
+    if version < VERSION:
+        raise OlderStore(
+            f"The database {place!r} was written by an earlier Seasoned (version {version}, this one has {VERSION}): "
+            "point SEASONED_DATABASE_URL at a new, empty one. Nothing is carried over: the old one keeps its audit, "
+            "which is proven by the rows as they are."
         )
     return version
 
@@ -104,7 +95,7 @@ class PostgresStore:
         self._end = finalize(self, _close, self._connection, self._owner)
         try:
             with self._errors():
-                migrate(self._connection, self.place)
+                prepare(self._connection, self.place)
         except BaseException:
             self._end()
             raise

@@ -152,13 +152,12 @@ def settle_projects(store: Store, *, everything: bool = False) -> None:
     """Set the project of the touched sessions, or of all; call it inside a transaction."""
     finder = ProjectFinder(store)
     touched: list[sqlite3.Row] = []
-    if not everything and store.row("project.is_due") is None:
+    if not everything:
         touched = store.rows("project.touched")
         learned = [finder.learn(cwd, _address(remote)) for cwd, remote, _ in _facts(touched)]
         # What one session shows about a folder may tell the project of others that were read earlier.
         everything = any(learned)
     else:
-        everything = True
         for cwd, remote, _ in _facts(store.rows("project.all_facts")):
             finder.learn(cwd, _address(remote))
     if everything:
@@ -168,7 +167,6 @@ def settle_projects(store: Store, *, everything: bool = False) -> None:
             key, part = finder.assigned(facts)
             moved += store.run("project.assign", {**names, "project": key, "part": part})
         moved += store.run("project.inherit_everywhere")
-        store.run("project.settled")
         if moved:
             _raise_revision(store)
         return
@@ -209,15 +207,8 @@ def _settle_everything(store: Store) -> None:
         settle_projects(store, everything=True)
 
 
-def settle_due(store: Store) -> None:
-    """Set the projects of a store that was written by an older version, once."""
-    if store.row("project.is_due") is not None:
-        _settle_everything(store)
-
-
 def list_projects(store: Store, key: str | None = None) -> list[ProjectRow]:
     """The projects with sessions, newest first; or the one with this key."""
-    settle_due(store)
     return [_row(row) for row in store.rows("project.list", {"key": key})]
 
 
@@ -264,7 +255,6 @@ def merged_into(store: Store, key: str) -> list[str]:
 
 def find_project(store: Store, text: str, *, base: str) -> ProjectRow:
     """The project that a person means: a key, a unique name, or a folder; relative folders begin at `base`."""
-    settle_due(store)
     if text in (".", "..") or text.startswith(("./", "../")) or is_path(text):
         return _of_folder(store, text, base)
     # The keys alone: what is known of all projects takes as long as there are sessions.
@@ -310,7 +300,6 @@ def project_key(store: Store, folder: str | None, *, application: str | None = N
 
 def project_at(store: Store, folder: str) -> ProjectRow | None:
     """The project of a folder, if the store has sessions of it."""
-    settle_due(store)
     found = ProjectFinder(store).find(folder)
     rows = list_projects(store, found.key) if found is not None else []
     return rows[0] if rows else None

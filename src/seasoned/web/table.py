@@ -18,7 +18,7 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.insight.page.plots import Plot
 from seasoned.project import name_of
 from seasoned.store import DatabaseRow, Store
-from seasoned.store.project import find_project, settle_due
+from seasoned.store.project import find_project
 from seasoned.text import dollars
 from seasoned.web.display import moment, percent, session_link, short
 from seasoned.web.login import Visitor
@@ -306,7 +306,6 @@ class ProjectChoice(msgspec.Struct, frozen=True):
 
 def choice_of(store: Store, request: Request) -> ProjectChoice:
     """The project that the address asks for; NotFound or UsageError if it is unknown or ambiguous."""
-    settle_due(store)
     keys = [row["project"] for row in store.rows("project.keys", {"limit": _MOST_CHOICES})]
     asked = request.query_params.get("project", "").strip()
     key = None

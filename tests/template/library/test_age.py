@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-from pathlib import Path
-
 import pytest
 
-from seasoned.store import Store, open_store, open_temporary
-from seasoned.store.migration import MIGRATIONS
+from seasoned.store import Store, open_temporary
 from seasoned.template.library.storage import Library, save, set_state, snapshot, state_history, stats, use_of
 from seasoned.template.provision import provision
 from tests.template.examples import example, template
@@ -66,18 +62,3 @@ def test_that_all_are_too_old_is_said_although_no_tools_are_known() -> None:
     reason = provision([], library=library, task="find it").reason
     assert "suspended, retired or too old" in reason and "tool" not in reason
     assert "has an example for a tool" in provision([], library=Library((template(),)), tools=["nothing"]).reason
-
-
-def test_ages_that_an_older_store_kept_as_states_are_gone_and_other_states_stay(tmp_path: Path) -> None:
-    path = tmp_path / "seasoned.db"
-    db = sqlite3.connect(path)
-    for step in MIGRATIONS[:8]:
-        step(db)
-    db.execute("PRAGMA user_version = 8")
-    add = "INSERT INTO example_state (example_id, state, reason, evidence, changed_at) VALUES (?, 'retired', ?, ?, 1.0)"
-    db.execute(add, ("old", "It was last seen to work 200 days ago.", '{"last_seen":1.0,"days":200.0}'))
-    db.execute(add, ("by hand", "the flag is gone", '{"by":"hand"}'))
-    db.commit()
-    db.close()
-    with open_store(path) as store:
-        assert snapshot(store).states.keys() == {"by hand"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -252,22 +251,6 @@ def test_the_first_block_of_a_conversation_stays(store: Store) -> None:
     assert keep_block(store, later) == block == find_block(store, "codex:s1", "openai")
     assert keep_block(store, msgspec.structs.replace(later, format="anthropic")).content == b"other"
     assert find_block(store, "codex:s2", "openai") is None
-
-
-def test_a_store_of_an_older_version_opens_and_keeps_what_it_had(tmp_path: Path) -> None:
-    from seasoned.store.migration import MIGRATIONS
-
-    path = tmp_path / "seasoned.db"
-    db = sqlite3.connect(path)
-    for step in MIGRATIONS[:2]:
-        step(db)
-    db.execute("PRAGMA user_version = 2")
-    db.execute("INSERT INTO session (agent, native_id) VALUES ('codex', 'kept')")
-    db.commit()
-    db.close()
-    with open_store(path) as store:
-        assert store.row("session.find_ref", {"agent": "codex", "native_id": "kept"}) is not None
-        assert save(store, template()).version == 1
 
 
 def test_a_thousand_templates_are_read_in_well_under_a_second(store: Store) -> None:

@@ -1,8 +1,5 @@
 -- name: newest
--- By the index of the list of sessions, which keeps them in this order: it stops at the limit.
-SELECT session_line.id FROM session_line CROSS JOIN session ON session.id = session_line.id
-WHERE :project IS NULL OR session.project = :project
-ORDER BY session_line.at DESC, session_line.id DESC LIMIT :limit;
+SELECT id FROM session WHERE :project IS NULL OR project = :project ORDER BY at DESC, id DESC LIMIT :limit;
 
 -- name: decided
 SELECT id, kind, project, sentence, subject, step, state, at FROM advice ORDER BY at DESC, id;

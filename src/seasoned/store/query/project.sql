@@ -60,16 +60,9 @@ ON CONFLICT (folder) DO UPDATE SET project = excluded.project, at = excluded.at;
 -- name: unsplit
 DELETE FROM project_split WHERE folder = :folder;
 
--- name: is_due
-SELECT due FROM project_due;
-
--- name: settled
-DELETE FROM project_due;
-
 -- name: list
 SELECT project AS key, count(*) AS sessions, group_concat(DISTINCT agent) AS agents, sum(calls) AS calls,
-    sum(ok) AS ok, sum(failed) AS failed,
-    sum((SELECT cost FROM session_line WHERE session_line.id = session.id AND cost >= 0)) AS cost_usd,
+    sum(ok) AS ok, sum(failed) AS failed, sum(known_usd) AS cost_usd,
     min(COALESCE(started, ended)) AS first, max(COALESCE(ended, started)) AS last
 -- A range and not `:key IS NULL OR …`, which would read all sessions for one project; any text is below a blob.
 FROM session WHERE project BETWEEN COALESCE(:key, '') AND COALESCE(:key, x'')

@@ -98,22 +98,18 @@ WITH RECURSIVE known(tool) AS (
 SELECT tool FROM known WHERE tool IS NOT NULL LIMIT :limit;
 
 -- name: mistakes_said
-WITH RECURSIVE found(id) AS (
-    SELECT min(mistake_id) FROM failure WHERE said = :said AND repaired_by IS NOT NULL
-    UNION ALL
-    SELECT (
-        SELECT min(mistake_id) FROM failure
-        WHERE said = :said AND repaired_by IS NOT NULL AND mistake_id > found.id
-    ) FROM found WHERE found.id IS NOT NULL
-)
-SELECT mistake.id, mistake.signature, mistake.tool, mistake.program, total.failures, total.repaired
-FROM found JOIN mistake ON mistake.id = found.id JOIN mistake_total AS total ON total.mistake_id = found.id
-LIMIT :limit;
+SELECT mistake.id, mistake.signature, mistake.tool, mistake.program, count(*) AS failures,
+    count(failure.repaired_by) AS repaired
+FROM (SELECT DISTINCT mistake_id FROM failure WHERE said = :said AND repaired_by IS NOT NULL LIMIT :limit) AS found
+CROSS JOIN mistake ON mistake.id = found.mistake_id CROSS JOIN failure ON failure.mistake_id = mistake.id
+GROUP BY mistake.id;
 
 -- name: mistakes_called
-SELECT mistake.id, mistake.signature, mistake.tool, mistake.program, total.failures, total.repaired
-FROM mistake JOIN mistake_total AS total ON total.mistake_id = mistake.id
-WHERE mistake.signature = :signature AND total.repaired > 0 ORDER BY mistake.tool, mistake.program LIMIT :limit;
+SELECT mistake.id, mistake.signature, mistake.tool, mistake.program, count(*) AS failures,
+    count(failure.repaired_by) AS repaired
+FROM mistake CROSS JOIN failure ON failure.mistake_id = mistake.id
+WHERE mistake.signature = :signature GROUP BY mistake.id HAVING count(failure.repaired_by) > 0
+ORDER BY mistake.tool, mistake.program LIMIT :limit;
 
 -- name: repairs_said
 SELECT repaired_by AS shown, how, time, speaks, session_id,
@@ -135,15 +131,13 @@ ORDER BY time DESC, call_id DESC LIMIT :limit;
 -- Both, beginning with the sessions of the project: for one that is a small part of the store.
 SELECT failure.repaired_by AS shown, failure.how, failure.time, failure.speaks, failure.session_id,
     COALESCE(session.root_id, session.id) AS root
-FROM session CROSS JOIN mistake_session AS met ON met.mistake_id = :mistake_id AND met.session_id = session.id
-CROSS JOIN failure ON failure.session_id = session.id AND +failure.mistake_id = :mistake_id
+FROM session CROSS JOIN failure ON failure.session_id = session.id AND +failure.mistake_id = :mistake_id
 WHERE session.project = :project AND failure.repaired_by IS NOT NULL AND (:said IS NULL OR failure.said = :said)
 ORDER BY failure.time DESC, failure.call_id DESC LIMIT :limit;
 
 -- name: counts_in_project
 SELECT count(*) AS failures, count(failure.repaired_by) AS repaired
-FROM session CROSS JOIN mistake_session AS met ON met.mistake_id = :mistake_id AND met.session_id = session.id
-CROSS JOIN failure ON failure.session_id = session.id AND +failure.mistake_id = :mistake_id
+FROM session CROSS JOIN failure ON failure.session_id = session.id AND +failure.mistake_id = :mistake_id
 WHERE session.project = :project;
 
 -- name: is_small_project

@@ -150,8 +150,7 @@ UPDATE session SET parent_agent = :parent_agent, parent_native_id = :parent_nati
 WHERE id = :id AND parent_agent IS NULL;
 
 -- name: list
-SELECT session.*, source.path AS path, source.gone_at AS gone_at,
-    (SELECT NULLIF(cost, -1) FROM session_line WHERE session_line.id = session.id) AS known_usd
+SELECT session.*, source.path AS path, source.gone_at AS gone_at
 FROM session LEFT JOIN source ON source.id = session.source_id
 WHERE session.messages >= :min_messages
   AND (:agent IS NULL OR session.agent = :agent)
@@ -173,8 +172,7 @@ SELECT count(*) AS sessions FROM (
     LIMIT :limit);
 
 -- name: by_native_id
-SELECT session.*, source.path AS path, source.gone_at AS gone_at,
-    (SELECT NULLIF(cost, -1) FROM session_line WHERE session_line.id = session.id) AS known_usd
+SELECT session.*, source.path AS path, source.gone_at AS gone_at
 FROM session LEFT JOIN source ON source.id = session.source_id
 WHERE (:agent IS NULL OR session.agent = :agent) AND session.native_id LIKE :native_id ESCAPE '\'
 ORDER BY session.native_id;

@@ -58,5 +58,5 @@ SELECT
     (SELECT count(*) FROM source) AS sources,
     (SELECT count(*) FROM source WHERE gone_at IS NOT NULL) AS gone,
     (SELECT count(*) FROM unreadable) AS unreadable,
-    (SELECT COALESCE(sum(sessions), 0) FROM day_total) AS sessions,
-    (SELECT COALESCE(sum(calls), 0) FROM day_total) AS calls;
+    (SELECT count(*) FROM session) AS sessions,
+    (SELECT COALESCE(sum(calls), 0) FROM session) AS calls;

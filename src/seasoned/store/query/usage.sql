@@ -1,11 +1,9 @@
 -- name: recorded_by_session
-SELECT session_line.id, session_line.cost, session_line.at, session.agent, session.native_id, session.title,
-    session.model, session.input_tokens, session.output_tokens, session.cache_read_tokens, session.cache_write_tokens,
-    session.reasoning_tokens, session.cost_usd IS NULL AS is_estimate
-FROM session_line JOIN session ON session.id = session_line.id
-WHERE session_line.at >= :since AND (:project IS NULL OR session.project = :project)
-  AND (session_line.cost < :cost OR (session_line.cost = :cost AND session_line.id < :id))
-ORDER BY session_line.cost DESC, session_line.id DESC LIMIT :limit;
+SELECT id, COALESCE(known_usd, -1) AS cost, at, agent, native_id, title, model, input_tokens, output_tokens,
+    cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd IS NULL AS is_estimate
+FROM session
+WHERE at >= :since AND (:project IS NULL OR project = :project) AND (COALESCE(known_usd, -1), id) < (:cost, :id)
+ORDER BY COALESCE(known_usd, -1) DESC, id DESC LIMIT :limit;
 
 -- name: clear_parts
 DELETE FROM usage_part WHERE session_id IN (SELECT id FROM touched);
@@ -49,9 +47,8 @@ FROM touched CROSS JOIN session ON session.id = touched.id
 WHERE COALESCE(hourly_usage, '[]') = '[]'
   AND (input_tokens IS NOT NULL OR output_tokens IS NOT NULL OR cost_usd IS NOT NULL);
 
--- name: set_lines
--- The cost in lists, as far as prices are known.
-UPDATE session_line SET cost = COALESCE((SELECT sum(usd) FROM usage_cost WHERE session_id = session_line.id), -1)
+-- name: set_cost
+UPDATE session SET known_usd = (SELECT sum(usd) FROM usage_cost WHERE session_id = session.id)
 WHERE id IN (SELECT id FROM touched);
 
 -- name: touch_day
@@ -61,7 +58,7 @@ WHERE part.hour BETWEEN ? AND ? AND part.model = ? AND session.agent = ?
 ON CONFLICT DO NOTHING;
 
 -- name: known
-SELECT count(*) AS sessions, sum(cost) AS usd FROM session_line WHERE cost >= 0;
+SELECT count(known_usd) AS sessions, sum(known_usd) AS usd FROM session;
 
 -- name: without_price
 SELECT DISTINCT session.agent, part.model, part.hour / 24 AS day, part.is_long

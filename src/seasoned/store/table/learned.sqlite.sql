@@ -1,3 +1,206 @@
+CREATE TABLE recall_waiting (
+    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
+    times INTEGER NOT NULL DEFAULT 1
+);
+CREATE TABLE recall_rules (
+    id INTEGER PRIMARY KEY,
+    digest TEXT NOT NULL
+);
+CREATE TABLE worked (
+    call_id INTEGER PRIMARY KEY REFERENCES call(id) ON DELETE CASCADE,
+    session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    tool TEXT NOT NULL,
+    time REAL NOT NULL
+);
+CREATE INDEX worked_by_tool ON worked (tool, time);
+CREATE INDEX worked_of_session ON worked (session_id);
+CREATE TABLE mistake (
+    id INTEGER PRIMARY KEY,
+    signature TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    program TEXT NOT NULL,
+    UNIQUE (signature, tool, program)
+);
+CREATE TABLE failure (
+    call_id INTEGER PRIMARY KEY REFERENCES call(id) ON DELETE CASCADE,
+    session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    mistake_id INTEGER NOT NULL REFERENCES mistake(id),
+    said INTEGER,
+    repaired_by INTEGER REFERENCES call(id) ON DELETE SET NULL,
+    how TEXT,
+    speaks TEXT,
+    tool TEXT NOT NULL,
+    time REAL NOT NULL
+);
+CREATE INDEX failure_of_mistake ON failure (mistake_id, time);
+CREATE INDEX failure_by_said ON failure (said, mistake_id, time) WHERE repaired_by IS NOT NULL;
+CREATE INDEX failure_repaired ON failure (mistake_id, time) WHERE repaired_by IS NOT NULL;
+CREATE INDEX failure_by_tool ON failure (tool, time);
+CREATE INDEX failure_of_session ON failure (session_id);
+CREATE INDEX failure_repaired_by ON failure (repaired_by) WHERE repaired_by IS NOT NULL;
+-- What a mistake says was said in the sessions that made it, so it goes with the last of them.
+CREATE TRIGGER mistake_forgotten AFTER DELETE ON failure
+WHEN NOT EXISTS (SELECT 1 FROM failure WHERE mistake_id = OLD.mistake_id)
+BEGIN
+    DELETE FROM mistake WHERE id = OLD.mistake_id;
+END;
+-- What one session shows about its project.
+CREATE TABLE evidence (
+    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
+    project TEXT NOT NULL,
+    ended REAL NOT NULL,
+    content BLOB NOT NULL
+);
+CREATE INDEX evidence_of_project ON evidence (project, ended);
+-- A session that is forgotten takes along what its project knows because of it.
+CREATE TRIGGER evidence_forgotten AFTER DELETE ON evidence
+BEGIN
+    DELETE FROM knowledge WHERE project = OLD.project;
+    UPDATE told SET text = '' WHERE project = OLD.project AND text <> '';
+    DELETE FROM warm_block WHERE template = 'project/sheet'
+        AND lineage_root IN (SELECT conversation FROM told WHERE project = OLD.project AND place = 'start');
+    INSERT OR IGNORE INTO stale_project (project) VALUES (OLD.project);
+END;
+-- A block may also tell what the first prompt asked for: it goes with the session that taught it.
+CREATE TRIGGER evidence_forgotten_block AFTER DELETE ON evidence
+BEGIN
+    DELETE FROM warm_block
+    WHERE lineage_root IN (SELECT conversation FROM told WHERE project = OLD.project AND place = 'prompt');
+END;
+CREATE TABLE evidence_rules (id INTEGER PRIMARY KEY, digest TEXT NOT NULL);
+-- Projects whose knowledge has to be put together again. Sessions wait in the queue of `recall`, which reads them.
+CREATE TABLE stale_project (project TEXT PRIMARY KEY);
+-- What follows from it, ready for a hook to look up: the sheet, hints by form and by kind of failure, files by name.
+CREATE TABLE knowledge (
+    project TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    key TEXT NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (project, topic, key)
+) WITHOUT ROWID;
+-- What a person decided about a line of the sheet: pinned or dropped.
+CREATE TABLE sheet_choice (
+    project TEXT NOT NULL,
+    form TEXT NOT NULL,
+    choice TEXT NOT NULL,
+    text TEXT NOT NULL,
+    decided_at REAL NOT NULL,
+    PRIMARY KEY (project, form)
+);
+-- What each conversation saw, so that it sees it once.
+CREATE TABLE told (
+    conversation TEXT NOT NULL,
+    project TEXT NOT NULL,
+    place TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    text TEXT NOT NULL,
+    told_at REAL NOT NULL,
+    call_id TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (conversation, place, digest)
+);
+CREATE INDEX told_in_project ON told (project, place);
+-- The forms of the calls that worked in a session, eight bytes of a digest for each: who makes which form of call.
+CREATE TABLE session_form (
+    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
+    forms BLOB NOT NULL
+);
+-- Advice that a person applied or dismissed: what it was about, so that before and after can be compared.
+CREATE TABLE advice (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    project TEXT,
+    sentence TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    step TEXT NOT NULL,
+    state TEXT NOT NULL,
+    at REAL NOT NULL
+);
+CREATE TABLE library (
+    id INTEGER PRIMARY KEY,
+    revision INTEGER NOT NULL
+);
+INSERT INTO library (id, revision) VALUES (1, 0);
+CREATE TABLE template_name (
+    key TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    last_version INTEGER NOT NULL
+);
+CREATE TABLE template (
+    key TEXT NOT NULL REFERENCES template_name(key) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    task_type TEXT,
+    tags TEXT NOT NULL,
+    description TEXT NOT NULL,
+    examples INTEGER NOT NULL,
+    created_at REAL NOT NULL,
+    document TEXT NOT NULL,
+    PRIMARY KEY (key, version)
+);
+CREATE INDEX template_revision ON template (revision);
+CREATE TABLE template_source (
+    key TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    PRIMARY KEY (session, key, version),
+    FOREIGN KEY (key, version) REFERENCES template(key, version) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX template_source_of ON template_source (key, version);
+CREATE TABLE example_source (
+    session TEXT NOT NULL,
+    example_id TEXT NOT NULL,
+    PRIMARY KEY (session, example_id)
+) WITHOUT ROWID;
+CREATE INDEX example_source_of ON example_source (example_id);
+CREATE TABLE template_usage (
+    key TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    uses INTEGER NOT NULL,
+    PRIMARY KEY (key, version)
+);
+CREATE TABLE example_usage (
+    example_id TEXT PRIMARY KEY,
+    shown INTEGER NOT NULL,
+    worked INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE example_state (
+    id INTEGER PRIMARY KEY,
+    example_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    evidence TEXT NOT NULL,
+    changed_at REAL NOT NULL
+);
+CREATE INDEX example_state_of ON example_state (example_id);
+CREATE TABLE warm_block (
+    lineage_root TEXT NOT NULL,
+    format TEXT NOT NULL,
+    form TEXT NOT NULL,
+    template TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    example_ids TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    digest TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    PRIMARY KEY (lineage_root, format)
+);
+CREATE TABLE warm_mark (
+    session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (session_id, digest)
+);
+CREATE TABLE shown_block (
+    digest TEXT PRIMARY KEY,
+    example_ids TEXT NOT NULL,
+    created_at DOUBLE PRECISION NOT NULL
+);
+-- The projects of sessions of other machines that taught a template here.
+CREATE TABLE known_project (
+    session TEXT PRIMARY KEY,
+    project TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE learned (
     id INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -21,7 +224,11 @@ CREATE TABLE learned (
     after_digest TEXT,
     aside TEXT,
     decided_at REAL,
-    decided_by TEXT
+    decided_by TEXT,
+    reason TEXT,
+    foreign_call TEXT,
+    foreign_tool TEXT,
+    foreign_text TEXT
 );
 CREATE INDEX learned_target ON learned (folder, target, file);
 CREATE INDEX learned_session ON learned (session);
@@ -35,3 +242,172 @@ CREATE TABLE skill_usage (
     last_used_at REAL,
     PRIMARY KEY (folder, target)
 );
+CREATE TABLE recording (
+    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
+    platform TEXT NOT NULL,
+    model TEXT NOT NULL,
+    base_url TEXT,
+    toolsets TEXT NOT NULL,
+    instructions TEXT NOT NULL,
+    warm TEXT
+);
+CREATE TABLE message (
+    session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    time REAL,
+    summary INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (session_id, position)
+) WITHOUT ROWID;
+CREATE TABLE model_request (
+    id INTEGER PRIMARY KEY,
+    session_id INTEGER REFERENCES session(id) ON DELETE SET NULL,
+    time REAL NOT NULL,
+    purpose TEXT NOT NULL,
+    model TEXT,
+    provider TEXT,
+    input_tokens INTEGER,
+    output_tokens INTEGER,
+    cache_read_tokens INTEGER,
+    cache_write_tokens INTEGER,
+    reasoning_tokens INTEGER,
+    cost_usd REAL,
+    raw TEXT
+);
+CREATE INDEX model_request_session ON model_request (session_id);
+CREATE INDEX model_request_time ON model_request (purpose, time);
+CREATE TABLE review (
+    id INTEGER PRIMARY KEY,
+    ref TEXT NOT NULL UNIQUE,
+    session TEXT NOT NULL,
+    context TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    form TEXT NOT NULL,
+    model TEXT,
+    platform TEXT,
+    task TEXT,
+    pid INTEGER NOT NULL,
+    started_at REAL NOT NULL,
+    ended_at REAL,
+    state TEXT NOT NULL,
+    requests INTEGER NOT NULL DEFAULT 0,
+    input_tokens INTEGER,
+    output_tokens INTEGER,
+    cache_read_tokens INTEGER,
+    cost_usd REAL,
+    unpriced INTEGER NOT NULL DEFAULT 0,
+    calls INTEGER NOT NULL DEFAULT 0,
+    refused INTEGER NOT NULL DEFAULT 0,
+    kept INTEGER NOT NULL DEFAULT 0,
+    staged INTEGER NOT NULL DEFAULT 0,
+    said TEXT,
+    answer TEXT
+);
+CREATE INDEX review_session ON review (session);
+CREATE INDEX review_started ON review (started_at);
+CREATE TABLE review_count (
+    lineage_root TEXT PRIMARY KEY,
+    turns INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    changed_at REAL NOT NULL
+);
+CREATE TABLE design (
+    experiment TEXT PRIMARY KEY,
+    tasks_digest TEXT NOT NULL,
+    document TEXT NOT NULL,
+    created_at DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE material (
+    task_set TEXT NOT NULL,
+    tasks_digest TEXT NOT NULL,
+    model TEXT NOT NULL,
+    role TEXT NOT NULL,
+    document TEXT NOT NULL,
+    created_at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (task_set, tasks_digest, model, role)
+);
+CREATE TABLE run (
+    experiment TEXT NOT NULL,
+    model TEXT NOT NULL,
+    arm TEXT NOT NULL,
+    bank TEXT NOT NULL,
+    task_set TEXT NOT NULL,
+    task TEXT NOT NULL,
+    repeat INTEGER NOT NULL,
+    part TEXT NOT NULL,
+    session TEXT,
+    ended_at DOUBLE PRECISION NOT NULL,
+    document TEXT NOT NULL,
+    PRIMARY KEY (experiment, model, arm, bank, task_set, task, repeat)
+);
+CREATE INDEX run_session ON run (session);
+CREATE TABLE begun (
+    session TEXT PRIMARY KEY,
+    experiment TEXT NOT NULL,
+    model TEXT NOT NULL,
+    arm TEXT NOT NULL,
+    bank TEXT NOT NULL,
+    task_set TEXT NOT NULL,
+    task TEXT NOT NULL,
+    repeat INTEGER NOT NULL,
+    at DOUBLE PRECISION NOT NULL
+);
+CREATE INDEX begun_experiment ON begun (experiment);
+-- The team that this machine belongs to, and how far it has come.
+CREATE TABLE team_membership (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    url TEXT NOT NULL,
+    person TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    source TEXT NOT NULL,
+    joined_at REAL NOT NULL,
+    -- When the user agreed to what is pushed; before, nothing is.
+    agreed_at REAL,
+    -- With which settings everything learned until then was pushed.
+    settings TEXT NOT NULL DEFAULT '',
+    learned_until REAL NOT NULL DEFAULT 0,
+    pushed_at REAL,
+    pulled_at REAL,
+    problem TEXT
+);
+-- What the server has, by digest. What differs from the store has to be pushed: that is the queue.
+CREATE TABLE team_pushed (
+    project TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    session TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    is_refused INTEGER NOT NULL,
+    at REAL NOT NULL,
+    PRIMARY KEY (project, kind, key)
+) WITHOUT ROWID;
+CREATE TABLE team_pulled (
+    project TEXT PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    at REAL NOT NULL
+) WITHOUT ROWID;
+-- What sessions of other machines show about a project.
+CREATE TABLE team_evidence (
+    origin TEXT NOT NULL,
+    project TEXT NOT NULL,
+    key TEXT NOT NULL,
+    person TEXT NOT NULL,
+    ended REAL NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (origin, project, key)
+) WITHOUT ROWID;
+CREATE INDEX team_evidence_of_project ON team_evidence (project, person, ended);
+-- What is withdrawn takes along what the project knows because of it.
+CREATE TRIGGER team_evidence_withdrawn AFTER DELETE ON team_evidence
+BEGIN
+    DELETE FROM knowledge WHERE project = OLD.project;
+    UPDATE told SET text = '' WHERE project = OLD.project AND text <> '';
+    DELETE FROM warm_block WHERE template = 'project/sheet'
+        AND lineage_root IN (SELECT conversation FROM told WHERE project = OLD.project AND place = 'start');
+    INSERT OR IGNORE INTO stale_project (project) VALUES (OLD.project);
+END;
+-- Experiments that another machine of the team began: this one takes part.
+CREATE TABLE team_experiment (
+    experiment TEXT PRIMARY KEY,
+    split TEXT NOT NULL
+) WITHOUT ROWID;

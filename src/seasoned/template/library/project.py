@@ -18,7 +18,6 @@ from seasoned.insight.track import JudgedCall
 from seasoned.redact.redactor import Redactor
 from seasoned.session import ToolCall
 from seasoned.store import DatabaseRow, Store
-from seasoned.store.project import settle_due
 from seasoned.template.admission.admit import admit
 from seasoned.template.admission.clean import neutral_result, neutral_text, unclean
 from seasoned.template.anonymize.call import names_people
@@ -208,7 +207,6 @@ def library_for(store: Store, project: str | None, *, now: float, short_results:
 
     `short_results`: examples of the project also show what named tools answered.
     """
-    settle_due(store)
     library = cached_library(store, now=now)
     with _lock:
         scopes = _known.get(library)

@@ -288,7 +288,7 @@ def _tools(store: Store) -> Table:
             rate_cell(row["failed"], row["ok"] + row["failed"]),
             TableCell(row["sessions"], href=sessions_link(tool=row["tool"])),
         )
-        for row in store.rows("page.tools", {"limit": _TOOLS})
+        for row in store.rows("call.by_tool", {"limit": _TOOLS})
     ]
     return Table(
         name="tools",

@@ -96,7 +96,7 @@ async def show(request: Request, here: Here) -> Response:
 
     def look(store: Store) -> tuple[Table, list[str], str | None, ProjectChoice]:
         chosen = choice_of(store, request)
-        rows = store.rows(f"page.by_{sort}", {**given, "project": chosen.key})
+        rows = store.rows("page.sessions", {**given, "project": chosen.key})
         names = store if limit < FILE_ROWS else None
         found = _table(rows, wanted, sort, limit, names, has_previous=asked.get("after") is not None)
         agents = [row["agent"] for row in store.rows("page.agents")]
@@ -123,9 +123,9 @@ def params(wanted: SessionFilter, sort: str, after: str | None, limit: int) -> d
     least_failed, most_failed, succeeded = OUTCOMES.get(wanted.outcome, (0, 2**62, None))
     until = math.inf if not wanted.until else day_start(wanted.until) + 86_400
     # A cursor is the sort value and the id of the last row; the first page begins above every row.
-    # Sorted by time it can begin at the last day that is wanted, without walking down to it.
-    at, last = (until if sort == "at" else math.inf, 2**62) if after is None else cursor_place(after)
+    at, last = (math.inf, 2**62) if after is None else cursor_place(after)
     return {
+        "order": sort,
         "sort": at,
         "id": last,
         "agent": wanted.agent or None,
@@ -204,7 +204,7 @@ router.include_router(session.router)
 def newest_sessions(store: Store, *, project: str = "") -> Table:
     """The newest sessions, of one project or of all."""
     # `params` asks for one row more than it is given.
-    rows = store.rows("page.by_at", params(SessionFilter(project=project), "at", None, _NEWEST - 1))
+    rows = store.rows("page.sessions", params(SessionFilter(project=project), "at", None, _NEWEST - 1))
     return Table(
         name="newest",
         title="Newest sessions",

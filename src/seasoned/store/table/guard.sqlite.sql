@@ -1,4 +1,5 @@
 -- What the tables never allow, whichever program writes. Inserts look for the key first: a REPLACE fires no DELETE trigger.
+-- What the tables never allow, whichever program writes. Inserts look for the key first: a REPLACE fires no DELETE trigger.
 CREATE TRIGGER credential_delete BEFORE DELETE ON credential
 BEGIN
     SELECT RAISE(ABORT, 'a credential is revoked, never deleted');
@@ -102,6 +103,11 @@ END;
 CREATE TRIGGER audit_delete BEFORE DELETE ON audit
 BEGIN
     SELECT RAISE(ABORT, 'the audit is append-only');
+END;
+-- The head of the audit moves by itself, so that no row is ever added without it.
+CREATE TRIGGER audit_added AFTER INSERT ON audit
+BEGIN
+    UPDATE audit_head SET seq = NEW.seq, hash = NEW.hash WHERE id = 1;
 END;
 CREATE TRIGGER audit_head_insert BEFORE INSERT ON audit_head
 BEGIN

@@ -139,3 +139,120 @@ CREATE TRIGGER audit_head_update BEFORE UPDATE ON audit_head
     FOR EACH ROW EXECUTE FUNCTION seasoned_audit_head_update();
 CREATE TRIGGER audit_head_change BEFORE INSERT OR DELETE OR TRUNCATE ON audit_head
     FOR EACH STATEMENT EXECUTE FUNCTION seasoned_never('the audit has one head');
+-- Browsers that are logged in, for all server processes of one address. The cookie itself is not here.
+CREATE TABLE browser_session (
+    number TEXT PRIMARY KEY,
+    cookie_hash TEXT NOT NULL,
+    form_check TEXT NOT NULL,
+    credential TEXT,
+    expires_at DOUBLE PRECISION NOT NULL
+);
+-- The key from which members' pseudonyms are made.
+CREATE TABLE team_key (
+    id INTEGER PRIMARY KEY,
+    value TEXT NOT NULL
+);
+-- Codes to join with, by digest. The token of the new machine is sealed with the code itself.
+CREATE TABLE team_code (
+    digest TEXT PRIMARY KEY,
+    credential TEXT NOT NULL,
+    person TEXT NOT NULL,
+    sealed BYTEA NOT NULL,
+    expires_at DOUBLE PRECISION NOT NULL,
+    used_at DOUBLE PRECISION
+);
+CREATE TABLE team_machine (
+    credential TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    person TEXT NOT NULL,
+    source TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    shown_as TEXT,
+    joined_at DOUBLE PRECISION NOT NULL,
+    pushed_at DOUBLE PRECISION,
+    pulled_at DOUBLE PRECISION,
+    left_at DOUBLE PRECISION
+);
+-- Numbers rise within a project in the order in which changes become visible: a push holds the lock of its project.
+CREATE SEQUENCE team_sequence;
+-- What machines pushed. Without a document it was withdrawn, and machines that pulled it remove it too.
+CREATE TABLE team_record (
+    credential TEXT NOT NULL,
+    project TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    document TEXT,
+    bytes INTEGER NOT NULL,
+    seq BIGINT NOT NULL,
+    at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (credential, project, kind, key)
+);
+CREATE INDEX team_record_pull ON team_record (project, seq);
+-- What pages add up or search is taken out of the documents once, when they are written. A withdrawn record has none.
+CREATE FUNCTION team_number(TEXT, TEXT) RETURNS DOUBLE PRECISION IMMUTABLE PARALLEL SAFE LANGUAGE sql AS $$
+    SELECT CAST(CAST($1 AS JSON) ->> $2 AS DOUBLE PRECISION)
+$$;
+-- Letters and digits alone, so that parts of paths and options are words too.
+CREATE FUNCTION team_plain(TEXT) RETURNS TEXT IMMUTABLE PARALLEL SAFE LANGUAGE sql AS $$
+    SELECT regexp_replace(regexp_replace($1, '\\[a-z"\\]', ' ', 'g'), '[]!-/:-@[\\^_`{-~[:space:]]+', ' ', 'g')
+$$;
+ALTER TABLE team_record
+    ADD COLUMN agent TEXT GENERATED ALWAYS AS
+        (CASE WHEN kind = 'session' THEN CAST(document AS JSON) ->> 'agent' END) STORED,
+    ADD COLUMN model TEXT GENERATED ALWAYS AS
+        (CASE WHEN kind = 'session' THEN CAST(document AS JSON) ->> 'model' END) STORED,
+    ADD COLUMN started DOUBLE PRECISION GENERATED ALWAYS AS
+        (CASE WHEN kind = 'session' THEN team_number(document, 'started') END) STORED,
+    ADD COLUMN ended DOUBLE PRECISION GENERATED ALWAYS AS
+        (CASE WHEN kind = 'session' THEN team_number(document, 'ended') END) STORED,
+    ADD COLUMN calls DOUBLE PRECISION GENERATED ALWAYS AS
+        (CASE WHEN kind = 'session' THEN team_number(document, 'calls') END) STORED,
+    ADD COLUMN failed DOUBLE PRECISION GENERATED ALWAYS AS
+        (CASE WHEN kind = 'session' THEN team_number(document, 'failed') END) STORED,
+    ADD COLUMN input_tokens DOUBLE PRECISION GENERATED ALWAYS AS
+        (CASE WHEN kind = 'session' THEN team_number(document, 'input_tokens') END) STORED,
+    ADD COLUMN output_tokens DOUBLE PRECISION GENERATED ALWAYS AS
+        (CASE WHEN kind = 'session' THEN team_number(document, 'output_tokens') END) STORED,
+    ADD COLUMN cost_usd DOUBLE PRECISION GENERATED ALWAYS AS
+        (CASE WHEN kind = 'session' THEN team_number(document, 'cost_usd') END) STORED,
+    ADD COLUMN words TSVECTOR GENERATED ALWAYS AS
+        (CASE WHEN kind = 'calls' THEN strip(to_tsvector('simple', team_plain(document))) END) STORED;
+CREATE INDEX team_record_words ON team_record USING gin (words) WHERE kind = 'calls';
+CREATE INDEX team_record_sessions ON team_record (COALESCE(ended, started, at)) WHERE kind = 'session' AND document IS NOT NULL;
+-- What a page counts by tool is taken out of the calls of a session once, when they are written: calls and failures.
+CREATE FUNCTION team_tools(TEXT) RETURNS JSONB IMMUTABLE PARALLEL SAFE LANGUAGE sql AS $$
+    SELECT jsonb_object_agg(tool, counts) FROM (
+        SELECT call ->> 'tool' AS tool,
+            jsonb_build_array(COUNT(*), COUNT(*) FILTER (WHERE call ->> 'verdict' = 'failed')) AS counts
+        FROM json_array_elements(CAST($1 AS JSON) -> 'calls') AS call GROUP BY 1
+    ) AS counted
+$$;
+ALTER TABLE team_record
+    ADD COLUMN tools JSONB GENERATED ALWAYS AS (CASE WHEN kind = 'calls' THEN team_tools(document) END) STORED;
+-- How many records were withdrawn, and which experiments there are.
+CREATE INDEX team_record_withdrawn ON team_record (project) WHERE document IS NULL;
+CREATE INDEX team_record_splits ON team_record (project) WHERE kind = 'split';
+-- The head of the audit moves by itself, so that no row is ever added without it.
+CREATE FUNCTION seasoned_audit_added() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE audit_head SET seq = NEW.seq, hash = NEW.hash WHERE id = 1;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER audit_added AFTER INSERT ON audit
+    FOR EACH ROW EXECUTE FUNCTION seasoned_audit_added();
+-- Functions look for names in the caller's temporary tables first: without a fixed search path, a temporary table could
+-- replace a real one. Every later function is created with a fixed search path.
+DO $$
+DECLARE
+    one regprocedure;
+BEGIN
+    FOR one IN
+        SELECT oid::regprocedure FROM pg_proc
+        WHERE pronamespace = current_schema()::regnamespace AND proname LIKE 'seasoned\_%'
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', one, current_schema());
+    END LOOP;
+END
+$$;
