@@ -59,9 +59,6 @@ PAGES = (
     "live",
     "projects",
     f"projects/{_PROJECT}",
-    "templates",
-    "templates/work-3",
-    "templates/work-3?format=skill&form=guidance",
     "experiments",
     "experiments/autumn",
     "experiments/autumn/sessions?arm=warm",
@@ -75,10 +72,8 @@ PAGES = (
     "usage?by=project&days=all",
     f"usage?project={_PROJECT}&days=all",
     "usage?by=key&days=90",
-    "settings",
     # The last: they have something computed beside them, which takes minutes.
     "insight",
-    "backtest",
 )
 _SERVE = """
 import sys

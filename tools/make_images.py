@@ -77,7 +77,7 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
         fill_search(store)
         # As of the samples' own time: seen from today all of it would be too old.
         now = max(row["last"] for row in store.rows("session.totals")) + 86_400
-        made = auto(store, now=now, redactor=Secrecy(load_key(home)).redactor())
+        auto(store, now=now, redactor=Secrecy(load_key(home)).redactor())
     with site(home, samples=Config(home=home).store_path) as found:
         found.serving.ask(**REPORT)
         asked = found.serving.ask(**DELETE)
@@ -97,7 +97,6 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
         take(browser, found, "search?q=carriers", folder / "search.png")
         take(browser, found, f"sessions/{SESSION}", folder / "session.png", scheme="dark", then=read_on)
         take(browser, found, f"sessions/{SESSION}", folder / "session-phone.png", size=PHONE, then=read_on)
-        take(browser, found, f"templates/{made[-1].name}", folder / "template.png")
         take(browser, found, f"confirmations/{asked['id']}", folder / "confirmations.png")
         deploy = found.serving.ask(**DEPLOY)
 

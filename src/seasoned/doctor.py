@@ -97,22 +97,6 @@ def settings(config: Config, redactor: Redactor) -> list[Setting]:
     return found
 
 
-def places(config: Config) -> list[tuple[str, Path, bool]]:
-    """Files and folders of this setup: name, path, and whether it exists."""
-    known = [
-        ("home folder", config.home),
-        ("settings", config.home / "config.toml"),
-        ("store", config.store_path),
-        ("redaction key", config.home / "redact.key"),
-        ("memory", config.home / config.memory_folder),
-        ("skills", config.home / config.skill_folder),
-        ("logs", config.log_folder),
-        ("local models", config.model_folder),
-        ("policy of confirmations", config.home / "policy.toml"),
-    ]
-    return [(what, path, path.exists()) for what, path in known]
-
-
 def _machine() -> Iterator[Check]:
     # Older ones lack what the code needs; for SQLite that is RETURNING.
     yield Check("python", sys.version_info >= (3, 11), ".".join(map(str, sys.version_info[:3])))

@@ -50,9 +50,7 @@ def test_five_questions_are_answered_from_the_pages_alone(browser: Browser, tmp_
             # What will its next session be told?
             page.wait_for_selector("h2:has-text('What the next session sees at its start')")
             # Has it helped?
-            assert "No backtest of this project yet" in page.inner_text("#backtest")
-            page.click("#backtest a")
-            page.wait_for_selector("main .headline")
+            assert "seasoned backtest --store --project" in page.inner_text("main")
             page.goto(f"{visit}/overview")
             page.click("#did a:has-text('experiment')")
             page.wait_for_selector("h1:has-text('Experiments')")

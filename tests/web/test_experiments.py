@@ -63,7 +63,6 @@ def test_a_live_one_says_what_may_be_said_and_whether_the_arms_got_their_share(f
         assert [row["arm"] for row in arms] == ["cold", "warm"] and sum(row["assigned"] for row in arms) == 120
         (example,) = look(alice, "experiments/autumn?as=json&table=examples").json()["rows"]
         assert example["tool"] == "search_files" and example["answer"] == "helps"
-        assert look(alice, f"templates/example/{example['example']}").status_code == 303
 
 
 def test_the_numbers_of_an_arm_lead_to_its_sessions_page_by_page(filled: Site) -> None:
@@ -81,11 +80,6 @@ def test_the_numbers_of_an_arm_lead_to_its_sessions_page_by_page(filled: Site) -
         assert len(whole) == 120 and set(seen) < {row["session"] for row in whole}
         assert look(alice, "experiments/none/sessions").status_code == 404
         assert look(alice, "experiments/autumn/sessions?after=x").status_code == 400
-
-
-def test_the_page_of_a_template_says_what_its_examples_did(filled: Site) -> None:
-    with filled.visitor() as alice:
-        assert "1 example measured" in done(alice, "templates/code-work", "<strong>helps</strong>")
 
 
 def test_one_on_tasks_has_its_effects_arms_errors_by_turn_and_measures(filled: Site) -> None:

@@ -57,7 +57,7 @@ def test_the_list_of_sessions_shows_one_project(visitor: Visitor) -> None:
     assert f'<option value="{MIRA}" selected>waypost ({MIRA})</option>' in page
 
 
-def test_usage_and_templates_show_one_project(visitor: Visitor) -> None:
+def test_usage_shows_one_project(visitor: Visitor) -> None:
     def recorded(query: str) -> list[dict]:
         return look(visitor, f"usage?days=all&{query}as=json&table=recorded").json()["rows"]
 
@@ -70,11 +70,10 @@ def test_usage_and_templates_show_one_project(visitor: Visitor) -> None:
     assert len(recorded(f"by=session&project={quote(JONAS)}&")) == 5
     page = look(visitor, f"usage?days=all&project={quote(JONAS)}").text
     assert f"project={quote(JONAS, safe='')}" in page
-    assert look(visitor, f"templates?project={quote(JONAS)}").status_code == 200
 
 
 def test_a_project_that_is_not_there_gets_a_sentence(visitor: Visitor) -> None:
-    for page in ("sessions", "usage", "templates", "insight"):
+    for page in ("sessions", "usage", "insight"):
         answer = look(visitor, f"{page}?project=nothing")
         assert answer.status_code == 404
         assert "No project" in answer.text
@@ -132,6 +131,5 @@ def test_jobs_requests_and_experiments_are_shown_for_one_project(filled: Site) -
             running = look(alice, f"experiments?project={quote(key)}&as=json&table=live").json()["rows"]
             assert [(row["experiment"], row["sessions"]) for row in running] == [("autumn", 2)] * (key == JONAS)
         assert len(look(alice, "schedule?as=json&table=jobs").json()["rows"]) == 3
-        assert "Settings hold for all projects" in look(alice, "settings").text
         project = look(alice, f"projects/{quote(JONAS, safe='')}").text
-        assert "No backtest of this project yet" in project and "seasoned backtest --store --project" in project
+        assert "No examples yet" in project and "seasoned backtest --store --project" in project

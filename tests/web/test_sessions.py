@@ -178,7 +178,9 @@ def test_a_template_is_made_of_a_session_by_who_reads(filled: Site, onlooker: Vi
     for wrong in ({**data, "check": "guessed"}, {"session": session}):
         assert onlooker.client.post(f"{onlooker.path}/session-template", data=wrong).status_code == 403
     made = onlooker.client.post(f"{onlooker.path}/session-template", data=data)
-    assert made.status_code == 303 and "/templates/" in made.headers["location"]
+    assert made.status_code == 303 and "#table-examples" in made.headers["location"]
+    project = look(onlooker, made.headers["location"].removeprefix(f"{onlooker.path}/").partition("#")[0]).text
+    assert "No examples yet" not in project
     with store_of(filled.serving.config.home) as store:
         assert len(store.rows("template.names")) == 1
     gone = onlooker.client.post(f"{onlooker.path}/session-template", data={**data, "session": "codex:nobody"})

@@ -108,4 +108,3 @@ def test_with_shared_tables_in_postgres_the_gateway_is_read_there(tmp_path: Path
         assert sum(row["requests"] for row in rows(alice, "gateway", "&days=all&by=key")) == 30
         assert rows(alice, "recorded", "&days=all")
         assert alice.client.get(f"{alice.path}/experiments").status_code == 200
-        assert alice.client.get(f"{alice.path}/templates").status_code == 200

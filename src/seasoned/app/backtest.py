@@ -1,4 +1,4 @@
-"""The backtest over a store for every entry point, also as a separate process that prints its progress."""
+"""The backtest over a store, for every entry point."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import msgspec
 from seasoned.app.stores import histories
 from seasoned.backtest.replay import Backtest, Replayed, conversations, figures, replay
 from seasoned.config import Config, load
-from seasoned.insight.report import Tell, answer_in_process
+from seasoned.insight.report import Tell
 from seasoned.insight.track import Track, tracks
-from seasoned.store import Store, open_store
+from seasoned.store import Store
 from seasoned.store.project import find_project, list_projects
 
 # Projects with fewer conversations say nothing about themselves: hardly anything was known.
@@ -74,15 +74,6 @@ def _replay(found: Iterable[Track]) -> tuple[list[Replayed], int]:
     return replay(placed), len({track.root for track in listed}) - len(placed)
 
 
-def backtest_answer(
-    store: Store, *, project: str | None = None, fewest: int | None = None, tell: Tell | None = None
-) -> BacktestAnswer:
-    """What a page shows: one project however small it is, or all that have enough conversations."""
-    least = fewest if fewest is not None else FEWEST_CONVERSATIONS if project is None else 1
-    found, replayed = run_backtest(store, project=project, fewest=least, tell=tell)
-    return answer_of(found, replayed, project=project)
-
-
 def answer_of(found: Backtest, replayed: Iterable[Replayed], *, project: str | None = None) -> BacktestAnswer:
     """The figures with the newest of the conversations that would have seen anything."""
     kept = {one.project for one in found.projects}
@@ -106,13 +97,3 @@ def backtest(
         key = None if project is None else find_project(read.store, project, base=str(Path.cwd())).key
         found, replayed = run_backtest(read.store, project=key, fewest=fewest if key is None else 1)
         return answer_of(found, replayed, project=key)
-
-
-def main(path: str, project: str | None = None) -> None:
-    """Print progress lines, then the answer as MessagePack, for the pages."""
-
-    def answer(tell: Tell) -> bytes:
-        with open_store(Path(path)) as store:
-            return msgspec.msgpack.encode(backtest_answer(store, project=project, tell=tell))
-
-    answer_in_process(answer)

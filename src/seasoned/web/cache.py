@@ -190,18 +190,10 @@ class PageCache:
             return CacheLookup(None, work=shown)
         return CacheLookup(kept.value, kept.made_at, kept.revision == revision, shown)
 
-    def drop(self, name: str) -> None:
-        """Forget a value."""
-        self._kept.pop(name, None)
-
-    def last(self, name: str) -> CachedValue | None:
-        """The last value, even an old one; nothing is computed."""
-        return self._kept.get(name)
-
-    def revision(self, name: str) -> Hashable | None:
-        """The revision of the cached value."""
-        kept = self._kept.get(name)
-        return None if kept is None else kept.revision
+    def drop_if(self, name: str, is_stale: Callable[[Hashable], bool]) -> None:
+        """Forget a value whose revision says that it may quote something that was forgotten."""
+        if name in self._kept and is_stale(self._kept[name].revision):
+            del self._kept[name]
 
     def _is_due(self, name: str, kept: CachedValue | None, revision: Hashable) -> bool:
         # The same data would fail again, and a page that reloads must not repeat that.
@@ -250,10 +242,7 @@ async def look_up(
 
 def cache_of(request: Request) -> PageCache:
     """The cache of the server that handles a request."""
-    state = request.app.state
-    if not hasattr(state, "page_cache"):
-        state.page_cache = PageCache(works_of(request))
-    found: PageCache = state.page_cache
+    found: PageCache = request.app.state.page_cache
     return found
 
 
@@ -315,9 +304,6 @@ async def look_up_project(
 ) -> CacheLookup[_T]:
     """The cached value for one project or for all; dropped when something it may quote was forgotten."""
     named = name if project is None else f"{name} of {project}"
-    cached_pages = cache_of(request)
-    earlier = cached_pages.revision(named)
-    if isinstance(earlier, Revision) and now.takes_back(earlier):
-        cached_pages.drop(named)
+    cache_of(request).drop_if(named, lambda earlier: isinstance(earlier, Revision) and now.takes_back(earlier))
     histories = histories_of(request)
     return await look_up(request, named, title, now, lambda tell: make(histories, tell, project), is_asked=is_asked)

@@ -134,11 +134,6 @@ def project_link(key: str) -> str:
     return f"projects/{quote(key, safe='')}"
 
 
-def template_link(name: str) -> str:
-    """The page of a template."""
-    return f"templates/{quote(name, safe='')}"
-
-
 def experiment_link(name: str) -> str:
     """The page of an experiment."""
     return f"experiments/{quote(name, safe='')}"

@@ -3,54 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import msgspec
 from starlette.requests import Request
 
 from seasoned.errors import CannotDo, StoreError
 from seasoned.gateway.history_usage import fill_prices
-from seasoned.insight.report import Revision, revision
 from seasoned.store import Store, open_store
 from seasoned.store.full_text import fill
 
 _T = TypeVar("_T")
-_log = logging.getLogger("seasoned.web")
 _THREADS = 4
 _DAY = 86_400.0
 # How often to look for sessions to index, and how long to leave the processor to pages in between.
 _INDEX_SECONDS = 2.0
 _PAUSE_SECONDS = 0.01
 _STOP_SECONDS = 2.0
-# Answers that took longer are shown while a new one is computed. Processor time, so that a busy machine does not count.
-_SLOW_SECONDS = 0.15
 _MOST_KEPT = 64
-
-
-class StoreState(msgspec.Struct, frozen=True):
-    """Changes with every write to the store, and says whether something was removed."""
-
-    version: int
-    revision: Revision
-
-    def lost_anything_by(self, now: StoreState) -> bool:
-        """Whether something was removed since that an earlier answer may show."""
-        return now.revision.takes_back(self.revision)
-
-
-class CachedAnswer(msgspec.Struct, frozen=True):
-    """The answer to a query, the state of the store it was computed for, and how long that took."""
-
-    value: Any
-    state: StoreState
-    seconds: float
 
 
 class HistoryStore:
@@ -60,22 +35,14 @@ class HistoryStore:
         self.path = path
         self.is_sample = is_sample
         self._threads: ThreadPoolExecutor | None = None
-        # A connection of SQLite belongs to one thread.
+        # A connection of SQLite belongs to one thread, and so do the answers that are kept for it.
         self._local = threading.local()
-        # `data_version` differs between connections, so one connection watches the store for all pages.
-        self._watch: ThreadPoolExecutor | None = None
-        self._watched: StoreState | None = None
-        self._cached: dict[str, CachedAnswer] = {}
-        self._asked: dict[str, tuple[StoreState, asyncio.Task[Any]]] = {}
         self._stopping = threading.Event()
         self._indexing: threading.Thread | None = None
 
     def start(self) -> None:
         """Start the threads."""
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="seasoned-pages")
-        self._watch = ThreadPoolExecutor(1, thread_name_prefix="seasoned-watch")
-        self._cached.clear()
-        self._watched = None
         self._stopping.clear()
         self._indexing = threading.Thread(target=self._index, name="seasoned-index", daemon=True)
         self._indexing.start()
@@ -85,9 +52,8 @@ class HistoryStore:
         # Without threads, requests that still arrive get an error instead of waiting forever.
         threads, self._threads = self._threads, None
         self._stopping.set()
-        for each in (threads, self._watch):
-            if each is not None:
-                await asyncio.to_thread(each.shutdown)
+        if threads is not None:
+            await asyncio.to_thread(threads.shutdown)
         if self._indexing is not None:
             # It ends between two short steps; loading prices may take a moment longer.
             await asyncio.to_thread(self._indexing.join, _STOP_SECONDS)
@@ -134,63 +100,27 @@ class HistoryStore:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, ask)
 
     async def cached(self, name: str, ask: Callable[[Store], _T]) -> _T:
-        """Like `read` for a repeated query: the answer is cached until the store changes.
+        """Like `read` for a repeated query: the answer is kept until the store changes."""
+        return await self.read(lambda store: self._kept(name, ask, store))
 
-        A slow answer is then computed again in the background, and the old one is shown until that is done.
-        """
-        now = await self._state()
-        kept = self._cached.get(name)
-        if kept is not None and kept.state == now:
-            found: _T = kept.value
-            return found
-        # An answer that may quote something removed must not be shown.
-        is_shown = kept is not None and kept.seconds > _SLOW_SECONDS and not kept.state.lost_anything_by(now)
-        asked = self._asked.get(name)
-        if asked is None or (asked[0] != now and not is_shown):
-            asked = self._asked[name] = (now, asyncio.create_task(self._ask(name, ask, now)))
-            asked[1].add_done_callback(lambda task: self._done(name, task))
-        if kept is not None and is_shown:
-            found = kept.value
-        else:
-            # Shielded: a visitor who leaves must not cancel what others are waiting for.
-            found = await asyncio.shield(asked[1])
-        return found
-
-    def _done(self, name: str, task: asyncio.Task[Any]) -> None:
-        if name in self._asked and self._asked[name][1] is task:
-            del self._asked[name]
-        # No page may be waiting for it; the next one asks again.
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.debug("%s could not be computed: %s", name, error)
-
-    async def _ask(self, name: str, ask: Callable[[Store], _T], now: StoreState) -> _T:
-        def timed(store: Store) -> tuple[_T, float]:
-            began = time.thread_time()
-            return ask(store), time.thread_time() - began
-
-        value, seconds = await self.read(timed)
-        self._cached.pop(name, None)
-        self._cached[name] = CachedAnswer(value, now, seconds)
-        for oldest in list(self._cached)[:-_MOST_KEPT]:
-            self._cached.pop(oldest, None)
-        return value
-
-    async def _state(self) -> StoreState:
-        if self._threads is None or self._watch is None:
-            raise CannotDo("The server is stopping. Try again when it is running.")
-        return await asyncio.get_running_loop().run_in_executor(self._watch, self._answer, self._look)
-
-    def _look(self, store: Store) -> StoreState:
+    def _kept(self, name: str, ask: Callable[[Store], _T], store: Store) -> _T:
+        # The first changes with the writes of other connections, the second with those of this one.
         version = store.connection.execute("PRAGMA data_version").fetchone()[0]
-        if self._watched is None or self._watched.version != version:
-            self._watched = StoreState(version, revision(store))
-        return self._watched
+        state = (version, store.connection.total_changes)
+        kept: dict[str, tuple[tuple[int, int], _T]] = self._local.kept
+        if name not in kept or kept[name][0] != state:
+            kept.pop(name, None)
+            kept[name] = (state, ask(store))
+            for oldest in list(kept)[:-_MOST_KEPT]:
+                del kept[oldest]
+        return kept[name][1]
 
     def _answer(self, ask: Callable[[Store], _T]) -> _T:
         store: Store | None = getattr(self._local, "store", None)
         if store is None:
             # Before the first scan the pages are empty; that is not an error.
-            store = self._local.store = self.open()
+            store, self._local.kept = self.open(), {}
+            self._local.store = store
         return ask(store)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -18,7 +17,7 @@ from seasoned.app.experiment import TaskExperiment, live_experiment, task_experi
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.task_run import KINDS
-from seasoned.experiment.live.live_report import ExampleEffect, LiveArm, LiveExample, LiveListing, LiveReport, list_live
+from seasoned.experiment.live.live_report import LiveArm, LiveExample, LiveListing, LiveReport, list_live
 from seasoned.experiment.live.online_analysis import SampleRatio
 from seasoned.experiment.page.live_plots import live_plots
 from seasoned.experiment.page.page import part_of
@@ -27,7 +26,7 @@ from seasoned.insight.page.rows import change, change_between, rate, rate_betwee
 from seasoned.insight.report import revision
 from seasoned.store import Database, DatabaseRow, Store
 from seasoned.store.project import refs_in
-from seasoned.web.cache import BackgroundWork, CacheLookup, look_up
+from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.display import experiment_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
@@ -52,30 +51,6 @@ from seasoned.web.view.insight import with_interaction
 
 # Sessions count once they are old enough, so a report is made again even if no session was added.
 _AFRESH_SECONDS = 60.0
-
-
-class Effects(msgspec.Struct, frozen=True):
-    """For each example: the experiments in which it was shown, and its effect there."""
-
-    by_example: Mapping[str, tuple[tuple[str, ExampleEffect], ...]] = {}
-    experiments: int = 0
-    made_at: float | None = None
-    work: BackgroundWork | None = None
-
-
-async def effects_of(request: HTTPRequest) -> Effects:
-    """The effects of examples in all running experiments."""
-    names = [one.name for one in await service_of(request).store.read(lambda book: list_live(book.database))]
-    found: dict[str, tuple[tuple[str, ExampleEffect], ...]] = {}
-    # Together, since each may wait a moment for its first result.
-    reports = await asyncio.gather(*[live_of(request, name) for name in names])
-    for name, one in zip(names, reports, strict=True):
-        for example in () if one.value is None else one.value.examples:
-            key = example.effect.example_id
-            found[key] = (*found.get(key, ()), (name, example.effect))
-    times = [one.made_at for one in reports if one.made_at is not None]
-    work = next((one.work for one in reports if one.work is not None), None)
-    return Effects(found, len(names), min(times, default=None), work)
 
 
 async def live_of(request: HTTPRequest, name: str, *, is_asked: bool = False) -> CacheLookup[LiveReport]:
@@ -452,7 +427,7 @@ def _example_row(one: LiveExample) -> tuple[TableCell, ...]:
     effect = one.effect
     tone = {"active": "ok", "suspended": "failed", "retired": "failed"}[one.state]
     return (
-        TableCell(effect.example_id, href=f"templates/example/{effect.example_id}"),
+        TableCell(effect.example_id),
         TableCell(effect.tool),
         TableCell(effect.arm),
         TableCell(effect.shown),

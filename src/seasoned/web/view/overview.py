@@ -230,7 +230,7 @@ def _used(found: FoundAdvice) -> list[dict[str, Any]]:
     if use is None or not use.shown:
         return []
     note = f"{use.used} of {plural(use.shown, 'line')} in the newest {plural(use.conversations, 'session')}"
-    return [figure("Used", percent(use.used, use.shown), note, "backtest")]
+    return [figure("Used", percent(use.used, use.shown), note)]
 
 
 def _projects(projects: Sequence[ProjectRow], found: FoundAdvice) -> Table:

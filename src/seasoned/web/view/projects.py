@@ -12,6 +12,7 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 from seasoned.app import experience
+from seasoned.app import template as templates
 from seasoned.app.experience import HintEntry, SheetEntry, SheetView
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
@@ -23,7 +24,8 @@ from seasoned.gateway.history_usage import price_source
 from seasoned.insight.page.rows import number
 from seasoned.insight.report import Revision, revision
 from seasoned.store import DatabaseRow, Store
-from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects
+from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects, refs_in
+from seasoned.template.library.project import library_of
 from seasoned.text import dollars
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
@@ -44,7 +46,6 @@ from seasoned.web.table import (
     session_cell,
 )
 from seasoned.web.view.advice import FoundAdvice, advice_for
-from seasoned.web.view.backtest import last_backtest
 from seasoned.web.view.sessions import newest_sessions
 
 PAGE = Page("Projects", "projects")
@@ -85,6 +86,15 @@ _MISTAKES = 20
 # An error recurs if it occurred in more than one session.
 FEWEST_SESSIONS = 2
 _FOLDERS = 12
+_EXAMPLES = 20
+_EXAMPLE_COLUMNS = (
+    Column("id", "example"),
+    Column("tool", "tool"),
+    Column("kind", "kind"),
+    Column("arguments", "arguments"),
+    *numbers(support="sessions that did so", shown="shown"),
+    Column("state", "state"),
+)
 _NONE_YET = "No projects yet: `seasoned scan` reads the histories that your agents keep."
 
 
@@ -104,6 +114,7 @@ class ProjectPage(msgspec.Struct, frozen=True):
     view: SheetView
     lines: list[LineCard]
     hints: Table
+    examples: Table
     folders: list[FolderRow]
     # The folder whose sheet is shown; empty for the project as a whole.
     folder: str
@@ -129,7 +140,9 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
     if row is None:
         raise NotFound(f"There is no project {key[:200]!r}, or its sessions were forgotten. See the list of projects.")
     reading = await _refreshed(request, now) if is_due else None
-    shown = await histories_of(request).read(lambda store: _shown(store, row, folder))
+    shown = await histories_of(request).read(
+        lambda store: _shown(store, row, folder, now=histories_of(request).now(store))
+    )
     found = await advice_for(request, row.key)
     newest = await histories_of(request).read(lambda store: newest_sessions(store, project=row.key))
     mistakes: CacheLookup[Table] = await look_up_project(
@@ -139,7 +152,13 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
         request,
         here,
         "project.html",
-        tables=(_lines(shown.lines), shown.hints, newest, *(() if mistakes.value is None else (mistakes.value,))),
+        tables=(
+            _lines(shown.lines),
+            shown.hints,
+            shown.examples,
+            newest,
+            *(() if mistakes.value is None else (mistakes.value,)),
+        ),
         shown=shown,
         found=found,
         figures=_figures(row, found, prices),
@@ -149,7 +168,6 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
         session_link=session_link,
         reading=None if reading is None else reading.work,
         mistakes=mistakes,
-        backtest=last_backtest(request, row.key, now),
         sessions=sessions_link(project=row.key),
         link=project_link(row.key),
     )
@@ -257,12 +275,11 @@ def _figures(row: ProjectRow, found: FoundAdvice, prices: str | None) -> list[di
             "Used of what was shown",
             percent(use.used, use.shown) if use is not None and use.shown else "–",
             used,
-            f"backtest?{asked}",
         ),
     ]
 
 
-def _shown(store: Store, row: ProjectRow, asked: str) -> ProjectPage:
+def _shown(store: Store, row: ProjectRow, asked: str, *, now: float) -> ProjectPage:
     folders = folders_of(store, row.key)
     known = {one.folder for one in folders}
     # Only folders that sessions ran in: the address must not choose which files are looked at.
@@ -272,7 +289,38 @@ def _shown(store: Store, row: ProjectRow, asked: str) -> ProjectPage:
     view = experience.sheet_view(store, row.key, Path(folder) if folder else None, refreshed=False)
     lines = [LineCard(one, _command(one), [session_cell(ref, store) for ref in one.sessions]) for one in view.lines]
     is_checked = bool(folder) and Path(folder).is_dir()
-    return ProjectPage(row, view, lines, _hints(store, view.at_calls), folders[:_FOLDERS], folder, is_checked)
+    hints, examples = _hints(store, view.at_calls), _examples(store, row.key, now=now)
+    return ProjectPage(row, view, lines, hints, examples, folders[:_FOLDERS], folder, is_checked)
+
+
+def _examples(store: Store, project: str, *, now: float) -> Table:
+    """The examples of this project that sessions may be shown, those that were seen most often first."""
+    library, use = templates.library_now(store, now=now)
+    found = {
+        one.id: (one, library.hidden(template, one))
+        for template in library_of(library, refs_in(store, project)).templates
+        for one in template.examples
+    }
+    rows = [
+        (
+            TableCell(one.id),
+            TableCell(one.tool),
+            TableCell(one.kind),
+            TableCell(one.arguments),
+            TableCell(one.support),
+            TableCell(use.examples.get(one.id, 0)),
+            TableCell("active" if state is None else state.state),
+        )
+        for one, state in sorted(found.values(), key=lambda pair: -pair[0].support)[:_EXAMPLES]
+    ]
+    return Table(
+        name="examples",
+        title="Examples",
+        columns=_EXAMPLE_COLUMNS,
+        rows=rows,
+        note="For agents with named tools. `seasoned template show` prints them whole.",
+        empty="No examples yet. `seasoned template build` learns them from good sessions.",
+    )
 
 
 def _command(entry: SheetEntry) -> str:

@@ -32,7 +32,7 @@ from seasoned.session import Session, ToolCall
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars, plural
 from seasoned.web.cache import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
-from seasoned.web.display import day_and_time, percent, project_link, session_link, template_link
+from seasoned.web.display import day_and_time, percent, project_link, session_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import PageRoute, redirect
@@ -180,7 +180,7 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
 
 @router.post("/session-template")
 async def make_template(request: Request, here: Here) -> Response:
-    """Build a template from one session, and show it."""
+    """Build a template from one session, and show the examples of its project."""
     form = await read_change(request, here)
     service = service_of(request)
     redactor = service.secrecy.redactor()
@@ -189,10 +189,11 @@ async def make_template(request: Request, here: Here) -> Response:
     def make(store: Store) -> str:
         row = _row(store, form.get("session", ""))
         ref = f"{row['agent']}:{row['native_id']}"
-        return templates.create(store, ref, name=name, redactor=redactor, now=service.clock()).template.name
+        templates.create(store, ref, name=name, redactor=redactor, now=service.clock())
+        return f"{project_link(row['project'])}#table-examples" if row["project"] else session_link(ref)
 
-    made = await histories_of(request).read(make)
-    return redirect(f"{here.visit.path}/{template_link(made)}")
+    page = await histories_of(request).read(make)
+    return redirect(f"{here.visit.path}/{page}")
 
 
 @router.post("/session-review")
