@@ -12,8 +12,6 @@ from bench import (
     confirm,
     gate,
     gateway,
-    growth,
-    guard,
     held,
     hook,
     insight,
@@ -49,9 +47,6 @@ def main() -> None:
         "template": template.figures,
         "usage": usage.figures,
         "web": web.figures,
-        "growth": growth.figures,
-        # The last, because it ends the run where something got slower.
-        "guard": guard.figures,
     }
     for name in sys.argv[1:] or known:
         lines = []

@@ -14,8 +14,14 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.growth import COMMANDS, FAILED, MISTAKES
-
+FAILED = 0.075
+COMMANDS = ("make test", "make lint", "git status", "git diff", "pytest -q tests/unit", "npm run build", "ls src")
+# How calls fail, and how they work afterwards.
+MISTAKES = (
+    ("rtk make test", "Exit code 127\nbash: rtk: command not found", "make test"),
+    ("git log --shrt", "Exit code 128\nfatal: unrecognized argument: --shrt", "git log --oneline"),
+    ("cat config.yml", "Exit code 1\ncat: config.yml: No such file or directory", "cat config/config.yml"),
+)
 _TEMPLATES = 96
 _WORDS = 4096
 _SLOTS = 64  # words of a template that each session has its own of

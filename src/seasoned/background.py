@@ -19,11 +19,11 @@ _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
 _started: list[int] = []
 
 
-def start(module: str, *arguments: str, environment: dict[str, str] | None = None) -> None:
+def start(module: str, *arguments: str) -> None:
     """Run a module of ours in the background, in a separate session, with nothing of this process open."""
     # -P: the current folder may be a project, and nothing in it may be imported.
     command = [sys.executable, "-P", "-m", module, *arguments]
-    variables = whole() if environment is None else environment
+    variables = whole()
     _bury()
     if not hasattr(os, "posix_spawn"):
         _start_elsewhere(command, variables)

@@ -131,7 +131,6 @@ class Config(msgspec.Struct, frozen=True):
     # How new sessions begin: the section [warm].
     warm: WarmSettings = WarmSettings()
     # Whether a background process answers the hooks of agents, so that they need not wait (SEASONED_HOOK_RESIDENT).
-    hook_resident: bool = True
     origins: dict[str, Origin] = {}
 
     @property
@@ -163,7 +162,6 @@ _ENVIRONMENT = {
     "local_model": "SEASONED_LOCAL_MODEL",
     "context_length": "SEASONED_CONTEXT_LENGTH",
     "confirm_url": "SEASONED_CONFIRM_URL",
-    "hook_resident": "SEASONED_HOOK_RESIDENT",
 }
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _AT_HOME = ("memory_folder", "skill_folder")

@@ -20,7 +20,6 @@ from seasoned.experience.storage import LastLearned, last_learned
 from seasoned.history.discover import homes
 from seasoned.learn_queue import waiting
 from seasoned.redact import Redactor
-from seasoned.resident import ping
 from seasoned.store import Store, open_database, open_store
 from seasoned.store.database import without_password
 from seasoned.text import plural
@@ -62,7 +61,6 @@ def quick_checks(config: Config) -> list[Check]:
         *_histories(config),
         *_rights(config),
         *_moved(config),
-        _hooks(config),
         *_schedule(config),
         *_learned(config),
     ]
@@ -123,17 +121,6 @@ def _moved(config: Config) -> Iterator[Check]:
     """Settings in an old place, which are still read there."""
     for hint in moved_settings(config):
         yield Check("settings", ok=True, finding=hint)
-
-
-def _hooks(config: Config) -> Check:
-    """Whether a process answers the hooks. Never a failure: without it hooks only take longer."""
-    id = ping(str(config.home))
-    if id is not None:
-        return Check("hooks", ok=True, finding=f"answered by a process in the background (id {id})")
-    if not config.hook_resident:
-        where = config.origins.get("hook_resident", "default")
-        return Check("hooks", ok=True, finding=f"no process in the background, by hook_resident = false ({where})")
-    return Check("hooks", ok=True, finding="no process in the background: the next hook of an agent starts it")
 
 
 def _schedule(config: Config) -> Iterator[Check]:

@@ -6,12 +6,11 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 _HOME = "SEASONED_HOME"
 # What a background process needs of the environment of an agent, whose keys and tokens it must not keep.
 _FEW = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-_OFF = ("0", "off", "false", "no")
 
 
 def home_folder(environment: Mapping[str, str] | None = None) -> str:
@@ -36,22 +35,6 @@ def whole() -> dict[str, str]:
     return dict(os.environ)
 
 
-def is_switched_off(variable: str) -> bool:
-    """Whether a variable says no."""
-    return os.environ.get(variable, "").lower() in _OFF
-
-
-def copied() -> list[bytes]:
-    """Names and values in turn, as bytes, for the process that answers on behalf of this one."""
-    return [part for pair in os.environb.items() for part in pair]
-
-
 def few() -> dict[str, str]:
     """What a background process needs to start, without anything secret."""
     return {name: os.environ[name] for name in _FEW if name in os.environ}
-
-
-def replace(parts: Sequence[bytes]) -> None:
-    """Replace the environment of this process with that of another."""
-    os.environb.clear()
-    os.environb.update(zip(parts[::2], parts[1::2], strict=True))

@@ -25,7 +25,6 @@ PACKAGES = (
     "database_file",
     "file_lock",
     "background",
-    "resident",
     "learn_queue",
     "price",
     "command",

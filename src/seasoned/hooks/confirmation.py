@@ -15,13 +15,12 @@ import msgspec
 
 from seasoned.command.risk import Need, need_of_call, need_of_command
 from seasoned.errors import SeasonedError
-from seasoned.hooks.exchange import MOST_BYTES, end_after, received, say
+from seasoned.hooks.dialect import MOST_BYTES, end_after, received, say
 
 if TYPE_CHECKING:
     from threading import Lock
 
     from seasoned.hooks.event import Agent
-    from seasoned.resident import PendingAnswer
 
 # Less than the time that an agent gives a hook, which is 60 seconds by default: then it runs the call.
 WAIT_SECONDS = 50.0
@@ -41,11 +40,8 @@ class _ProposedCall(msgspec.Struct):
     cwd: str = ""
 
 
-def pre_tool_use(agent: Agent, arguments: list[str], pending: PendingAnswer | None = None) -> int:
-    """Read the call from stdin; print a decision if it is high-risk, otherwise a hint if there is one.
-
-    `pending` is the hint, which another process looks up at the same time. It never decides about the call.
-    """
+def pre_tool_use(agent: Agent, arguments: list[str]) -> int:
+    """Read the call from stdin; print a decision if it is high-risk, otherwise a hint if there is one."""
     wait_seconds = _wait_seconds(arguments)
     data = received()
     if len(data) == MOST_BYTES:
@@ -62,12 +58,10 @@ def pre_tool_use(agent: Agent, arguments: list[str], pending: PendingAnswer | No
     given = _named_arguments(call)
     need = need_of_call(call.tool_name, given, agent=agent, folder=folder, here=call.cwd, follows_links=True)
     if need is not None:
-        if pending is not None:
-            pending.drop()
         _ask(agent, call, need, wait_seconds)
         return 0
     if "--no-hints" not in arguments:
-        _hint(agent, pending)
+        _hint(agent)
     return 0
 
 
@@ -84,18 +78,14 @@ def project_folder(agent: Agent, cwd: str) -> str:
     return checkout_root(named or cwd) or named
 
 
-def _hint(agent: Agent, pending: PendingAnswer | None) -> None:
+def _hint(agent: Agent) -> None:
     """Print what works here instead of the call. If that fails, the call must not wait for it."""
     call_off = end_after(_HINT_SECONDS)
     try:
-        known = None if pending is None else pending.take()
-        if known is None:
-            # Imported here: a high-risk call never gets this far.
-            from seasoned.hooks.guidance import hint
+        # Imported here: a high-risk call never gets this far.
+        from seasoned.hooks.guidance import hint
 
-            hint(agent, [])
-        elif known:
-            say("PreToolUse", **known)
+        hint(agent, [])
         call_off()
     except Exception as error:  # noqa: BLE001
         call_off()

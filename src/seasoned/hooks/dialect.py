@@ -1,18 +1,25 @@
-"""Translates the events and answers of some agents. All other modules use one format, that of Claude Code.
+"""What an agent sends to a hook and what the hook answers, each in the agent's own form; with next to no imports.
 
-Codex, Qwen Code and our plugin for OpenCode use that format themselves.
+All other modules use one form, that of Claude Code. Codex, Qwen Code and our plugin for OpenCode use it themselves.
 """
 
 from __future__ import annotations
 
+import _thread  # not threading, which takes a millisecond to import
 import json
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+import os
+import sys
 
-from seasoned.hooks.exchange import MOST_BYTES, received, replace, write
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
 
-_Event = dict[str, Any]
+    _Event: TypeAlias = dict[str, Any]
+
+MOST_BYTES = 20_000_000
+# A field that agents read next to those of the event.
+_FOR_THE_USER = "systemMessage"
 # What Gemini CLI calls events whose name must be in the answer.
 _GEMINI_NAMES = {
     "UserPromptSubmit": "BeforeAgent",
@@ -27,17 +34,48 @@ _COPILOT_NAMES = {
     "toolName": "tool_name",
     "toolArgs": "tool_input",
 }
+_agent = ""
+_received: bytes | None = None
 
 
 def speak_as(agent: str) -> None:
-    """Translate the event from the format of this agent, and answer in that format from now on."""
-    data = received()
-    replace(translated(agent, data), partial(_say, agent))
+    """Read and answer the event of this process in the form of this agent."""
+    global _agent
+    _agent = agent
+
+
+def received() -> bytes:
+    """The event that the agent sent, in Claude Code's form; read once."""
+    global _received
+    if _received is None:
+        _received = translated(_agent, sys.stdin.buffer.read(MOST_BYTES))
+    return _received
+
+
+def say(name: str, **fields: str) -> None:
+    """Answer an event of this name; what this agent cannot be told is left out."""
+    if said := answer(_agent, name, fields):
+        # The bytes of a lone surrogate cannot be written as UTF-8, and would end the hook with an error.
+        sys.stdout.buffer.write(f"{json.dumps(said, ensure_ascii=False)}\n".encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+
+
+def end_after(seconds: float) -> Callable[[], None]:
+    """End this process silently after some time, since the agent waits for it; returns how to cancel that."""
+    called_off = _thread.allocate_lock()
+    called_off.acquire()
+
+    def end() -> None:
+        if not called_off.acquire(timeout=seconds):
+            os._exit(0)
+
+    _thread.start_new_thread(end, ())
+    return called_off.release
 
 
 def translated(agent: str, data: bytes) -> bytes:
-    """An event in Claude Code's format; unchanged if it cannot be read, which the hook then reports."""
-    if len(data) >= MOST_BYTES:
+    """An event in Claude Code's form; unchanged if it cannot be read, which the hook then reports."""
+    if agent not in _FROM or len(data) >= MOST_BYTES:
         return data
     try:
         event = json.loads(data)
@@ -47,14 +85,15 @@ def translated(agent: str, data: bytes) -> bytes:
 
 
 def answer(agent: str, name: str, fields: dict[str, str]) -> _Event:
-    """An answer in the format of this agent."""
-    return _TO[agent](name, fields)
+    """An answer in the form of this agent."""
+    return _TO.get(agent, _to_claude_code)(name, fields)
 
 
-def _say(agent: str, name: str, fields: dict[str, str]) -> None:
-    said = answer(agent, name, fields)
-    if said:
-        write(json.dumps(said, ensure_ascii=False))
+def _to_claude_code(name: str, fields: dict[str, str]) -> _Event:
+    own = {key: text for key, text in fields.items() if key != _FOR_THE_USER}
+    # Agents may refuse an answer to an event that says nothing.
+    said: _Event = {"hookSpecificOutput": {"hookEventName": name, **own}} if own else {}
+    return said | {key: text for key, text in fields.items() if key == _FOR_THE_USER}
 
 
 def _from_gemini(event: _Event) -> _Event:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from seasoned.environment import home_folder
-from seasoned.hooks.exchange import received
+from seasoned.hooks.dialect import received
 from seasoned.learn_queue import begin, note
 
 TYPE_CHECKING = False

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from seasoned.hooks.exchange import received
+from seasoned.hooks.dialect import received
 from seasoned.store import Store, open_store
 
 Agent = Literal["claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cursor"]
@@ -49,8 +48,6 @@ def read_event() -> HookEvent:
 # About 0.8 MB. The next program that opens the store reads its log, so hooks keep it short.
 _MOST_PAGES = 200
 _OPENED: list[Store] = []
-# Open transactions of a process that holds its changes back.
-_HELD: list[ExitStack] = []
 
 
 def open_until_exit(path: Path) -> Store:
@@ -66,24 +63,7 @@ def open_until_exit(path: Path) -> Store:
     store = open_store(path)
     store.connection.execute(f"PRAGMA wal_autocheckpoint = {_MOST_PAGES}")
     _OPENED.append(store)  # a store without a reference is closed
-    for held in _HELD:
-        held.enter_context(store.held())
     return store
-
-
-def hold_back() -> None:
-    """From now on nothing is written before `settle`."""
-    _HELD.append(ExitStack())
-
-
-def settle(*, keep: bool) -> None:
-    """Write what was held back, or forget it, and close the store."""
-    if keep:
-        for held in _HELD:
-            held.close()
-    for store in _OPENED:
-        store.close()  # what is not committed by now is forgotten
-    _OPENED.clear()
 
 
 def close_unwritten() -> None:

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, command_environment, load
+from seasoned.hooks.dialect import say
 from seasoned.hooks.event import Agent, HookEvent, open_until_exit, read_event
-from seasoned.hooks.exchange import say
 from seasoned.marks import BLOCK_OPENS
 
 if TYPE_CHECKING:

@@ -109,12 +109,6 @@ class Store:
             yield
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep changes back until the end. The first `write` begins the transaction that all join; none, no wait."""
-        with self._ending(), self._joined():
-            yield
-
-    @contextmanager
     def many_writes(self) -> Iterator[None]:
         """Keep in memory what SQLite notes to undo single statements.
 

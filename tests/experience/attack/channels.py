@@ -16,8 +16,7 @@ from mcp import Client
 from seasoned.config import load
 from seasoned.gateway.accounting import make_key
 from seasoned.hermes_plugin.plugin import open_plugin
-from seasoned.hooks import exchange, guidance, session_start
-from seasoned.hooks.event import settle
+from seasoned.hooks import dialect, event, guidance, session_start
 from seasoned.mcp_server import build_server
 from seasoned.store import open_store
 from seasoned.store.project import project_key
@@ -69,9 +68,11 @@ def start_of(agent: str, folder: str, id: str) -> str:
 
 def _end_hooks() -> None:
     """A hook is a process: what it opened and took over must not stay in this one."""
-    settle(keep=False)
-    exchange.replace(b"", exchange._print)
-    exchange._received = None
+    for store in event._OPENED:
+        store.close()
+    event._OPENED.clear()
+    dialect._received = None
+    guidance.say = session_start.say = dialect.say
 
 
 def _failed(agent: str) -> Callable[..., int]:
@@ -87,8 +88,8 @@ def _error(agent: str, case: Case) -> dict[str, str]:
 def _hook(answer: Callable[..., int], agent: str, folder: str, id: str, **fields: Any) -> str:
     """One event, in this process: what the program `seasoned-hook` does once it is imported."""
     said: list[str] = []
-    event = {"session_id": f"{agent}-{id}", "cwd": folder, **fields}
-    exchange.replace(json.dumps(event).encode(), lambda _, texts: said.extend(texts.values()))
+    dialect._received = json.dumps({"session_id": f"{agent}-{id}", "cwd": folder, **fields}).encode()
+    guidance.say = session_start.say = lambda _, **texts: said.extend(texts.values())
     answer(agent, [])
     return "\n".join(said)
 
