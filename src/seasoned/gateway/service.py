@@ -36,7 +36,6 @@ from seasoned.gateway.record.conversations import ConversationIndex
 from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.record.recorder import GatewayRecorder, StoreCache
 from seasoned.gateway.settings import GatewaySettings
-from seasoned.gateway.telemetry import Telemetry, find_collector
 from seasoned.redact.key import Secrecy, load_key
 
 
@@ -61,8 +60,6 @@ class GatewayService:
         settings = msgspec.structs.replace(settings, experiment=begins.experiment)
         self.settings = settings
         self._upstreams = Upstreams(settings, home=config.home, environment=environment)
-        target = find_collector(environment)
-        self._telemetry = None if target is None else Telemetry(target, self.failures)
         conversations = ConversationIndex()
         keys, budgets, journal = KeyCache(), Budgets(), UsageJournal(config.home / FOLDER)
         self._provisioner = Provisioner(config, begins, self.secrecy, clock=clock) if begins.is_enabled else None
@@ -93,7 +90,6 @@ class GatewayService:
             conversations=conversations,
             recording=self.recorder,
             warming=self._provisioner,
-            telemetry=self._telemetry,
             clock=clock,
         )
 
@@ -102,8 +98,6 @@ class GatewayService:
         """Run all parts, and record what is left at the end."""
         self.recorder.start(needs_keys=self.settings.mode == "keys")
         await self._upstreams.open()
-        if self._telemetry is not None:
-            self._telemetry.start()
         if self._provisioner is not None:
             self._provisioner.start()
         try:
@@ -113,8 +107,6 @@ class GatewayService:
             await self._upstreams.close()
             if self._provisioner is not None:
                 self._provisioner.close()
-            if self._telemetry is not None:
-                self._telemetry.stop()
             self.recorder.stop()
 
 

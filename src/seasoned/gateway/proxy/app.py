@@ -22,7 +22,6 @@ from seasoned.gateway.proxy.exchange import WireApi as Wire
 from seasoned.gateway.proxy.upstream import Headers, UpstreamReply, Upstreams, UpstreamUnreachable, request_headers
 from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
 from seasoned.gateway.settings import Api, GatewaySettings, Upstream
-from seasoned.gateway.telemetry import Telemetry
 from seasoned.gateway.wire.request import ApiRequest
 
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 408: "timeout_error"}
@@ -251,7 +250,6 @@ class Gateway:
         conversations: ConversationIndex,
         recording: ExchangeRecorder | None = None,
         warming: BlockInserter | None = None,
-        telemetry: Telemetry | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._settings = settings
@@ -264,7 +262,6 @@ class Gateway:
         self._conversations = conversations
         self._recording = recording
         self._warming = warming
-        self._telemetry = telemetry
         self._clock = clock
         self._names = (socket.gethostname().lower(), *(name.lower() for name in settings.names))
         # Host headers that were accepted: nearly all requests send the same one.
@@ -386,7 +383,7 @@ class Gateway:
             status = error.status
             await refuse(send, api, status, str(error))
         finally:
-            self._measure(exchange, upstream, headers, status, time.perf_counter() - began)
+            self._measure(upstream, status, time.perf_counter() - began)
 
     async def _answer_models(
         self, target: bytes, headers: Headers, send: Send, api: Api, key: GatewayKey | None
@@ -414,14 +411,10 @@ class Gateway:
             )
         return None
 
-    def _measure(
-        self, exchange: Exchange | None, upstream: Upstream, headers: Headers, status: int, seconds: float
-    ) -> None:
-        """Count the answer and trace it if telemetry is on; 499 if the client disconnected first."""
-        with self._failures.shield("telemetry"):
+    def _measure(self, upstream: Upstream, status: int, seconds: float) -> None:
+        """Count the answer; 499 if the client disconnected first."""
+        with self._failures.shield("metrics"):
             self._metrics.answered(upstream.name, status or 499, seconds)
-            if self._telemetry is not None and exchange is not None:
-                self._telemetry.tell(exchange, upstream, headers, status=status or 499, seconds=seconds)
 
     def _parse_request(
         self, path: str, wire: Wire | None, headers: Headers, body: bytes, owner: str
@@ -469,8 +462,6 @@ class Gateway:
             while (chunk := await reply.next_chunk()) is not None:
                 out = chunk
                 if exchange is not None:
-                    if exchange.first_seconds is None:
-                        exchange.first_seconds = time.perf_counter() - began
                     out = exchange.feed(chunk)
                     # A client may leave right after the last event, so the usage is written before that is sent.
                     if exchange.is_ending(chunk):
@@ -505,7 +496,7 @@ class Gateway:
         self._write_journal(exchange, ended, began)
         if (entry := exchange.entry) is None:
             return
-        with self._failures.shield("telemetry"):
+        with self._failures.shield("metrics"):
             self._metrics.accounted(entry.upstream, entry.ended, entry.usage)
         with self._failures.shield("identity"):
             self._conversations.answered(exchange.conversation, exchange.asked, exchange.answer)

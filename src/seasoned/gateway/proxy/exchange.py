@@ -93,8 +93,6 @@ class Exchange:
         self.answer: ApiResponse | None = None
         self.entry: UsageEntry | None = None
         self.way: AnswerForm = "unread"
-        # Until the first piece of the body arrived.
-        self.first_seconds: float | None = None
         self._purpose = purpose
         self._failures = failures
         self._stream: EventStream | None = None
