@@ -50,7 +50,7 @@ def _measure(engine: str, config: Config) -> Iterator[str]:
         _fill(database)
         yield f"  added in {time.perf_counter() - begun:.1f} s, each checked"
     with _opened(config) as database:
-        for words, look in (("none is due", lambda: next_wake(database, now=START)), ("100 are due", _due(database))):
+        for words, look in (("none is due", lambda: next_wake(database)), ("100 are due", _due(database))):
             seconds = sorted(_timed(look) for _ in range(LOOKS))
             yield (
                 f"  the look for the next slot, {words}: median {1e3 * statistics.median(seconds):.2f} ms, "
@@ -109,10 +109,11 @@ def _rush(database: Database) -> Iterator[str]:
     planned = time.perf_counter() - begun
     done = 0
     while started := start_due(database, owner="bench", now=now, limit=8):
-        for one in started:
-            slot = one.claim.slot
-            record = JobRun(job_id=slot.job_id, scheduled_at=slot.scheduled_at, outcome="ok", output="Done. " * 50)
-            finish(database, one.job, one.claim, record, now=now)
+        for job, slot in started:
+            record = JobRun(
+                job_id=job.id, scheduled_at=slot.scheduled_at, ended_at=now, outcome="ok", output="Done. " * 50
+            )
+            finish(database, record, owner="bench")
             done += 1
     seconds = time.perf_counter() - begun
     yield f"  {done:,} slots at once: planned in {planned:.2f} s, claimed and ended in {seconds - planned:.2f} s"
@@ -129,9 +130,7 @@ def _idle(config: Config) -> Iterator[str]:
 
     # The jobs of the bench lie about the year 2027: the clock stands there too, and goes on as ours does.
     origin = START - 3600 - time.time()
-    scheduler = Scheduler(
-        lambda: open_database(config, durable=True), run_slot, clock=lambda: time.time() + origin, runs_at_once=4
-    )
+    scheduler = Scheduler(lambda: open_database(config, durable=True), run_slot, clock=lambda: time.time() + origin)
     thread = threading.Thread(target=scheduler.run)
     thread.start()
     time.sleep(3)

@@ -31,7 +31,6 @@ class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     words: tuple[str, ...] = ()  # one of them must occur, as a whole word
     longer_than: int | None = None  # characters
     shorter_than: int | None = None
-    toolset: str | None = None
     base_url: str | None = None
 
 

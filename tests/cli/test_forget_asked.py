@@ -11,6 +11,7 @@ from seasoned.config import Config
 from seasoned.confirm.audit.chain import verify_chain
 from seasoned.schedule import job_table
 from seasoned.schedule.job import Every, Job, JobRun, Slot
+from seasoned.schedule.slots import finish
 from seasoned.store import Database, open_database, open_store
 from tests.cli.run import seasoned
 from tests.confirm.books import Scene
@@ -35,9 +36,8 @@ def environment(database_config: Config) -> dict[str, str]:
         scene.ask(session_key="")
         job = Job(id="j1", name="morning", schedule=Every(3600), prompt="Look.", created_at=1.0)
         job_table.add(database, job, now=time.time())
-        with database.write():
-            for at, native_id in enumerate(SESSIONS, 1):
-                _run(database, at, native_id, f"{native_id} said {WORD}" if at == 1 else "Stays.")
+        for at, native_id in enumerate(SESSIONS, 1):
+            _run(database, at, native_id, f"{native_id} said {WORD}" if at == 1 else "Stays.")
     finally:
         database.close()
     url = {} if database_config.database_url is None else {"SEASONED_DATABASE_URL": database_config.database_url}
@@ -45,13 +45,13 @@ def environment(database_config: Config) -> dict[str, str]:
 
 
 def _run(database: Database, at: int, session: str, said: str) -> None:
-    job_table.add_slot(database, Slot("j1", float(at)), origin="slot", start_at=1.0)
-    key = {"job_id": "j1", "scheduled_at": float(at), "attempt": 1, "owner": "o"}
-    assert database.run("schedule.claim_slot", {**key, "lease_until": 9.0, "now": 1.0})
+    key = {"job_id": "j1", "scheduled_at": float(at), "owner": "o"}
+    with database.write():
+        job_table.add_slot(database, Slot("j1", float(at)), origin="slot")
+        assert database.run("schedule.start_slot", {**key, "now": 1.0})
     ended = {"output": said, "script_output": said, "reason": said, "note": said, "session": session}
     record = JobRun(job_id="j1", scheduled_at=float(at), outcome="failed", delivery="pending", ended_at=2.0, **ended)
-    values = {name: getattr(record, name) for name in JobRun.__struct_fields__}
-    assert database.run("schedule.finish", {**values, **key, "was": "running"})
+    assert finish(database, record, owner="o")
 
 
 @pytest.mark.parametrize("everything", [False, True])

@@ -55,6 +55,7 @@ class SetClock:
 def record(one: Job, slot: Slot, **fields: Any) -> JobRun:
     """What a run returns."""
     values = {"job_id": one.id, "scheduled_at": slot.scheduled_at, "outcome": "ok", "output": "done"}
+    values["ended_at"] = slot.scheduled_at + 1
     return JobRun(**{**values, **fields})
 
 

@@ -24,8 +24,6 @@ from tests.schedule.made import START
 class Beat:
     """A heartbeat that a test can let stop."""
 
-    attempt = 1
-
     def __init__(self) -> None:
         self.is_wanted = True
         self.beats = 0

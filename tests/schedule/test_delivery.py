@@ -14,9 +14,8 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.confirm.notify.webhook import verify
-from seasoned.schedule.delivery import AnswerSender, message_of
+from seasoned.schedule.delivery import TELEGRAM_CHARACTERS, AnswerSender, message_of, parts_of
 from seasoned.schedule.job import DeliveryResult, Job, JobRun
-from seasoned.schedule.remote_delivery import TELEGRAM_CHARACTERS, parts_of
 from tests.schedule.made import START, job
 from tests.schedule.places import config_at_home, serve_mail, serve_web
 

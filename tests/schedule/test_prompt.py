@@ -73,7 +73,7 @@ def test_what_a_script_prints_cannot_close_the_block_that_marks_it_as_data() -> 
 def test_this_very_prompt_is_what_the_model_is_sent() -> None:
     with serve_script("Hello.") as server:
         config = config_at_home(base_url=server.base_url, model="scripted")
-        one = job(prompt=PROMPT, script=script("echo 3 new commits; echo slow >&2"), toolsets=())
+        one = job(prompt=PROMPT, script=script("echo 3 new commits; echo slow >&2"))
         run_job(one, config)
         (heard,) = server.heard
     sent = [message["content"] for message in heard.json["messages"] if message["role"] == "user"]

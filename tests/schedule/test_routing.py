@@ -14,17 +14,16 @@ from tests.schedule.places import config_at_home, run_job, script
 
 def test_the_first_route_that_fits_is_taken() -> None:
     routes = [Route(model="a", words=("summary",)), Route(model="b", words=("mail", "summary")), Route(model="c")]
-    assert [find_route(routes, words=words) for words in ("A Summary.", "my mail", "else")] == routes
-    assert find_route(routes[:2], words="summaries of mailings") is None
-    assert find_route([], words="summary") is None
+    assert [find_route(routes, words) for words in ("A Summary.", "my mail", "else")] == routes
+    assert find_route(routes[:2], "summaries of mailings") is None
+    assert find_route([], "summary") is None
 
 
 def test_all_conditions_of_a_route_must_hold() -> None:
-    route = Route(model="m", words=("code",), longer_than=10, shorter_than=30, toolset="terminal")
-    assert find_route([route], words="look at code, please", toolsets=("terminal",)) is route
-    assert find_route([route], words="look at code, please", toolsets=("web",)) is None
-    assert find_route([route], words="code", toolsets=("terminal",)) is None
-    assert find_route([route], words="code " * 10, toolsets=("terminal",)) is None
+    route = Route(model="m", words=("code",), longer_than=10, shorter_than=30)
+    assert find_route([route], "look at code, please") is route
+    assert find_route([route], "code") is None
+    assert find_route([route], "code " * 10) is None
 
 
 def test_routing_sees_only_the_words_of_the_job() -> None:
@@ -52,9 +51,9 @@ def test_a_job_that_names_its_model_is_not_routed() -> None:
 
 
 def test_the_reason_names_every_condition() -> None:
-    route = Route(model="m", words=("a",), longer_than=1000, shorter_than=2000, toolset="web")
+    route = Route(model="m", words=("a",), longer_than=1000, shorter_than=2000)
     said = reason_of(route)
-    assert all(part in said for part in ("'m'", "'a'", "1,000", "2,000", "'web'"))
+    assert all(part in said for part in ("'m'", "'a'", "1,000", "2,000"))
     assert "every job" in reason_of(Route(model="m"))
 
 

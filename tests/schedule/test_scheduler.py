@@ -1,4 +1,4 @@
-"""The scheduler with a clock that the test sets: sleep, jumps, overruns, changes by others, a store that goes away."""
+"""The scheduler with a clock that the test sets: sleep, jumps, overruns, a second scheduler, a store that goes away."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from seasoned.errors import CannotDo, StoreError
 from seasoned.schedule import job_table
 from seasoned.schedule import scheduler as scheduler_module
 from seasoned.schedule.job import At, DeliveryResult, Every, HeartbeatCall, Job, JobRun, Slot
-from seasoned.schedule.job_table import health, schedulers
+from seasoned.schedule.job_table import LEASE_SECONDS, health, hold
 from seasoned.schedule.scheduler import Scheduler
-from seasoned.schedule.slots import LEASE_SECONDS
 from seasoned.store import Database, open_database
 from tests.schedule.made import START, SetClock, job, keep, record
 
@@ -28,14 +27,19 @@ def scheduler(
 ) -> Iterator[Scheduler]:
     """A scheduler on a durable connection, with the clock of the test."""
     made = Scheduler(
-        lambda: open_database(config, durable=True),
-        run_slot,
-        clock=set_clock,
-        monotonic=set_clock.monotonic,
-        **more,
+        lambda: open_database(config, durable=True), run_slot, clock=set_clock, monotonic=set_clock.monotonic, **more
     )
     yield made
     made.close()
+
+
+def work(*schedulers: Scheduler) -> None:
+    """Let each do what is due, and wait for what it began."""
+    for one in schedulers:
+        one.tick()
+        for thread in [thread for thread in threading.enumerate() if thread.name.startswith("cron_")]:
+            thread.join(10)
+        one.tick()
 
 
 def lines(database: Database, job_id: str = "j1") -> list[tuple[float, str]]:
@@ -64,38 +68,33 @@ def test_it_sleeps_until_the_next_slot_and_runs_it_once(any_database: Database, 
     with scheduler(database_config, keep(runs), now) as one:
         assert one.tick() == START + 10
         now.advance(9.9)
-        one.tick()
+        work(one)
         assert runs == []
         now.advance(0.1)
-        one.tick()
-        one.drain()
-        one.tick()
+        work(one, one)
     assert runs == [Slot("j1", START + 10)]
     assert lines(any_database) == [(10, "ok")]
 
 
-def test_without_jobs_it_wakes_only_to_say_that_it_lives(any_database: Database, database_config: Config) -> None:
+def test_of_two_schedulers_the_holder_of_the_lease_runs_everything(
+    any_database: Database, database_config: Config
+) -> None:
+    first: list[Slot] = []
+    second: list[Slot] = []
     now = SetClock()
-    with scheduler(database_config, keep([]), now, owner="a") as one:
-        assert one.tick() == START + 15
-        now.advance(15)
-        one.tick()
-    (state,) = schedulers(any_database, START + 15)
-    assert (state.owner, state.is_alive, state.heartbeat_at) == ("a", True, START + 15)
-
-
-def test_two_schedulers_share_the_slots_and_none_runs_twice(any_database: Database, database_config: Config) -> None:
-    runs: list[Slot] = []
-    now = SetClock()
-    for number in range(6):
+    for number in range(3):
         job_table.add(any_database, job(id=f"j{number}", name=f"n{number}"), now=START)
-    with scheduler(database_config, keep(runs), now) as one, scheduler(database_config, keep(runs), now) as two:
-        for _ in range(5):
-            now.advance(60)
-            for each in (one, two, one, two):
-                each.tick()
-                each.drain()
-    assert len(runs) == 30 and len(set(runs)) == 30
+    with scheduler(database_config, keep(first), now) as one, scheduler(database_config, keep(second), now) as two:
+        one.tick()
+        assert two.tick() == START + 15, "it waits for the lease"
+        for _ in range(12):
+            now.advance(15)
+            work(one, two)
+        assert (len(first), second) == (9, [])
+        for _ in range(8):
+            now.advance(15)
+            work(two)
+    assert len(second) == 6 and not set(first) & set(second)
 
 
 def test_a_run_that_raises_is_a_failed_run_and_its_words_are_redacted(
@@ -107,8 +106,7 @@ def test_a_run_that_raises_is_a_failed_run_and_its_words_are_redacted(
     now = SetClock(START + 60)
     job_table.add(any_database, job(delivery=("file:/tmp/x",)), now=START)
     with scheduler(database_config, run_slot, now, redact=lambda text: text.replace("hunter2", "[key]")) as one:
-        one.tick()
-        one.drain()
+        work(one)
     (line,) = job_table.history(any_database, "j1")
     assert (line.outcome, line.fault, line.delivery) == ("failed", "agent", "pending")
     assert line.reason == "The run broke off: ValueError: the key is [key]."
@@ -118,46 +116,16 @@ def test_after_a_sleep_it_catches_up_by_the_policy_of_the_job(any_database: Data
     runs: list[Slot] = []
     now = SetClock()
     for number, missed in enumerate(("skip", "once", "all")):
-        one_job = job(id=f"j{number}", name=missed, schedule=Every(600), missed=missed, max_age_seconds=2000)
-        job_table.add(any_database, one_job, now=START)
+        job_table.add(any_database, job(id=f"j{number}", name=missed, schedule=Every(600), missed=missed), now=START)
     with scheduler(database_config, keep(runs), now) as one:
         one.tick()
         now.jump(3300)
         for _ in range(6):
-            one.tick()
-            one.drain()
-    by_job = {
-        name: [slot.scheduled_at - START for slot in sorted(runs) if slot.job_id == name] for name in ("j0", "j1")
-    }
-    assert by_job == {"j0": [], "j1": [3000]}
-    assert [slot.scheduled_at - START for slot in runs if slot.job_id == "j2"] == [1800, 2400, 3000]
+            work(one)
+    by_job = {name: [slot.scheduled_at - START for slot in runs if slot.job_id == name] for name in ("j0", "j1", "j2")}
+    assert by_job == {"j0": [], "j1": [3000], "j2": [600, 1200, 1800, 2400, 3000]}
     assert lines(any_database, "j0") == [(600 * number, "skipped") for number in range(1, 6)]
     assert all(line.reason for line in job_table.history(any_database) if line.outcome == "skipped")
-    (state,) = schedulers(any_database, now())
-    assert "went 3,300 s forward" in state.note
-
-
-def test_after_a_sleep_it_keeps_its_own_runs_and_gives_others_time_to_renew_theirs(
-    any_database: Database, database_config: Config
-) -> None:
-    now, held = SetClock(START + 60), Held()
-    job_table.add(any_database, job(schedule=At(START + 60), overlap="allow"), now=START)
-    with scheduler(database_config, held, now) as one, scheduler(database_config, keep([]), now) as two:
-        one.tick()
-        two.tick()
-        assert held.begun.wait(10)
-        now.jump(4 * 3600)
-        two.tick()
-        now.advance(15)
-        two.tick()
-        assert lines(any_database) == [(60, "running")], "the other one slept as well"
-        one.tick()
-        now.advance(50)
-        two.tick()
-        assert lines(any_database) == [(60, "running")]
-        held.end.set()
-        one.drain()
-    assert lines(any_database) == [(60, "ok")]
 
 
 def test_after_the_clock_was_set_back_no_slot_runs_again(any_database: Database, database_config: Config) -> None:
@@ -167,73 +135,33 @@ def test_after_the_clock_was_set_back_no_slot_runs_again(any_database: Database,
     with scheduler(database_config, keep(runs), now) as one:
         for _ in range(3):
             now.advance(60)
-            one.tick()
-            one.drain()
+            work(one)
         now.jump(-170)
-        for _ in range(4):
-            one.tick()
-            one.drain()
+        for _ in range(5):
+            work(one)
             now.advance(60)
-        one.tick()
-        one.drain()
     assert [slot.scheduled_at - START for slot in runs] == [60, 120, 180, 240]
-    assert "back: its clock was set" in schedulers(any_database, now())[0].note
 
 
-def test_a_scheduler_that_dies_in_a_run_leaves_unknown(any_database: Database, database_config: Config) -> None:
+def test_a_scheduler_that_loses_the_lease_tells_its_run_and_leaves_unknown(
+    any_database: Database, database_config: Config
+) -> None:
     now, held, runs = SetClock(START + 60), Held(), list[Slot]()
     job_table.add(any_database, job(schedule=At(START + 60)), now=START)
-    with scheduler(database_config, held, now, owner="dies") as one, scheduler(database_config, keep(runs), now) as two:
+    with scheduler(database_config, held, now) as one, scheduler(database_config, keep(runs), now) as two:
         one.tick()
-        assert held.begun.wait(10)
-        for _ in range(8):
-            now.advance(15)
-            two.tick()
-            two.drain()
-        assert lines(any_database) == [(60, "unknown")]
-        assert runs == []
-        held.end.set()
-
-
-def test_a_run_is_told_that_its_claim_is_lost(any_database: Database, database_config: Config) -> None:
-    now, held = SetClock(START + 60), Held()
-    job_table.add(any_database, job(), now=START)
-    with scheduler(database_config, held, now) as one, scheduler(database_config, keep([]), now) as two:
-        one.tick()
-        assert held.begun.wait(10)
-        assert held.heartbeat is not None and held.heartbeat() and held.heartbeat.attempt == 1
-        two.tick()
+        assert held.begun.wait(10) and held.heartbeat is not None and held.heartbeat()
         now.advance(LEASE_SECONDS + 1)
         two.tick()
+        assert (lines(any_database), runs) == ([(60, "unknown")], [])
         one.tick()
         assert not held.heartbeat()
         held.end.set()
-        one.drain()
-    assert lines(any_database)[0] == (60, "ok"), "what it reports is still kept"
+        work(one)
+    assert lines(any_database) == [(60, "ok")], "what it reports is still kept"
 
 
-def test_an_overrun_whose_heartbeat_stopped_is_a_time_out(any_database: Database, database_config: Config) -> None:
-    now, held = SetClock(START + 60), Held()
-    job_table.add(any_database, job(schedule=At(START + 60), timeout_seconds=100), now=START)
-    with scheduler(database_config, held, now) as one:
-        one.tick()
-        assert held.begun.wait(10)
-        for _ in range(10):
-            now.advance(15)
-            one.tick()
-        assert lines(any_database) == [(60, "running")], "ending takes a while, and it is given the time of a lease"
-        now.advance(15)
-        one.tick()
-        (line,) = job_table.history(any_database, "j1")
-        assert (line.outcome, line.fault) == ("failed", "timeout")
-        assert "did not end within 100 s" in line.reason
-        held.end.set()
-        one.drain()
-    (line,) = job_table.history(any_database, "j1")
-    assert (line.outcome, line.note) == ("failed", "The run ended later after all: ok.")
-
-
-def test_an_overrun_that_still_says_it_lives_is_left_alone(any_database: Database, database_config: Config) -> None:
+def test_an_overrun_is_a_time_out_once_its_heartbeat_stops(any_database: Database, database_config: Config) -> None:
     now, held = SetClock(START + 60), Held()
     job_table.add(any_database, job(schedule=At(START + 60), timeout_seconds=100), now=START)
     with scheduler(database_config, held, now) as one:
@@ -243,19 +171,39 @@ def test_an_overrun_that_still_says_it_lives_is_left_alone(any_database: Databas
             now.advance(15)
             held.heartbeat()
             one.tick()
+        assert lines(any_database) == [(60, "running")], "it still says that it is alive"
+        for _ in range(5):
+            now.advance(15)
+            one.tick()
+        (line,) = job_table.history(any_database, "j1")
+        assert (line.outcome, line.fault) == ("failed", "timeout")
+        assert "did not end within 100 s" in line.reason
         held.end.set()
-        one.drain()
-    assert lines(any_database) == [(60, "ok")]
+        work(one)
+    assert lines(any_database) == [(60, "failed")]
 
 
-def test_a_run_by_hand_has_a_claim_and_a_line(any_database: Database, database_config: Config) -> None:
-    now, runs = SetClock(START + 5.25), list[Slot]()
+def test_a_run_by_hand_runs_here_if_no_scheduler_does(any_database: Database, database_config: Config) -> None:
+    now, runs = SetClock(START + 65.25), list[Slot]()
     one_job = job_table.add(any_database, job(), now=START).job
-    with scheduler(database_config, keep(runs), now) as one:
-        told = one.run_by_hand(one_job)
-        assert schedulers(any_database, START) == [], "it keeps no schedule"
-    assert (told.outcome, runs) == ("ok", [Slot("j1", START + 5.25)])
-    assert lines(any_database) == [(5.25, "ok")]
+    with scheduler(database_config, keep(runs), now, poll_seconds=0.02) as one:
+        told, is_here = one.run_by_hand(one_job)
+    assert (told.outcome, is_here, runs) == ("ok", True, [Slot("j1", START + 65.25)])
+    assert lines(any_database) == [(65.25, "ok")], "nothing else that is due"
+    assert not health(any_database, now()).is_alive, "it gave the lease back"
+
+
+def test_a_run_by_hand_is_left_to_the_scheduler_that_runs(any_database: Database, database_config: Config) -> None:
+    ours: list[Slot] = []
+    theirs: list[Slot] = []
+    one_job = job_table.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time()).job
+    made = Scheduler(lambda: open_database(database_config, durable=True), keep(theirs), poll_seconds=0.02)
+    with running(made):
+        assert _wait_for(lambda: health(any_database, time.time()).is_alive)
+        hand = Scheduler(lambda: open_database(database_config, durable=True), keep(ours), poll_seconds=0.02)
+        told, is_here = hand.run_by_hand(one_job)
+        hand.close()
+    assert (told.outcome, is_here, ours, len(theirs)) == ("ok", False, [], 1)
 
 
 def test_a_run_by_hand_waits_for_no_other(any_database: Database, database_config: Config) -> None:
@@ -267,7 +215,7 @@ def test_a_run_by_hand_waits_for_no_other(any_database: Database, database_confi
         with pytest.raises(CannotDo, match="'one' is already running"):
             two.run_by_hand(one_job)
         held.end.set()
-        one.drain()
+        work(one)
 
 
 def test_answers_that_wait_are_handed_on(any_database: Database, database_config: Config) -> None:
@@ -282,8 +230,7 @@ def test_answers_that_wait_are_handed_on(any_database: Database, database_config
     job_table.add(any_database, job(schedule=At(START + 60)), now=START)
     with scheduler(database_config, keep([], delivery="pending"), now, deliver=deliver) as one:
         for _ in range(6):
-            one.tick()
-            one.drain()
+            work(one)
             now.advance(15)
     assert sent == ["done", "done"]
     (line,) = job_table.history(any_database, "j1")
@@ -314,13 +261,11 @@ def test_a_change_by_another_process_wakes_it(any_database: Database, database_c
     runs: list[Slot] = []
     made = Scheduler(lambda: open_database(database_config, durable=True), keep(runs), poll_seconds=0.05)
     with running(made):
-        assert _wait_for(lambda: bool(schedulers(any_database, time.time())))
+        assert _wait_for(lambda: health(any_database, time.time()).is_alive)
         job_table.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time())
         slot = job_table.ask_for_run(any_database, "one", now=time.time())
         assert _wait_for(lambda: runs == [slot])
-        assert health(any_database, time.time()).alive == 1
-    (state,) = schedulers(any_database, time.time())
-    assert state.stopped_at is not None and not state.is_dead
+    assert hold(any_database, owner="next", now=time.time()), "it gave the lease back"
 
 
 def test_a_scheduler_that_is_stopped_in_a_run_says_so(

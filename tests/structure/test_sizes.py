@@ -35,7 +35,7 @@ BROAD_EXCEPTS: dict[tuple[str, str], str] = {
         "ErrorBoundary.part",
     ): "one call of Hermes: it goes on without our part",
     ("src/seasoned/mine/engine.py", "_attempt"): "one part or project: it is tried again, then reported; others go on",
-    ("src/seasoned/schedule/scheduler.py", "RunThread._launch.work"): "one job: however it breaks, its line says so",
+    ("src/seasoned/schedule/scheduler.py", "_Running.start.work"): "one job: however it breaks, its line says so",
 }
 
 FOLDERS = ("src", "tests", "tools", "bench")

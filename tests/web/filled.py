@@ -231,7 +231,7 @@ def fill_schedule(home: Path) -> None:
         job_table.add(database, job, now=now)
         with database.write():
             slot = Slot(job.id, now - 3600)
-            job_table.add_slot(database, slot, origin="slot", start_at=now, skipped_at=now, reason=f"Late. {HOSTILE}")
+            job_table.add_slot(database, slot, origin="slot", skipped_at=now, reason=f"Late. {HOSTILE}")
     finally:
         database.close()
 

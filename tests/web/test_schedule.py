@@ -10,8 +10,9 @@ import httpx2
 
 from seasoned.config import Config
 from seasoned.schedule import job_table
-from seasoned.schedule.job import Every, Job, JobRun, new_id
-from seasoned.schedule.job_table import beat
+from seasoned.schedule.job import Every, Job, new_id
+from seasoned.schedule.job_table import hold
+from seasoned.schedule.slots import finish
 from seasoned.store import open_database
 from seasoned.testing import serve_script
 from tests.schedule.made import START, job
@@ -55,10 +56,10 @@ def test_a_dead_scheduler_is_noticed_on_the_page_and_by_the_metric(tmp_path: Pat
         assert "seasoned_schedule_alive 0.0" in _metrics(found)
         database = open_database(Config(home=found.serving.home))
         try:
-            beat(database, owner="one", host="here", pid=1, now=time.time())
+            hold(database, owner="one", now=time.time())
         finally:
             database.close()
-        assert "1 scheduler alive" in alice.client.get(f"{alice.path}/schedule").text
+        assert "A scheduler is running" in alice.client.get(f"{alice.path}/schedule").text
         assert "seasoned_schedule_alive 1.0" in _metrics(found)
 
 
@@ -68,11 +69,10 @@ def test_a_run_leads_to_the_session_that_it_was(tmp_path: Path) -> None:
         record = run_job(job(name="morning"), config)
     database = open_database(config)
     try:
-        job_table.add_slot(database, record.slot, origin="slot", start_at=START)
-        key = {"job_id": "j1", "scheduled_at": START, "attempt": 1, "owner": "one"}
-        database.run("schedule.claim_slot", {**key, "lease_until": START, "now": START})
-        values = {name: getattr(record, name) for name in JobRun.__struct_fields__}
-        assert database.run("schedule.finish", {**values, **key, "was": "running"})
+        job_table.add_slot(database, record.slot, origin="slot")
+        key = {"job_id": "j1", "scheduled_at": START, "owner": "one"}
+        database.run("schedule.start_slot", {**key, "now": START})
+        assert finish(database, record, owner="one")
     finally:
         database.close()
     with site(config.home) as found, found.visitor() as alice:

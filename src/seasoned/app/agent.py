@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from seasoned.app.scheduler import agent_jobs, close_and_learn
+from seasoned.app.scheduler import close_and_learn
 from seasoned.app.stores import kept_secrecy, memory_and_skills, own_store, redaction_key, store_or_empty
 from seasoned.begin.settings import takes_part
 from seasoned.config import Config
@@ -68,7 +68,6 @@ class ChatPlan:
             recorded=self.recorded,
             confirm=confirm or deny,
             tell=tell,
-            jobs=agent_jobs(self.config, self.secrecy),
         )
 
     def end(self, conversation: Conversation) -> str | None:

@@ -21,11 +21,11 @@ from seasoned.errors import CannotDo, UsageError
 from seasoned.learn_queue import begin, note
 from seasoned.redact.key import Secrecy
 from seasoned.schedule import job_table
-from seasoned.schedule.delivery import AnswerSender, claim_own, settle_delivery
+from seasoned.schedule.delivery import AnswerSender, PendingDelivery, settle_delivery
 from seasoned.schedule.job import Every, Job, JobRun, new_id
-from seasoned.schedule.job_table import AgentJobs, StoredJob, add_checked, check_folder
+from seasoned.schedule.job_table import StoredJob, add_checked, check_folder
 from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts
-from seasoned.schedule.scheduler import POLL_SECONDS, RUNS_AT_ONCE, Scheduler
+from seasoned.schedule.scheduler import POLL_SECONDS, Scheduler
 from seasoned.schedule.script import FOLDER
 from seasoned.schedule.times import find_zone, parse_schedule
 from seasoned.store import Database, open_database
@@ -42,6 +42,8 @@ _LOOK_SECONDS = 1.0
 _EMPTY = "Exceeded maximum output retries"
 # A link into the zone database on Linux and macOS; the only portable place of the zone's name.
 _LOCALTIME = Path("/etc/localtime")
+# What a run may use of ours. It asks nothing, sends nothing and schedules nothing.
+_TOOLSETS = ("memory", "skill")
 _PROVIDERS = ("openai", "anthropic", "local")
 
 
@@ -69,15 +71,13 @@ class RunningScheduler:
 
 
 def start_scheduler(
-    config: Config, *, out: TextIO | None = None, runs_at_once: int = RUNS_AT_ONCE, poll_seconds: float = POLL_SECONDS
+    config: Config, *, out: TextIO | None = None, poll_seconds: float = POLL_SECONDS
 ) -> RunningScheduler:
     """Run the jobs of the configured store until `stop` is called."""
-    return RunningScheduler(build_scheduler(config, out=out, runs_at_once=runs_at_once, poll_seconds=poll_seconds))
+    return RunningScheduler(build_scheduler(config, out=out, poll_seconds=poll_seconds))
 
 
-def build_scheduler(
-    config: Config, *, out: TextIO | None = None, runs_at_once: int = RUNS_AT_ONCE, poll_seconds: float = POLL_SECONDS
-) -> Scheduler:
+def build_scheduler(config: Config, *, out: TextIO | None = None, poll_seconds: float = POLL_SECONDS) -> Scheduler:
     """A scheduler that runs agents and delivers their answers; it has not started."""
     secrecy = kept_secrecy(config)
     return Scheduler(
@@ -85,7 +85,6 @@ def build_scheduler(
         JobRunner(build_parts(config, secrecy)),
         deliver=AnswerSender(config, out=out or sys.stdout),
         redact=lambda text: secrecy.redactor().text(text),
-        runs_at_once=runs_at_once,
         poll_seconds=poll_seconds,
     )
 
@@ -93,21 +92,6 @@ def build_scheduler(
 def open_jobs(config: Config) -> Database:
     """The database of the jobs; what it acknowledged outlives a crash of the machine."""
     return open_database(config, durable=True)
-
-
-def agent_jobs(config: Config, secrecy: Secrecy) -> AgentJobs:
-    """The jobs that an agent in a conversation may see and change."""
-    return AgentJobs(
-        lambda: open_jobs(config),
-        clock=time.time,
-        scripts=config.home / FOLDER,
-        kinds_in=lambda text: kinds_in(secrecy, text),
-    )
-
-
-def kinds_in(secrecy: Secrecy, text: str) -> list[str]:
-    """The kinds of secrets in a text."""
-    return [hit.kind for hit in secrecy.redactor().find(text)]
 
 
 def build_parts(config: Config, secrecy: Secrecy) -> RunParts:
@@ -132,8 +116,7 @@ def build_parts(config: Config, secrecy: Secrecy) -> RunParts:
 
 
 def _choose(config: Config, job: Job, route: Route | None) -> ChosenModel:
-    from seasoned.runner.model import choose_model, is_cloud, provider_of
-    from seasoned.runner.start import ConversationOptions, toolset_names
+    from seasoned.runner.model import choose_model, provider_of
 
     name, base_url = job.model, None
     # A model named in the job wins over the routes of the configuration.
@@ -142,13 +125,7 @@ def _choose(config: Config, job: Job, route: Route | None) -> ChosenModel:
     if job.provider is not None:
         name, base_url = _of_provider(job.provider, name, base_url)
     choice = choose_model(config, name, base_url)
-    return ChosenModel(
-        model=choice.name,
-        provider=provider_of(choice),
-        base_url=choice.base_url,
-        is_cloud=is_cloud(choice),
-        toolsets=toolset_names(config, ConversationOptions(choice=choice, folder=config.home)),
-    )
+    return ChosenModel(model=choice.name, provider=provider_of(choice), base_url=choice.base_url)
 
 
 def _of_provider(provider: str, name: str | None, base_url: str | None) -> tuple[str | None, str | None]:
@@ -180,14 +157,12 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
         config,
         # The setting is in whole seconds, and zero would end the turn at once.
         turn_seconds=max(1, math.ceil(task.timeout_seconds)),
-        turn_steps=task.steps or config.turn_steps,
         context_length=task.context_length or config.context_length,
     )
     wish = ConversationOptions(
         choice=_choice(config, task.chosen),
         folder=folder,
-        toolsets=task.toolsets,
-        warm=task.warm,
+        toolsets=_TOOLSETS,
         platform=PLATFORM,
         session_id=task.session_id,
         title=task.title,
@@ -196,7 +171,7 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
     conversation = start(limited, secrecy, wish)
     try:
         with asyncio.Runner() as runner:
-            return runner.run(_turn(conversation, task.prompt, beat, is_asked_for=task.warm is not None))
+            return runner.run(_turn(conversation, task.prompt, beat))
     finally:
         close_and_learn(config, conversation)
 
@@ -213,9 +188,7 @@ def close_and_learn(config: Config, conversation: Conversation) -> str | None:
     return problem
 
 
-async def _turn(
-    conversation: Conversation, prompt: str, beat: Callable[[], bool], *, is_asked_for: bool
-) -> AgentAnswer:
+async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool]) -> AgentAnswer:
     async def watch() -> None:
         # `beat` also shows the scheduler that this run is alive. False: it lost its claim, or all is stopping.
         while beat():
@@ -236,9 +209,7 @@ async def _turn(
         # The model did answer, but with nothing, however often the library asked again. That is not a failed run.
         turn = msgspec.structs.replace(turn, stopped=None, reason=None)
     warmth = conversation.warmth
-    # A job that asked for no examples may still be shown what its task asks for; where it was not, nothing is said.
-    is_said = warmth is not None and (bool(warmth.template) or is_asked_for)
-    warm = (f"Warm start: {warmth.template or warmth.reason}.",) if warmth is not None and is_said else ()
+    warm = (f"Warm start: {warmth.template}.",) if warmth is not None and warmth.template else ()
     return AgentAnswer(
         text=turn.text,
         session=conversation.ref.native_id,
@@ -276,69 +247,44 @@ def add_job(
     *,
     when: str,
     zone: str | None,
-    toolsets: str | None,
     folder: Path | None,
-    max_age: str,
     timeout: str,
-    jitter: str | None,
     now: float,
     **fields: Any,
 ) -> StoredJob:
-    """Check a job and add it. Spans of time are texts such as `30m`; the other fields are those of `Job`."""
+    """Check a job and add it. The time-out is a text such as `30m`; the other fields are those of `Job`."""
     zone = zone or own_zone()
-    # `none` gives an empty tuple: no tools. None leaves the choice to the configuration.
-    names = None if toolsets is None else tuple(one for one in toolsets.split(",") if one not in ("", "none"))
+    limit = parse_schedule(f"every {timeout}", now=now)
+    assert isinstance(limit, Every)  # that is what `every` parses to
     job = Job(
         id=new_id(),
         schedule=parse_schedule(when, zone=zone, now=now),
         zone=zone,
         created_at=now,
-        toolsets=names,
         # Absolute, because the scheduler runs elsewhere than the command that added the job.
         folder=None if folder is None else str(folder.expanduser().resolve()),
-        max_age_seconds=_seconds(max_age, now),
-        timeout_seconds=_seconds(timeout, now),
-        jitter_seconds=0.0 if jitter is None else _seconds(jitter, now),
+        timeout_seconds=float(limit.seconds),
         **fields,
     )
-    secrecy = kept_secrecy(config)
-    return add_checked(
-        database,
-        job,
-        now=now,
-        scripts=config.home / FOLDER,
-        # A prompt that holds a secret is refused: jobs are stored as they are and shown in lists.
-        kinds_in=lambda text: kinds_in(secrecy, text),
-        toolsets=_known_toolsets() if toolsets else (),
-    )
+    redactor = kept_secrecy(config).redactor()
+    # A prompt that holds a secret is refused: jobs are stored as they are and shown in lists.
+    kinds = [hit.kind for hit in redactor.find(job.prompt)]
+    return add_checked(database, job, now=now, scripts=config.home / FOLDER, kinds=kinds)
 
 
-def _known_toolsets() -> tuple[str, ...]:
-    # Imported here: it loads the agent library, which takes a second.
-    from seasoned.runner.toolset.registry import TOOLSETS
+def run_job(config: Config, database: Database, name: str, *, out: TextIO) -> tuple[Job, JobRun, bool]:
+    """Run a job now and deliver its answer to `out` and elsewhere; whether it ran in this process.
 
-    return TOOLSETS
-
-
-def _seconds(text: str, now: float) -> float:
-    found = parse_schedule(f"every {text}", now=now)
-    assert isinstance(found, Every)  # that is what `every` parses to
-    return float(found.seconds)
-
-
-def run_job(config: Config, database: Database, name: str, *, out: TextIO) -> tuple[Job, JobRun]:
-    """Run a job now, in this process, and deliver its answer; `out` takes what goes to stdout."""
+    A scheduler that is running runs and delivers it instead.
+    """
     job = job_table.find(database, name).job
     scheduler = build_scheduler(config)
     try:
-        record = scheduler.run_by_hand(job)
+        record, is_here = scheduler.run_by_hand(job)
     finally:
         scheduler.close()
-    if record.delivery != "pending":
-        return job, record
-    # A scheduler that is running may be delivering this answer already; a claim keeps it from going out twice.
-    claimed = claim_own(database, job, record, now=time.time())
-    if claimed is None:
-        return job, record
-    delivered = settle_delivery(database, claimed, AnswerSender(config, out=out)(job, record), now=time.time())
-    return job, msgspec.structs.replace(record, delivery=delivered.state, delivery_error=delivered.error)
+    if not is_here or record.delivery != "pending":
+        return job, record, is_here
+    sent = AnswerSender(config, out=out)(job, record)
+    delivered = settle_delivery(database, PendingDelivery(job, record, 1), sent, now=time.time())
+    return job, msgspec.structs.replace(record, delivery=delivered.state, delivery_error=delivered.error), True

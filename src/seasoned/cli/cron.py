@@ -23,15 +23,14 @@ from seasoned.schedule import job_table
 from seasoned.schedule.hermes_jobs import import_jobs
 from seasoned.schedule.job import JobRun
 from seasoned.schedule.job_table import StoredJob, describe, health
-from seasoned.schedule.scheduler import RUNS_AT_ONCE
 from seasoned.schedule.script import FOLDER
 from seasoned.schedule.times import in_words
 from seasoned.text import plural
 
 _COLOURS = {"ok": "green", "silent": "green", "failed": "red", "unknown": "red", "empty": "yellow", "skipped": "dim"}
 # Fields that `show` prints below the times, if they are set: what runs, then the rules for when it cannot.
-_SHOWN = ("prompt", "script", "skills", "model", "provider", "toolsets", "folder", "delivery", "repeat", "warm")
-_RULES = ("missed", "max_age_seconds", "overlap", "timeout_seconds", "retries", "min_context", "context_length")
+_SHOWN = ("prompt", "script", "skills", "model", "provider", "folder", "delivery", "repeat")
+_RULES = ("missed", "timeout_seconds", "min_context", "context_length")
 # How soon `serve` notices that the scheduler died.
 _WAIT_SECONDS = 0.5
 _job_argument = click.argument("job")
@@ -53,9 +52,8 @@ def cron() -> None:
 @click.option("--zone", help="The time zone, such as Europe/Berlin. Default: this machine's.")
 @click.option("--script", help="Run this script in ~/.seasoned/scripts first. Without a prompt it is the whole job.")
 @click.option("--skill", "skills", multiple=True, help="Give the agent this skill; can be repeated.")
-@click.option("--model", help="The model, as for `chat`. Default: by the configured routes, else the usual one.")
+@click.option("--model", help="The model. Default: by the configured routes, else the usual one.")
 @click.option("--provider", help="openai, anthropic, local, or a server's address.")
-@click.option("--toolsets", help="Toolset names separated by commas; `none` for no tools.")
 @click.option("--folder", type=click.Path(path_type=Path), help="The working folder. Default: one for this job.")
 @click.option(
     "--to",
@@ -69,22 +67,12 @@ def cron() -> None:
 @click.option(
     "--missed", type=click.Choice(["skip", "once", "all"]), default="once", help="What to do about missed times."
 )
-@click.option("--max-age", default="1d", metavar="SPAN", help="Skip missed times that are older, such as 12h.")
-@click.option(
-    "--overlap", type=click.Choice(["skip", "queue", "allow"]), default="skip", help="What to do while a run goes on."
-)
 @click.option("--timeout", default="30m", metavar="SPAN", help="Stop a run after this time.")
-@click.option("--retries", type=int, default=0, help="Try again after a failure; needs --no-side-effects.")
-@click.option("--no-side-effects", is_flag=True, help="Running the job twice does no harm.")
 @click.option("--min-context", type=int, help="Accept a model with this many tokens of context, instead of 64,000.")
 @click.option("--context-length", type=int, help="The model's context in tokens, instead of what is detected.")
-@click.option("--jitter", metavar="SPAN", help="Start up to this much later, so that jobs do not start together.")
-@click.option("--warm", metavar="NAME|auto", help="Begin with the examples of a template.")
-@click.option("--steps", type=int, help="Allow this many model requests in one run.")
-@click.option("--allow-terminal", is_flag=True, help="Allow terminal and code also with a cloud model.")
 @click.option("--paused", "is_paused", is_flag=True, help="Add the job paused.")
 @json_option
-def add(as_json: bool, prompt: str | None, no_side_effects: bool, delivery: tuple[str, ...], **options: Any) -> None:
+def add(as_json: bool, prompt: str | None, delivery: tuple[str, ...], **options: Any) -> None:
     """Add a job and show when it runs next.
 
     WHEN is a cron expression, `every 30m`, `in 2h`, or a date such as `2030-12-24 18:00`. A PROMPT of `-` is read from
@@ -98,15 +86,7 @@ def add(as_json: bool, prompt: str | None, no_side_effects: bool, delivery: tupl
     text = (sys.stdin.read() if prompt == "-" else prompt or "").strip()
     delivery = delivery or ("stdout",)
     with jobs_database(config) as database:
-        job = add_job(
-            config,
-            database,
-            prompt=text,
-            has_side_effects=not no_side_effects,
-            delivery=delivery,
-            now=now,
-            **options,
-        )
+        job = add_job(config, database, prompt=text, delivery=delivery, now=now, **options)
         state = health(database, now)
     _print_job(job, now, as_json=as_json)
     if not as_json and not state.is_kept:
@@ -186,11 +166,11 @@ def run(job: str, later: bool, as_json: bool) -> None:
     config = load()
     with jobs_database(config) as database:
         # Programs read JSON from stdout, so what the job itself prints goes to stderr.
-        ran, record = run_job(config, database, job, out=sys.stderr if as_json else sys.stdout)
+        ran, record, is_here = run_job(config, database, job, out=sys.stderr if as_json else sys.stdout)
     if as_json:
         print_json("cron-run", msgspec.to_builtins(record))
     # Otherwise the answer itself has just been printed.
-    elif "stdout" not in ran.delivery or record.delivery != "delivered":
+    elif not is_here or "stdout" not in ran.delivery or record.delivery != "delivered":
         _print_run(record, ran.name)
     # After printing, so that the exit code and the record both reach the caller.
     if record.outcome in ("failed", "unknown"):
@@ -208,7 +188,7 @@ def _run_later(job: str, *, as_json: bool) -> None:
         print_json("cron-run", msgspec.to_builtins(record))
         return
     click.echo("It runs as soon as a scheduler is free.")
-    if not state.alive:
+    if not state.is_alive:
         click.echo("No scheduler is running. Start one: `seasoned cron serve`.", err=True)
 
 
@@ -326,27 +306,23 @@ def import_(path: Path | None, zone: str | None, as_json: bool) -> None:
         # Cron expressions of Hermes have no time zone, so it is given here.
         found = import_jobs(database, path or config.hermes_home, zone=zone or own_zone(), now=time.time())
     if as_json:
-        jobs = [{"id": one.job.id, "name": one.job.name, "notes": list(one.notes)} for one in found.jobs]
-        left = [{"place": one.place, "reason": one.reason} for one in found.left_out]
+        jobs = [{"id": one.id, "name": one.name} for one in found.jobs]
+        left = [{"place": place, "reason": reason} for place, reason in found.left_out]
         print_json("cron-import", {"jobs": jobs, "left_out": left})
         return
     click.echo(f"Imported {plural(len(found.jobs), 'job')}.")
-    for one in found.jobs:
-        for note in one.notes:
-            click.echo(printable(f"{one.job.name}: {note}."))
-    for left_out in found.left_out:
-        click.echo(printable(f"Left out: {left_out.place}: {left_out.reason}"), err=True)
-    if any(one.job.script for one in found.jobs):
+    for place, reason in found.left_out:
+        click.echo(printable(f"Left out: {place}: {reason}"), err=True)
+    if any(one.script for one in found.jobs):
         click.echo(f"Copy their scripts into {str(config.home / FOLDER)!r}: only scripts there are run.")
 
 
 @cron.command()
-@click.option("--runs", type=click.IntRange(1, 64), default=RUNS_AT_ONCE, help="Run at most this many jobs at once.")
 @verbose_option
-def serve(runs: int, verbose: bool) -> None:
+def serve(verbose: bool) -> None:
     """Run the scheduler until interrupted.
 
-    Several may run, on one machine or many.
+    Of several on one store, one runs the jobs, and another takes over when it ends.
 
     \b
     Example: seasoned cron serve
@@ -355,7 +331,7 @@ def serve(runs: int, verbose: bool) -> None:
     open_log(config, kept_secrecy(config), verbose=verbose)
     with jobs_database(config) as database:
         jobs = health(database, time.time()).active_jobs
-    running = start_scheduler(config, runs_at_once=runs)
+    running = start_scheduler(config)
     # The handler only sets a flag: stopping takes locks, which a signal handler must not.
     asked = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

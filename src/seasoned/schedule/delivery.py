@@ -1,18 +1,26 @@
 """Sends an answer to every destination of its job, and remembers which of them still need it.
 
-Answers that still have to be delivered are claimed by one scheduler at a time, retried, and given up after a while.
+Answers that could not be delivered are tried again, and given up after a while.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import smtplib
+import ssl
 import stat
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import formatdate
+from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -24,9 +32,15 @@ from seasoned.schedule.job_table import job_from_row, key_of, run_from_row
 from seasoned.schedule.times import local
 from seasoned.store import Database
 
-if TYPE_CHECKING:
-    import httpx2
-
+# The limits are 4,096 and 2,000; the servers do not count every character as one.
+TELEGRAM_CHARACTERS = 4_000
+DISCORD_CHARACTERS = 1_900
+MAIL_SECONDS = 15.0
+_PORTS = {"smtp": 25, "smtps": 465}
+_MOST_PARTS = 5
+_REST = "\n… the whole answer: seasoned cron history"
+# Where to, with which headers, what, and the secret that no message about it may repeat.
+_Post = tuple[str, dict[str, str], list[bytes], str]
 _TAIL_CHARACTERS = 1_500
 _SAID = {
     "ok": "",
@@ -58,13 +72,12 @@ def message_of(job: Job, record: JobRun) -> DeliveryMessage:
     time = local(record.scheduled_at, job.zone)
     state = "" if record.outcome == "ok" else f" – {record.outcome}{f' ({record.fault})' if record.fault else ''}"
     return DeliveryMessage(
-        id=record.slot.session_id(record.attempt),
+        id=record.slot.session_id,
         title=f"{job.name}{state} – {time:%Y-%m-%d %H:%M}",
         text="\n\n".join(part for part in parts if part),
         data={
             "job": {"id": job.id, "name": job.name},
             "scheduled_at": record.scheduled_at,
-            "attempt": record.attempt,
             "outcome": record.outcome,
             "fault": record.fault,
             "reason": record.reason,
@@ -170,41 +183,61 @@ class AnswerSender:
         elif kind == "file":
             append_message(message, address, home=self._config.home)
         elif kind == "email":
-            self._mail(address, message)
+            config = self._config
+            if config.smtp_url is None or config.mail_from is None:
+                raise UsageError("e-mail needs the settings smtp_url and mail_from. Set both.")
+            mail = build_mail(config.mail_from, address, message, now=self._clock())
+            send_mail(config.smtp_url, mail, password=self._find("smtp_password"))
         else:
-            # Imported here: most jobs need no client.
-            from seasoned.confirm.notify.http import open_client
+            self._send_over_http(kind, address, message)
 
-            with open_client() as client:
-                self._send_over_http(client, kind, address, message)
+    def _send_over_http(self, kind: str, address: str, message: DeliveryMessage) -> None:
+        # Imported here: most jobs need no client, and it comes with an extra.
+        from seasoned.confirm.notify.http import call, check, open_client
 
-    def _mail(self, address: str, message: DeliveryMessage) -> None:
-        from seasoned.schedule.remote_delivery import send_mail
+        url, headers, bodies, hide = {
+            "webhook": self._webhook,
+            "telegram": self._telegram,
+            "discord": self._discord,
+        }[kind](address, message)
+        with open_client() as client:
+            for body in bodies:
+                check(call(client, "POST", url, body=body, headers=headers, hide=hide), hide=hide)
+
+    def _webhook(self, address: str, message: DeliveryMessage) -> _Post:
+        """Signed if there is a secret; a copy has the same `webhook-id`."""
+        from seasoned.confirm.notify.webhook import sign
 
         config = self._config
-        if config.smtp_url is None or config.mail_from is None:
-            raise UsageError("e-mail needs the settings smtp_url and mail_from. Set both.")
-        password = self._find("smtp_password")
-        send_mail(config.smtp_url, config.mail_from, address, message, password=password, now=self._clock())
+        url = address or _needed(config.webhook_url, "webhook_url")
+        # A secret that is shared with one receiver signs nothing for another.
+        secret = self._find("webhook_secret") if url == config.webhook_url else None
+        payload = {"schema": "seasoned/schedule-run/1", "type": "schedule.run", "title": message.title}
+        body = msgspec.json.encode({**payload, "text": message.text, "data": message.data})
+        if secret is None:
+            return url, {"webhook-id": message.id}, [body], ""
+        return url, sign(secret, message_id=message.id, now=self._clock(), body=body), [body], secret
 
-    def _send_over_http(self, client: httpx2.Client, kind: str, address: str, message: DeliveryMessage) -> None:
-        from seasoned.schedule.remote_delivery import send_discord, send_telegram, send_webhook
+    def _telegram(self, address: str, message: DeliveryMessage) -> _Post:
+        """Plain text, in several messages if it is long, without previews of links."""
+        chat = address or _needed(self._config.telegram_chat, "telegram_chat")
+        token = self._token("telegram_token")
+        fixed = {"chat_id": chat, "link_preview_options": {"is_disabled": True}}
+        bodies = [msgspec.json.encode({**fixed, "text": part}) for part in parts_of(message, TELEGRAM_CHARACTERS)]
+        return f"{self._config.telegram_url}/bot{token}/sendMessage", {}, bodies, token
 
-        config = self._config
-        if kind == "webhook":
-            url = address or _needed(config.webhook_url, "webhook_url")
-            # A secret that is shared with one receiver signs nothing for another.
-            is_own = not address or address == config.webhook_url
-            secret = self._find("webhook_secret") if is_own else None
-            send_webhook(client, url, message, secret=secret, now=self._clock())
-        elif kind == "telegram":
-            chat = address or _needed(config.telegram_chat, "telegram_chat")
-            send_telegram(client, config.telegram_url, chat, message, token=self._token("telegram_token"))
-        elif kind == "discord":
-            channel = address or _needed(config.discord_channel, "discord_channel")
-            send_discord(client, config.discord_url, channel, message, token=self._token("discord_token"))
-        else:
-            raise UsageError(f"{kind!r} is not a known destination.")
+    def _discord(self, address: str, message: DeliveryMessage) -> _Post:
+        """The text never notifies anyone."""
+        channel = address or _needed(self._config.discord_channel, "discord_channel")
+        token = self._token("discord_token")
+        # No previews of links. Discord drops a second message with the same nonce; it may have 25 characters.
+        fixed = {"allowed_mentions": {"parse": []}, "flags": 1 << 2, "enforce_nonce": True}
+        bodies = [
+            msgspec.json.encode({**fixed, "content": part, "nonce": f"{message.id[-20:]}-{number}"})
+            for number, part in enumerate(parts_of(message, DISCORD_CHARACTERS))
+        ]
+        headers = {"authorization": f"Bot {token}", "user-agent": "DiscordBot (seasoned, 1)"}
+        return f"{self._config.discord_url}/channels/{channel}/messages", headers, bodies, token
 
     def _token(self, name: str) -> str:
         found = self._find(name)
@@ -227,15 +260,109 @@ def _is_final(error: SeasonedError) -> bool:
     return not isinstance(error, CannotDo)
 
 
+def parts_of(message: DeliveryMessage, most: int) -> Iterator[str]:
+    """The text in pieces that fit, cut between lines where that is possible; the last one says where the rest is."""
+    rest = f"{message.title}\n\n{message.text}".strip()
+    for number in range(1, _MOST_PARTS + 1):
+        if len(rest) <= most:
+            yield rest
+            return
+        if number == _MOST_PARTS:
+            yield rest[: most - len(_REST)] + _REST
+            return
+        at = rest.rfind("\n", most // 2, most)
+        end = at if at > 0 else most
+        yield rest[:end]
+        rest = rest[end:].lstrip("\n")
+
+
+def build_mail(sender: str, to: str, message: DeliveryMessage, *, now: float) -> EmailMessage:
+    """Build the mail; line breaks in names or addresses cannot add headers."""
+    mail = EmailMessage()
+    mail["Subject"] = " ".join(message.title.split())
+    mail["From"] = _address(sender)
+    mail["To"] = [_address(one) for one in to.split(",") if one.strip()]
+    mail["Date"] = formatdate(now)
+    mail["Message-ID"] = f"<{message.id}@seasoned.invalid>"
+    # So that no out-of-office reply comes back.
+    mail["Auto-Submitted"] = "auto-generated"
+    mail.set_content(message.text or message.title)
+    return mail
+
+
+def send_mail(url: str, mail: EmailMessage, *, password: str | None) -> None:
+    """Send it; what the server refuses for good is Refused, and not tried again."""
+    to = mail["To"]
+    try:
+        with _connected(url, password) as server:
+            refused = server.send_message(mail)
+    except smtplib.SMTPRecipientsRefused as error:
+        raise _mail_problem(max(code for code, _ in error.recipients.values()), f"refuses {str(to)!r}") from None
+    except smtplib.SMTPResponseException as error:
+        said = str(error.smtp_error).replace(password or "\0", "…")[:200]
+        raise _mail_problem(error.smtp_code, f"answered {said!r}") from None
+    except (smtplib.SMTPException, OSError) as error:
+        reason = str(error).replace(password or "\0", "…")[:200]
+        raise CannotDo(f"the mail server does not answer ({type(error).__name__}: {reason}). Check smtp_url.") from None
+    if refused:
+        raise Refused(f"the mail server refuses {', '.join(map(repr, refused))}.")
+
+
+def _mail_problem(code: int, what: str) -> SeasonedError:
+    """Codes from 500 on are final."""
+    return (Refused if code >= 500 else CannotDo)(f"the mail server {what} ({code}).")
+
+
+@contextmanager
+def _connected(url: str, password: str | None) -> Iterator[smtplib.SMTP]:
+    parts = urlsplit(url)
+    if parts.scheme not in _PORTS or not parts.hostname:
+        raise UsageError(
+            "smtp_url is not a valid mail server address. Write smtp://user@host:587 or smtps://user@host."
+        )
+    port = parts.port or _PORTS[parts.scheme]
+    trust = ssl.create_default_context()
+    server: smtplib.SMTP
+    if parts.scheme == "smtps":
+        server = smtplib.SMTP_SSL(parts.hostname, port, timeout=MAIL_SECONDS, context=trust)
+    else:
+        server = smtplib.SMTP(parts.hostname, port, timeout=MAIL_SECONDS)
+    with server:
+        server.ehlo()
+        # A password is never sent unencrypted to another machine.
+        is_safe = parts.scheme == "smtps" or _is_this_machine(parts.hostname)
+        if parts.scheme == "smtp" and server.has_extn("starttls"):
+            server.starttls(context=trust)
+            server.ehlo()
+            is_safe = True
+        if parts.username and password:
+            if not is_safe:
+                raise UsageError("the mail server offers no encryption, so the password was not sent. Use smtps://.")
+            server.login(unquote(parts.username), password)
+        yield server
+
+
+def _address(text: str) -> Address:
+    try:
+        return Address(addr_spec=text.strip())
+    except (ValueError, IndexError, AttributeError) as error:
+        raise UsageError(f"{text!r} is not a valid e-mail address. Write it like name@example.org.") from error
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 TRIES = 8
 FIRST_WAIT_SECONDS = 30.0
 LONGEST_WAIT_SECONDS = 3600.0
-# How long one try may take before another scheduler tries.
-HOLD_SECONDS = 300.0
 
 
 class PendingDelivery(msgspec.Struct, frozen=True):
-    """An answer that this scheduler has claimed for delivery."""
+    """An answer that is due."""
 
     job: Job
     record: JobRun
@@ -243,32 +370,14 @@ class PendingDelivery(msgspec.Struct, frozen=True):
     tries: int
 
 
-def claim_deliveries(database: Database, *, now: float, limit: int = 10) -> list[PendingDelivery]:
-    """Claim the answers that are due; no other scheduler gets them for a while."""
-    due = database.rows("schedule.due_deliveries", {"now": now, "limit": limit})
+def due_deliveries(database: Database, *, now: float, limit: int = 10) -> list[PendingDelivery]:
+    """The answers that are due."""
     found: list[PendingDelivery] = []
-    if not due:
-        return found
-    with database.write():
-        for row in due:
-            record = run_from_row(row)
-            key = key_of(record.slot, record.attempt)
-            # Changes a row only if no other scheduler has claimed it since it was read.
-            if database.run(
-                "schedule.claim_delivery", {**key, "until": now + HOLD_SECONDS, "seen_at": row["delivery_at"]}
-            ):
-                job = database.row("schedule.job", {"id": record.job_id})
-                if job is not None:
-                    found.append(PendingDelivery(job_from_row(job).job, record, int(row["delivery_attempts"]) + 1))
+    for row in database.rows("schedule.due_deliveries", {"now": now, "limit": limit}):
+        job = database.row("schedule.job", {"id": row["job_id"]})
+        if job is not None:
+            found.append(PendingDelivery(job_from_row(job).job, run_from_row(row), int(row["delivery_attempts"]) + 1))
     return found
-
-
-def claim_own(database: Database, job: Job, record: JobRun, *, now: float) -> PendingDelivery | None:
-    """Claim the answer of a run that just ended here; None if there is none, or another scheduler has it."""
-    values = {**key_of(record.slot, record.attempt), "until": now + HOLD_SECONDS, "seen_at": record.ended_at}
-    with database.write():
-        is_claimed = bool(database.run("schedule.claim_delivery", values))
-    return PendingDelivery(job, record, 1) if is_claimed else None
 
 
 def settle_delivery(
@@ -280,7 +389,7 @@ def settle_delivery(
         settled = DeliveryResult("failed", f"given up after {TRIES} tries: {delivered.error}")
     wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** (pending.tries - 1))
     values = {
-        **key_of(pending.record.slot, pending.record.attempt),
+        **key_of(pending.record.slot),
         "delivery": settled.state,
         "delivery_error": settled.error,
         "delivery_at": now + wait,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from typing import Literal, Protocol
+from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 
@@ -13,8 +14,6 @@ from seasoned.errors import UsageError
 
 # Slots that were missed because no scheduler ran: run none, the last one, or all of them.
 Missed = Literal["skip", "once", "all"]
-# A slot that is due while an earlier run goes on is skipped, waits, or runs at the same time.
-Overlap = Literal["skip", "queue", "allow"]
 # Waiting and running have not ended. Unknown: the scheduler died during the run, so its end was not seen.
 Outcome = Literal["waiting", "running", "ok", "silent", "empty", "failed", "unknown", "skipped"]
 RunFault = Literal["", "script", "agent", "context", "timeout"]
@@ -23,7 +22,6 @@ ENDED: tuple[Outcome, ...] = ("ok", "silent", "empty", "failed", "unknown", "ski
 # What a delivery may begin with; an address follows after a colon: `file:/srv/report.md`.
 DESTINATIONS = ("stdout", "file", "webhook", "telegram", "discord", "email", "none")
 DAY_SECONDS = 86_400.0
-MAX_RETRIES = 10
 _NAME = re.compile(r"[\w][\w .:@+\-]{0,79}\Z")
 _ID = re.compile(r"[A-Za-z0-9_\-]{1,64}\Z")
 
@@ -66,8 +64,6 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     script: str | None = None
     model: str | None = None
     provider: str | None = None
-    # None: the default ones.
-    toolsets: tuple[str, ...] | None = None
     # Where the agent works.
     folder: str | None = None
     # Where the answer goes: `stdout`, `file:…`, `webhook:…`, `telegram:…`, `discord:…`, `email:…`, `none`.
@@ -75,26 +71,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     # How often it runs before it is done; None: without end.
     repeat: int | None = None
     missed: Missed = "once"
-    # Older slots do not run.
-    max_age_seconds: float = DAY_SECONDS
-    overlap: Overlap = "skip"
     timeout_seconds: float = 1800.0
-    # Further attempts after a failed or unknown run; only where a second run does no harm.
-    retries: int = 0
-    # Whether running it twice would do something twice: send, pay, write elsewhere.
-    has_side_effects: bool = True
     # The smallest acceptable window in tokens, if it is not the usual 64,000.
     min_context: int | None = None
     # The model's window in tokens, in place of what is detected.
     context_length: int | None = None
-    # A slot starts up to this much later, by a hash of job and slot, so that not all start at once.
-    jitter_seconds: float = 0.0
-    # The template of a warm start, or `auto`.
-    warm: str | None = None
-    # Whether terminal and code stay on with a cloud endpoint.
-    allow_terminal: bool = False
-    # Requests to the model in one run; None: as the configuration says.
-    steps: int | None = None
     is_paused: bool = False
 
 
@@ -104,31 +85,16 @@ class Slot(msgspec.Struct, frozen=True, order=True):
     job_id: str
     scheduled_at: float
 
-    def session_id(self, attempt: int = 1) -> str:
-        """The id of the recorded session of its run, `cron_<job>_<time>`; a further attempt adds its number."""
+    @property
+    def session_id(self) -> str:
+        """The id of the recorded session of its run, `cron_<job>_<time>`."""
         whole = int(self.scheduled_at)
         part = round((self.scheduled_at - whole) * 1000)
-        return f"cron_{self.job_id}_{whole}" + (f"_{part:03d}" if part else "") + (f"_{attempt}" if attempt > 1 else "")
+        return f"cron_{self.job_id}_{whole}" + (f"_{part:03d}" if part else "")
 
 
-class SlotClaim(msgspec.Struct, frozen=True):
-    """A slot that one scheduler has claimed, until its lease ends."""
-
-    slot: Slot
-    owner: str
-    lease_until: float
-    attempt: int = 1
-
-
-class HeartbeatCall(Protocol):
-    """Reports that a run is alive. It may be called from any thread, any number of times."""
-
-    @property
-    def attempt(self) -> int: ...
-
-    def __call__(self) -> bool:
-        """False: the claim is lost or the scheduler is stopping, so that the run should end before its next effect."""
-        ...
+# Reports that a run is alive, from any thread. False: the scheduler lost the schedule or stops, so the run should end.
+HeartbeatCall = Callable[[], bool]
 
 
 class JobRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,7 +102,6 @@ class JobRun(msgspec.Struct, frozen=True, kw_only=True):
 
     job_id: str
     scheduled_at: float
-    attempt: int = 1
     # None: it never started; it waits or was skipped.
     started_at: float | None = None
     ended_at: float | None = None
@@ -197,13 +162,6 @@ def check_job(job: Job) -> Job:
             raise UsageError(f"the delivery {one!r} needs an address. Write {kind + ':…'!r}.")
     if job.missed not in ("skip", "once", "all"):
         raise UsageError(f"`missed` must be skip, once or all, not {job.missed!r}.")
-    if job.overlap not in ("skip", "queue", "allow"):
-        raise UsageError(f"`overlap` must be skip, queue or allow, not {job.overlap!r}.")
-    if job.retries and job.has_side_effects:
-        raise UsageError(
-            f"the job {job.name!r} has retries, but a second run may do something twice. "
-            "Declare that it has no side effects, or remove the retries."
-        )
     return job
 
 
@@ -227,12 +185,8 @@ def _check_numbers(job: Job) -> None:
     for field, low, high in (
         ("repeat", 1, 1_000_000_000),
         ("timeout_seconds", 1, 7 * DAY_SECONDS),
-        ("max_age_seconds", 0, 3660 * DAY_SECONDS),
-        ("retries", 0, MAX_RETRIES),
-        ("jitter_seconds", 0, DAY_SECONDS),
         ("min_context", 1, 1_000_000_000),
         ("context_length", 1, 1_000_000_000),
-        ("steps", 1, 1_000_000),
     ):
         value = getattr(job, field)
         if value is not None and not (math.isfinite(value) and low <= value <= high):

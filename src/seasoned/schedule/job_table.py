@@ -1,19 +1,20 @@
-"""Jobs in the store: add, change, pause and remove them, also as an agent may; their history; live schedulers."""
+"""Jobs in the store: add, change, pause and remove them; their history; the lease of the scheduler."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import os
+import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from seasoned.errors import CannotDo, NotFound, RuleBroken, UsageError
-from seasoned.schedule.job import At, Job, JobRun, Slot, check_job, new_id
+from seasoned.schedule.job import Job, JobRun, Slot
 from seasoned.schedule.script import command_of, find_script
-from seasoned.schedule.times import check_times, in_words, local, next_times, parse_schedule
+from seasoned.schedule.times import check_times, in_words, local, next_times
 from seasoned.store import Database
 from seasoned.store.interface import DatabaseRow
 from seasoned.text import plural
@@ -51,24 +52,6 @@ def add(database: Database, job: Job, *, now: float) -> StoredJob:
     return stored
 
 
-def change(database: Database, job: Job, *, now: float) -> StoredJob:
-    """Replace the job with the same id; waiting slots keep waiting."""
-    found = find(database, job.id)
-    old = found.job
-    # A date that has passed stays allowed, so that the rest of a finished job can be changed.
-    if (job.schedule, job.zone) == (old.schedule, old.zone) and isinstance(job.schedule, At):
-        check_job(job)
-    else:
-        check_times(job, now=now)
-    stored = StoredJob(job, _next_at(job, now), found.runs)
-    try:
-        with database.write():
-            _skip_due(database, found, "The job was changed before the run started.", now)
-            return _keep(database, stored)
-    except RuleBroken as error:
-        raise _name_taken(job) from error
-
-
 def pause(database: Database, text: str, *, now: float) -> StoredJob:
     """Start no new runs until it is resumed. Current runs continue; waiting slots are skipped."""
     found = find(database, text)
@@ -102,21 +85,12 @@ def remove(database: Database, text: str, *, now: float) -> StoredJob:
     return StoredJob(found.job, None, found.runs, is_removed=True)
 
 
-def discard(database: Database, job_id: str, *, now: float) -> None:
-    """Remove a job as if it had never been added; one that has a history is removed as usual."""
-    with database.write():
-        is_gone = database.run("schedule.discard_job", {"id": job_id})
-        database.run("schedule.raise_revision")
-    if not is_gone and any(one.job.id == job_id for one in jobs(database)):
-        remove(database, job_id, now=now)
-
-
 def ask_for_run(database: Database, text: str, *, now: float) -> Slot:
     """Request a run as soon as a scheduler is free. Paused jobs run too, and `repeat` is not counted down."""
     job = find(database, text).job
     slot = Slot(job.id, math.floor(now * 1000) / 1000)
     with database.write():
-        add_slot(database, slot, origin="hand", start_at=slot.scheduled_at, note="Started by hand.")
+        add_slot(database, slot, origin="hand", note="Started by hand.")
         database.run("schedule.raise_revision")
     return slot
 
@@ -153,29 +127,23 @@ def revision(database: Database) -> int:
 
 
 def add_slot(
-    database: Database,
-    slot: Slot,
-    *,
-    origin: str,
-    start_at: float,
-    attempt: int = 1,
-    skipped_at: float | None = None,
-    reason: str = "",
-    note: str = "",
-) -> bool:
-    """Add a waiting or skipped slot, inside a transaction; False if it already exists."""
-    values = {
-        "job_id": slot.job_id,
-        "scheduled_at": slot.scheduled_at,
-        "attempt": attempt,
-        "origin": origin,
-        "outcome": "waiting" if skipped_at is None else "skipped",
-        "start_at": start_at,
-        "ended_at": skipped_at,
-        "reason": reason,
-        "note": note,
-    }
-    return database.run("schedule.add_slot", values) == 1
+    database: Database, slot: Slot, *, origin: str, skipped_at: float | None = None, reason: str = "", note: str = ""
+) -> None:
+    """Add a waiting or skipped slot, inside a transaction, if it does not exist.
+
+    `origin` is why it is there: `slot` (its time came), `late` (its time was missed), or `hand` (a person asked).
+    """
+    outcome = "waiting" if skipped_at is None else "skipped"
+    values = {"origin": origin, "outcome": outcome, "ended_at": skipped_at, "reason": reason, "note": note}
+    database.run("schedule.add_slot", {**key_of(slot), **values})
+
+
+def run_of(database: Database, slot: Slot) -> JobRun:
+    """The run of a slot, as far as it is known."""
+    row = database.row("schedule.run_of_slot", key_of(slot))
+    if row is None:
+        raise NotFound(f"job {slot.job_id!r} has no run at {slot.scheduled_at!r}.")
+    return run_from_row(row)
 
 
 def job_from_row(row: DatabaseRow) -> StoredJob:
@@ -189,9 +157,9 @@ def run_from_row(row: DatabaseRow) -> JobRun:
     return JobRun(**{field: row[field] for field in _FIELDS})
 
 
-def key_of(slot: Slot, attempt: int) -> dict[str, Any]:
-    """The key of one attempt in the store."""
-    return {"job_id": slot.job_id, "scheduled_at": slot.scheduled_at, "attempt": attempt}
+def key_of(slot: Slot) -> dict[str, Any]:
+    """The key of a slot in the store."""
+    return {"job_id": slot.job_id, "scheduled_at": slot.scheduled_at}
 
 
 def _next_at(job: Job, now: float) -> float | None:
@@ -216,7 +184,7 @@ def _skip_due(database: Database, found: StoredJob, reason: str, now: float) -> 
     """Record a due slot that no scheduler has seen yet as skipped, so that the history shows it."""
     if found.next_at is not None and found.next_at <= now:
         slot = Slot(found.job.id, found.next_at)
-        add_slot(database, slot, origin="slot", start_at=found.next_at, skipped_at=now, reason=reason)
+        add_slot(database, slot, origin="slot", skipped_at=now, reason=reason)
 
 
 def _skip_waiting(database: Database, job_id: str, reason: str, now: float) -> None:
@@ -227,12 +195,8 @@ def _name_taken(job: Job) -> UsageError:
     return UsageError(f"a job named {job.name!r} already exists. Choose another name, or remove that job first.")
 
 
-# Where an agent may send answers: only to destinations that a person has configured.
-AGENT_DELIVERIES = ("none", "telegram", "discord", "webhook")
 # Personal data, but a prompt may need to name whom to write to.
 _FOR_PEOPLE = ("email", "phone")
-_SHOWN_RUNS = 10
-_SHOWN_CHARACTERS = 2_000
 
 
 def add_checked(
@@ -241,14 +205,13 @@ def add_checked(
     *,
     now: float,
     scripts: Path,
-    kinds_in: Callable[[str], list[str]],
-    toolsets: Sequence[str] = (),
+    kinds: Sequence[str],
 ) -> StoredJob:
-    """Add a job, checked as far as this machine can: its script, its folder, its toolsets, and secrets in its words.
+    """Add a job, checked as far as this machine can: its script, its folder, and secrets in its words.
 
-    `kinds_in` names the kinds of secrets in a text.
+    `kinds` are the kinds of secrets in its prompt.
     """
-    found = [kind for kind in kinds_in(job.prompt) if kind not in _FOR_PEOPLE]
+    found = [kind for kind in kinds if kind not in _FOR_PEOPLE]
     if found:
         raise UsageError(
             f"the prompt of {job.name!r} contains what looks like a secret ({found[0]}), but prompts are stored and "
@@ -258,9 +221,6 @@ def add_checked(
         command_of(find_script(scripts, job.script))
     if job.folder is not None and not Path(job.folder).is_dir():
         raise NotFound(f"folder {job.folder!r} not found. Create it first, or leave it out.")
-    unknown = [one for one in job.toolsets or () if one not in toolsets]
-    if unknown and toolsets:
-        raise UsageError(f"unknown toolset {unknown[0]!r}. Choose from {', '.join(toolsets)}.")
     return add(database, job, now=now)
 
 
@@ -282,88 +242,6 @@ def _state_of(stored: StoredJob) -> str:
     return "paused" if stored.job.is_paused else "done" if stored.is_done else "active"
 
 
-class AgentJobs:
-    """Jobs as an agent sees them: it may choose a time, a prompt, skills and a configured destination, nothing else."""
-
-    def __init__(
-        self,
-        open_database: Callable[[], Database],
-        *,
-        clock: Callable[[], float],
-        scripts: Path,
-        kinds_in: Callable[[str], list[str]],
-    ) -> None:
-        self._open = open_database
-        self._clock = clock
-        self._scripts = scripts
-        self._kinds_in = kinds_in
-
-    def jobs(self) -> list[dict[str, Any]]:
-        """Every job, with its next time."""
-        with self._database() as database:
-            return [self._short(one) for one in jobs(database)]
-
-    def add(
-        self, *, name: str, schedule: str, prompt: str, zone: str, delivery: str | None, skills: Sequence[str]
-    ) -> dict[str, Any]:
-        """Add a job. The agent cannot choose its script, model, folder or toolsets."""
-        if delivery is not None and delivery not in AGENT_DELIVERIES:
-            raise UsageError(f"an agent may not deliver to {delivery!r}. Choose from {', '.join(AGENT_DELIVERIES)}.")
-        now = self._clock()
-        job = Job(
-            id=new_id(),
-            name=name,
-            schedule=parse_schedule(schedule, zone=zone, now=now),
-            zone=zone,
-            created_at=now,
-            prompt=prompt,
-            skills=tuple(skills),
-            delivery=(delivery or "none",),
-        )
-        with self._database() as database:
-            return self._short(add_checked(database, job, now=now, scripts=self._scripts, kinds_in=self._kinds_in))
-
-    def set_paused(self, name: str, *, is_paused: bool) -> dict[str, Any]:
-        """Pause or resume a job."""
-        with self._database() as database:
-            change = pause if is_paused else resume
-            return self._short(change(database, name, now=self._clock()))
-
-    def remove(self, name: str) -> dict[str, Any]:
-        """Remove a job."""
-        with self._database() as database:
-            return self._short(remove(database, name, now=self._clock()))
-
-    def history(self, name: str) -> list[dict[str, Any]]:
-        """The last runs of a job."""
-        with self._database() as database:
-            job = find(database, name).job
-            return [_short_run(one, job) for one in history(database, job.id, limit=_SHOWN_RUNS)]
-
-    def _short(self, stored: StoredJob) -> dict[str, Any]:
-        whole = describe(stored, now=self._clock())
-        fields = ("id", "name", "when", "zone", "next_times", "state", "prompt", "delivery")
-        return {field: whole[field] for field in fields}
-
-    @contextmanager
-    def _database(self) -> Iterator[Database]:
-        database = self._open()
-        try:
-            yield database
-        finally:
-            database.close()
-
-
-def _short_run(record: JobRun, job: Job) -> dict[str, Any]:
-    return {
-        "time": local(record.scheduled_at, job.zone).isoformat(),
-        "outcome": record.outcome,
-        "reason": record.reason,
-        "output": record.output[:_SHOWN_CHARACTERS],
-        "delivery": record.delivery,
-    }
-
-
 def check_folder(folder: Path) -> Path:
     """The folder, created for its owner only if it does not exist."""
     try:
@@ -373,106 +251,73 @@ def check_folder(folder: Path) -> Path:
     return folder
 
 
-# How often a scheduler reports that it is alive.
+# How often the scheduler renews its lease, and after how long without that another one takes over.
 BEAT_SECONDS = 15.0
-# A scheduler without a heartbeat for this long is dead.
-DEAD_SECONDS = 4 * BEAT_SECONDS
+LEASE_SECONDS = 4 * BEAT_SECONDS
 # A busy scheduler starts a slot sooner than this.
 OVERDUE_SECONDS = 120.0
-# How long schedulers that have stopped stay listed.
-KEPT_SECONDS = 7 * 86_400.0
-
-
-class SchedulerState(msgspec.Struct, frozen=True, kw_only=True):
-    """One scheduler, as the others see it."""
-
-    owner: str
-    host: str
-    pid: int
-    started_at: float
-    heartbeat_at: float
-    # When it stopped in an orderly way; None: it runs, or it died.
-    stopped_at: float | None = None
-    note: str = ""
-    is_alive: bool = False
-
-    @property
-    def is_dead(self) -> bool:
-        """It neither runs nor stopped in an orderly way."""
-        return not self.is_alive and self.stopped_at is None
 
 
 class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether jobs start in time, and which schedulers are alive."""
+    """Whether jobs start in time, and whether a scheduler is alive."""
 
-    schedulers: tuple[SchedulerState, ...]
+    is_alive: bool
+    # When a scheduler was last alive; None: none has run yet.
+    seen_at: float | None
     jobs: int
     # Jobs that have a next slot.
     active_jobs: int
     # How long the most overdue slot has been waiting for a scheduler.
     overdue_seconds: float = 0.0
-    outcomes: dict[str, int] = {}
-
-    @property
-    def alive(self) -> int:
-        return sum(one.is_alive for one in self.schedulers)
 
     @property
     def is_kept(self) -> bool:
         """Whether jobs start in time: no slot is overdue, and a scheduler is alive if there are jobs."""
-        return self.overdue_seconds <= OVERDUE_SECONDS and (self.alive > 0 or self.active_jobs == 0)
+        return self.overdue_seconds <= OVERDUE_SECONDS and (self.is_alive or self.active_jobs == 0)
 
     @property
     def sentence(self) -> str:
         """The state of the schedule in one sentence, for people."""
         if not self.active_jobs:
             return "No jobs are scheduled."
-        if not self.alive:
-            seen = max((one.heartbeat_at for one in self.schedulers), default=None)
-            since = "none has run yet" if seen is None else "the last one has stopped"
-            jobs = plural(self.active_jobs, "job")
+        jobs = plural(self.active_jobs, "job")
+        if not self.is_alive:
+            since = "none has run yet" if self.seen_at is None else "the last one has stopped"
             return f"{jobs} scheduled, but no scheduler is running ({since}). Run `seasoned cron serve`."
         if not self.is_kept:
             return f"A slot is {self.overdue_seconds:,.0f} s overdue although a scheduler is running. Check its log."
-        return f"{plural(self.alive, 'scheduler')} alive, {plural(self.active_jobs, 'job')}."
+        return f"A scheduler is running, with {jobs}."
 
 
-def beat(database: Database, *, owner: str, host: str, pid: int, now: float, note: str = "") -> None:
-    """Report that a scheduler is alive; its first report removes those that stopped long ago."""
-    values = {"owner": owner, "host": host, "pid": pid, "now": now, "note": note}
+def hold(database: Database, *, owner: str, now: float, lease_seconds: float = LEASE_SECONDS) -> bool:
+    """Take or renew the lease of the schedule. Only who holds it runs jobs; False while that is another scheduler."""
+    # A time in the future is of a clock that has been set back since, and does not count either.
+    others = {"owner": owner, "earliest": now - lease_seconds, "latest": now + lease_seconds}
     with database.write():
-        if not database.run("schedule.beat", values):
-            database.run("schedule.drop_schedulers", {"before": now - KEPT_SECONDS})
-            database.run("schedule.appear", values)
+        database.run("schedule.lock")
+        if database.row("schedule.other_holder", others) is not None:
+            return False
+        database.run("schedule.drop_others", {"owner": owner})
+        database.run("schedule.beat", {"owner": owner, "host": socket.gethostname(), "pid": os.getpid(), "now": now})
+    return True
 
 
 def leave(database: Database, *, owner: str, now: float) -> None:
-    """Report that a scheduler stops in an orderly way."""
+    """Give the lease back, so that another scheduler takes over at once."""
     with database.write():
         database.run("schedule.leave", {"owner": owner, "now": now})
-
-
-def schedulers(database: Database, now: float) -> list[SchedulerState]:
-    """Every scheduler of the last days with its last heartbeat, the oldest first."""
-    names = [name for name in SchedulerState.__struct_fields__ if name != "is_alive"]
-    return [
-        SchedulerState(
-            **{name: row[name] for name in names},
-            is_alive=row["stopped_at"] is None and now - row["heartbeat_at"] <= DEAD_SECONDS,
-        )
-        for row in database.rows("schedule.schedulers")
-    ]
 
 
 def health(database: Database, now: float) -> ScheduleHealth:
     """The health of the schedule, for doctor, metrics and pages."""
     counts = database.row("schedule.count_jobs")
     due = database.row("schedule.next_due")
+    last = database.row("schedule.last_scheduler")
     next_at = None if due is None else due["next_at"]
     return ScheduleHealth(
-        schedulers=tuple(schedulers(database, now)),
+        is_alive=last is not None and last["stopped_at"] is None and now - last["heartbeat_at"] <= LEASE_SECONDS,
+        seen_at=None if last is None else last["heartbeat_at"],
         jobs=0 if counts is None else int(counts["n"]),
         active_jobs=0 if counts is None else int(counts["n_active"]),
         overdue_seconds=0.0 if next_at is None else max(0.0, now - next_at),
-        outcomes={row["outcome"]: int(row["n"]) for row in database.rows("schedule.count_outcomes")},
     )

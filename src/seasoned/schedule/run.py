@@ -136,9 +136,9 @@ def objection(job: Job, window: ContextWindow, *, model: str, least: int = MIN_C
     )
 
 
-def find_route(routes: Sequence[Route], *, words: str, toolsets: Sequence[str] = ()) -> Route | None:
+def find_route(routes: Sequence[Route], words: str) -> Route | None:
     """The first route whose conditions are all met. It sees the job's own words, never the prompt around them."""
-    return next((route for route in routes if _route_fits(route, words, toolsets)), None)
+    return next((route for route in routes if _route_fits(route, words)), None)
 
 
 def reason_of(route: Route) -> str:
@@ -150,38 +150,20 @@ def reason_of(route: Route) -> str:
         parts.append(f"longer than {route.longer_than:,} characters")
     if route.shorter_than is not None:
         parts.append(f"shorter than {route.shorter_than:,} characters")
-    if route.toolset is not None:
-        parts.append(f"toolset {route.toolset!r}")
     return f"Routed to {route.model!r} ({'; '.join(parts) or 'every job'})."
 
 
-def _route_fits(route: Route, words: str, toolsets: Sequence[str]) -> bool:
+def _route_fits(route: Route, words: str) -> bool:
     if route.words and not any(_has_word(words, word) for word in route.words):
         return False
     if route.longer_than is not None and len(words) <= route.longer_than:
         return False
-    if route.shorter_than is not None and len(words) >= route.shorter_than:
-        return False
-    return route.toolset is None or route.toolset in toolsets
+    return route.shorter_than is None or len(words) < route.shorter_than
 
 
 def _has_word(text: str, word: str) -> bool:
     # Not \b, which fails beside a word that begins or ends with punctuation, such as C++.
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
-
-
-# A scheduled run creates no further jobs, sends nothing but its answer, and asks no questions.
-NEVER = ("schedule", "confirm", "messaging")
-# A cloud model may not act on this machine unless the job allows it.
-NOT_IN_THE_CLOUD = ("terminal", "code")
-
-
-def allowed_toolsets(
-    wanted: Sequence[str], *, is_cloud: bool, allow_terminal: bool
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The toolsets that the run gets, and those that are left out."""
-    off = {*NEVER, *(NOT_IN_THE_CLOUD if is_cloud and not allow_terminal else ())}
-    return tuple(one for one in wanted if one not in off), tuple(one for one in wanted if one in off)
 
 
 SCRIPT_SECONDS = 300.0
@@ -197,9 +179,6 @@ class ChosenModel(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     provider: str
     base_url: str | None = None
-    is_cloud: bool = True
-    # What a conversation with it has where the job names none.
-    toolsets: tuple[str, ...] = ()
 
 
 class AgentTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -209,15 +188,12 @@ class AgentTask(msgspec.Struct, frozen=True, kw_only=True):
     # The job's own words, without what was put around them.
     words: str
     chosen: ChosenModel
-    toolsets: tuple[str, ...]
     # None: one of the job's own.
     folder: str | None
     job_id: str
     session_id: str
     timeout_seconds: float
     title: str
-    warm: str | None = None
-    steps: int | None = None
     context_length: int | None = None
 
 
@@ -292,7 +268,6 @@ class _SlotRun:
         return JobRun(
             job_id=self.job.id,
             scheduled_at=self.slot.scheduled_at,
-            attempt=self.heartbeat.attempt,
             started_at=self.started_at,
             ended_at=self.parts.clock(),
             outcome=result.outcome,
@@ -358,17 +333,13 @@ class _SlotRun:
         parts, job = self.parts, self.job
         route = None
         if job.model is None:
-            route = find_route(parts.routes, words=job.prompt, toolsets=job.toolsets or ())
+            route = find_route(parts.routes, job.prompt)
         self.chosen = chosen = parts.choose_model(job, route)
         if route is not None:
             self.notes.append(reason_of(route))
         window = find_window(job, configured=parts.context_length, detect=lambda: parts.detect_window(chosen))
         if (refused := objection(job, window, model=chosen.model, least=parts.min_context)) is not None:
             return self._failed("context", refused)
-        wanted = chosen.toolsets if job.toolsets is None else job.toolsets
-        toolsets, off = allowed_toolsets(wanted, is_cloud=chosen.is_cloud, allow_terminal=job.allow_terminal)
-        if job.toolsets is not None and off:
-            self.notes.append(f"Left out in a scheduled run: {', '.join(off)}.")
         return AgentTask(
             prompt=build_prompt(
                 job,
@@ -380,14 +351,11 @@ class _SlotRun:
             ),
             words=job.prompt,
             chosen=chosen,
-            toolsets=toolsets,
             folder=job.folder,
             job_id=job.id,
-            session_id=self.slot.session_id(self.heartbeat.attempt),
+            session_id=self.slot.session_id,
             timeout_seconds=max(1.0, self.until - parts.monotonic()),
             title=job.name,
-            warm=job.warm,
-            steps=job.steps,
             context_length=job.context_length,
         )
 

@@ -1,4 +1,7 @@
-"""The scheduler: sleeps until the next slot, claims it, runs it in a thread, and reports that it is alive."""
+"""The scheduler: holds the lease, sleeps until the next slot, runs it in a thread, and hands answers on.
+
+Of several schedulers that share a store, only the holder of the lease runs anything; the others wait for it.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +12,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 from seasoned.errors import CannotDo, StoreError
-from seasoned.schedule.delivery import PendingDelivery, claim_deliveries, next_delivery, settle_delivery
-from seasoned.schedule.job import (
-    DeliveryResult,
-    HeartbeatCall,
-    Job,
-    JobRun,
-    Outcome,
-    RunFault,
-    Slot,
-    SlotClaim,
-    is_delivered,
-)
-from seasoned.schedule.job_table import BEAT_SECONDS, beat, leave, revision
-from seasoned.schedule.slots import (
-    LEASE_SECONDS,
-    claim_by_hand,
-    finish,
-    next_wake,
-    plan_due,
-    recover,
-    renew,
-    shorten_leases,
-    start_due,
-)
+from seasoned.schedule.delivery import PendingDelivery, due_deliveries, next_delivery, settle_delivery
+from seasoned.schedule.job import DeliveryResult, HeartbeatCall, Job, JobRun, Outcome, RunFault, Slot, is_delivered
+from seasoned.schedule.job_table import BEAT_SECONDS, LEASE_SECONDS, ask_for_run, hold, leave, revision, run_of
+from seasoned.schedule.slots import finish, next_wake, plan_due, recover, start_by_hand, start_due
 from seasoned.store import Database
 
 # Does the work of one slot, inside the job's time-out; what it returns is redacted.
@@ -42,120 +26,13 @@ RunSlot = Callable[[Job, Slot, HeartbeatCall], JobRun]
 # Delivers an answer; pending: it did not work, and should be tried again.
 Deliver = Callable[[Job, JobRun], DeliveryResult]
 
-
-class RunHeartbeat:
-    """The heartbeat that a run is given."""
-
-    def __init__(self, attempt: int, *, monotonic: Callable[[], float], stopping: threading.Event) -> None:
-        self.attempt = attempt
-        self.beat_at = monotonic()
-        self._monotonic = monotonic
-        self._stopping = stopping
-        self._is_lost = False
-
-    def __call__(self) -> bool:
-        self.beat_at = self._monotonic()
-        return not self._is_lost and not self._stopping.is_set()
-
-    def lose(self) -> None:
-        """Tell the run, at its next heartbeat, to stop."""
-        self._is_lost = True
-
-
-class RunThread:
-    """A thread of a scheduler: a run, or the delivery of an answer (without a claim)."""
-
-    def __init__(
-        self,
-        job: Job,
-        claim: SlotClaim | None,
-        *,
-        monotonic: Callable[[], float],
-        stopping: threading.Event,
-        wake: Callable[[], None],
-        redact: Callable[[str], str],
-    ) -> None:
-        self.job = job
-        self._claim = claim
-        self.began_at = monotonic()
-        self.pulse = RunHeartbeat(claim.attempt if claim else 1, monotonic=monotonic, stopping=stopping)
-        self.finished: JobRun | None = None
-        self._wake, self._redact = wake, redact
-        self._returned: JobRun | DeliveryResult | None = None
-        self._error = "it ended without a result"
-        self._ended = threading.Event()
-        self.thread = threading.Thread(target=lambda: None)
-
-    @property
-    def claim(self) -> SlotClaim:
-        assert self._claim is not None  # only deliveries have none
-        return self._claim
-
-    @property
-    def is_ended(self) -> bool:
-        return self._ended.is_set()
-
-    def start(self, run_slot: RunSlot) -> None:
-        """Run the slot in a new thread."""
-        slot = self.claim.slot
-        self._launch(lambda: run_slot(self.job, slot, self.pulse), slot.session_id(self.claim.attempt))
-
-    def start_delivery(self, deliver: Deliver, record: JobRun) -> None:
-        """Deliver an answer in a new thread."""
-        self._launch(lambda: deliver(self.job, record), f"delivery {record.slot.session_id()}")
-
-    def record(self, now: float) -> JobRun:
-        """The line of the history for the run."""
-        if isinstance(self._returned, JobRun):
-            return self._returned
-        return self.cut_off(now, "failed", "agent", f"The run broke off: {self._error}.")
-
-    def cut_off(self, now: float, outcome: Outcome, fault: RunFault, reason: str) -> JobRun:
-        """The line of the history for a run that did not report its end itself; it is always delivered."""
-        return JobRun(
-            job_id=self.job.id,
-            scheduled_at=self.claim.slot.scheduled_at,
-            ended_at=now,
-            outcome=outcome,
-            fault=fault,
-            reason=reason,
-            delivery="pending" if is_delivered(self.job) else "none",
-        )
-
-    def delivered(self) -> DeliveryResult:
-        """The result of a delivery."""
-        return self._returned if isinstance(self._returned, DeliveryResult) else DeliveryResult("pending", self._error)
-
-    def _launch(self, do: Callable[[], JobRun | DeliveryResult], name: str) -> None:
-        def work() -> None:
-            try:
-                self._returned = do()
-            except Exception as error:  # noqa: BLE001 one job may break in any way, and the others go on
-                self._error = self._redact(f"{type(error).__name__}: {error}")
-            finally:
-                self._ended.set()
-                self._wake()
-
-        # A thread cannot be ended from outside: one that hangs must not keep the process from ending.
-        self.thread = threading.Thread(target=work, name=name, daemon=True)
-        self.thread.start()
-
-
-def overdue(work: RunThread, steady: float, allowance_seconds: float) -> bool:
-    """Whether a run has exceeded its time-out plus the time to end it, and has stopped sending heartbeats."""
-    has_overrun = steady - work.began_at > work.job.timeout_seconds + allowance_seconds
-    return has_overrun and not work.is_ended and steady - work.pulse.beat_at > allowance_seconds
-
-
 # Each run is an agent with its tools, so a few fill a machine.
 RUNS_AT_ONCE = 4
 # How soon a change to the jobs by another process is noticed.
 POLL_SECONDS = 2.0
-# A clock that is further off than this was set, or the machine slept.
-JUMP_SECONDS = 5.0
 # How long current runs get to end when the scheduler stops.
 PATIENCE_SECONDS = 10.0
-# After a long sleep planning goes on in rounds, so that leases are renewed in between.
+# After a long sleep planning goes on in rounds, so that the lease is renewed in between.
 _LOOKS_AT_ONCE = 50
 _LONGEST_SLEEP_SECONDS = 3600.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
@@ -163,43 +40,100 @@ _log = logging.getLogger("seasoned.schedule")
 _log.addHandler(logging.NullHandler())
 
 
-def new_owner() -> str:
-    """A unique name that shows where the scheduler runs."""
-    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+class _Running:
+    """A run or a delivery in a thread of its own."""
+
+    def __init__(self, job: Job, slot: Slot, *, monotonic: Callable[[], float], stopping: threading.Event) -> None:
+        self.job, self.slot = job, slot
+        self.began_at = self.beat_at = monotonic()
+        self.is_lost = False
+        self.result: JobRun | DeliveryResult | None = None
+        self.error = "it ended without a result"
+        self._monotonic, self._stopping = monotonic, stopping
+        self._ended = threading.Event()
+        self.thread = threading.Thread(target=lambda: None)
+
+    @property
+    def is_ended(self) -> bool:
+        return self._ended.is_set()
+
+    def heartbeat(self) -> bool:
+        """What the run calls to show that it is alive; False tells it to stop."""
+        self.beat_at = self._monotonic()
+        return not self.is_lost and not self._stopping.is_set()
+
+    def is_overdue(self, allowance_seconds: float) -> bool:
+        """Whether it has exceeded its time-out plus the time to end it, and has stopped sending heartbeats."""
+        now = self._monotonic()
+        has_overrun = now - self.began_at > self.job.timeout_seconds + allowance_seconds
+        return has_overrun and not self.is_ended and now - self.beat_at > allowance_seconds
+
+    def start(
+        self, do: Callable[[], JobRun | DeliveryResult], *, wake: Callable[[], None], redact: Callable[[str], str]
+    ) -> None:
+        """Begin the thread."""
+
+        def work() -> None:
+            try:
+                self.result = do()
+            except Exception as error:  # noqa: BLE001 one job may break in any way, and the others go on
+                self.error = redact(f"{type(error).__name__}: {error}")
+            finally:
+                self._ended.set()
+                wake()
+
+        # A thread cannot be ended from outside: one that hangs must not keep the process from ending.
+        self.thread = threading.Thread(target=work, name=self.slot.session_id, daemon=True)
+        self.thread.start()
+
+    def record(self, now: float) -> JobRun:
+        """The line of the history for the run."""
+        if isinstance(self.result, JobRun):
+            return self.result
+        return self.cut_off(now, "failed", "agent", f"The run broke off: {self.error}.")
+
+    def cut_off(self, now: float, outcome: Outcome, fault: RunFault, reason: str) -> JobRun:
+        """The line of the history for a run that did not report its end itself; it is always delivered."""
+        return JobRun(
+            job_id=self.slot.job_id,
+            scheduled_at=self.slot.scheduled_at,
+            ended_at=now,
+            outcome=outcome,
+            fault=fault,
+            reason=reason,
+            delivery="pending" if is_delivered(self.job) else "none",
+        )
 
 
 class Scheduler:
-    """One of any number of schedulers that share a store. It uses the store from one thread only."""
+    """Uses the store from one thread only."""
 
     def __init__(
         self,
         database_factory: Callable[[], Database],
         run_slot: RunSlot,
         *,
-        owner: str | None = None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
         deliver: Deliver | None = None,
         redact: Callable[[str], str] = str,
-        runs_at_once: int = RUNS_AT_ONCE,
         lease_seconds: float = LEASE_SECONDS,
         poll_seconds: float = POLL_SECONDS,
     ) -> None:
-        self.owner = new_owner() if owner is None else owner
+        # Unique, and it shows where the scheduler runs.
+        self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._open, self._run_slot, self._deliver, self._redact = database_factory, run_slot, deliver, redact
         self._clock, self._monotonic = clock, monotonic
-        self._runs_at_once, self._lease, self._poll = runs_at_once, lease_seconds, poll_seconds
+        self._lease, self._poll = lease_seconds, poll_seconds
         self._beat_seconds = min(BEAT_SECONDS, lease_seconds / 4)
         self._database: Database | None = None
-        self._running: list[RunThread] = []
-        self._abandoned: list[RunThread] = []
-        self._sending: list[tuple[PendingDelivery, RunThread]] = []
+        self._running: list[_Running] = []
+        self._sending: list[tuple[PendingDelivery, _Running]] = []
         self._wake = threading.Event()
         self._stopping = threading.Event()
-        self._seen: tuple[float, float] | None = None
-        self._next_beat = self._recover_after = monotonic()
+        self._next_beat = monotonic()
+        self._is_holder = False
         self._revision = -1
-        self._note = ""
 
     def run(self) -> None:
         """Run until `stop` is called; wait if the store is unreachable."""
@@ -210,84 +144,68 @@ class Scheduler:
                 pause = _FIRST_PAUSE_SECONDS
             except StoreError as error:
                 _log.warning("the store does not answer, retrying in %.0f s: %s", pause, self._redact(str(error)))
-                self._forget_connection()
+                self.close()
                 self._stopping.wait(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
         try:
             self._end()
         except StoreError as error:
             _log.warning("the store did not answer at the end: %s", self._redact(str(error)))
-        self._forget_connection()
+        self.close()
 
     def stop(self) -> None:
         """Stop soon: start no new runs, and give current ones a short time. A signal handler calls this in a thread."""
         self._stopping.set()
         self._wake.set()
 
-    def wake(self) -> None:
-        """Look again at once. May be called from any thread."""
-        self._wake.set()
-
     def tick(self) -> float:
         """Do everything that is due; returns until when to sleep, by the wall clock."""
-        database = self._connect()
-        now, steady = self._clock(), self._monotonic()
-        self._notice_jump(database, now, steady)
+        database, now = self._connect(), self._clock()
         # Before the look: what changes during it is seen at the next one.
         self._revision = revision(database)
-        self._collect(database, now)
-        self._give_up_overdue(database, now, steady)
-        if steady >= self._next_beat:
-            self._beat(database, now, steady)
-        is_more = self._plan(database, now)
-        self._start(database, now)
-        self._send(database, now)
-        if is_more:
+        self._keep_up(database, now)
+        until_beat = now + max(0.0, self._next_beat - self._monotonic())
+        if not self._is_holder:
+            return until_beat
+        if all(plan_due(database, now=now) for _ in range(_LOOKS_AT_ONCE)):
             return now
-        found = [next_wake(database, now=now), None if self._deliver is None else next_delivery(database)]
-        until_beat = now + max(0.0, self._next_beat - steady)
+        if not self._stopping.is_set():
+            free = RUNS_AT_ONCE - len(self._running)
+            for job, slot in start_due(database, owner=self.owner, now=now, limit=free):
+                self._start(job, slot)
+            self._send(database, now)
+        found = [next_wake(database), None if self._deliver is None else next_delivery(database)]
         return min([until_beat, *(one for one in found if one is not None)])
 
-    def drain(self, timeout_seconds: float = 60.0) -> None:
-        """Wait for current runs and deliveries, and store their results."""
-        until = time.monotonic() + timeout_seconds
-        for work in [*self._running, *self._abandoned, *(one for _, one in self._sending)]:
-            work.thread.join(max(0.0, until - time.monotonic()))
-        self._collect(self._connect(), self._clock())
-
-    def run_by_hand(self, job: Job) -> JobRun:
-        """Run a job at once, here, with a claim and a lease like any other run; its line in the history is returned."""
+    def run_by_hand(self, job: Job) -> tuple[JobRun, bool]:
+        """Run a job now; the line of the history, and whether it ran here: the holder of the lease runs it, if any."""
         database = self._connect()
-        started = claim_by_hand(database, job, owner=self.owner, now=self._clock(), lease_seconds=self._lease)
-        if started is None:
-            raise CannotDo(
-                f"{job.name!r} is already running, and the job allows one run at a time. Wait until it ends."
-            )
-        work = self._thread(started.job, started.claim)
-        work.start(self._run_slot)
-        self._running.append(work)
-        while work in self._running:
-            work.thread.join(self._beat_seconds)
-            now = self._clock()
-            self._collect(database, now)
-            self._give_up_overdue(database, now, self._monotonic())
-            self._renew(database, now)
-        assert work.finished is not None  # it has left the list, so it was finished
-        return work.finished
+        self._keep_up(database, self._clock())
+        if database.row("schedule.running", {"job_id": job.id}) is not None:
+            raise CannotDo(f"{job.name!r} is already running, and a job runs once at a time. Wait until it ends.")
+        slot = ask_for_run(database, job.id, now=self._clock())
+        is_here = False
+        try:
+            while True:
+                now = self._clock()
+                self._keep_up(database, now)
+                record = run_of(database, slot)
+                if record.is_ended:
+                    return record, is_here
+                if self._is_holder and start_by_hand(database, slot, owner=self.owner, now=now) is not None:
+                    is_here = True
+                    self._start(job, slot)
+                self._wake.wait(min(self._poll, self._beat_seconds))
+                self._wake.clear()
+        finally:
+            if self._is_holder:
+                leave(database, owner=self.owner, now=self._clock())
 
     def close(self) -> None:
         """Close the connection; call it in the thread that opened it. `run` closes its own."""
-        self._forget_connection()
-
-    def _thread(self, job: Job, claim: SlotClaim | None) -> RunThread:
-        return RunThread(
-            job,
-            claim,
-            monotonic=self._monotonic,
-            stopping=self._stopping,
-            wake=self._wake.set,
-            redact=self._redact,
-        )
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
 
     def _connect(self) -> Database:
         if self._database is None:
@@ -295,86 +213,52 @@ class Scheduler:
             self._next_beat = self._monotonic()
         return self._database
 
-    def _forget_connection(self) -> None:
-        database, self._database = self._database, None
-        if database is not None:
-            database.close()
-
-    def _notice_jump(self, database: Database, now: float, steady: float) -> None:
-        """A wall clock that ran on by more or less than the steady one was set, or the machine slept."""
-        if self._seen is not None:
-            jump = (now - self._seen[0]) - (steady - self._seen[1])
-            if abs(jump) > JUMP_SECONDS:
-                what = "forward: the machine slept, or its clock was set" if jump > 0 else "back: its clock was set"
-                self._note = f"The clock went {abs(jump):,.0f} s {what}."
-                _log.warning("%s", self._note)
-                # Schedulers that slept as well look dead until they have renewed their leases.
-                self._recover_after = steady + self._lease
-                self._next_beat = steady
-                if jump < 0:
-                    shorten_leases(database, now=now, lease_seconds=self._lease)
-        self._seen = now, steady
+    def _keep_up(self, database: Database, now: float) -> None:
+        """Store what has ended, and take or renew the lease when it is time."""
+        self._collect(database, now)
+        for work in [one for one in self._running if one.is_overdue(self._lease)]:
+            work.is_lost = True
+            reason = f"It did not end within {work.job.timeout_seconds:,.0f} s and could not be stopped."
+            finish(database, work.cut_off(now, "failed", "timeout", reason), owner=self.owner)
+            self._running.remove(work)
+        if self._monotonic() < self._next_beat:
+            return
+        self._is_holder = hold(database, owner=self.owner, now=now, lease_seconds=self._lease)
+        if self._is_holder:
+            for slot in recover(database, owner=self.owner, now=now):
+                _log.warning("the run %s is unknown: its scheduler died", slot.session_id)
+        else:
+            # Another one took over while this one could not renew its lease.
+            for work in self._running:
+                work.is_lost = True
+        self._next_beat = self._monotonic() + self._beat_seconds
 
     def _collect(self, database: Database, now: float) -> None:
         for work in [one for one in self._running if one.is_ended]:
-            record = work.record(now)
-            finish(database, work.job, work.claim, record, now=now)
-            work.finished = record
+            finish(database, work.record(now), owner=self.owner)
             # Taken off only now: if the store does not answer, the result is still here for the next tick.
             self._running.remove(work)
-        for work in [one for one in self._abandoned if one.is_ended]:
-            finish(database, work.job, work.claim, work.record(now), now=now)
-            self._abandoned.remove(work)
         for pending, work in [one for one in self._sending if one[1].is_ended]:
-            settle_delivery(database, pending, work.delivered(), now=now)
+            sent = work.result if isinstance(work.result, DeliveryResult) else DeliveryResult("pending", work.error)
+            settle_delivery(database, pending, sent, now=now)
             self._sending.remove((pending, work))
 
-    def _give_up_overdue(self, database: Database, now: float, steady: float) -> None:
-        for work in [one for one in self._running if overdue(one, steady, self._lease)]:
-            work.pulse.lose()
-            reason = f"It did not end within {work.job.timeout_seconds:,.0f} s and could not be stopped."
-            work.finished = work.cut_off(now, "failed", "timeout", reason)
-            finish(database, work.job, work.claim, work.finished, now=now)
-            self._running.remove(work)
-            self._abandoned.append(work)
-
-    def _beat(self, database: Database, now: float, steady: float) -> None:
-        # Our own leases first: after a sleep they look as dead as those of a scheduler that died.
-        self._renew(database, now)
-        beat(database, owner=self.owner, host=socket.gethostname(), pid=os.getpid(), now=now, note=self._note)
-        if steady >= self._recover_after:
-            for record in recover(database, now=now):
-                _log.warning("the run of %s is unknown: %s", record.slot.session_id(record.attempt), record.reason)
-        self._next_beat = steady + self._beat_seconds
-
-    def _renew(self, database: Database, now: float) -> None:
-        if not self._running:
-            return
-        claims = {one.claim: one for one in self._running}
-        _, lost = renew(database, claims, now=now, lease_seconds=self._lease)
-        for claim in lost:
-            claims[claim].pulse.lose()
-
-    def _plan(self, database: Database, now: float) -> bool:
-        """Plan what is due; whether more is left than one call can do."""
-        return all(plan_due(database, now=now) for _ in range(_LOOKS_AT_ONCE))
-
-    def _start(self, database: Database, now: float) -> None:
-        free = self._runs_at_once - len(self._running)
-        if free <= 0 or self._stopping.is_set():
-            return
-        for started in start_due(database, owner=self.owner, now=now, limit=free, lease_seconds=self._lease):
-            work = self._thread(started.job, started.claim)
-            self._running.append(work)
-            work.start(self._run_slot)
+    def _start(self, job: Job, slot: Slot) -> None:
+        work = _Running(job, slot, monotonic=self._monotonic, stopping=self._stopping)
+        self._running.append(work)
+        work.start(lambda: self._run_slot(job, slot, work.heartbeat), wake=self._wake.set, redact=self._redact)
 
     def _send(self, database: Database, now: float) -> None:
-        if self._deliver is None or self._stopping.is_set() or len(self._sending) >= self._runs_at_once:
+        deliver = self._deliver
+        if deliver is None:
             return
-        for pending in claim_deliveries(database, now=now, limit=self._runs_at_once - len(self._sending)):
-            work = self._thread(pending.job, None)
-            self._sending.append((pending, work))
-            work.start_delivery(self._deliver, pending.record)
+        on_their_way = {pending.record.slot for pending, _ in self._sending}
+        for pending in due_deliveries(database, now=now, limit=RUNS_AT_ONCE):
+            if pending.record.slot not in on_their_way:
+                work = _Running(pending.job, pending.record.slot, monotonic=self._monotonic, stopping=self._stopping)
+                self._sending.append((pending, work))
+                do = partial(deliver, pending.job, pending.record)
+                work.start(do, wake=self._wake.set, redact=self._redact)
 
     def _sleep(self, until: float) -> None:
         """Until this time, or until something ended, was changed by another process, or the clock was set."""
@@ -395,10 +279,9 @@ class Scheduler:
         while (self._running or self._sending) and self._monotonic() < until:
             self._wake.wait(max(0.0, min(self._beat_seconds, until - self._monotonic())))
             self._wake.clear()
-            self._collect(database, self._clock())
-            self._renew(database, self._clock())
+            self._keep_up(database, self._clock())
         now = self._clock()
         for work in self._running:
-            record = work.cut_off(now, "unknown", "", "The scheduler was stopped during the run. Check how far it got.")
-            finish(database, work.job, work.claim, record, now=now)
+            reason = "The scheduler was stopped during the run. Check how far it got."
+            finish(database, work.cut_off(now, "unknown", "", reason), owner=self.owner)
         leave(database, owner=self.owner, now=now)

@@ -130,7 +130,7 @@ def _run(name: str, run: JobRun) -> tuple[TableCell, ...]:
 
 def measure(service: ConfirmService) -> None:
     """Report in `/metrics` whether a scheduler runs: a dead one cannot report anything."""
-    alive = Gauge("seasoned_schedule_alive", "Schedulers that are alive.", registry=service.metrics.registry)
+    alive = Gauge("seasoned_schedule_alive", "Whether a scheduler is alive.", registry=service.metrics.registry)
     overdue = Gauge(
         "seasoned_schedule_overdue_seconds",
         "How long the most overdue run has been due.",
@@ -142,5 +142,5 @@ def measure(service: ConfirmService) -> None:
         with shared_database(service.config) as database:
             return health(database, service.clock())
 
-    alive.set_function(lambda: float(now().alive))
+    alive.set_function(lambda: float(now().is_alive))
     overdue.set_function(lambda: now().overdue_seconds)
