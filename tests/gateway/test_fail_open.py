@@ -86,8 +86,8 @@ def test_a_store_that_is_locked_stops_no_request(config: Config, gateway: Runnin
 def test_a_template_that_is_broken_stops_no_request(config: Config, gateway: Running, upstream: Upstream) -> None:
     connection = sqlite3.connect(config.store_path)
     with connection:
-        connection.execute("UPDATE library SET revision = revision + 1")
-        connection.execute("UPDATE template SET document = '{', revision = (SELECT revision FROM library)")
+        connection.execute("UPDATE revision SET value = 9 WHERE name = 'library'")
+        connection.execute("UPDATE template SET document = '{', revision = 9")
     connection.close()
     assert _ask(gateway.url).content == upstream.script[0].body
     assert upstream.heard[0].body == BODY

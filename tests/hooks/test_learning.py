@@ -81,9 +81,9 @@ def test_what_a_session_taught_is_told_to_the_next_one_without_any_command(proje
     assert said is not None and f"`{RIGHT}` works here (1 session" in said
     with open_store(config.store_path) as store:
         (last,) = last_learned(store)
-        (ended,) = store.connection.execute("SELECT reason, at FROM session_end").fetchall()
+        (ended,) = store.connection.execute("SELECT told_end_at FROM session").fetchone()
     assert (last.agent, last.sessions) == ("claude-code", 1) and last.at >= time.time() - 60
-    assert ended["reason"] and ended["at"] >= last.ended
+    assert ended >= last.ended
     assert log_of(config) == ""
 
 
@@ -93,7 +93,7 @@ def test_a_turn_is_learned_from_but_does_not_end_the_session(projects: Path) -> 
     assert wait_until_learned(str(config.home), 60)
     with open_store(config.store_path) as store:
         assert last_learned(store)[0].sessions == 1
-        assert store.connection.execute("SELECT count(*) FROM session_end").fetchone()[0] == 0
+        assert store.connection.execute("SELECT count(told_end_at) FROM session").fetchone()[0] == 0
 
 
 def test_templates_and_the_guard_follow_when_a_session_ends(home: Path) -> None:
@@ -326,7 +326,7 @@ def test_killed_while_it_reads_nothing_is_lost_and_nothing_counts_twice(projects
     assert content(config.store_path) == content(undisturbed.store_path)
     assert learned(config) == learned(undisturbed)
     with open_store(config.store_path) as store:
-        assert store.connection.execute("SELECT count(*) FROM session_end").fetchone()[0] == number
+        assert store.connection.execute("SELECT count(told_end_at) FROM session").fetchone()[0] == number
         assert store.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 
 
@@ -336,10 +336,9 @@ def learned(config: Config) -> dict[str, list[tuple[Any, ...]]]:
         "evidence": "SELECT native_id, evidence.project, content FROM evidence JOIN session ON session.id = session_id",
         "knowledge": "SELECT * FROM knowledge",
         "failures": "SELECT native_id, said, how FROM failure JOIN session ON session.id = session_id",
-        "sessions": "SELECT native_id, learned_from.ended FROM learned_from JOIN session ON session.id = session_id",
+        "sessions": "SELECT native_id, learned_ended FROM session WHERE learned_at IS NOT NULL",
         "tools": "SELECT native_id, tool, session_tool.calls FROM session_tool JOIN session ON session.id = session_id",
-        "waiting": "SELECT count(*) FROM recall_waiting",
-        "unsettled": "SELECT count(*) FROM unsettled",
+        "waiting": "SELECT work, count(*) FROM waiting GROUP BY work",
     }
     with open_store(config.store_path) as store:
         return {name: sorted(map(tuple, store.connection.execute(select).fetchall())) for name, select in asked.items()}

@@ -9,7 +9,7 @@ from typing import Any
 from seasoned.store import open_store
 
 # Times at which something was written.
-_CLOCKS = {("source", "scanned_at"), ("learned_from", "at")}
+_CLOCKS = {("source", "scanned_at"), ("session", "learned_at")}
 _INDEXES = ("sqlite_", "search_index")
 Rows = list[tuple[str, ...]]
 

@@ -87,11 +87,10 @@ FILLED = {
     "worked": "SELECT call_id, session_id, tool, time FROM worked ORDER BY 1",
     "evidence": "SELECT session_id, project, ended, content FROM evidence ORDER BY 1",
     "knowledge": "SELECT project, topic, key, content FROM knowledge ORDER BY 1, 2, 3",
-    "learned": "SELECT session_id, agent, ended FROM learned_from ORDER BY 1",
+    "learned": "SELECT id, learned_ended FROM session WHERE learned_at IS NOT NULL ORDER BY 1",
     "search": "SELECT * FROM search_document ORDER BY 1",
     "costs": "SELECT id, known_usd FROM session ORDER BY 1",
-    "waiting": "SELECT (SELECT count(*) FROM recall_waiting), (SELECT count(*) FROM search_waiting),"
-    " (SELECT count(*) FROM stale_project)",
+    "waiting": "SELECT (SELECT count(*) FROM waiting), (SELECT count(*) FROM stale_project)",
 }
 
 

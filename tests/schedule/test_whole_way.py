@@ -80,7 +80,7 @@ def test_a_job_runs_at_its_time_and_its_answer_arrives_everywhere(
         assert len(mail.mails) == 1
     assert wait_until_learned(str(config.home), 60)
     with open_store(config.store_path) as store:
-        ended = store.connection.execute("SELECT count(*) FROM session_end").fetchone()[0]
+        ended = store.connection.execute("SELECT count(told_end_at) FROM session").fetchone()[0]
     assert ended == 1, "a run of an agent is learned from when it ends"
     assert title in out.getvalue()
     assert title in (config.home / "reports" / "x.md").read_text()

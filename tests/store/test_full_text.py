@@ -164,7 +164,7 @@ def test_long_texts_are_packed_and_those_of_an_earlier_version_are_read_as_they_
         assert _places(store, "walrus") == found
         store.connection.execute("DELETE FROM search_document")
         store.connection.execute("INSERT INTO search_index (search_index) VALUES ('integrity-check')")
-        store.connection.execute("INSERT INTO search_waiting (session_id) SELECT id FROM session")
+        store.connection.execute("INSERT INTO waiting (work, session_id) SELECT 'search', id FROM session")
         assert fill(store) == 0 and _places(store, "walrus") == found
 
 

@@ -21,11 +21,12 @@ from seasoned.store.query import _FOLDER, queries, query
 
 # Tables that grow with every session.
 LARGE = (
-    *("call", "session", "failure", "evidence", "worked", "session_tool", "recall_waiting"),
-    *("usage_part", "part", "said", "search_document", "search_waiting"),
+    *("call", "session", "failure", "evidence", "worked", "session_tool", "waiting"),
+    *("usage_part", "part", "said", "search_document"),
 )
 # What reads a whole table, because that is what it is asked for.
 READS_ALL = {
+    "experience.learned_agents": "totals of all agents, by an index",
     "advise.newest": "the newest sessions; it stops at the limit",
     "page.agents": "the agents of all sessions",
     "page.days": "totals of all days",

@@ -32,7 +32,6 @@ class EndedSession(msgspec.Struct, frozen=True):
 
     agent: str
     session: str
-    reason: str
     at: float
 
 
@@ -63,7 +62,7 @@ def learn(
     with open_store(config.store_path) as store:
         with store.write():
             for one in ended:
-                row = {"agent": one.agent, "native_id": one.session, "reason": one.reason, "at": one.at}
+                row = {"agent": one.agent, "native_id": one.session, "at": one.at}
                 store.run("session.set_end", row)
         refresh(store)
         fill(store)

@@ -183,7 +183,7 @@ def close_and_learn(config: Config, conversation: Conversation) -> str | None:
         # A home folder that cannot be written has been reported by the recorder.
         with suppress(OSError):
             ref = conversation.ref
-            note(str(config.home), "session", agent=ref.agent, session=ref.native_id, reason="closed")
+            note(str(config.home), "session", agent=ref.agent, session=ref.native_id)
             begin(str(config.home))
     return problem
 

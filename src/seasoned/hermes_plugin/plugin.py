@@ -292,17 +292,17 @@ class Plugin:
                 _remember(self._open, session_id, None)
                 self._learn("turn", session=session_id)
 
-    def session_ended(self, session_id: str = "", reason: str = "", **_: Any) -> None:
+    def session_ended(self, session_id: str = "", **_: Any) -> None:
         """Hermes calls it when a session is closed, or another one takes its place."""
         with self._boundary.part("Learning"):
             self._open.pop(session_id, None)
-            self._learn("session", session=session_id, reason=str(reason or "finalized"))
+            self._learn("session", session=session_id)
 
     def process_ended(self) -> None:
         """Python calls it when Hermes exits. `hermes chat -q` tells no other end."""
         self.flush(_LAST_SECONDS)
         for session in list(self._open):
-            self.session_ended(session, "exit")
+            self.session_ended(session)
 
     def _learn(self, kind: Kind, **fields: str) -> None:
         """Have Hermes' database read and learned from, by a process that Hermes does not wait for."""

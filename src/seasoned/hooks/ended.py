@@ -48,8 +48,7 @@ def _ended(agent: Agent, kind: Kind, arguments: list[str]) -> int:
     has_file = event.get("transcript_path") or agent not in ("claude-code", "codex")
     if event.get("session_id") and has_file and not event.get("agent_id"):
         turn = (event.get("turn_id") or event.get("prompt_id")) if kind == "turn" else ""
-        path, reason = event.get("transcript_path"), event.get("reason")
-        given = {"path": path, "turn": turn, "reason": reason, "reviews": _reviews(arguments)}
+        given = {"path": event.get("transcript_path"), "turn": turn, "reviews": _reviews(arguments)}
         _note(kind, agent=agent, session=event["session_id"], **given)
     return 0
 

@@ -35,7 +35,6 @@ class EndNote(msgspec.Struct, frozen=True):
     session: str = ""
     path: str = ""
     turn: str = ""
-    reason: str = ""
     reviews: str = ""  # `no` if the agent was connected without them
 
 
@@ -97,7 +96,7 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
         learn(
             config,
             None if everything else sorted(map(Path, roots)),
-            ended=[EndedSession(one.agent, one.session, one.reason, one.at) for one in placed if one.kind == "session"],
+            ended=[EndedSession(one.agent, one.session, one.at) for one in placed if one.kind == "session"],
             reads=everything or bool(roots),
             rebuilds=any(one.kind != "turn" for one in placed),
         )

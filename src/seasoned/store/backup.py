@@ -35,10 +35,15 @@ _CONFIRM_TABLES = (
 # read again. Memory and skills are files; `learned` says where they come from.
 _CARRIED = (
     *_CONFIRM_TABLES,
-    *("learned", "skill_usage", "review", "sheet_choice", "advice", "project_merge", "project_split", "forgotten"),
+    *("learned", "skill_usage", "review", "sheet_choice", "advice", "project_choice", "forgotten"),
     *("split", "assignment", "exposure", "foregone", "design", "material", "run", "begun"),
     *("job", "job_run", "gateway_key", "gateway_request"),
 )
+# What an earlier version kept in other tables.
+_RENAMED = {
+    "project_choice": "SELECT 'merge' AS kind, key, target, at FROM project_merge"
+    " UNION ALL SELECT 'split', folder, project, at FROM project_split",
+}
 _SHARED = {"request": "trace.requests", "job_run": "trace.runs"}
 
 
@@ -137,19 +142,27 @@ def _copy_tables(source: sqlite3.Connection, to: Store, names: Iterable[str]) ->
             for guard in guards:
                 copy.execute(f"DROP TRIGGER {guard['name']}")
             for name in names:
-                has = {row["name"] for row in source.execute(f"SELECT name FROM pragma_table_info('{name}')")}
-                rows = copy.execute(f"SELECT name FROM pragma_table_info('{name}')")
-                columns = [row["name"] for row in rows if row["name"] in has]
-                if columns:
-                    copy.execute(f"DELETE FROM {name}")
-                    copy.executemany(
-                        f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
-                        map(tuple, source.execute(f"SELECT {', '.join(columns)} FROM {name}")),
-                    )
+                if not (select := _select(source, name)):
+                    continue
+                rows = source.execute(select)
+                has = {column[0] for column in rows.description}
+                found = copy.execute(f"SELECT name FROM pragma_table_info('{name}')")
+                columns = [row["name"] for row in found if row["name"] in has]
+                copy.execute(f"DELETE FROM {name}")
+                copy.executemany(
+                    f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
+                    ([row[column] for column in columns] for row in rows),
+                )
             for guard in guards:
                 copy.execute(guard["sql"])
     finally:
         copy.execute("PRAGMA foreign_keys = ON")
+
+
+def _select(source: sqlite3.Connection, name: str) -> str:
+    """What reads a table of another store; empty if it has none of this name, and none that stood for it before."""
+    tables = {row["name"] for row in source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return f"SELECT * FROM {name}" if name in tables else _RENAMED.get(name, "")
 
 
 def _free_name(path: Path) -> Path:

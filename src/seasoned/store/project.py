@@ -55,8 +55,8 @@ class ProjectFinder:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._merged: dict[str, str] = {row["key"]: row["target"] for row in store.rows("project.merges")}
-        self._split: set[str] = {row["folder"] for row in store.rows("project.splits")}
+        self._merged = _choices(store, "merge")
+        self._split = _choices(store, "split").keys()
         # Each folder is looked up once, however many sessions ran in it.
         self._tops: dict[str, Project | None] = {}
 
@@ -132,6 +132,11 @@ class ProjectFinder:
     def _joined(self, found: Project) -> Project:
         key = self.target(found.key)
         return found if key == found.key else Project(key, name_of(key), found.part, found.root)
+
+
+def _choices(store: Store, kind: str) -> dict[str, str]:
+    """The projects that the user merged, by key; or the folders split off, each with its project."""
+    return {row["key"]: row["target"] for row in store.rows("project.choices", {"kind": kind})}
 
 
 def _upward(path: str) -> Iterator[str]:
@@ -250,7 +255,7 @@ def refs_in(store: Store, key: str) -> frozenset[str]:
 def merged_into(store: Store, key: str) -> list[str]:
     """The keys that the user merged into a project, directly or one after the other."""
     finder = ProjectFinder(store)
-    return sorted(row["key"] for row in store.rows("project.merges") if finder.target(row["key"]) == key)
+    return sorted(one for one in _choices(store, "merge") if finder.target(one) == key)
 
 
 def find_project(store: Store, text: str, *, base: str) -> ProjectRow:
@@ -310,12 +315,11 @@ def merge_projects(store: Store, key: str, into: str, *, now: float) -> None:
     if key == into:
         raise UsageError(f"{key!r} is already the same project.")
     with store.write():
-        split = {row["folder"]: row["project"] for row in store.rows("project.splits")}
-        if split.get(key) == into:
+        if _choices(store, "split").get(key) == into:
             # It was split from this project: merging it back leaves nothing to remember.
-            store.run("project.unsplit", {"folder": key})
+            store.run("project.unchoose", {"kind": "split", "key": key})
         else:
-            store.run("project.merge", {"key": key, "target": into, "at": now})
+            store.run("project.choose", {"kind": "merge", "key": key, "target": into, "at": now})
     _settle_everything(store)
 
 
@@ -331,12 +335,12 @@ def split_project(store: Store, key: str, folder: str, *, now: float) -> str:
     own = finder.own(inside[0].folder)
     with store.write():
         if own is not None and own.key != key and finder.target(own.key) == key:
-            store.run("project.unmerge", {"key": own.key})
+            store.run("project.unchoose", {"kind": "merge", "key": own.key})
             result = own.key
         else:
             if path == key:
                 raise UsageError(f"{folder!r} is the project itself: give a folder inside it.")
-            store.run("project.split", {"folder": path, "project": key, "at": now})
+            store.run("project.choose", {"kind": "split", "key": path, "target": key, "at": now})
             result = path
     _settle_everything(store)
     return result

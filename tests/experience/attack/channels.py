@@ -132,7 +132,7 @@ def gateway(asked: Iterable[Asked]) -> Iterator[Shown]:
         with store.write():
             # As `merge_projects` does, without going over all sessions for each of them: none is of an application yet.
             for name, key in keys.items():
-                store.run("project.merge", {"key": f"app:{name}", "target": key, "at": 2.0})
+                store.run("project.choose", {"kind": "merge", "key": f"app:{name}", "target": key, "at": 2.0})
     with (
         serve_upstream(chat()) as upstream,
         run_gateway(config, settings_for(config, upstream.url)) as running,

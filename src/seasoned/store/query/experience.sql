@@ -1,8 +1,9 @@
 -- name: rules
-SELECT digest FROM evidence_rules WHERE id = 1;
+SELECT value AS digest FROM revision WHERE name = 'evidence rules';
 
 -- name: set_rules
-INSERT INTO evidence_rules (id, digest) VALUES (1, :digest) ON CONFLICT (id) DO UPDATE SET digest = excluded.digest;
+INSERT INTO revision (name, value) VALUES ('evidence rules', :digest)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
 -- name: save_evidence
 INSERT INTO evidence (session_id, project, ended, content) VALUES (:session_id, :project, :ended, :content)
@@ -16,9 +17,9 @@ DELETE FROM evidence WHERE session_id = :session_id;
 SELECT session.id, session.agent, session.ended, session.project,
     COALESCE(root.agent, session.agent) || ':' || COALESCE(root.native_id, session.native_id) AS root
 FROM touched CROSS JOIN session ON session.id = touched.id
-CROSS JOIN recall_waiting ON recall_waiting.session_id = session.id AND recall_waiting.times = 1
+CROSS JOIN waiting ON waiting.work = 'recall' AND waiting.session_id = session.id AND waiting.times = 1
 LEFT JOIN session AS root ON root.id = session.root_id
-WHERE session.copies = 0 AND NOT EXISTS (SELECT 1 FROM learned_from WHERE learned_from.session_id = session.id);
+WHERE session.copies = 0 AND session.learned_at IS NULL;
 
 -- name: mark_stale
 INSERT INTO stale_project (project) VALUES (:project) ON CONFLICT (project) DO NOTHING;
@@ -84,13 +85,11 @@ DELETE FROM sheet_choice;
 DELETE FROM knowledge;
 
 -- name: note_learned
-INSERT INTO learned_from (session_id, agent, ended, at) VALUES (:session_id, :agent, :ended, :at)
-ON CONFLICT (session_id) DO UPDATE SET ended = excluded.ended, at = excluded.at;
+UPDATE session SET learned_at = :at, learned_ended = :ended WHERE id = :session_id;
 
 -- name: learned_agents
-SELECT agent, count(*) AS sessions FROM learned_from GROUP BY agent ORDER BY agent;
+SELECT agent, count(*) AS sessions FROM session WHERE learned_at IS NOT NULL GROUP BY agent ORDER BY agent;
 
 -- name: last_learned
-SELECT session.agent, session.native_id, learned_from.ended, learned_from.at
-FROM learned_from JOIN session ON session.id = learned_from.session_id
-WHERE learned_from.agent = :agent ORDER BY learned_from.ended DESC, learned_from.session_id DESC LIMIT 1;
+SELECT agent, native_id, learned_ended AS ended, learned_at AS at FROM session
+WHERE agent = :agent AND learned_at IS NOT NULL ORDER BY learned_ended DESC, id DESC LIMIT 1;

@@ -40,25 +40,15 @@ SELECT key, found_in FROM project_folder WHERE folder = :folder;
 INSERT INTO project_folder (folder, key, found_in) VALUES (:folder, :key, :found_in)
 ON CONFLICT (folder) DO UPDATE SET key = excluded.key, found_in = excluded.found_in;
 
--- name: merges
-SELECT key, target FROM project_merge;
+-- name: choices
+SELECT key, target FROM project_choice WHERE kind = :kind;
 
--- name: splits
-SELECT folder, project FROM project_split;
+-- name: choose
+INSERT INTO project_choice (kind, key, target, at) VALUES (:kind, :key, :target, :at)
+ON CONFLICT (kind, key) DO UPDATE SET target = excluded.target, at = excluded.at;
 
--- name: merge
-INSERT INTO project_merge (key, target, at) VALUES (:key, :target, :at)
-ON CONFLICT (key) DO UPDATE SET target = excluded.target, at = excluded.at;
-
--- name: unmerge
-DELETE FROM project_merge WHERE key = :key;
-
--- name: split
-INSERT INTO project_split (folder, project, at) VALUES (:folder, :project, :at)
-ON CONFLICT (folder) DO UPDATE SET project = excluded.project, at = excluded.at;
-
--- name: unsplit
-DELETE FROM project_split WHERE folder = :folder;
+-- name: unchoose
+DELETE FROM project_choice WHERE kind = :kind AND key = :key;
 
 -- name: list
 SELECT project AS key, count(*) AS sessions, group_concat(DISTINCT agent) AS agents, sum(calls) AS calls,
@@ -111,9 +101,10 @@ DELETE FROM project_folder WHERE NOT EXISTS (
        OR (session.cwd >= project_folder.folder || '/' AND session.cwd < project_folder.folder || '0'));
 
 -- name: forget_splits
-DELETE FROM project_split WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.project = project_split.folder);
+DELETE FROM project_choice
+WHERE kind = 'split' AND NOT EXISTS (SELECT 1 FROM session WHERE session.project = project_choice.key);
 
 -- name: forget_merges
-DELETE FROM project_merge
-WHERE target NOT IN (SELECT project FROM session WHERE project IS NOT NULL)
-  AND target NOT IN (SELECT key FROM project_merge);
+DELETE FROM project_choice
+WHERE kind = 'merge' AND target NOT IN (SELECT project FROM session WHERE project IS NOT NULL)
+  AND target NOT IN (SELECT key FROM project_choice WHERE kind = 'merge');

@@ -1,34 +1,36 @@
 -- name: wait
-INSERT INTO recall_waiting (session_id) SELECT id FROM touched WHERE true
-ON CONFLICT (session_id) DO UPDATE SET times = recall_waiting.times + 1;
+INSERT INTO waiting (work, session_id) SELECT 'recall', id FROM touched WHERE true
+ON CONFLICT DO UPDATE SET times = waiting.times + 1;
 
 -- name: rules
-SELECT digest FROM recall_rules WHERE id = 1;
+SELECT value AS digest FROM revision WHERE name = 'recall rules';
 
 -- name: set_rules
-INSERT INTO recall_rules (id, digest) VALUES (1, :digest) ON CONFLICT (id) DO UPDATE SET digest = excluded.digest;
+INSERT INTO revision (name, value) VALUES ('recall rules', :digest)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
 -- name: wait_all
-INSERT INTO recall_waiting (session_id) SELECT id FROM session WHERE calls > 0
-ON CONFLICT (session_id) DO UPDATE SET times = recall_waiting.times + 1;
+INSERT INTO waiting (work, session_id) SELECT 'recall', id FROM session WHERE calls > 0
+ON CONFLICT DO UPDATE SET times = waiting.times + 1;
 
 -- name: waiting
-SELECT session_id, times FROM recall_waiting ORDER BY session_id DESC LIMIT :limit;
+SELECT session_id, times FROM waiting WHERE work = 'recall' ORDER BY session_id DESC LIMIT :limit;
 
 -- name: queue
 -- The newest first: a limit of time must not leave out what happened last.
-SELECT recall_waiting.session_id, recall_waiting.times
-FROM recall_waiting CROSS JOIN session ON session.id = recall_waiting.session_id
+SELECT waiting.session_id, waiting.times
+FROM waiting CROSS JOIN session ON session.id = waiting.session_id
+WHERE waiting.work = 'recall'
 ORDER BY COALESCE(session.ended, session.started, 0) DESC, session.id DESC;
 
 -- name: count_waiting
-SELECT count(*) AS sessions FROM recall_waiting;
+SELECT count(*) AS sessions FROM waiting WHERE work = 'recall';
 
 -- name: done
-DELETE FROM recall_waiting WHERE session_id = :session_id AND times = :times;
+DELETE FROM waiting WHERE work = 'recall' AND session_id = :session_id AND times = :times;
 
 -- name: not_waiting
-DELETE FROM recall_waiting WHERE session_id = ?;
+DELETE FROM waiting WHERE work = 'recall' AND session_id = ?;
 
 -- name: clear_worked
 DELETE FROM worked WHERE session_id = :session_id;

@@ -3,20 +3,21 @@ INSERT INTO said (session_id, first_message, messages) VALUES (?, ?, ?)
 ON CONFLICT (session_id, first_message) DO UPDATE SET messages = excluded.messages;
 
 -- name: wait
-INSERT INTO search_waiting (session_id) SELECT id FROM touched WHERE true
-ON CONFLICT (session_id) DO UPDATE SET times = search_waiting.times + 1;
+INSERT INTO waiting (work, session_id) SELECT 'search', id FROM touched WHERE true
+ON CONFLICT DO UPDATE SET times = waiting.times + 1;
 
 -- name: count_waiting
-SELECT count(*) AS sessions FROM search_waiting;
+SELECT count(*) AS sessions FROM waiting WHERE work = 'search';
 
 -- name: queue
 -- The newest first: they are looked for most.
-SELECT search_waiting.session_id, search_waiting.times
-FROM search_waiting CROSS JOIN session ON session.id = search_waiting.session_id
+SELECT waiting.session_id, waiting.times
+FROM waiting CROSS JOIN session ON session.id = waiting.session_id
+WHERE waiting.work = 'search'
 ORDER BY COALESCE(session.ended, session.started, 0) DESC, session.id DESC;
 
 -- name: done
-DELETE FROM search_waiting WHERE session_id = ? AND times = ?;
+DELETE FROM waiting WHERE work = 'search' AND session_id = ? AND times = ?;
 
 -- name: session
 SELECT id, agent, title, project, COALESCE(ended, started, 0) AS at FROM session WHERE id = :id;

@@ -120,21 +120,19 @@ DELETE FROM touched;
 INSERT INTO touched (id) VALUES (?) ON CONFLICT DO NOTHING;
 
 -- name: unsettle
-INSERT INTO unsettled (session_id) VALUES (?) ON CONFLICT DO NOTHING;
+INSERT INTO waiting (work, session_id) VALUES ('totals', ?) ON CONFLICT DO NOTHING;
 
 -- name: touch_unsettled
-INSERT INTO touched (id) SELECT session_id FROM unsettled WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO touched (id) SELECT session_id FROM waiting WHERE work = 'totals' ON CONFLICT DO NOTHING;
 
 -- name: count_unsettled
-SELECT count(*) AS sessions FROM unsettled;
+SELECT count(*) AS sessions FROM waiting WHERE work = 'totals';
 
 -- name: settle
-DELETE FROM unsettled WHERE session_id IN (SELECT id FROM touched);
+DELETE FROM waiting WHERE work = 'totals' AND session_id IN (SELECT id FROM touched);
 
 -- name: set_end
-INSERT INTO session_end (session_id, reason, at)
-SELECT id, :reason, :at FROM session WHERE agent = :agent AND native_id = :native_id
-ON CONFLICT (session_id) DO UPDATE SET reason = excluded.reason, at = excluded.at;
+UPDATE session SET told_end_at = :at WHERE agent = :agent AND native_id = :native_id;
 
 -- name: newest_id
 SELECT max(id) AS id FROM session;

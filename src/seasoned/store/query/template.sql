@@ -1,8 +1,8 @@
 -- name: revision
-SELECT revision FROM library WHERE id = 1;
+SELECT value AS revision FROM revision WHERE name = 'library';
 
 -- name: raise_revision
-UPDATE library SET revision = revision + 1 WHERE id = 1 RETURNING revision;
+UPDATE revision SET value = value + 1 WHERE name = 'library' RETURNING value AS revision;
 
 -- name: next_version
 INSERT INTO template_name (key, name, last_version) VALUES (:key, :name, 1)

@@ -63,6 +63,11 @@ CREATE TABLE session (
     hourly_usage TEXT,
     -- What the session cost, as far as the agent recorded it or prices are known.
     known_usd REAL,
+    -- When the agent said that the session has ended: files of Claude Code and Codex do not tell.
+    told_end_at REAL,
+    -- When it was last learned from, and when it had ended by then.
+    learned_at REAL,
+    learned_ended REAL,
     at REAL GENERATED ALWAYS AS (COALESCE(ended, started, 0)) VIRTUAL,
     UNIQUE (agent, native_id)
 );
@@ -70,10 +75,12 @@ CREATE INDEX session_parent ON session (parent_agent, parent_native_id);
 CREATE INDEX session_root ON session (root_id);
 CREATE INDEX session_started ON session (started);
 CREATE INDEX session_at ON session (at, id);
+CREATE INDEX session_learned ON session (agent, learned_ended) WHERE learned_at IS NOT NULL;
 CREATE INDEX session_project ON session (project, ended);
 CREATE INDEX session_project_facts ON session (cwd, remote, application, project, project_part);
--- So does one that belongs to another project now.
-CREATE TRIGGER evidence_moved AFTER UPDATE OF project ON session
+CREATE INDEX session_of_source ON session (source_id);
+-- What a session taught moves with it to another project, and its words name that project.
+CREATE TRIGGER session_moved AFTER UPDATE OF project ON session
 WHEN OLD.project IS NOT NEW.project
 BEGIN
     DELETE FROM evidence WHERE session_id = NEW.id AND NEW.project IS NULL;
@@ -81,10 +88,7 @@ BEGIN
     DELETE FROM knowledge WHERE project = OLD.project;
     INSERT OR IGNORE INTO stale_project (project) SELECT OLD.project WHERE OLD.project IS NOT NULL;
     INSERT OR IGNORE INTO stale_project (project) SELECT NEW.project WHERE NEW.project IS NOT NULL;
-END;
-CREATE INDEX session_of_source ON session (source_id);
-CREATE TRIGGER search_project AFTER UPDATE OF project ON session WHEN NEW.project IS NOT OLD.project BEGIN
-    INSERT INTO search_waiting (session_id) VALUES (NEW.id) ON CONFLICT DO UPDATE SET times = times + 1;
+    INSERT INTO waiting (work, session_id) VALUES ('search', NEW.id) ON CONFLICT DO UPDATE SET times = times + 1;
 END;
 CREATE TABLE call (
     id INTEGER PRIMARY KEY,
@@ -134,22 +138,21 @@ CREATE TABLE session_tool (
     PRIMARY KEY (session_id, tool)
 );
 CREATE INDEX session_tool_by_tool ON session_tool (tool, session_id);
--- Sessions that were written, and whose totals are not up to date yet: what a killed process left undone.
-CREATE TABLE unsettled (session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE);
--- When an agent said that a session has ended. Files of Claude Code and Codex do not tell.
-CREATE TABLE session_end (
-    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
-    reason TEXT NOT NULL,
-    at REAL NOT NULL
-);
--- When each session was last learned from.
-CREATE TABLE learned_from (
-    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
-    agent TEXT NOT NULL,
-    ended REAL NOT NULL,
-    at REAL NOT NULL
-);
-CREATE INDEX learned_from_agent ON learned_from (agent, ended);
+-- Sessions for which something is still to be done: their totals (what a killed process left undone), what they teach,
+-- and their words in the index. `times` tells whether one was written again during the work.
+CREATE TABLE waiting (
+    work TEXT NOT NULL CHECK (work IN ('totals', 'recall', 'search')),
+    session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    times INTEGER NOT NULL DEFAULT 1,
+    PRIMARY KEY (work, session_id)
+) WITHOUT ROWID;
+CREATE INDEX waiting_session ON waiting (session_id);
+-- What is held in memory or was derived is made anew when one of these changes.
+CREATE TABLE revision (
+    name TEXT PRIMARY KEY,
+    value NOT NULL
+) WITHOUT ROWID;
+INSERT INTO revision (name, value) VALUES ('library', 0);
 -- Folders whose repository is known: the top of a checkout that was found on this machine, or a folder for which a
 -- history recorded the remote. They tell the project of sessions in a checkout that is gone.
 CREATE TABLE project_folder (
@@ -157,16 +160,13 @@ CREATE TABLE project_folder (
     key TEXT NOT NULL,
     found_in TEXT NOT NULL CHECK (found_in IN ('checkout', 'history', 'several'))
 ) WITHOUT ROWID;
--- What the user decided: one project is another, or a folder is a project.
-CREATE TABLE project_merge (
-    key TEXT PRIMARY KEY,
+-- What the user decided: one project is another, or a folder of a project is one.
+CREATE TABLE project_choice (
+    kind TEXT NOT NULL CHECK (kind IN ('merge', 'split')),
+    key TEXT NOT NULL,
     target TEXT NOT NULL,
-    at REAL NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE project_split (
-    folder TEXT PRIMARY KEY,
-    project TEXT NOT NULL,
-    at REAL NOT NULL
+    at REAL NOT NULL,
+    PRIMARY KEY (kind, key)
 ) WITHOUT ROWID;
 -- What each session used, by hour, model and size of the prompt. Costs are computed from it and `model_price`.
 CREATE TABLE usage_part (
@@ -208,11 +208,6 @@ CREATE TABLE said (
     messages TEXT NOT NULL,
     PRIMARY KEY (session_id, first_message)
 );
--- Sessions whose words are not in the index yet: a scan only notes them.
-CREATE TABLE search_waiting (
-    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
-    times INTEGER NOT NULL DEFAULT 1
-);
 CREATE TABLE search_document (
     -- Begins with the time of the session: in the order of ids the newest come last.
     id INTEGER PRIMARY KEY,
@@ -240,10 +235,8 @@ CREATE VIEW finished_session AS
 SELECT session.id FROM session
 -- What Claude Code and Codex record is the end of a turn.
 WHERE (session.end_reason IS NOT NULL AND session.agent NOT IN ('claude-code', 'codex'))
-   OR EXISTS (
-       SELECT 1 FROM session_end
-       -- A last message may be stamped a moment after the agent said it.
-       WHERE session_end.session_id = session.id AND session_end.at + 2.0 >= COALESCE(session.ended, 0.0));
+   -- A last message may be stamped a moment after the agent said it.
+   OR session.told_end_at + 2.0 >= COALESCE(session.ended, 0.0);
 CREATE VIEW usage_cost AS
 SELECT part.session_id, part.hour, part.model, part.input, part.output, part.cache_read, part.cache_write,
     part.reasoning, session.agent, session.native_id, session.project, session.last_prompt_tokens,
