@@ -30,13 +30,13 @@ def test_entries_are_kept_listed_replaced_removed_and_brought_back(home: Path) -
         "said": "Kept. The notes file now has 1 entry, 34 of 2,200 characters.",
     }
     seasoned("memory", "add", "--user", "Mira likes short answers.")
-    seasoned("memory", "replace", "5433", "The database listens on port 5434.")
+    seasoned("memory", "add", "The database listens on port 5434.", "--instead-of", "5433")
     notes, user = answer("memory", "list")["memories"]
     assert notes["entries"] == ["The database listens on port 5434."]
     assert (notes["characters"], notes["limit"], user["memory"]) == (34, 2_200, "user")
     assert notes["path"] == str(home / ".seasoned" / "memory" / "MEMORY.md")
     seasoned("memory", "remove", "5434")
-    assert "Undone." in seasoned("memory", "undo", 4).stdout
+    assert "Undone." in seasoned("memory", "history", "--undo", 4).stdout
     assert "  - The database listens on port 5434.\n" in seasoned("memory", "list").stdout
     states = {change["id"]: change["state"] for change in answer("memory", "history")["changes"]}
     assert states == {1: "kept", 2: "kept", 3: "kept", 4: "undone"}
@@ -76,8 +76,8 @@ def test_a_skill_from_its_creation_to_its_return(home: Path, tmp_path: Path) -> 
         "Created the skill 'writing/release-notes'"
         in seasoned("skill", "create", "release-notes", "--from", text, "--category", "writing").stdout
     )
-    seasoned("skill", "patch", "release-notes", "Read the log", "Read the whole log")
-    seasoned("skill", "write-file", "release-notes", "references/style.md", "Short sentences.")
+    seasoned("skill", "write", "release-notes", "Read the whole log", "--instead-of", "Read the log")
+    seasoned("skill", "write", "release-notes", "Short sentences.", "--file", "references/style.md")
     shown = answer("skill", "view", "release-notes")
     assert shown["files"] == ["references/style.md"] and "whole log" in shown["text"] and shown["problem"] is None
     assert seasoned("skill", "view", "release-notes", "references/style.md").stdout == "Short sentences.\n"
@@ -86,8 +86,8 @@ def test_a_skill_from_its_creation_to_its_return(home: Path, tmp_path: Path) -> 
     seasoned("skill", "remove", "release-notes", "references/style.md")
     gone = answer("skill", "remove", "release-notes")
     assert answer("skill", "list")["skills"] == []
-    seasoned("skill", "undo", gone["change"])
-    seasoned("skill", "undo", gone["change"] - 1)
+    seasoned("skill", "history", "--undo", gone["change"])
+    seasoned("skill", "history", "--undo", gone["change"] - 1)
     assert (home / ".seasoned/skills/writing/release-notes/references/style.md").read_text(
         "utf-8"
     ) == "Short sentences."
@@ -109,10 +109,9 @@ def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:
     (waiting,) = answer("memory", "history", "--waiting")["changes"]
     assert (waiting["actor"], waiting["parent"], waiting["call_id"]) == ("review", "seasoned:s1", "call_9")
     assert "notes: A fact." in seasoned("memory", "history").stdout
-    assert (
-        seasoned("memory", "reject", waiting["id"]).stdout == f"Rejected change {waiting['id']}: nothing was written.\n"
-    )
+    rejected = seasoned("review", "--drop", waiting["id"]).stdout
+    assert rejected == f"Rejected change {waiting['id']}: nothing was written.\n"
     (waiting,) = answer("skill", "history", "--waiting")["changes"]
-    assert answer("skill", "accept", waiting["id"])["state"] == "kept"
+    assert [one["state"] for one in answer("review", "--accept", waiting["id"])["changes"]] == ["kept"]
     assert answer("skill", "list")["skills"][0]["created_by"] == "review"
     assert "No staged changes" in seasoned("skill", "history", "--waiting").stdout

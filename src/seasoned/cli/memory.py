@@ -17,7 +17,6 @@ from seasoned.cli.output import print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, UsageError
 from seasoned.experience.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, read
-from seasoned.review import undo
 from seasoned.review.journal import PERSON, Change, Provenance, WriteReply, changes, preview
 from seasoned.review.memory_file import add as add_entry
 from seasoned.review.memory_file import import_entries
@@ -29,6 +28,7 @@ from seasoned.review.skill_edit import patch as patch_skill
 from seasoned.review.skill_edit import write_file as write_skill_file
 from seasoned.review.skill_library import SkillUsage, author, skills, usage
 from seasoned.review.skill_library import view as view_skill
+from seasoned.review.undo import undo
 from seasoned.text import plural
 
 _folder = click.option(
@@ -84,41 +84,33 @@ def text_of(text: str | None, file: Path | None) -> str:
         raise CannotDo(f"{str(file)!r} cannot be read as text: {error}.") from error
 
 
-def add_decisions(group: click.Group, kind: Literal["memory", "skill"]) -> None:
-    """Add `history`, `undo`, `accept` and `reject` to a group."""
+def add_history(group: click.Group, kind: Literal["memory", "skill"]) -> None:
+    """Add `history` to a group."""
 
-    def history(limit: int, waiting: bool, as_json: bool) -> None:
-        _show_changes(kind, limit, waiting=waiting, as_json=as_json)
+    def history(limit: int, waiting: bool, undone: int | None, as_json: bool) -> None:
+        if undone is None:
+            _show_changes(kind, limit, waiting=waiting, as_json=as_json)
+            return
+        with memory_and_skills(load()) as journal:
+            reply = undo(journal, undone)
+        print_reply(reply, as_json)
 
     # click takes the help from the docstring, and a docstring cannot be an f-string; the example names its group.
     history.__doc__ = f"""List changes and who made them, newest first.
 
-    \b
-    Example: seasoned {kind} history --waiting
-    """
-    history = click.option("--waiting", is_flag=True, help="Only changes that wait for your decision.")(
-        json_option(history)
-    )
-    history = click.option("--limit", default=50, show_default=True, help="List at most this many.")(history)
-    group.command("history")(history)
-    _add_decision(group, kind, "undo", "Undo a change; later ones stay.")
-    _add_decision(group, kind, "accept", "Accept a staged change.")
-    _add_decision(group, kind, "reject", "Reject a staged change.")
-
-
-def _add_decision(group: click.Group, kind: str, name: str, sentence: str) -> None:
-    def decide(change: int, as_json: bool) -> None:
-        with memory_and_skills(load()) as journal:
-            # `undo`, `accept` and `reject` have the same signature.
-            reply = getattr(undo, name)(journal, change)
-        print_reply(reply, as_json)
-
-    decide.__doc__ = f"""{sentence}
+    `seasoned review` accepts and drops those that wait for you.
 
     \b
-    Example: seasoned {kind} {name} 12
+    Example: seasoned {kind} history --undo 12
     """
-    group.command(name)(click.argument("change", type=int)(json_option(decide)))
+    decorated = json_option(history)
+    for option in (
+        click.option("--undo", "undone", type=int, metavar="N", help="Undo a change; later ones stay."),
+        click.option("--waiting", is_flag=True, help="Only changes that wait for your decision."),
+        click.option("--limit", default=50, show_default=True, help="List at most this many."),
+    ):
+        decorated = option(decorated)
+    group.command("history")(decorated)
 
 
 def _show_changes(kind: Literal["memory", "skill"], limit: int, *, waiting: bool, as_json: bool) -> None:
@@ -198,36 +190,21 @@ def list_(folder: Path | None, as_json: bool) -> None:
 
 @memory.command()
 @click.argument("text")
+@click.option("--instead-of", "piece", metavar="PIECE", help="Replace the one entry that contains PIECE.")
 @user_option
 @folder_option
 @json_option
-def add(text: str, user: bool, folder: Path | None, as_json: bool) -> None:
-    """Add an entry.
+def add(text: str, piece: str | None, user: bool, folder: Path | None, as_json: bool) -> None:
+    """Add an entry, or replace one.
 
     \b
-    Example: seasoned memory add "The database listens on port 5433."
+    Example: seasoned memory add "The database listens on port 5434." --instead-of 5433
     """
     with memory_and_skills(load(), memory=folder) as journal:
-        reply = add_entry(journal, _which(user), text, by=PERSON)
-    print_reply(reply, as_json)
-
-
-@memory.command()
-@click.argument("piece")
-@click.argument("text")
-@user_option
-@folder_option
-@json_option
-def replace(piece: str, text: str, user: bool, folder: Path | None, as_json: bool) -> None:
-    """Replace an entry.
-
-    The one entry that contains PIECE becomes TEXT.
-
-    \b
-    Example: seasoned memory replace 5433 "The database listens on port 5434."
-    """
-    with memory_and_skills(load(), memory=folder) as journal:
-        reply = replace_entry(journal, _which(user), piece, text, by=PERSON)
+        if piece is None:
+            reply = add_entry(journal, _which(user), text, by=PERSON)
+        else:
+            reply = replace_entry(journal, _which(user), piece, text, by=PERSON)
     print_reply(reply, as_json)
 
 
@@ -284,7 +261,7 @@ def _which(user: bool) -> MemoryName:
     return "user" if user else "notes"
 
 
-add_decisions(memory, "memory")
+add_history(memory, "memory")
 
 
 from_option = click.option(
@@ -417,42 +394,35 @@ def create(
 
 @skill.command()
 @click.argument("name")
-@click.argument("old")
-@click.argument("new")
-@click.option("--file", default="SKILL.md", show_default=True, help="The file of the skill to change.")
-@skill_place
-@json_option
-def patch(name: str, old: str, new: str, file: str, folder: Path | None, as_json: bool) -> None:
-    """Replace one piece of a skill.
-
-    OLD must occur exactly once; it becomes NEW.
-
-    \b
-    Example: seasoned skill patch release-notes "newest last" "newest first"
-    """
-    with memory_and_skills(load(), skills=folder) as journal:
-        reply = patch_skill(journal, name, old, new, file=file, by=PERSON)
-    print_reply(reply, as_json)
-
-
-@skill.command("write-file")
-@click.argument("name")
-@click.argument("file")
 @click.argument("text", required=False)
 @from_option
+@click.option("--file", help="A file in its references/, templates/, scripts/ or assets/ folder. Default: SKILL.md.")
+@click.option("--instead-of", "old", metavar="PIECE", help="Replace PIECE, which must occur exactly once.")
 @skill_place
 @json_option
-def write_file(name: str, file: str, text: str | None, source: Path | None, folder: Path | None, as_json: bool) -> None:
-    """Write a file of a skill.
-
-    FILE lies in its references/, templates/, scripts/ or assets/ folder.
+def write(
+    name: str,
+    text: str | None,
+    source: Path | None,
+    file: str | None,
+    old: str | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Write a file of a skill, or replace a piece of it.
 
     \b
-    Example: seasoned skill write-file release-notes references/style.md --from style.md
+    Example: seasoned skill write release-notes "newest first" --instead-of "newest last"
+    Example: seasoned skill write release-notes --file references/style.md --from style.md
     """
+    if file is None and old is None:
+        raise UsageError("Name the --file to write, or the piece of SKILL.md to replace with --instead-of.")
     content = text_of(text, source)
     with memory_and_skills(load(), skills=folder) as journal:
-        reply = write_skill_file(journal, name, file, content, by=PERSON)
+        if old is not None:
+            reply = patch_skill(journal, name, old, content, file=file or "SKILL.md", by=PERSON)
+        else:
+            reply = write_skill_file(journal, name, file or "", content, by=PERSON)
     print_reply(reply, as_json)
 
 
@@ -464,7 +434,7 @@ def write_file(name: str, file: str, text: str | None, source: Path | None, fold
 def remove_skill(name: str, file: str | None, folder: Path | None, as_json: bool) -> None:
     """Remove a skill, or one of its files.
 
-    `undo` brings it back.
+    `seasoned skill history --undo N` brings it back.
 
     \b
     Example: seasoned skill remove release-notes
@@ -474,4 +444,4 @@ def remove_skill(name: str, file: str | None, folder: Path | None, as_json: bool
     print_reply(reply, as_json)
 
 
-add_decisions(skill, "skill")
+add_history(skill, "skill")
