@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -29,9 +25,9 @@ from seasoned.gateway.accounting import (
 )
 from seasoned.gateway.settings import GatewaySettings, load_settings
 from seasoned.session import Usage
-from seasoned.store import Database, open_store
-from tests.gateway.running import config_in, rows, run_gateway, settings_for, wait_until
-from tests.gateway.upstream_server import Said, chat_stream, message_stream, serve_upstream, stream, whole
+from seasoned.store import Database
+from tests.gateway.running import config_in, rows, run_gateway, settings_for
+from tests.gateway.upstream_server import chat_stream, message_stream, serve_upstream, stream, whole
 
 HELLO: Any = [{"role": "user", "content": "Hello"}]
 ENTRY = UsageEntry(
@@ -79,15 +75,6 @@ def test_usage_of_some_sessions_is_summed_like_that_of_all(any_database: Databas
     assert totals(any_database, "day", only=set()) == []
 
 
-def test_what_nobody_knows_stays_unknown(any_database: Database) -> None:
-    unknown = msgspec.structs.replace(ENTRY, id="2", model="mine", usage=None, raw=None, key_name="")
-    add_entries(any_database, [unknown], _priced)
-    (total,) = totals(any_database, "model")
-    assert (total.usage, total.cost_usd, total.unpriced) == (Usage(), None, 1)
-    assert totals(any_database, "key")[0].name is None
-    assert totals(any_database, "day", since=86_401.0) == []
-
-
 def test_figures_and_names_that_cannot_be_keep_no_other_entry_out(any_database: Database) -> None:
     odd = msgspec.structs.replace(ENTRY, id="2", model="a\0b" + "\ud800" * 900, usage=Usage(10**30, -5, None, None, 2))
     add_entries(any_database, [odd, ENTRY], lambda _: EntryCost(float("inf"), "x"))
@@ -95,23 +82,6 @@ def test_figures_and_names_that_cannot_be_keep_no_other_entry_out(any_database: 
     assert usages["ab"].usage == Usage(None, None, None, None, 2)
     assert usages["ab"].cost_usd is None
     assert usages["gpt-4o-mini"].usage == ENTRY.usage
-
-
-def test_a_price_that_cannot_be_worked_out_is_unknown(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
-    with (
-        serve_upstream(chat_stream("Hi")) as upstream,
-        run_gateway(config, settings_for(config, upstream.url)) as gateway,
-    ):
-
-        def fail(_: UsageEntry) -> EntryCost:
-            raise RuntimeError("a bug of ours")
-
-        gateway.service.recorder._price = fail
-        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
-        list(client.chat.completions.create(model="gpt-4o-mini", messages=HELLO, stream=True))
-    assert _usage(config) == [(20, 8, 100, 3)]
-    assert gateway.failed_open() == {"price": 1}
 
 
 def test_a_budget_counts_the_day_of_its_key(any_database: Database) -> None:
@@ -237,52 +207,3 @@ def test_a_request_that_the_provider_refused_took_nothing(tmp_path: Path) -> Non
         with pytest.raises(openai.BadRequestError):
             client.chat.completions.create(model="gpt-4o-mini", messages=HELLO)
     assert _usage(config) == []
-
-
-def test_an_answer_that_cannot_be_read_is_counted_with_nothing_known(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
-    packed = Said((b"\x28\xb5\x2f\xfd",), kind="text/event-stream", headers=(("content-encoding", "zstd"),))
-    with serve_upstream(packed) as upstream, run_gateway(config, settings_for(config, upstream.url)) as gateway:
-        body = {"model": "gpt-4o-mini", "messages": HELLO, "stream": True}
-        with (
-            httpx2.Client() as client,
-            client.stream("POST", f"{gateway.url}/v1/chat/completions", json=body) as answer,
-        ):
-            assert b"".join(answer.iter_raw()) == packed.body
-    (row,) = rows(config, "gateway.usage_by_model", since=0)
-    assert (row["name"], row["requests"], row["input_tokens"], row["unpriced"]) == ("gpt-4o-mini", 1, None, 1)
-
-
-def test_accounting_waits_for_a_store_that_is_locked(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
-    with (
-        serve_upstream(chat_stream("Hi")) as upstream,
-        run_gateway(config, settings_for(config, upstream.url)) as gateway,
-    ):
-        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
-        with open_store(config.store_path) as store, store.write():
-            begun = time.monotonic()
-            list(client.chat.completions.create(model="gpt-4o-mini", messages=HELLO, stream=True))
-            assert time.monotonic() - begun < 2.0, "nobody waits for the store"
-        wait_until(lambda: _usage(config) == [(20, 8, 100, 3)])
-
-
-def test_after_a_kill_every_answer_that_came_is_accounted(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
-    with serve_upstream(chat_stream("Hi")) as upstream:
-        command = [sys.executable, "-m", "seasoned.cli.main", "gateway", "--port", "0", "--upstream", upstream.url]
-        environment = {**os.environ, "SEASONED_HOME": str(config.home)}
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        url = process.stdout.readline().split()[-1]
-        client = openai.OpenAI(base_url=f"{url}/v1", api_key="x", max_retries=0)
-        for _ in range(20):
-            list(client.chat.completions.create(model="gpt-4o-mini", messages=HELLO, stream=True))
-        process.send_signal(signal.SIGKILL)
-        process.wait(10)
-        process.stdout.close()
-        count = len(upstream.heard)
-        with run_gateway(config, settings_for(config, upstream.url)):
-            wait_until(lambda: bool(_usage(config)) and _usage(config)[0][0] == 20 * count)
-    assert count == 20
-    assert _usage(config) == [(20 * 20, 8 * 20, 100 * 20, 3 * 20)]

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from anthropic.lib.streaming._messages import accumulate_event
-from anthropic.types import Message as TheirMessage
-from anthropic.types import MessageParam, ParsedMessage, RawMessageStreamEvent
+from anthropic.types import ParsedMessage, RawMessageStreamEvent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
@@ -140,13 +139,6 @@ def test_a_block_is_the_only_change_to_a_request(messages: list[dict[str, Any]],
     assert found == {name: value for name, value in fields.items() if name != "messages"}
 
 
-def test_a_request_with_a_block_is_one_that_the_sdk_knows_and_its_sides_take_turns() -> None:
-    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}]}
-    found = json.loads(insert_block(json.dumps(body).encode(), BLOCK))["messages"]
-    TypeAdapter(list[MessageParam]).validate_python(found)
-    assert [message["role"] for message in found] == ["user", "assistant"] * (len(found) // 2) + ["user"]
-
-
 def test_a_stream_is_read_as_the_sdk_reads_it() -> None:
     theirs: ParsedMessage[None] | None = None
     parts: dict[int, bytes] = {}
@@ -163,34 +155,6 @@ def test_a_stream_is_read_as_the_sdk_reads_it() -> None:
     ]
     assert ours.usage == Usage(input=20, output=42, cache_read=900, cache_write=80)
     assert ours.raw_usage == theirs.usage.model_dump(exclude_none=True)
-
-
-def test_a_whole_answer_says_what_its_stream_would() -> None:
-    reader = open_stream()
-    passed(reader, [sse(*TURN)])
-    content = [
-        {"type": "thinking", "thinking": "Hm.", "signature": ""},
-        {"type": "text", "text": "I look é𝄞"},
-        {**USED, "input": {"command": "ls"}},
-    ]
-    usage = {**START, "output_tokens": 42}
-    whole = TheirMessage.model_validate({**HEAD, "content": content, "stop_reason": "tool_use", "usage": usage})
-    assert read_response(whole.model_dump_json(exclude_unset=True).encode()) == reader.answer()
-
-
-def test_a_tool_that_the_provider_ran_has_its_result_in_the_answer() -> None:
-    used = {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {"query": "q"}}
-    found = {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [{"type": "text", "text": "found"}]}
-    (call,) = read_response(json.dumps({**HEAD, "content": [used, found]}).encode()).calls
-    assert call == ToolCall("srv_1", "web_search", {"query": "q"}, Result("found"))
-
-
-def test_a_stream_that_breaks_off_keeps_what_was_said_and_what_it_took() -> None:
-    reader = open_stream()
-    passed(reader, [sse(*TURN[:6])])
-    answer = reader.answer()
-    assert (answer.text, answer.finish) == ("I look ", None)
-    assert answer.usage == Usage(input=20, output=1, cache_read=900, cache_write=80)
 
 
 def test_an_error_in_a_stream_is_told() -> None:

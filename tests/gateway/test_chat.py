@@ -8,8 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.lib.streaming.chat import ChatCompletionStreamState
-from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
-from pydantic import TypeAdapter
+from openai.types.chat import ChatCompletionChunk
 
 from seasoned.gateway.proxy.exchange import find_api
 from seasoned.gateway.wire import anthropic, chat, responses
@@ -109,17 +108,6 @@ def test_what_is_not_understood_is_left_alone(body: bytes) -> None:
     assert ask_for_usage(body) is None
 
 
-def test_calls_that_share_an_id_are_told_apart_by_their_place() -> None:
-    turn = [
-        {"role": "assistant", "tool_calls": [{"id": "call_0", "function": {"name": "bash", "arguments": "{}"}}]},
-        {"role": "tool", "tool_call_id": "call_0", "content": "first"},
-    ]
-    again = [turn[0], {**turn[1], "content": "second"}]
-    asked = read_request(json.dumps({"model": "m", "messages": [*turn, *again]}).encode())
-    assert asked is not None
-    assert {name: result.text for name, result in asked.results.items()} == {"call_0": "first", "call_0#2": "second"}
-
-
 def test_a_block_in_a_request_is_marked_and_what_tools_say_is_not() -> None:
     said = [{"role": "user", "content": "Hello"}, {"role": "tool", "tool_call_id": "x", "content": "[seasoned:warm v1"}]
     body = json.dumps({"model": "m", "messages": [{"role": "system", "content": "S"}, *said]}).encode()
@@ -128,18 +116,6 @@ def test_a_block_in_a_request_is_marked_and_what_tools_say_is_not() -> None:
     assert warm is not None and cold is not None
     assert warm.carries_block and not cold.carries_block
     assert tuple(m for m in warm.messages if not m.synthetic) == cold.messages
-
-
-def test_a_block_that_is_a_system_message_is_no_part_of_the_system_prompt() -> None:
-    text = "[seasoned:warm v1 files@1 0123456789abcdef]\nCall: read_file\n\n[seasoned:end]"
-    said = [
-        {"role": "system", "content": "S"},
-        {"role": "system", "content": text},
-        {"role": "user", "content": "Hello"},
-    ]
-    asked = read_request(json.dumps({"model": "m", "messages": said}).encode())
-    assert asked is not None
-    assert (asked.system, asked.carries_block, asked.messages[-1]) == ("S", True, Message("user", "Hello"))
 
 
 @settings(max_examples=examples(80), deadline=None)
@@ -161,20 +137,6 @@ def test_a_block_is_the_only_change_to_a_request(messages: list[dict[str, Any]],
 @each_case("body", [b'{"a":[{}],"a":77}', b'{"a":1,"\\u0061":1}', b'{"a":1,"b":2,"a":1}', b"[1]", b'{"a":1}}'])
 def test_of_a_field_that_is_named_twice_nobody_says_where_it_lies(body: bytes) -> None:
     assert find_fields(body) is None
-
-
-def test_where_fields_lie_is_said_to_the_byte() -> None:
-    body = b' {"\\u0061" : [ 1 ] , "b":{}} '
-    fields = find_fields(body)
-    assert fields is not None
-    assert {name: body[slice(*span)] for name, span in fields.spans.items()} == {"a": b"[ 1 ]", "b": b"{}"}
-    assert body[slice(*fields.whole)] == body.strip()
-
-
-def test_a_request_with_a_block_is_one_that_the_sdk_knows() -> None:
-    body = {"model": "m", "messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Hello"}]}
-    found = json.loads(insert_block(json.dumps(body).encode(), BLOCK))["messages"]
-    assert len(TypeAdapter(list[ChatCompletionMessageParam]).validate_python(found)) == 2 + len(json.loads(BLOCK))
 
 
 @each_case(
@@ -217,20 +179,6 @@ def test_a_stream_is_read_as_the_sdk_reads_it() -> None:
     ]
     assert ours.usage == Usage(input=12, output=5, cache_read=8)
     assert ours.raw_usage == USAGE
-
-
-def test_a_whole_answer_says_what_its_stream_would() -> None:
-    reader = open_stream()
-    passed(reader, [sse(*TURN, ONLY_USAGE)])
-    streamed = reader.answer()
-    calls = [
-        {"id": c.id, "type": "function", "function": {"name": c.tool, "arguments": json.dumps(c.arguments)}}
-        for c in streamed.calls
-    ]
-    message = {"role": "assistant", "content": streamed.text, "tool_calls": calls}
-    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
-    whole = ChatCompletion.model_validate({**HEAD, "object": "chat.completion", "choices": [choice], "usage": USAGE})
-    assert read_response(whole.model_dump_json(exclude_unset=True).encode()) == streamed
 
 
 EVENTS = st.lists(
@@ -276,13 +224,6 @@ def test_only_the_usage_event_that_we_asked_for_is_taken_out(texts: list[str], b
     assert reader.answer().raw_usage == USAGE
 
 
-def test_an_event_passes_on_when_it_is_whole_and_not_later() -> None:
-    reader = open_stream(takes_usage_out=True)
-    event = sse(chunk({"content": "a"}))
-    assert reader.feed(event + event[:10]) == event
-    assert reader.feed(event[10:]) == event
-
-
 def test_a_stream_that_breaks_off_keeps_what_was_said() -> None:
     reader = open_stream()
     passed(reader, [sse(*TURN[:5])])
@@ -326,13 +267,6 @@ def test_what_is_nested_too_deeply_passes_unread(module: Any, depth: int) -> Non
 def test_each_path_has_its_api(path: str, name: str | None) -> None:
     api = find_api(path)
     assert (None if api is None else api.name) == name
-
-
-def test_calls_that_all_count_as_the_first_are_told_apart_by_their_ids() -> None:
-    reader = open_stream()
-    deltas = [call_delta(0, id=name, name="bash", arguments="{}") for name in ("c1", "c2")]
-    passed(reader, [sse(*map(chunk, deltas))])
-    assert [call.id for call in reader.answer().calls] == ["c1", "c2"]
 
 
 def test_a_call_without_an_id_has_the_same_one_in_the_answer_and_in_the_next_request() -> None:

@@ -129,20 +129,6 @@ def test_answers_are_read_to_their_end_and_connections_used_again(
     _run(tmp_path, lambda: Server(answer, OK), work)
 
 
-def test_an_answer_without_a_length_ends_with_its_connection(tmp_path: Path) -> None:
-    async def work(server: Server, asking: Asking) -> None:
-        assert await asking.whole() == (200, b"all of it")
-
-    _run(tmp_path, lambda: Server(b"HTTP/1.1 200 OK\r\n\r\nall of it", closes=True), work)
-
-
-def test_the_answer_to_head_has_no_body_whatever_it_says(tmp_path: Path) -> None:
-    async def work(server: Server, asking: Asking) -> None:
-        assert await asking.whole("HEAD", b"") == (200, b"")
-
-    _run(tmp_path, lambda: Server(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n"), work)
-
-
 def test_headers_go_over_the_wire_as_they_came_and_nothing_is_added(tmp_path: Path) -> None:
     headers = [
         (b"x-b", b"1"),
@@ -202,16 +188,6 @@ def test_silence_has_an_end_and_says_so(tmp_path: Path) -> None:
     _run(tmp_path, lambda: Server(HALF), work, silence_seconds=0.2)
 
 
-def test_a_connection_that_was_closed_meanwhile_is_not_used(tmp_path: Path) -> None:
-    async def work(server: Server, asking: Asking) -> None:
-        assert (await asking.whole())[0] == 200
-        await asyncio.sleep(0.05)
-        assert (await asking.whole())[0] == 200
-        assert server.connections == 2
-
-    _run(tmp_path, lambda: Server(OK, OK, closes=True), work)
-
-
 def test_an_end_that_the_loop_has_not_seen_yet_is_seen_before_a_connection_is_used_again(tmp_path: Path) -> None:
     """A model that is asked twice is paid twice: so nothing is sent over a connection that has ended."""
 
@@ -253,18 +229,6 @@ def test_a_request_is_sent_again_only_where_that_does_no_harm(
     _run(tmp_path, lambda: Server(OK, b"", OK), work)
 
 
-@each_case("headers", [[(b"idempotency-key", b"a")], []])
-def test_a_new_connection_that_ends_without_a_word_is_not_tried_again(
-    tmp_path: Path, headers: list[tuple[bytes, bytes]]
-) -> None:
-    async def work(server: Server, asking: Asking) -> None:
-        with pytest.raises(UpstreamUnreachable):
-            await asking.whole("POST", b"", headers)
-        assert server.connections == 1
-
-    _run(tmp_path, lambda: Server(b"", OK), work)
-
-
 def test_an_upstream_that_cannot_prove_its_name_gets_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context = certify(tmp_path, "localhost")
 
@@ -304,16 +268,3 @@ def test_a_reader_that_is_slow_holds_the_upstream_back(tmp_path: Path) -> None:
         assert came == size
 
     _run(tmp_path, lambda: Server(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size + bytes(size)), work)
-
-
-def test_there_are_no_more_connections_than_allowed(tmp_path: Path) -> None:
-    async def work(server: Server, asking: Asking) -> None:
-        held = [await asking.send() for _ in range(2)]
-        with pytest.raises(UpstreamUnreachable, match="ConnectTimeout") as caught:
-            await asking.send()
-        assert caught.value.status == 504
-        for one in held:
-            one.close()
-        assert (await asking.whole())[0] == 200
-
-    _run(tmp_path, lambda: Server(HALF, HALF, OK), work, connect_seconds=0.2)

@@ -114,18 +114,6 @@ def test_what_is_no_address_is_refused_and_not_repeated(text: str) -> None:
     assert all(SECRET not in repr(one) for one in chain_of(caught.value))
 
 
-def test_what_nobody_needs_is_not_looked_at() -> None:
-    environment = {"HTTPS_PROXY": "socks5://proxy.example", "HTTP_PROXY": "%", "NO_PROXY": NAME}
-    assert proxy_for(NAME, 443, is_tls=True, environment=environment) is None
-    assert proxy_for("127.0.0.1", 80, is_tls=False, environment=environment) is None
-
-
-@given(st.text(min_size=1), st.text(min_size=1))
-def test_a_proxy_does_not_show_its_password(user: str, password: str) -> None:
-    proxy = EnvironmentProxy("proxy.example", 3128, _basic(f"{user}:{password}"))
-    assert repr(proxy) == str(proxy) == "Proxy('proxy.example:3128')"
-
-
 def test_the_gateway_does_not_start_with_a_proxy_that_it_cannot_use() -> None:
     environment = {"https_proxy": f"socks5://me:{SECRET}@proxy.example:1080", "no_proxy": "api.anthropic.com"}
     done = CliRunner().invoke(app, ["gateway", "--port", "0"], env=environment)

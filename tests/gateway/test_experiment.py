@@ -131,15 +131,6 @@ def test_a_convention_that_changes_is_noticed_within_five_conversations(
     assert len(blocks) == 1 and is_warm(world.server.heard[-1].body)
 
 
-def test_one_failed_call_a_conversation_is_enough(config: Config) -> None:
-    """Where the model gives up at once there is less to see, and it is seen all the same."""
-    with serve_world(attempts=1) as world, run_gateway(config, settings_for(config, world.url)) as gateway:
-        _one_by_one(gateway, world, ["before0", "before1"])
-        world.convention = NEW
-        after = _one_by_one(gateway, world, [f"after{number}" for number in range(6)])
-    assert after.index(False) <= 5
-
-
 def test_a_gateway_that_starts_anew_knows_what_was_seen_before(config: Config) -> None:
     with serve_world(convention=NEW) as world:
         for name in ("first", "second"):
@@ -232,21 +223,6 @@ def test_a_session_never_changes_its_arm(config: Config) -> None:
             assert seen == {first[f"gateway:{name}"] == "warm"}
     report = _report(config)
     assert (report.sessions, report.earlier) == (1, 12), "who was divided otherwise is not compared"
-
-
-def test_a_conversation_that_began_before_the_experiment_is_in_no_arm(config: Config) -> None:
-    with serve_world() as world:
-        with run_gateway(config, settings_for(config, world.url, warm=False)) as gateway:
-            earlier = Customer(gateway.url, "earlier")
-            earlier.ask(world)
-        _begin(config, "cold", "warm")
-        with run_gateway(config, settings_for(config, world.url, experiment="autumn")) as gateway:
-            again = Customer(gateway.url, "earlier")
-            again.messages = earlier.messages
-            again.ask(world, "And the next one?")
-            assert gateway.failed_open() == {}
-        assert not any(is_warm(heard.body) for heard in world.server.heard)
-    assert rows(config, "experiment.assignments", experiment="autumn") == []
 
 
 def test_a_watch_that_breaks_is_counted_and_nobody_notices(config: Config) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import time
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -16,9 +13,8 @@ from seasoned.config import Config
 from seasoned.experiment.live.assignment import assign_logged, load_split, log_exposure, log_foregone
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import set_state
-from tests.cli.run import SEASONED, seasoned
-from tests.gateway.live_world import EXAMPLE, NEW, TOOL, Customer, is_warm, serve_world, teach
-from tests.torture import TORTURE
+from tests.cli.run import seasoned
+from tests.gateway.live_world import EXAMPLE, TOOL, teach
 
 BEGUN = 10_000.0
 """Seconds ago, so that every outcome is frozen."""
@@ -87,32 +83,3 @@ def test_what_cannot_be_begun_or_shown_is_said(home: Path) -> None:
     assert 'experiment = "autumn"' in begun
     assert "Drop --model" in _seasoned(home, "experiment", "show", "autumn", "--model", "m", expect=2).stderr
     assert "nothing to compare yet" in _seasoned(home, "experiment", "show", "autumn").stdout
-
-
-@pytest.mark.skipif(not TORTURE, reason="at the pace of a real gateway: SEASONED_TORTURE=1")
-def test_the_running_command_notices_a_changed_convention_and_says_so(home: Path) -> None:
-    """Conversations three seconds apart; nothing is hurried."""
-    with serve_world() as world:
-        process = subprocess.Popen(
-            [str(SEASONED), "gateway", "--port", "0", "--upstream", world.url],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "SEASONED_HOME": str(home)},
-        )
-        assert process.stdout is not None
-        address = process.stdout.readline().split()[-1]
-        after = []
-        for number in range(9):
-            world.convention = NEW if number >= 3 else world.convention
-            begun = len(world.server.heard)
-            Customer(address, f"s{number}").ask(world)
-            after += [is_warm(world.server.heard[begun].body)] if number >= 3 else []
-            time.sleep(3)
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
-    print(f"\nshown to {after.index(False)} conversations after the change")  # noqa: T201
-    assert after.index(False) <= 5 and not after[-1]
-    assert "suspended" in _seasoned(home, "template", "show", "orders").stdout
-    logs = "".join(path.read_text("utf-8") for path in (home / "logs").glob("*"))
-    assert f"example {EXAMPLE.id} is suspended" in logs

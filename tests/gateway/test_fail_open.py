@@ -7,7 +7,6 @@ import logging
 import os
 import resource
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -21,7 +20,6 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.gateway.accounting import FOLDER, make_key
-from seasoned.marks import BLOCK_OPENS
 from seasoned.scan import file_reader
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
@@ -65,12 +63,6 @@ def _fail(*_: object, **__: object) -> Any:
     raise RuntimeError("a bug of ours, with sk-x in its words")
 
 
-def test_a_conversation_is_warm_when_nothing_is_broken(gateway: Running, upstream: Upstream) -> None:
-    assert _ask(gateway.url).status_code == 200
-    assert BLOCK_OPENS.encode() in upstream.heard[0].body
-    assert gateway.failed_open() == {}
-
-
 def test_a_store_that_is_locked_stops_no_request(config: Config, gateway: Running, upstream: Upstream) -> None:
     with open_store(config.store_path) as store, store.write():
         begun = time.monotonic()
@@ -81,17 +73,6 @@ def test_a_store_that_is_locked_stops_no_request(config: Config, gateway: Runnin
     assert seconds < 8, "each waits for its block, a second at most"
     assert gateway.failed_open()["provision"] == 2
     wait_until(lambda: len(rows(config, "gateway.usage_by_session", since=0)) == 2)
-
-
-def test_a_template_that_is_broken_stops_no_request(config: Config, gateway: Running, upstream: Upstream) -> None:
-    connection = sqlite3.connect(config.store_path)
-    with connection:
-        connection.execute("UPDATE revision SET value = 9 WHERE name = 'library'")
-        connection.execute("UPDATE template SET document = '{', revision = 9")
-    connection.close()
-    assert _ask(gateway.url).content == upstream.script[0].body
-    assert upstream.heard[0].body == BODY
-    assert gateway.failed_open()["provision"] == 1
 
 
 def test_a_judge_that_crashes_stops_no_request(

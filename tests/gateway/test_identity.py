@@ -93,12 +93,6 @@ def test_a_chain_of_answers_is_one_session() -> None:
     assert found({}, asked).ref == found({}, ask_responses(previous_response_id="resp_1", input="Other words")).ref
 
 
-def test_nothing_that_tells_is_no_identity() -> None:
-    assert identify({}, None) is None
-    assert identify({}, ask_chat()) is None
-    assert identify({"x-session-id": "  "}, None) is None
-
-
 def test_a_sub_agent_of_claude_code_is_a_session_apart() -> None:
     identity = found({"x-claude-code-session-id": SESSION, "x-claude-code-agent-id": "a1"}, ask_anthropic("Look"))
     assert identity.ref == SessionRef("claude-code", f"{SESSION}/agent-a1")
@@ -122,13 +116,6 @@ def test_a_sub_agent_of_codex_is_a_session_apart() -> None:
     assert (identity.ref, identity.parent) == (SessionRef("codex", "child"), SessionRef("codex", "root"))
     assert identity.purpose == "subagent"
     assert found({**headers, "x-openai-subagent": "review"}, ask_responses()).purpose == "review"
-
-
-def test_a_codex_root_thread_is_a_turn() -> None:
-    told = json.dumps({"session_id": "root", "thread_id": "root", "request_kind": "turn"})
-    headers = {"session-id": "root", "thread-id": "root", "originator": "codex_exec", "x-codex-turn-metadata": told}
-    identity = found(headers, ask_responses())
-    assert (identity.ref, identity.parent, identity.purpose) == (SessionRef("codex", "root"), None, "turn")
 
 
 COMPACTION = json.dumps({"request_kind": "compaction"})
@@ -189,34 +176,3 @@ def test_an_id_is_always_short_and_plain_and_equal_ids_stay_equal(named: str, ot
         return
     assert 0 < len(first.ref.native_id) <= 200 and first.ref.native_id.isprintable()
     assert (first == another) == (named.strip() == other.strip())
-
-
-HOSTILE = st.dictionaries(
-    st.sampled_from(["x-codex-turn-metadata", "thread-id", "x-openai-subagent", "originator", "x-seasoned-purpose"]),
-    st.text() | st.sampled_from(["[]", "7", '{"request_kind":[]}', "null", "{"]),
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    HOSTILE,
-    st.recursive(
-        st.none() | st.text() | st.integers(),
-        lambda inner: (
-            st.lists(inner, max_size=2)
-            | st.dictionaries(st.sampled_from(["session_id", "format", "id", "user_id"]), inner)
-        ),
-        max_leaves=4,
-    ),
-)
-def test_no_header_and_no_metadata_can_break_it(headers: dict[str, str], given: Any) -> None:
-    fields = {
-        "client_metadata": given,
-        "metadata": given,
-        "prompt_cache_key": given,
-        "text": given,
-        "conversation": given,
-    }
-    identity = found({"x-session-id": "s", **headers}, ask_responses(**fields))
-    assert identity.ref.native_id
-    assert found({}, ask_responses(**fields)).ref.native_id

@@ -9,8 +9,8 @@ from typing import Any
 import openai
 import pytest
 
-from seasoned.errors import Conflict, NotFound, UsageError
-from seasoned.gateway.accounting import PREFIX, Budgets, KeyCache, hash_of, list_keys, make_key, revoke_key
+from seasoned.errors import UsageError
+from seasoned.gateway.accounting import PREFIX, KeyCache, hash_of, list_keys, make_key, revoke_key
 from seasoned.store import Database, open_database
 from tests.each_case import each_case
 from tests.gateway.running import config_in, rows, run_gateway, settings_for, wait_until
@@ -39,15 +39,6 @@ def test_only_the_hash_of_a_key_is_kept(any_database: Database) -> None:
     assert token.startswith(PREFIX)
     assert row["token_hash"] == hash_of(token)
     assert token not in [row[name] for name in ("id", "name", "token_hash")]
-
-
-def test_names_are_given_out_once(any_database: Database) -> None:
-    make_key(any_database, "laptop", now=5.0)
-    revoke_key(any_database, "laptop", now=6.0)
-    with pytest.raises(Conflict, match="taken"):
-        make_key(any_database, "laptop", now=7.0)
-    with pytest.raises(NotFound, match="`seasoned gateway key`"):
-        revoke_key(any_database, "phone", now=7.0)
 
 
 @each_case(
@@ -109,16 +100,6 @@ def test_a_key_beyond_its_budget_is_stopped(tmp_path: Path) -> None:
         wait_until(lambda: is_stopped(token), seconds=3)
         assert not is_stopped(other), "a budget without a stop is only told of"
     database.close()
-
-
-def test_a_budget_begins_anew_each_day(any_database: Database) -> None:
-    key, _ = make_key(any_database, "small", now=0.0, usd_per_day=1.0, stops=True)
-    budgets = Budgets()
-    assert budgets.load(any_database, [key], now=86_400.0) == []
-    assert budgets.refusal(key, now=86_400.0) is None
-    budgets._over = {"small": "used up"}
-    assert budgets.refusal(key, now=86_401.0) == "used up"
-    assert budgets.refusal(key, now=2 * 86_400.0) is None
 
 
 def test_keys_of_the_gateway_are_replaced_by_the_upstream_s(tmp_path: Path) -> None:

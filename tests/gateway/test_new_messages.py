@@ -9,10 +9,10 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.gateway.record.session_writer import KnownConversation, NewMessages, expect_summary, find_new_messages
+from seasoned.gateway.record.session_writer import KnownConversation, NewMessages, find_new_messages
 from seasoned.gateway.wire import anthropic, chat, responses
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse
-from seasoned.session import Marks, Message, ToolCall
+from seasoned.session import Marks, Message
 from tests.gateway.written import block
 
 Json = dict[str, Any]
@@ -120,14 +120,6 @@ def test_what_is_new_over_all_requests_is_the_conversation(steps: list[Any], ask
     assert told == expected
 
 
-def test_an_answer_that_the_client_trims_or_splits_is_the_same() -> None:
-    conversation = Talk()
-    conversation.say(asked(user("Look")), {"role": "assistant", "content": "\n I look.\n\nIt is there. "})
-    said = [{"role": "assistant", "content": "I look."}, {"role": "assistant", "content": "It is there."}]
-    assert words(conversation.say(asked(user("Look"), *said, user("Thanks")))) == ["user Thanks"]
-    assert conversation.last.dropped == 0
-
-
 def test_an_answer_that_the_client_rewrites_is_heard_once() -> None:
     conversation = Talk()
     conversation.say(asked(user("Look")), {"role": "assistant", "content": "<think>Hm.</think> I look."})
@@ -148,15 +140,6 @@ def test_text_between_a_call_and_its_result_is_new_and_the_rest_is_not() -> None
     news = conversation.say(asked(user("Look"), late, calls("c1"), hook, result("c1")))
     assert words(news) == ["system Another hook."]
     assert news.dropped == 0
-
-
-def test_a_result_that_the_client_clears_later_is_not_new() -> None:
-    conversation = Talk()
-    conversation.say(asked(user("Look"), calls("c1"), result("c1", "a long text")))
-    news = conversation.say(
-        asked(user("Look"), calls("c1"), result("c1", "[Old tool result content cleared]"), user("Go on"))
-    )
-    assert words(news) == ["user Go on"]
 
 
 def test_a_history_that_is_rewound_is_noticed_and_nothing_of_it_is_new() -> None:
@@ -191,25 +174,6 @@ def test_a_summary_is_marked_and_the_tail_that_it_leaves_is_not_new() -> None:
         ("Go on", False),
     ]
     assert news.is_compacted and news.dropped == 4
-
-
-def test_a_summary_that_was_asked_for_is_known_without_its_words() -> None:
-    conversation = Talk()
-    conversation.say(asked(user("Look"), calls("c1"), result("c1")), {"role": "assistant", "content": "Done."})
-    conversation.known = expect_summary(conversation.known)
-    news = conversation.say(asked(user("Look"), user("So far: all was looked at."), user("Go on")))
-    assert [(message.text, message.summary) for message in news.asked] == [
-        ("So far: all was looked at.", True),
-        ("Go on", False),
-    ]
-    assert news.is_compacted and not conversation.known.is_compacting
-
-
-def test_a_history_that_is_only_cut_is_no_summary() -> None:
-    conversation = Talk()
-    conversation.say(asked(user("Look"), calls("c1"), result("c1"), calls("c2"), result("c2")))
-    news = conversation.say(asked(calls("c2"), result("c2"), user("Go on")))
-    assert (words(news), news.dropped, news.is_compacted) == (["user Go on"], 3, False)
 
 
 def test_ids_that_begin_anew_in_every_answer_are_told_apart() -> None:
@@ -264,24 +228,3 @@ def test_a_chain_of_answers_is_one_conversation_although_nothing_is_repeated() -
             "user yes",
             "assistant ok",
         ]
-
-
-def test_what_is_known_holds_no_words_and_stays_small() -> None:
-    conversation = Talk()
-    history = [user("my password is hunter2")]
-    for number in range(60):
-        conversation.say(asked(*history[number % 7 :]), calls(f"c{number}"))
-        history += [calls(f"c{number}"), result(f"c{number}")]
-    kept = msgspec.json.encode(conversation.known)
-    assert b"hunter2" not in kept
-    assert len(conversation.known.beginnings) <= 4096
-    unkeyed, _ = find_new_messages(KnownConversation(), asked(*history))
-    assert not set(unkeyed.view) & set(conversation.known.view)
-
-
-def test_an_exchange_without_an_answer_adds_what_was_asked() -> None:
-    known, news = find_new_messages(KnownConversation(), asked(user("Look")), ApiResponse(error="overloaded"))
-    assert (words(news), len(known.view)) == (["user Look"], 1)
-    assert (
-        find_new_messages(known, asked(user("Look")), ApiResponse(calls=(ToolCall("c1", "bash", {}),)))[1].asked == ()
-    )

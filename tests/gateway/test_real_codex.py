@@ -130,23 +130,3 @@ def test_its_own_provider_falls_back_to_http_and_sub_agents_are_sessions_apart(p
     assert next(text for role, text in said(main) if role == "user") == "How many birds?"
     assert [text for role, text in said(agent) if role != "system"][:2] == ["Count all birds.", "Counting."]
     check_warm(place, warm=["x-openai-subagent" not in line["headers"] for line in place.asked()], field="input", at=3)
-
-
-def test_errors_reach_it_and_one_that_is_interrupted_stops_the_upstream(place: Codex) -> None:
-    place.before = ("timeout", "-s", "INT", "2")
-    printed = place.ask(
-        [
-            {"status": 429, "error": "slow down please"},
-            {"text": "Half of", "breaks_off": True},
-            {"text": "word " * 400, "words": 400, "pause": 0.02},
-        ],
-        ["Hello."],
-        ["Hello again."],
-        ["Talk for long."],
-    )
-    failed = [event for event in printed if event["type"] == "turn.failed"]
-    assert len(failed) == 2
-    lines = place.asked()
-    assert [line["sent"] for line in lines] == [True, False, False], "the upstream was told to stop"
-    assert [row["ended"] for row in place.accounted()] == ["broken", "cancelled"]
-    assert all(row["input_tokens"] is None for row in place.accounted()), "what nobody said is unknown and not zero"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -173,24 +172,6 @@ def test_an_answer_that_broke_off_is_not_taken_for_what_was_said(config: Config,
     assert [one["ended"] for one in rows(config, "gateway.requests_of", session="gateway:s1")] == ["broken", "complete"]
 
 
-def test_recording_can_be_switched_off(config: Config, upstream: Upstream) -> None:
-    with run_gateway(config, settings_for(config, upstream.url, record=False)) as gateway:
-        _ask(gateway, ASK)
-    assert _sessions(config) == []
-    assert rows(config, "gateway.usage_by_session", since=0)[0]["requests"] == 1
-
-
-def test_what_is_said_is_written_within_a_second(config: Config, upstream: Upstream) -> None:
-    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
-        _ask(gateway, ASK)
-        begun = time.monotonic()
-        with sqlite3.connect(config.store_path) as connection:
-            wait_until(lambda: connection.execute("SELECT count(*) FROM message").fetchone()[0] == 2)
-        connection.close()
-        # The window is half a second; the rest is for a machine that is busy.
-        assert time.monotonic() - begun < 3.0
-
-
 def test_without_a_store_requests_pass_all_the_same(config: Config, upstream: Upstream) -> None:
     config.home.mkdir(parents=True)
     config.store_path.write_bytes(b"this is no database, and nobody can make it one" * 100)
@@ -199,22 +180,6 @@ def test_without_a_store_requests_pass_all_the_same(config: Config, upstream: Up
         wait_until(lambda: {"store", "provision"} <= gateway.failed_open().keys())
     assert upstream.heard[0].json["messages"] == [SYSTEM, ASK]
     assert list((config.home / "gateway-journal").iterdir()) != [], "its tokens wait for a store that works"
-
-
-def test_everything_that_waits_is_written_at_the_end(config: Config, upstream: Upstream) -> None:
-    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
-        recorder = gateway.service.recorder
-        _ask(gateway, ASK)
-        wait_until(lambda: recorder.waiting == 0)
-        given = []
-        recorder.give = given.append  # type: ignore[method-assign]
-        for number in range(3):
-            _ask(gateway, ASK, session=f"t{number}")
-        del recorder.give  # type: ignore[method-assign]
-        for exchange in given * 100:
-            recorder.give(exchange)
-    assert recorder.waiting == 0
-    assert sorted(one.ref.native_id for one in _sessions(config)) == ["s1", "t0", "t1", "t2"]
 
 
 def test_a_conversation_that_is_forgotten_leaves_its_tokens_and_no_name(config: Config, upstream: Upstream) -> None:

@@ -16,7 +16,7 @@ from seasoned.gateway.accounting import EntryCost, UsageEntry, UsageJournal, tot
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import FinishedExchange
 from seasoned.gateway.record import recorder as recorder_module
-from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
+from seasoned.gateway.record.conversations import GatewayConversation
 from seasoned.gateway.record.recorder import GatewayRecorder
 from seasoned.gateway.record.session_writer import SessionWriter
 from seasoned.gateway.wire.chat import read_request
@@ -244,19 +244,3 @@ def test_whose_a_conversation_is_holds_though_the_gateway_forgot_it(tmp_path: Pa
     first, second = read(tmp_path / "store")
     assert (first.ref.native_id, second.ref.native_id[:2]) == ("a", "a~")
     assert [len(one.messages) for one in (first, second)] == [2, 2]
-
-
-def test_nobody_hangs_a_conversation_on_one_of_another(tmp_path: Path) -> None:
-    conversations = ConversationIndex()
-    asked = Agent("a").step().asked
-    assert asked is not None
-    conversations.recognise(asked, [(b"thread-id", b"victim")], path="/v1/responses", owner="mine")
-    below = [(b"thread-id", b"below"), (b"x-codex-parent-thread-id", b"victim")]
-    own = conversations.recognise(asked, below, path="/v1/responses", owner="mine")
-    other = conversations.recognise(asked, below, path="/v1/responses", owner="yours")
-    assert own is not None
-    assert other is not None
-    assert own.parent == SessionRef("gateway", "victim")
-    assert other.parent is not None
-    assert other.parent.native_id.startswith("victim~")
-    assert other.ref.native_id.startswith("below~")

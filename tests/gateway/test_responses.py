@@ -7,11 +7,11 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openai.types.responses import Response, ResponseInputParam, ResponseStreamEvent
+from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
 
 from seasoned.gateway.wire.responses import ask_for_usage, insert_block, open_stream, read_request, read_response
-from seasoned.session import Marks, Message, Result, ToolCall, Usage
+from seasoned.session import Message, Result, ToolCall, Usage
 from tests.conftest import examples
 from tests.each_case import each_case
 from tests.gateway.written import BORDERS, SEEDS, TEXTS, block, cut, events_like, is_spliced, passed, sse, written_body
@@ -190,13 +190,6 @@ def test_a_request_that_goes_on_is_given_no_second_block(field: bytes) -> None:
     assert insert_block(body, BLOCK) == body
 
 
-@each_case("given", ["Hello", [{"role": "developer", "content": "S"}, {"role": "user", "content": "Hello"}]])
-def test_a_request_with_a_block_is_one_that_the_sdk_knows(given: object) -> None:
-    found = json.loads(insert_block(json.dumps({"model": "m", "input": given}).encode(), BLOCK))["input"]
-    TypeAdapter(ResponseInputParam).validate_python(found)
-    assert [item for item in found if item in json.loads(BLOCK)] == json.loads(BLOCK)
-
-
 def test_a_stream_is_read_as_the_sdk_reads_it() -> None:
     TypeAdapter(list[ResponseStreamEvent]).validate_python(TURN)
     reader = open_stream()
@@ -208,20 +201,6 @@ def test_a_stream_is_read_as_the_sdk_reads_it() -> None:
     assert read_response(theirs.model_dump_json(exclude_unset=True).encode()) == ours
 
 
-def test_an_end_that_repeats_nothing_leaves_what_came_before() -> None:
-    reader = open_stream()
-    passed(reader, [sse(*TURN[:-1], {"type": "response.completed", "response": {**ENDED, "output": []}})])
-    answer = reader.answer()
-    assert (answer.text, [call.id for call in answer.calls], answer.finish) == ("I look é", ["c1"], "completed")
-
-
-def test_a_stream_that_breaks_off_keeps_what_was_said() -> None:
-    reader = open_stream()
-    passed(reader, [sse(*TURN[:3])])
-    answer = reader.answer()
-    assert (answer.text, answer.finish, answer.usage, answer.model) == ("I look é", None, None, "gpt-5.5")
-
-
 def test_an_error_in_a_stream_is_told() -> None:
     reader = open_stream()
     passed(reader, [sse(TURN[0], {"type": "error", "code": "x", "message": "overloaded", "param": None})])
@@ -230,12 +209,6 @@ def test_an_error_in_a_stream_is_told() -> None:
     reader = open_stream()
     passed(reader, [sse({"type": "response.failed", "response": failed})])
     assert (reader.answer().error, reader.answer().finish) == ("no", "failed")
-
-
-def test_a_tool_that_the_provider_ran_has_its_result_in_the_answer() -> None:
-    item = {"type": "mcp_call", "id": "mcp_1", "name": "recall", "arguments": "{}", "error": "no such note"}
-    (call,) = read_response(json.dumps({**ENDED, "output": [item]}).encode()).calls
-    assert call == ToolCall("mcp_1", "recall", {}, Result("no such note", Marks(failed=True)))
 
 
 BROKEN = ["not json", "7", '{"type":"response.completed","response":7}', '{"type":[],"response":{"usage":7}}']

@@ -27,23 +27,12 @@ def test_the_events_together_are_the_stream(data: bytes, borders: list[int]) -> 
     assert b"".join(_split(cut(data, borders))) == data
 
 
-@settings(max_examples=60, deadline=None)
-@given(STREAMS, BORDERS)
-def test_where_chunks_end_does_not_matter(data: bytes, borders: list[int]) -> None:
-    found = [read_event(event) for event in _split(cut(data, borders)) if event]
-    assert found == [read_event(event) for event in _split([data]) if event]
-
-
 def test_an_event_comes_as_soon_as_its_blank_line_has_come() -> None:
     splitter = EventSplitter()
     assert splitter.feed(b"data: a\n") == []
     assert splitter.feed(b"\ndata: b\r\n\r") == [b"data: a\n\n"]
     assert splitter.feed(b"\ndata: c") == [b"data: b\r\n\r\n"]
     assert splitter.end() == b"data: c"
-
-
-def test_one_line_end_of_two_bytes_does_not_end_an_event() -> None:
-    assert EventSplitter().feed(b"event: a\r\ndata: b\r\n\r\n") == [b"event: a\r\ndata: b\r\n\r\n"]
 
 
 def test_data_of_several_lines_is_joined_and_comments_are_left_out() -> None:

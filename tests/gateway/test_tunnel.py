@@ -134,35 +134,6 @@ def test_a_stream_comes_through_the_tunnel_piece_by_piece_and_byte_for_byte(run:
     run(work)
 
 
-def test_one_tunnel_serves_many_requests(run: Run, world: Make) -> None:
-    async def work() -> None:
-        async with world() as all:
-            upstreams = await all.upstreams()
-            for _ in range(5):
-                assert await whole(await ask(upstreams)) == b"hello"
-            assert all.proxy.targets == [f"CONNECT {NAME}:443 HTTP/1.1"]
-            assert len(all.origin.heard) == 5
-
-    run(work)
-
-
-def test_who_is_left_out_is_reached_without_the_proxy(run: Run, world: Make) -> None:
-    async def work() -> None:
-        async with world(tls=False) as all:
-            upstreams = await all.upstreams(
-                f"http://127.0.0.1:{all.origin.port}",
-                f"http://localhost:{all.origin.port}",
-                f"https://{UNKNOWN}",
-                NO_PROXY="example.test",
-            )
-            assert await whole(await ask(upstreams, 0)) == b"hello"
-            assert await whole(await ask(upstreams, 1)) == b"hello"
-            assert "cannot be reached (ConnectError)" in str(await refused(upstreams, 2))
-            assert all.proxy.connections == 0
-
-    run(work)
-
-
 @each_case("scheme", ["https", "http"])
 def test_a_password_is_sent_to_the_proxy_and_to_nobody_else(run: Run, world: Make, scheme: str) -> None:
     async def work() -> None:
@@ -259,24 +230,6 @@ def test_who_is_at_the_end_of_the_tunnel_must_prove_its_name(run: Run, world: Ma
             assert "(ConnectError)" in str(await refused(await all.upstreams("https://other.example.test")))
             assert all.proxy.targets == ["CONNECT other.example.test:443 HTTP/1.1"]
             assert all.origin.heard == []
-
-    run(work)
-
-
-@each_case(
-    ("url", "target"),
-    [
-        ("https://[2001:db8::1]:8443/v1", "CONNECT [2001:db8::1]:8443 HTTP/1.1"),
-        ("https://bücher.example", "CONNECT xn--bcher-kva.example:443 HTTP/1.1"),
-        ("http://[2001:db8::1]/deep", "POST http://[2001:db8::1]/deep/v1/chat HTTP/1.1"),
-        ("http://bücher.example:81", "POST http://xn--bcher-kva.example:81/v1/chat HTTP/1.1"),
-    ],
-)
-def test_a_place_is_named_to_the_proxy_as_it_must_be(run: Run, world: Make, url: str, target: str) -> None:
-    async def work() -> None:
-        async with world(pieces=()) as all:
-            await refused(await all.upstreams(url))
-            assert all.proxy.targets == [target]
 
     run(work)
 
