@@ -1,4 +1,4 @@
-"""Mining: the same bytes on every engine and in every order, nothing lost, and the rows that a scan would have made."""
+"""Mining: the same bytes on every engine and in every order, and the calls that a scan would have kept."""
 
 # ruff: noqa: E402 - what comes with an extra is looked for before anything that imports it
 from __future__ import annotations
@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +18,17 @@ for _name in ("pyarrow", "fsspec"):
 
 import pyarrow as pa
 
-from seasoned.app.mine import take_up_into
-from seasoned.app.stores import make_learner
-from seasoned.errors import NotFound, UsageError
-from seasoned.experience.storage import refresh
-from seasoned.mine.engine import TRIES, Engine, InlineEngine, PoolEngine, TaskOutcome
+from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.mine.engine import Engine
 from seasoned.mine.folder import MinedFolder, partition
-from seasoned.mine.merge import merge_project
-from seasoned.mine.read import SourceFile, list_files, mine_files
-from seasoned.mine.run import MineReport, merge_parts, mine, read_part
+from seasoned.mine.read import list_files, mine_files
+from seasoned.mine.run import MineReport, mine
+from seasoned.mine.table import SourceFile
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
-from tests.scan.every_table import every_table
 
+INLINE = Engine("inline")
 SECRECY = Secrecy(b"k" * 32)
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
@@ -58,9 +55,9 @@ def write_session(path: Path, *commands: str, answer: str = "fine", cwd: str = "
     return path
 
 
-def run(folder: Path | Sequence[SourceFile], out: Path | str, engine: Engine | None = None, **more: Any) -> MineReport:
+def run(folder: Path | Sequence[SourceFile], out: Path | str, engine: Engine = INLINE, **more: Any) -> MineReport:
     files = list_files([str(folder)]) if isinstance(folder, Path) else folder
-    return mine(files, str(out), SECRECY, engine or InlineEngine(), **more)
+    return mine(files, str(out), SECRECY, engine, **more)
 
 
 def every_byte(folder: Path) -> dict[str, bytes]:
@@ -81,167 +78,75 @@ def test_every_engine_order_and_number_of_runs_writes_the_same_bytes(tmp_path: P
     assert (report.files, report.unchanged, report.failures) == (len(files), 0, ())
     wanted = every_byte(tmp_path / "once")
     assert len([name for name in wanted if name.startswith("calls/project=%2Fhome%2Fmira%2Fwaypost/day=2026-")]) > 5
-    pool = PoolEngine(2)
-    try:
-        run(list(reversed(files)), tmp_path / "pool", pool, part_bytes=300_000)
-    finally:
-        pool.close()
+    run(list(reversed(files)), tmp_path / "pool", Engine("pool", 2))
     assert every_byte(tmp_path / "pool") == wanted
-    # A day's files today, the others tomorrow: only those are read.
+    # Some files today, the others tomorrow: only those are read.
     run(files[1::2], tmp_path / "twice")
-    again = run(files, tmp_path / "twice", part_bytes=1)
-    assert again.unchanged == len(files[1::2])
+    assert run(files, tmp_path / "twice").unchanged == len(files[1::2])
     assert every_byte(tmp_path / "twice") == wanted
     nothing = run(files, tmp_path / "twice")
-    assert (nothing.read, nothing.unchanged, nothing.changed_files) == (0, len(files), 0)
+    assert (nothing.read, nothing.unchanged) == (0, len(files))
 
 
-def test_what_is_taken_up_is_what_a_scan_writes(tmp_path: Path, histories: Path) -> None:
+def test_the_calls_are_those_that_a_scan_keeps(tmp_path: Path, histories: Path) -> None:
+    pytest.importorskip("duckdb", reason="DuckDB is not installed: it comes with the extra `query`")
+    from seasoned.mine.query import query
+
+    folders = [histories / "a" / "claude_code", histories / "b"]
     # Longer than a stretch, so that it has several rows.
-    write_session(histories / "long.jsonl", *[f"make test T={number}" for number in range(500)], answer="x" * 20_000)
-    scan(ScanTarget(tmp_path / "scan.db"), [histories], SECRECY, workers=1, make_learner=make_learner)
-    with open_store(tmp_path / "scan.db") as store:
-        refresh(store)
-    run(histories, tmp_path / "out")
-    assert take_up_into(str(tmp_path / "out"), str(tmp_path / "mined.db")).sessions == 42
-    assert take_up_into(str(tmp_path / "out"), str(tmp_path / "mined.db")).sessions == 0
-    scanned, mined = every_table(tmp_path / "scan.db"), every_table(tmp_path / "mined.db")
-    assert {name for name in scanned if scanned[name] != mined[name]} == set()
-    assert scanned["knowledge"]
-    # What another version of the rules made is left out, and told.
-    folder = MinedFolder(str(tmp_path / "out"))
-    sources = folder.sources()
-    place = sources.schema.get_field_index("rules")
-    folder.write_sources(sources.set_column(place, "rules", pa.array(["other"] * len(sources))))
-    taken = take_up_into(folder.address, str(tmp_path / "other.db"))
-    assert (taken.files, taken.outdated) == (0, len(sources))
-    # A scan of the same files finds nothing new.
-    report = scan(ScanTarget(tmp_path / "mined.db"), [histories], SECRECY, workers=1)
-    assert (report.read, report.unchanged) == (0, report.files)
-
-
-def test_a_merged_project_counts_calls_once_as_the_store_does(tmp_path: Path, histories: Path) -> None:
-    folder = histories / "a" / "claude_code"
-    scan(ScanTarget(tmp_path / "s.db"), [folder, histories / "b"], SECRECY, workers=1, make_learner=make_learner)
-    table = mine_files(list_files([str(folder), str(histories / "b")]), SECRECY)
-    merged = merge_project(table)
+    write_session(folders[1] / "long.jsonl", *[f"make T={number}" for number in range(500)], answer="x" * 20_000)
+    scan(ScanTarget(tmp_path / "s.db"), folders, SECRECY, workers=1)
+    run(list_files(map(str, folders)), tmp_path / "out")
     with open_store(tmp_path / "s.db") as store:
-        refresh(store)
-        ask = store.connection.execute
-        joined = "call JOIN session ON session.id = session_id WHERE copy_of IS NULL"
-        kept = ask(f"SELECT agent, native_id, call_id FROM {joined}").fetchall()
-        grouped = "failure JOIN mistake AS m ON m.id = mistake_id GROUP BY 1, 2, 3"
-        mistakes = ask(f"SELECT m.signature, m.tool, m.program, count(*) FROM {grouped}").fetchall()
-    calls = [row for row in merged.calls.to_pylist() if not row["is_copy"]]
-    assert sorted((row["agent"], row["native_id"], row["call_id"]) for row in calls) == sorted(map(tuple, kept))
-    assert len(calls) < len(merged.calls)
-    found = [(row["signature"], row["tool"], row["program"], row["failures"]) for row in merged.mistakes.to_pylist()]
-    assert found == sorted(map(tuple, mistakes))
-    assert len(found) > 5
-    # In whatever order the rows come.
-    assert merge_project(table.take(pa.array(range(len(table) - 1, -1, -1)))) == merged
+        kept = store.connection.execute(
+            "SELECT agent, native_id, call_id, verdict FROM call JOIN session ON session.id = session_id"
+            " WHERE copy_of IS NULL"
+        ).fetchall()
+        sessions = store.connection.execute("SELECT count(*) FROM session").fetchone()[0]
+    folder = MinedFolder(str(tmp_path / "out"))
+    found = query(folder, "SELECT agent, native_id, call_id, verdict FROM calls").rows
+    assert sorted(found) == sorted(map(tuple, kept))
+    assert query(folder, "SELECT count(*) FROM sessions").rows == [(sessions,)]
 
 
-def test_a_file_that_changed_replaces_its_rows(tmp_path: Path) -> None:
+def test_a_changed_file_replaces_its_rows_and_a_gone_one_keeps_them(tmp_path: Path) -> None:
     folder = tmp_path / "in"
-    write_session(folder / "a1.jsonl", "make old", cwd="/home/u/shop")
-    write_session(folder / "a2.jsonl", "make lint", cwd="/home/u/shop")
+    write_session(folder / "c1.jsonl", "make old", cwd="/home/u/other")
+    write_session(folder / "c2.jsonl", "make two")
     run(folder, tmp_path / "out")
-    write_session(folder / "a1.jsonl", "make new", "make test", cwd="/home/u/store")
-    report = run(folder, tmp_path / "out")
-    assert (report.read, report.unchanged, report.projects) == (1, 1, 2)
-    run(folder, tmp_path / "fresh")
-    assert every_byte(tmp_path / "out") == every_byte(tmp_path / "fresh")
-    assert b"make old" not in b"".join(every_byte(tmp_path / "out").values())
-
-
-class Disturbed(InlineEngine):
-    """An engine on which some tasks fail."""
-
-    def __init__(self, fails: Callable[[Any, Any], bool]) -> None:
-        self.fails = fails
-
-    def run(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[TaskOutcome]:
-        for task in tasks:
-            if self.fails(function, task):
-                yield TaskOutcome(task, error="its machine is gone", tries=TRIES)
-            else:
-                yield from super().run(function, [task])
-
-
-def test_what_could_not_be_done_is_reported_and_done_by_the_next_run(tmp_path: Path) -> None:
-    folder = tmp_path / "in"
-    for number in range(4):
-        write_session(folder / f"b{number}.jsonl", "make test", cwd=f"/home/u/project{number % 2}")
-    run(folder, tmp_path / "fresh")
-    wanted = every_byte(tmp_path / "fresh")
-
-    def is_project0(function: Any, task: Any) -> bool:
-        return function is merge_parts and task.project == "/home/u/project0"
-
-    report = run(folder, tmp_path / "merge", Disturbed(is_project0))
-    assert report.unfinished == (("/home/u/project0", "its machine is gone"),)
-    report = run(folder, tmp_path / "merge")
-    # What was read is not read again.
-    assert (report.bytes, report.unfinished) == (0, ())
-    assert every_byte(tmp_path / "merge") == wanted
-    # A part that fails is read file by file, so that only the bad file is missing.
-    report = run(
-        folder,
-        tmp_path / "read",
-        Disturbed(lambda function, task: function is read_part and any("b2" in one.address for one in task.files)),
-    )
-    assert [Path(path).name for path, _ in report.failures] == ["b2.jsonl"]
-    assert (report.read, run(folder, tmp_path / "read").read) == (3, 1)
-    assert every_byte(tmp_path / "read") == wanted
-
-
-def test_a_part_of_an_older_version_of_a_file_is_not_merged(tmp_path: Path) -> None:
-    folder = tmp_path / "in"
-    write_session(folder / "c1.jsonl", "make old")
-    run(folder, tmp_path / "out", Disturbed(lambda function, task: function is merge_parts))
-    assert not MinedFolder(str(tmp_path / "out")).names("calls")
     write_session(folder / "c1.jsonl", "make new")
-    run(folder, tmp_path / "out")
+    assert run(folder, tmp_path / "out").read == 1
     run(folder, tmp_path / "fresh")
+    assert every_byte(tmp_path / "out") == every_byte(tmp_path / "fresh")
+    (folder / "c2.jsonl").unlink()
+    run(folder, tmp_path / "out")
     assert every_byte(tmp_path / "out") == every_byte(tmp_path / "fresh")
 
 
-def break_down(task: tuple[str, str]) -> str:
-    """What the worker of a task does: work, die once, die always, or never end."""
-    kind, mark = task
-    if kind == "stop" or (kind == "die once" and not Path(mark).exists()) or kind == "die":
-        Path(mark).touch()
-        if kind == "stop":
-            signal.pause()
+def test_a_file_that_cannot_be_read_is_told_and_the_others_are_mined(tmp_path: Path) -> None:
+    write_session(tmp_path / "in" / "c1.jsonl", "make one")
+    files = [*list_files([str(tmp_path / "in")]), SourceFile(str(tmp_path / "in" / "gone.jsonl"), 1)]
+    report = run(files, tmp_path / "out")
+    assert ([path for path, _ in report.failures], report.read) == ([files[1].address], 1)
+    # Not listed as mined, so the next run tries it again.
+    write_session(tmp_path / "in" / "gone.jsonl", "make gone")
+    assert run(tmp_path / "in", tmp_path / "out").read == 1
+
+
+def die(task: str) -> str:
+    """What a worker does: one task kills it."""
+    if task == "die":
         os.kill(os.getpid(), signal.SIGKILL)
-    if kind == "raise":
-        raise ValueError("no")
-    return kind
+    return task
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL on Windows")
-def test_the_pool_tries_again_and_blames_only_the_task_that_broke(tmp_path: Path) -> None:
-    pool = PoolEngine(2, slow_seconds=0.3)
-    kinds = ["work", "die", "work", "die once", "stop", "raise", "work"]
-    try:
-        tasks = [(kind, str(tmp_path / f"{number}")) for number, kind in enumerate(kinds)]
-        found = {outcome.task: outcome for outcome in pool.run(break_down, tasks)}
-        processes = pool.processes
-    finally:
-        pool.close()
-    ended = [(found[task].value, found[task].error, found[task].tries) for task in tasks]
-    assert [one for one in ended if one[0] == "work"] == [("work", None, 1)] * 3
-    assert ended[1] == (None, "the worker process ended with code -9", TRIES)
-    assert ended[3] == ("die once", None, 2)
-    assert ended[4] == (None, "it took longer than 0.3 s", TRIES)
-    assert ended[5] == (None, "ValueError: no", TRIES)
-    for process in processes:
-        with pytest.raises(ProcessLookupError):
-            os.kill(process, 0)
+def test_a_worker_that_dies_ends_the_run_with_a_sentence() -> None:
+    with pytest.raises(CannotDo, match="run the same command again"):
+        list(Engine("pool", 2).run(die, ["work", "die", "work"]))
 
 
-def test_objects_behind_an_address_are_mined_like_files(tmp_path: Path, samples: Path) -> None:
+def test_objects_behind_an_address_are_mined_like_files(samples: Path) -> None:
     import fsspec
 
     memory = fsspec.filesystem("memory")
@@ -251,31 +156,19 @@ def test_objects_behind_an_address_are_mined_like_files(tmp_path: Path, samples:
     assert all(file.address.startswith("memory://") and file.version for file in files)
     assert not any("node_modules" in file.address for file in files)
     run(files, "memory://mine-test/out")
-    folder = MinedFolder("memory://mine-test/out")
     local = mine_files(list_files([str(samples / "claude_code")]), SECRECY)
-    projects = {row["project"] for row in local.to_pylist() if row["native_id"]}
-    mined = pa.concat_tables([folder.project(project) for project in projects])
-    assert sorted(mined["native_id"].to_pylist()) == sorted(one for one in local["native_id"].to_pylist() if one)
-    assert sorted(map(str, mined["calls"].to_pylist())) == sorted(str(one) for one in local["calls"].to_pylist() if one)
-    gone = SourceFile("memory://mine-test/in/gone.jsonl", 1)
-    report = run([*files, gone], "memory://mine-test/out")
-    assert [path for path, _ in report.failures] == [gone.address]
+    wanted = set(zip(local.sessions["agent"].to_pylist(), local.sessions["native_id"].to_pylist(), strict=True))
+    assert set(MinedFolder("memory://mine-test/out").refs()) == wanted
     with pytest.raises(NotFound):
         list_files(["memory://mine-test/nowhere"])
     memory.rm("/mine-test", recursive=True)
 
 
-def test_no_secret_is_written_and_no_dangerous_call_is_an_example(tmp_path: Path) -> None:
-    write_session(
-        tmp_path / "in" / "d1.jsonl", f"curl -H 'Authorization: {SECRET}' localhost", "git push --force", "make test"
-    )
-    run(tmp_path / "in", tmp_path / "out")
-    folder = MinedFolder(str(tmp_path / "out"))
-    table = folder.project("/home/u/shop")
-    assert SECRET not in str(table.to_pylist())
-    assert "git push --force" in str(table.to_pylist())
-    merged = merge_project(table)
-    assert [json.loads(row["arguments"])["command"] for row in merged.examples.to_pylist()] == ["make test"]
+def test_no_secret_is_written(tmp_path: Path) -> None:
+    write_session(tmp_path / "in" / "d1.jsonl", f"curl -H 'Authorization: {SECRET}' localhost", "make test")
+    tables = mine_files(list_files([str(tmp_path / "in")]), SECRECY)
+    assert SECRET not in str(tables.calls.to_pylist())
+    assert "make test" in str(tables.calls.to_pylist())
 
 
 def test_a_partition_is_a_name_that_every_file_system_takes() -> None:
@@ -298,7 +191,6 @@ def test_a_query_reads_the_tables_and_nothing_else(tmp_path: Path) -> None:
     assert answer.rows == [("/home/u/shop", "2026-03-01", 2)]
     cut = query(folder, "SELECT call_id FROM calls", limit=1)
     assert (len(cut.rows), cut.is_cut) == (1, True)
-    assert query(folder, "SELECT count(*) FROM mistakes").rows == [(0,)]
     assert "learned" not in query(folder, "SELECT * FROM sessions").columns
     own = tmp_path / "own.txt"
     own.write_text("mine alone", "utf-8")

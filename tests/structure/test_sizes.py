@@ -34,7 +34,7 @@ BROAD_EXCEPTS: dict[tuple[str, str], str] = {
         "src/seasoned/hermes_plugin/host.py",
         "ErrorBoundary.part",
     ): "one call of Hermes: it goes on without our part",
-    ("src/seasoned/mine/engine.py", "_attempt"): "one part or project: it is tried again, then reported; others go on",
+    ("src/seasoned/mine/run.py", "mine_into"): "one file: it is reported, and the others go on",
     ("src/seasoned/schedule/scheduler.py", "_Running.start.work"): "one job: however it breaks, its line says so",
 }
 

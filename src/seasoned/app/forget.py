@@ -87,10 +87,8 @@ def forget(config: Config, store: Store, target: ForgetTarget) -> list[str]:
 
 def remember(config: Config, store: Store, native_id: str) -> None:
     """Let the next scan, and the next `seasoned mine`, read a forgotten session again."""
-    forgotten = [(row["agent"], row["native_id"]) for row in store.rows("session.forgotten")]
-    refs = [ref for ref in forgotten if ref[1] == native_id]
     if undo_forget(store, native_id):
-        remember_mined(config, refs)
+        remember_mined(config)
     else:
         raise NotFound(f"No session {native_id!r} was forgotten. Give its whole id.")
 

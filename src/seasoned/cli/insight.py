@@ -12,7 +12,6 @@ import click
 import msgspec
 
 from seasoned.app.extras import require_numbers
-from seasoned.app.mine import report_on_folder
 from seasoned.app.stores import Histories, exists
 from seasoned.cli.options import (
     PATHS_HELP,
@@ -25,7 +24,6 @@ from seasoned.cli.options import (
 )
 from seasoned.cli.output import ReadingBar, print_json, printable, shown, table, write_page
 from seasoned.cli.project import chosen_project, histories, passed_over_answer, sessions_for
-from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
 from seasoned.insight.compare import ComparedSide, Comparison, compare_sessions, compare_sets
 from seasoned.insight.compression import (
@@ -98,7 +96,6 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
 @project_option
 @all_option
 @store_option
-@click.option("--mined", metavar="FOLDER|URL", help="Report on what `seasoned mine` wrote there; read nothing else.")
 @json_option
 def report(
     paths: tuple[Path, ...],
@@ -109,7 +106,6 @@ def report(
     project: str | None,
     everything: bool,
     use_store: bool,
-    mined: str | None,
     as_json: bool,
 ) -> None:
     """Report: do sessions improve with experience?
@@ -121,17 +117,10 @@ def report(
     Example: seasoned report ~/.claude/projects -o claude.html
     """
     require_numbers("report")
-    if mined is not None:
-        if paths or use_store:
-            raise UsageError("Give either --mined, or paths or --store.")
-        switches = Include(**dict.fromkeys(include, True))
-        key, more = project, passed_over_answer()
-        made = report_on_folder(load(), mined, agent=source, project=key, lengths=_ends(lengths), include=switches)
-    else:
-        with histories(paths, use_store=use_store, says_store=not as_json) as read:
-            key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
-            made = report_on(read.store, paths=paths, agent=source, project=key, lengths=lengths, include=include)
-        more = passed_over_answer(read)
+    with histories(paths, use_store=use_store, says_store=not as_json) as read:
+        key = chosen_project(read.store, project, everything=everything, by_default=not paths and not use_store)
+        made = report_on(read.store, paths=paths, agent=source, project=key, lengths=lengths, include=include)
+    more = passed_over_answer(read)
     # With --json the page is written only on request; programs do not expect new files.
     if output is not None or not as_json:
         written = write_page(render(made), output or Path("report.html"), kind="report")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from seasoned.app.mine import ask, mine_into_folder, mined_address, take_up_into
+from seasoned.app.mine import ask, make_engine, mine_into_folder, mined_address
 from seasoned.cli.options import json_option
 from seasoned.cli.output import ReadingBar, print_json, table
 from seasoned.cli.project import print_passed_over
@@ -32,81 +32,36 @@ _out_option = click.option(
 )
 @click.option("--workers", type=click.IntRange(1, 1024), help="Processes on this machine. Default: one for each core.")
 @click.option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, such as tcp://host:8786.")
-@click.option(
-    "--slow-seconds",
-    type=click.FloatRange(min=1),
-    default=900.0,
-    show_default=True,
-    help="Try a part again elsewhere if it takes longer.",
-)
-@click.option("--into", metavar="STORE", help="Load the mined folder into this store.")
 @json_option
 def mine(
-    paths: tuple[str, ...],
-    out: str | None,
-    engine: str,
-    workers: int | None,
-    scheduler: str | None,
-    slow_seconds: float,
-    into: str | None,
-    as_json: bool,
+    paths: tuple[str, ...], out: str | None, engine: str, workers: int | None, scheduler: str | None, as_json: bool
 ) -> None:
     """Mine histories of any size into Parquet.
 
-    Judged and redacted calls, sessions, mistakes and examples, by project and day. Only what is new is read, and the
-    result is the same on every engine. With --into and no PATH, nothing is read: what was mined before is loaded.
+    Judged and redacted calls and sessions, by project and day. Only what is new is read, and the result is the same on
+    every engine.
 
     PATH: files, folders, databases, or addresses such as s3://bucket/folder. Without one, your own agents' histories
     are read.
 
     \b
     Example: seasoned mine s3://logs/agents --engine dask --scheduler tcp://host:8786 --out s3://logs/mined
-    Example: seasoned mine --out s3://logs/mined --into ~/.seasoned/seasoned.db
     """
     config = load()
     address = mined_address(config, out)
-    answer: dict[str, Any] = {"out": address}
-    report = taken = None
-    if paths or into is None:
-        report = mine_into_folder(
-            config,
-            paths,
-            out=address,
-            engine=engine,
-            workers=workers,
-            scheduler=scheduler,
-            slow_seconds=slow_seconds,
-            progress=ReadingBar,
-        )
-        answer["mined"] = asdict(report)
-    if into is not None:
-        taken = take_up_into(address, into)
-        answer["taken_up"] = asdict(taken)
+    where = make_engine(config, engine, workers=workers, scheduler=scheduler)
+    report = mine_into_folder(config, paths, out=address, engine=where, progress=ReadingBar)
     if as_json:
-        print_json("mine", answer)
+        print_json("mine", {"out": address, "mined": asdict(report)})
     else:
-        if report is not None:
-            click.echo(
-                f"Mined {plural(report.read, 'file')} ({report.bytes / 1e6:.1f} MB) in {report.seconds:.1f} s: "
-                f"{plural(report.sessions, 'session')}, {plural(report.calls, 'call')}. "
-                f"{plural(report.unchanged, 'file')} unchanged, {plural(report.no_history, 'file')} without a history. "
-                f"{plural(report.projects, 'project')} changed in {address}."
-            )
-        if taken is not None:
-            click.echo(
-                f"Took up {plural(taken.files, 'file')} with {plural(taken.sessions, 'session')} into {into}, "
-                f"{plural(taken.unchanged, 'file')} unchanged."
-            )
-            if taken.outdated:
-                files = plural(taken.outdated, "file")
-                click.echo(f"Left out: {files} mined by another version of Seasoned. Mine again.", err=True)
-    if report is not None:
-        print_passed_over(report.failures)
-        for project, reason in report.unfinished:
-            click.echo(f"Not merged: {project or 'sessions without a project'}: {reason}", err=True)
-        if report.unfinished or (report.failures and not report.read and not report.unchanged):
-            # Nothing is lost: what was read waits in the folder.
-            raise CannotDo("Not everything was mined. Run the same command again to continue.")
+        click.echo(
+            f"Mined {plural(report.read, 'file')} ({report.bytes / 1e6:.1f} MB) in {report.seconds:.1f} s: "
+            f"{plural(report.sessions, 'session')}, {plural(report.calls, 'call')}. "
+            f"{plural(report.unchanged, 'file')} unchanged, {plural(report.no_history, 'file')} without a history."
+        )
+    print_passed_over(report.failures)
+    if report.failures and not report.read and not report.unchanged:
+        raise CannotDo("Nothing was mined. Run the same command again to continue.")
 
 
 @click.command()
@@ -117,8 +72,7 @@ def mine(
 def query(sql: str, out: str | None, limit: int, as_json: bool) -> None:
     """Ask a question in SQL about mined histories.
 
-    One SELECT over the tables calls, sessions, mistakes, examples and sources. DuckDB answers it, and can reach nothing
-    but these tables.
+    One SELECT over the tables calls, sessions and sources. DuckDB answers it, and can reach nothing but these tables.
 
     \b
     Example: seasoned query "SELECT tool, count(*) FROM calls WHERE verdict = 'failed' GROUP BY 1 ORDER BY 2 DESC"
@@ -135,7 +89,5 @@ def query(sql: str, out: str | None, limit: int, as_json: bool) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON has; of bytes only their number, since they are for programs of our own."""
-    if isinstance(value, bytes):
-        return f"{len(value)} bytes"
+    """A value that JSON has."""
     return value if value is None or isinstance(value, str | int | float | bool | list | dict) else str(value)

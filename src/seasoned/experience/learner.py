@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from seasoned.digest import short_digest
 from seasoned.experience import rules as evidence_rules
 from seasoned.experience import storage
 from seasoned.experience.evidence import SessionEvidence, evidence_of
@@ -34,16 +33,6 @@ class LearnedSession(msgspec.Struct, frozen=True, array_like=True):
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(LearnedSession).decode
-
-
-def learner_rules() -> str:
-    """A digest of the rules by which this version learns; what others found is of no use."""
-    return short_digest(recall_rules.rules(), evidence_rules.VERSION)
-
-
-def read_learned(learned: bytes) -> SessionIndex:
-    """The calls that worked and the mistakes in what a learner found."""
-    return _decode(learned).index
 
 
 class SessionLearner:

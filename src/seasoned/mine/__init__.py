@@ -1,1 +1,1 @@
-"""Mines histories of any size on any engine: files to Arrow tables, tables to Parquet, Parquet to a store."""
+"""Mines histories of any size: files to Arrow tables, tables to Parquet, on one machine or a Dask cluster."""

@@ -1,19 +1,18 @@
 """The folder that is mined into: Parquet by project and day, on this machine or at an fsspec address.
 
-Equal rows give equal bytes: rows are sorted, the writer's settings are fixed, and names come from the content.
+Each file of a history has files of its own there, named by a digest of its address. Equal rows give equal bytes.
 """
 
 from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from datetime import date
-from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, unquote
 
-import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -21,26 +20,22 @@ import pyarrow.parquet as pq
 from seasoned.atomic_write import make_private_folder
 from seasoned.digest import short_digest
 from seasoned.errors import CannotDo
-from seasoned.mine.merge import ProjectTables
 from seasoned.mine.read import file_system
-from seasoned.mine.table import CALLS, FILES, SESSIONS, nested_table
+from seasoned.mine.table import SOURCES, MinedTables
 
-PARTS = "_parts"  # what was read and not merged yet; Parquet readers ignore names that begin with an underscore
 _SOURCES = "sources/sources.parquet"
-_FORGOTTEN = "_forgotten.json"
 # How Hive, Spark, DuckDB and Arrow write a missing value of a partition.
 _NONE = "__HIVE_DEFAULT_PARTITION__"
 _MOST_NAME = 200  # file systems end at 255 bytes
-_ROW_GROUP = 65_536
 _UNFINISHED = ".unfinished"
 
 
-def partition(name: str, value: str | None) -> str:
+def partition(name: str, value: str | date | None) -> str:
     """The folder of a value, as Hive names it."""
-    quoted = _NONE if value is None else quote(value, safe="")
+    quoted = _NONE if value is None else quote(str(value), safe="")
     if len(quoted) > _MOST_NAME:
         # Cut between characters, and made unique by a digest.
-        quoted = quote(unquote(quoted[:_MOST_NAME], errors="ignore"), safe="") + "~" + short_digest(value or "")
+        quoted = quote(unquote(quoted[:_MOST_NAME], errors="ignore"), safe="") + "~" + short_digest(str(value))
     return f"{name}={quoted}"
 
 
@@ -53,44 +48,16 @@ class MinedFolder:
         self.root = root.rstrip("/")
         self._is_local = "file" in (self.system.protocol if isinstance(self.system.protocol, tuple) else ())
 
-    def read(self, name: str) -> bytes | None:
-        """The content of a file; None if it does not exist."""
-        try:
-            content: bytes = self.system.cat_file(f"{self.root}/{name}")
-        except FileNotFoundError:
-            return None
-        return content
-
-    def clear(self) -> None:
-        """Remove everything that was mined."""
-        for name in ("sources", *ProjectTables._fields, PARTS, _FORGOTTEN):
-            self.remove(name)
-
-    def write(self, name: str, content: bytes) -> None:
-        """Write a file atomically: others see the old content or the new one."""
-        path = f"{self.root}/{name}"
-        if not self._is_local:
-            self.system.pipe_file(path, content)
-            return
-        make_private_folder(Path(path).parent)
-        # Two workers may write the same file if one of them was slow; they write the same bytes.
-        folder, _, last = path.rpartition("/")
-        # Hidden, so that no reader of the folder meets it.
-        unfinished = Path(folder) / f".{last}.{os.urandom(6).hex()}{_UNFINISHED}"
-        unfinished.write_bytes(content)
-        unfinished.replace(path)
-
-    def names(self, folder: str, *, unfinished: bool = False) -> list[str]:
-        """The files below a folder, by their names inside the root, in order; `unfinished` ones if asked for."""
+    def names(self, folder: str) -> list[str]:
+        """The files below a folder, by their names inside the root, in order."""
         # Other machines write here too, and fsspec would remember what it saw.
         self.system.invalidate_cache()
         try:
             found = self.system.find(f"{self.root}/{folder}")
         except FileNotFoundError:
             return []
-        start = len(self.root) + 1
-        names = [str(path)[start:] for path in sorted(found)]
-        return [name for name in names if unfinished or not name.endswith(_UNFINISHED)]
+        names = [str(path)[len(self.root) + 1 :] for path in sorted(found)]
+        return [name for name in names if not name.endswith(_UNFINISHED)]
 
     def remove(self, name: str) -> None:
         """Remove a file or folder, if it is there."""
@@ -99,124 +66,83 @@ class MinedFolder:
         except FileNotFoundError:
             return
 
-    def sync(self) -> None:
-        """Have everything on disk before what counts on it is written. Once is much quicker than for each file."""
-        if self._is_local and hasattr(os, "sync"):
-            os.sync()
+    def clear(self) -> None:
+        """Remove everything that was mined."""
+        for name in ("sources", *MinedTables._fields):
+            self.remove(name)
 
-    # -- tables -------------------------------------------------------------------------------------------------------
-
-    def sources(self) -> pa.Table:
-        """The files that were mined."""
-        return self._table(_SOURCES, FILES)
-
-    def write_sources(self, sources: pa.Table) -> None:
-        """Replace the list of files that were mined."""
-        self.write(_SOURCES, _parquet(sources.sort_by("address")))
-
-    def forgotten(self) -> frozenset[str]:
-        """Digests of the sessions that were forgotten."""
-        content = self.read(_FORGOTTEN)
-        return frozenset() if content is None else msgspec.json.decode(content, type=frozenset[str])
-
-    def write_forgotten(self, digests: Iterable[str]) -> None:
-        """Replace the list of forgotten sessions."""
-        self.write(_FORGOTTEN, msgspec.json.encode(sorted(digests)))
-
-    def project(self, project: str | None) -> pa.Table:
-        """What is known of a project, as a mined table."""
-        place = partition("project", project)
-        sessions = self.sessions(project)
-        days = [self._table(name, CALLS, project=project, day=_day(name)) for name in self.names(f"calls/{place}")]
-        return nested_table(sessions, pa.concat_tables([CALLS.empty_table(), *days]))
-
-    def sessions(self, project: str | None) -> pa.Table:
-        """The sessions of a project."""
-        return self._table(f"sessions/{partition('project', project)}/sessions.parquet", SESSIONS, project=project)
-
-    def sessions_digest(self, project: str | None) -> str:
-        """Changes whenever a session of the project does."""
-        content = self.read(f"sessions/{partition('project', project)}/sessions.parquet")
-        return "" if content is None else blake2b(content, digest_size=16).hexdigest()
-
-    def write_project(self, project: str | None, tables: ProjectTables) -> int:
-        """Write the files of a project that changed, and remove those that have no rows; returns how many changed."""
-        place = partition("project", project)
-        wanted = {
-            f"{name}/{place}/{name}.parquet": table.drop_columns(["project"])
-            for name, table in tables._asdict().items()
-            if name != "calls" and len(table)
-        }
-        for day, rows in _by_day(tables.calls):
-            wanted[f"calls/{place}/{partition('day', day)}/calls.parquet"] = rows.drop_columns(["project", "day"])
-        changed = 0
-        for name, table in wanted.items():
-            content = _parquet(table)
-            if self.read(name) != content:
-                self.write(name, content)
-                changed += 1
-        for kind in tables._fields:
-            for name in self.names(f"{kind}/{place}", unfinished=True):
-                if name not in wanted:
-                    self.remove(name)
-                    changed += 1
-        return changed
-
-    def _table(self, name: str, schema: pa.Schema, **constants: str | date | None) -> pa.Table:
-        content = self.read(name)
-        if content is None:
-            return schema.empty_table()
+    def read(self, name: str) -> pa.Table:
+        """The table in a file, without the columns that its folders name."""
         try:
-            table = pq.ParquetFile(pa.BufferReader(content)).read()
+            return pq.ParquetFile(pa.BufferReader(self.system.cat_file(f"{self.root}/{name}"))).read()
         except pa.ArrowInvalid as error:
             place = f"{self.address}/{name}"
             raise CannotDo(f"{place!r} is not valid Parquet: {error}. Remove the folder and mine again.") from error
-        for field in schema:
-            if field.name not in table.column_names:
-                value = pa.scalar(constants.get(field.name), field.type)
-                table = table.append_column(field, pa.repeat(value, len(table)))
-        return table.select(schema.names).cast(schema)
+
+    def write(self, name: str, table: pa.Table) -> None:
+        """Write a file atomically: others see the old content or the new one."""
+        out = io.BytesIO()
+        # Spelled out: a default that changes would change every byte.
+        pq.write_table(table.combine_chunks(), out, version="2.6", compression="zstd", compression_level=3)
+        path = f"{self.root}/{name}"
+        if not self._is_local:
+            self.system.pipe_file(path, out.getvalue())
+            return
+        make_private_folder(Path(path).parent)
+        folder, _, last = path.rpartition("/")
+        # Hidden, so that no reader of the folder meets it.
+        unfinished = Path(folder) / f".{last}.{os.urandom(6).hex()}{_UNFINISHED}"
+        unfinished.write_bytes(out.getvalue())
+        unfinished.replace(path)
+
+    def sources(self) -> list[dict[str, Any]]:
+        """The files that were mined."""
+        return [] if _SOURCES not in self.names("sources") else list(self.read(_SOURCES).to_pylist())
+
+    def write_sources(self, rows: list[dict[str, Any]]) -> None:
+        """Replace the list of files that were mined."""
+        self.write(_SOURCES, pa.Table.from_pylist(sorted(rows, key=lambda row: str(row["address"])), schema=SOURCES))
+
+    def write_tables(self, address: str, tables: MinedTables) -> list[str]:
+        """Write the rows of one file of a history; returns the names of the files that hold them."""
+        names = []
+        for kind, table in tables._asdict().items():
+            for project, day, rows in _partitions(table):
+                folder = f"{kind}/{partition('project', project)}/{partition('day', day)}"
+                names.append(f"{folder}/{short_digest(address, size=12)}.parquet")
+                self.write(names[-1], rows.drop_columns(["project", "day"]))
+        return names
+
+    def refs(self) -> Iterator[tuple[str, str]]:
+        """The agent and id of every session."""
+        for name in self.names("sessions"):
+            table = self.read(name)
+            yield from zip(table["agent"].to_pylist(), table["native_id"].to_pylist(), strict=True)
+
+    def forget(self, refs: Collection[tuple[str, str]]) -> None:
+        """Remove the rows of these sessions."""
+        for kind in MinedTables._fields:
+            for name in self.names(kind):
+                table = self.read(name)
+                left = without_sessions(table, refs)
+                if not len(left):
+                    self.remove(name)
+                elif len(left) < len(table):
+                    self.write(name, left)
 
 
-def _day(name: str) -> date | None:
-    """The day in the name of a file of calls."""
-    value = name.split("/")[2].partition("=")[2]
-    return None if value == _NONE else date.fromisoformat(value)
+def without_sessions(table: pa.Table, refs: Collection[tuple[str, str]]) -> pa.Table:
+    """The rows of all other sessions."""
+    found = zip(table["agent"].to_pylist(), table["native_id"].to_pylist(), strict=True)
+    return table.filter(pa.array([ref not in refs for ref in found], pa.bool_()))
 
 
-def _by_day(calls: pa.Table) -> Iterator[tuple[str | None, pa.Table]]:
-    """The calls of each day, in their order."""
-    for day in pc.unique(calls["day"]).to_pylist():
-        is_day = pc.is_null(calls["day"]) if day is None else pc.equal(calls["day"], day)
-        yield None if day is None else day.isoformat(), calls.filter(is_day)
+def _partitions(table: pa.Table) -> Iterator[tuple[str | None, date | None, pa.Table]]:
+    pairs = set(zip(table["project"].to_pylist(), table["day"].to_pylist(), strict=True))
+    for project, day in sorted(pairs, key=lambda pair: (pair[0] or "", str(pair[1]))):
+        chosen = pc.and_(_equals(table["project"], project), _equals(table["day"], day))
+        yield project, day, table.filter(chosen)
 
 
-def _parquet(table: pa.Table) -> bytes:
-    out = io.BytesIO()
-    # Spelled out: a default that changes would change every byte.
-    pq.write_table(
-        table.combine_chunks(),
-        out,
-        row_group_size=_ROW_GROUP,
-        version="2.6",
-        compression="zstd",
-        compression_level=3,
-        use_dictionary=True,
-        write_statistics=True,
-        data_page_version="1.0",
-        store_schema=True,
-    )
-    return out.getvalue()
-
-
-def encode_part(table: pa.Table) -> bytes:
-    """A table as bytes, quick to write and to read again."""
-    out = io.BytesIO()
-    with pa.ipc.new_stream(out, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
-        writer.write_table(table)
-    return out.getvalue()
-
-
-def decode_part(content: bytes) -> pa.Table:
-    """The table that `encode_part` wrote."""
-    return pa.ipc.open_stream(pa.BufferReader(content)).read_all()
+def _equals(column: pa.ChunkedArray, value: str | date | None) -> pa.ChunkedArray:
+    return pc.is_null(column) if value is None else pc.fill_null(pc.equal(column, value), False)

@@ -1,4 +1,4 @@
-"""Reads the files to mine into one Arrow table: from this machine, or from any fsspec address (S3, GCS, HDFS, …)."""
+"""Reads the files to mine into Arrow tables: from this machine, or from any fsspec address (S3, GCS, HDFS, …)."""
 
 from __future__ import annotations
 
@@ -6,34 +6,22 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 
 from seasoned.digest import short_digest
 from seasoned.errors import CannotDo, NotFound, SeasonedError, SourceError
-from seasoned.experience.learner import SessionLearner, learner_rules
 from seasoned.history.discover import candidates, may_be_history
-from seasoned.mine.table import MINED, FileFacts, MinedFile, mined_table
+from seasoned.mine.table import CALLS, SESSIONS, MinedTables, SourceFile, mined_tables
 from seasoned.outcome.verdict import JUDGE
 from seasoned.redact.key import Secrecy
 from seasoned.scan.file_reader import FileReader
-from seasoned.scan.rows import NOT_A_HISTORY, CallRow, FileJob, SessionRows
+from seasoned.scan.rows import NOT_A_HISTORY, FileJob, SessionRows
 
 # Some formats are recognised by the names of the folders around a file, so a local copy keeps the last ones.
 _KEPT_FOLDERS = 3
-
-
-class SourceFile(msgspec.Struct, frozen=True):
-    """A file to mine, and what tells its versions apart."""
-
-    address: str  # an absolute path, or an address such as s3://bucket/file.jsonl
-    size: int
-    mtime_ns: int = 0
-    version: str = ""  # of an object, which has no such time
 
 
 def is_remote(address: str) -> bool:
@@ -92,16 +80,6 @@ def _version(entry: dict[str, Any]) -> str:
     return ""
 
 
-def as_file(source: SourceFile | str) -> SourceFile:
-    """A file by its address, for engines that pass a column of addresses."""
-    if isinstance(source, SourceFile):
-        return source
-    found = [one for one in list_files([source]) if one.address == source or not is_remote(source)]
-    if len(found) != 1:
-        raise NotFound(f"{source!r} is not one file: give the addresses of files, not of folders.")
-    return found[0]
-
-
 @contextmanager
 def local_copy(source: SourceFile) -> Iterator[Path]:
     """A local path with the content of a file: the file itself, or a copy that is deleted afterwards."""
@@ -122,18 +100,39 @@ def local_copy(source: SourceFile) -> Iterator[Path]:
 _own = threading.local()
 
 
-def mine_files(files: Iterable[SourceFile | str], secrecy: Secrecy) -> pa.Table:
-    """The sessions of some files with their calls: judged, truncated, redacted, and learned from.
+class ReadFile(msgspec.Struct, frozen=True):
+    """A file that was read, and its sessions in the order in which they were read."""
 
-    The same files give the same table, on every machine and in every order of workers. The schema is `table.MINED`.
+    file: SourceFile
+    format: str
+    rows: list[SessionRows]
+    unreadable: int  # records
+    failure: str | None = None  # why the file could not be read at all
+
+
+def mine_files(files: Iterable[SourceFile], secrecy: Secrecy) -> MinedTables:
+    """The sessions of some files and their calls: judged, truncated and redacted.
+
+    The same files give the same tables, on every machine and in every order of workers.
     """
-    return mined_table([_mined(as_file(file), secrecy) for file in files])
+    return mined_tables([(file, read_file(file, secrecy).rows) for file in files])
 
 
-@cache
-def read_rules() -> str:
-    """A digest of the rules by which this version reads, judges and learns, and of the columns that come out."""
-    return short_digest(JUDGE, learner_rules(), MINED.to_string())
+def read_file(file: SourceFile, secrecy: Secrecy) -> ReadFile:
+    """The sessions of one file."""
+    rows: list[SessionRows] = []
+    form, unreadable, failure = NOT_A_HISTORY, 0, None
+    with local_copy(file) as path:
+        for batch in _reader(secrecy).read(FileJob(str(path), file.size, file.mtime_ns, named=False)):
+            rows += [one for one in batch.sessions if one.messages or one.calls]
+            form, unreadable, failure = batch.format, unreadable + len(batch.unreadable), batch.failure
+        # A reason names the address of the file, and not that of its copy.
+        return ReadFile(file, form, rows, unreadable, failure and failure.replace(str(path), file.address))
+
+
+def manner_of(secrecy: Secrecy) -> str:
+    """A digest of what decides how a file is read, apart from the file: rules, columns, and the redaction."""
+    return short_digest(JUDGE, SESSIONS.to_string(), CALLS.to_string(), secrecy.key.hex(), *secrecy.own)
 
 
 def _reader(secrecy: Secrecy) -> FileReader:
@@ -141,49 +140,5 @@ def _reader(secrecy: Secrecy) -> FileReader:
     known: dict[Secrecy, FileReader] = _own.__dict__.setdefault("readers", {})
     if secrecy not in known:
         known.clear()
-        known[secrecy] = FileReader(secrecy.redactor(), "full", SessionLearner())
+        known[secrecy] = FileReader(secrecy.redactor())
     return known[secrecy]
-
-
-def _mined(file: SourceFile, secrecy: Secrecy) -> MinedFile:
-    rows: list[SessionRows] = []
-    facts = FileFacts(file.address, file.size, file.mtime_ns, file.version, NOT_A_HISTORY, JUDGE)
-    with local_copy(file) as path:
-        for batch in _reader(secrecy).read(FileJob(str(path), file.size, file.mtime_ns, named=False)):
-            rows += [one for one in batch.sessions if one.messages or one.calls]
-            facts = msgspec.structs.replace(
-                facts,
-                format=batch.format,
-                resume=batch.resume,
-                check_digest=batch.check_digest,
-                stamps=batch.stamps,
-                unreadable=[*facts.unreadable, *batch.unreadable],
-                failure=_named(batch.failure, path, file),
-            )
-    return MinedFile(facts, _learned_from(rows))
-
-
-def _named(reason: str | None, path: Path, file: SourceFile) -> str | None:
-    """A reason that names the address of a file, and not that of its copy."""
-    return None if reason is None else reason.replace(str(path), file.address)
-
-
-def _learned_from(rows: list[SessionRows]) -> list[SessionRows]:
-    """Learn also from sessions that were read in several parts: the last row gets what all of them show."""
-    of_session: dict[tuple[str, str], list[int]] = {}
-    for at, row in enumerate(rows):
-        of_session.setdefault((row.agent, row.native_id), []).append(at)
-    for places in of_session.values():
-        if len(places) > 1:
-            parts = [rows[at] for at in places]
-            known: dict[str, CallRow] = {}
-            for call in (call for part in parts for call in part.calls):
-                # As the store keeps them: a later row of a call replaces an earlier one, unless it has lost the result.
-                if call.result is not None or call.call_id not in known or known[call.call_id].result is None:
-                    known[call.call_id] = call
-            corrections = [message for part in parts for message in part.corrections]
-            whole = msgspec.structs.replace(
-                parts[-1], calls=list(known.values()), corrections=corrections, started=parts[0].started
-            )
-            rows[places[-1]] = msgspec.structs.replace(parts[-1], learned=SessionLearner().learn(whole))
-    return rows
