@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sqlite3
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from seasoned.config import Config
@@ -137,17 +135,13 @@ def _session(rng: random.Random, number: int, started: float) -> tuple[tuple, li
 
 
 def _write_mistakes(db: sqlite3.Connection) -> None:
-    db.executemany("INSERT INTO mistake (id, signature, tool, program) VALUES (?, ?, 'Bash', ?)", _mistakes())
     # A few are made again and again, most of them seldom.
     db.execute(
-        "INSERT INTO failure (call_id, session_id, mistake_id, repaired_by, how, tool, time)"
-        " SELECT id, session_id, 1 + (id * 7919 % 2000) * (id * 104729 % 2000) / 2000,"
-        " CASE WHEN id % 3 THEN id + 1 END, CASE WHEN id % 3 THEN 'after `git pull`' END, tool, time"
-        " FROM call WHERE counts_as = 'failed' AND position < ?",
+        "INSERT INTO attempt (call_id, session_id, mistake_id, signature, mistake_tool, program, repaired_by, how,"
+        " tool, time) SELECT id, session_id, number, 'error: part ' || number || ' is not in the list', 'Bash',"
+        " 'make part-' || number, CASE WHEN id % 3 THEN id + 1 END,"
+        " CASE WHEN id % 3 THEN 'after `git pull`' END, tool, time"
+        " FROM (SELECT *, 1 + (id * 7919 % 2000) * (id * 104729 % 2000) / 2000 AS number FROM call"
+        " WHERE counts_as = 'failed' AND position < ?)",
         (CALLS - 1,),
     )
-
-
-def _mistakes() -> Iterator[tuple[int, str, str]]:
-    for number in range(1, _MISTAKES + 1):
-        yield number, f"error: part {number} cannot be found in {json.dumps('the list')}", f"make part-{number}"

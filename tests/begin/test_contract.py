@@ -51,9 +51,9 @@ def _kept(config: Config) -> dict[str, list[Any]]:
             for name, select in {
                 "blocks": "SELECT lineage_root FROM warm_block",
                 "arms": "SELECT session, arm FROM assignment",
-                "exposed": "SELECT session, arm, example_ids FROM exposure",
-                "foregone": "SELECT session, arm, example_ids FROM foregone",
-                "uses": "SELECT sum(uses) FROM template_usage",
+                "exposed": "SELECT session, arm, example_ids FROM exposure WHERE is_shown = 1",
+                "foregone": "SELECT session, arm, example_ids FROM exposure WHERE is_shown = 0",
+                "uses": "SELECT sum(uses) FROM template_name",
             }.items()
         }
 
@@ -78,7 +78,7 @@ def test_the_control_is_shown_nothing_and_what_it_forgoes_is_logged(entry: Entry
     kept, session = _kept(config), f"{entry.agent}:s1"
     ((held_back, arm, ids),) = kept.pop("foregone")
     assert (held_back, arm, len(json.loads(ids))) == (session, "template:house", 1)
-    assert kept == {"blocks": [], "arms": [(session, "cold")], "exposed": [], "uses": [(None,)]}
+    assert kept == {"blocks": [], "arms": [(session, "cold")], "exposed": [], "uses": [(0,)]}
 
 
 @every_entry_point

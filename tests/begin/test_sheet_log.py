@@ -37,7 +37,8 @@ def test_what_an_arm_shows_and_what_the_control_does_without_are_logged(tmp_path
         held_back = _begun(store, folder, "mostly-cold", 1e9)
         assert held_back.content is None and held_back.arm == "cold"
         ids = msgspec.json.encode(line_ids([LINE])).decode()
-        exposed = store.connection.execute("SELECT session, example_ids FROM exposure").fetchall()
-        foregone = store.connection.execute("SELECT session, arm, example_ids FROM foregone").fetchall()
-    assert [tuple(one) for one in exposed] == [("claude-code:mostly-sheet", ids)]
-    assert [tuple(one) for one in foregone] == [("claude-code:mostly-cold", "sheet", ids)]
+        rows = store.connection.execute("SELECT session, arm, example_ids, is_shown FROM exposure").fetchall()
+    assert {tuple(one) for one in rows} == {
+        ("claude-code:mostly-sheet", "sheet", ids, 1),
+        ("claude-code:mostly-cold", "sheet", ids, 0),
+    }

@@ -291,8 +291,8 @@ def test_the_arm_of_an_experiment_decides_for_guidance_and_repairs_alike(warm: C
         helped[f"claude-code:{id}"] = shown
     with open_store(warm.store_path) as store:
         arms = {row["session"]: row["arm"] for row in store.connection.execute("SELECT session, arm FROM assignment")}
-        exposed = {row["session"] for row in store.connection.execute("SELECT session FROM exposure")}
-        foregone = {row["session"] for row in store.connection.execute("SELECT session FROM foregone")}
+        rows = store.connection.execute("SELECT session, is_shown FROM exposure").fetchall()
+    exposed, foregone = ({row["session"] for row in rows if row["is_shown"] == shown} for shown in (1, 0))
     assert {session: arm == "warm" for session, arm in arms.items()} == helped
     assert exposed == {session for session, shown in helped.items() if shown}
     assert foregone == {session for session, shown in helped.items() if not shown}

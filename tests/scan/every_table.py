@@ -42,20 +42,15 @@ class _Names:
             row[0]: (self.sessions[row[1]], row[2])
             for row in cursor.execute("SELECT id, session_id, call_id FROM call")
         }
-        self.mistakes = {
-            row[0]: tuple(row)[1:] for row in cursor.execute("SELECT id, signature, tool, program FROM mistake")
-        }
         self.tables: dict[str, dict[int, Any]] = {
             "session": self.sessions,
             "source": self.sources,
             "call": self.calls,
-            "mistake": self.mistakes,
         }
         self.columns: dict[str, dict[int, Any]] = {
             "session_id": self.sessions,
             "root_id": self.sessions,
             "source_id": self.sources,
-            "mistake_id": self.mistakes,
             "copy_of": self.calls,
             "repaired_by": self.calls,
         }
@@ -65,6 +60,6 @@ class _Names:
             return None
         if column == "id" and table in self.tables:
             return self.tables[table][value]
-        if column == "call_id" and table in ("worked", "failure"):
+        if column == "call_id" and table == "attempt":
             return self.calls[value]
         return self.columns[column][value] if column in self.columns else value

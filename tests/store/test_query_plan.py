@@ -21,7 +21,7 @@ from seasoned.store.query import _FOLDER, queries, query
 
 # Tables that grow with every session.
 LARGE = (
-    *("call", "session", "failure", "evidence", "worked", "session_tool", "waiting"),
+    *("call", "session", "attempt", "evidence", "session_tool", "waiting"),
     *("usage_part", "part", "said", "search_document"),
 )
 # What reads a whole table, because that is what it is asked for.

@@ -109,7 +109,8 @@ def test_a_project_is_looked_up_from_its_sessions_or_from_all_with_the_same_resu
     store = history.read()
     project = store.connection.execute("SELECT project FROM session").fetchone()[0]
     asked = {"project": project, "limit": 4}
-    for mistake in store.connection.execute("SELECT DISTINCT mistake_id, said FROM failure").fetchall():
+    failed = "SELECT DISTINCT mistake_id, said FROM attempt WHERE mistake_id IS NOT NULL"
+    for mistake in store.connection.execute(failed).fetchall():
         which = {**asked, "mistake_id": mistake["mistake_id"]}
         from_all = [tuple(row) for row in store.rows("recall.repairs", which)]
         assert len(from_all) == 4
@@ -316,10 +317,7 @@ def test_forgetting_a_session_takes_along_what_it_taught(history: History) -> No
     forget_sessions(store, [1], now=NOW)
     assert recall(store, tool="Bash", error="wp: missing --env", now=NOW).is_empty
     assert recall(store, tool="parcel_search", now=NOW).worked
-    kept = {
-        name: store.connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("mistake", "failure")
-    }
-    assert kept == {"mistake": 0, "failure": 0}
+    assert store.connection.execute("SELECT count(mistake_id) FROM attempt").fetchone()[0] == 0
 
 
 def test_only_sessions_that_changed_are_looked_at_again_and_nothing_counts_twice(history: History) -> None:
@@ -350,14 +348,14 @@ def test_when_the_rules_of_what_may_be_shown_change_everything_is_looked_at_agai
     store = history.read()
     with store.write():
         store.run("recall.set_rules", {"digest": "another"})
-    store.connection.execute("UPDATE failure SET how = 'stale'")
+    store.connection.execute("UPDATE attempt SET how = 'stale' WHERE how IS NOT NULL")
     fill(store)
     assert recall(store, error="wp: missing --env", now=NOW).repairs[0].how != "stale"
 
 
 def test_of_one_tool_a_session_keeps_a_few_calls_however_long_it_is(history: History) -> None:
     history.add(*[bash(f"program{number} x") for number in range(40)])
-    rows = history.read().connection.execute("SELECT count(*) FROM worked").fetchone()
+    rows = history.read().connection.execute("SELECT count(*) FROM attempt WHERE mistake_id IS NULL").fetchone()
     assert rows[0] == WORKED_KEPT
 
 

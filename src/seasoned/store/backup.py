@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
@@ -36,11 +37,13 @@ _CONFIRM_TABLES = (
 _CARRIED = (
     *_CONFIRM_TABLES,
     *("learned", "skill_usage", "review", "sheet_choice", "advice", "project_choice", "forgotten"),
-    *("split", "assignment", "exposure", "foregone", "design", "material", "run", "begun"),
+    *("split", "assignment", "exposure", "design", "material", "run", "begun"),
     *("job", "job_run", "gateway_key", "gateway_request"),
 )
 # What an earlier version kept in other tables.
 _RENAMED = {
+    "exposure": "SELECT experiment, session, arm, 1 AS is_shown, example_ids, at FROM exposure"
+    " UNION ALL SELECT experiment, session, arm, 0, example_ids, at FROM foregone",
     "project_choice": "SELECT 'merge' AS kind, key, target, at FROM project_merge"
     " UNION ALL SELECT 'split', folder, project, at FROM project_split",
 }
@@ -162,7 +165,10 @@ def _copy_tables(source: sqlite3.Connection, to: Store, names: Iterable[str]) ->
 def _select(source: sqlite3.Connection, name: str) -> str:
     """What reads a table of another store; empty if it has none of this name, and none that stood for it before."""
     tables = {row["name"] for row in source.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    return f"SELECT * FROM {name}" if name in tables else _RENAMED.get(name, "")
+    renamed = _RENAMED.get(name, "")
+    if renamed and set(re.findall(r"FROM (\w+)", renamed)) <= tables:
+        return renamed
+    return f"SELECT * FROM {name}" if name in tables else ""
 
 
 def _free_name(path: Path) -> Path:

@@ -17,8 +17,6 @@ from seasoned.store.project import forget_empty
 _SHARED_OF_A_SESSION = (
     "experiment.drop_assignment",
     "experiment.drop_exposure",
-    "experiment.drop_foregone",
-    "experiment.drop_outcome",
     "gateway.forget_view",
     "gateway.forget_chains",
     "gateway.forget_name",
@@ -27,10 +25,8 @@ _SHARED_OF_A_SESSION = (
 _SHARED = (
     "experiment.forget_assignments",
     "experiment.forget_exposures",
-    "experiment.forget_foregone",
     "experiment.forget_splits",
     "experiment.forget_templates",
-    "experiment.forget_outcomes",
     "gateway.forget_views",
     "gateway.forget_all_chains",
     "gateway.forget_requests",
@@ -113,7 +109,7 @@ def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
 
 def unlearn_everything(store: Store) -> None:
     """Remove all templates, states and blocks. Call it inside a write transaction."""
-    for table in ("names", "template_usage", "example_usage", "example_source", "projects", "states", "blocks"):
+    for table in ("names", "example_usage", "example_source", "projects", "states", "blocks"):
         store.run(f"template.forget_{table}")
     _raise_revision(store)
 

@@ -22,20 +22,20 @@ LEFT JOIN session AS root ON root.id = session.root_id
 WHERE session.copies = 0 AND session.learned_at IS NULL;
 
 -- name: mark_stale
-INSERT INTO stale_project (project) VALUES (:project) ON CONFLICT (project) DO NOTHING;
+INSERT INTO knowledge (project, topic, key, content) VALUES (:project, 'stale', '', '') ON CONFLICT DO NOTHING;
 
 -- name: stale
-SELECT project FROM stale_project ORDER BY project;
+SELECT project FROM knowledge WHERE topic = 'stale' ORDER BY project;
 
 -- name: not_stale
-DELETE FROM stale_project WHERE project = :project;
+DELETE FROM knowledge WHERE project = :project AND topic = 'stale';
 
 -- name: of_project
 -- The content begins with the name of the session; its number depends on which file was read first.
 SELECT content FROM evidence WHERE project = :project ORDER BY ended DESC, content DESC LIMIT :limit;
 
 -- name: clear_knowledge
-DELETE FROM knowledge WHERE project = :project;
+DELETE FROM knowledge WHERE project = :project AND topic <> 'stale';
 
 -- name: add_knowledge
 INSERT INTO knowledge (project, topic, key, content) VALUES (:project, :topic, :key, :content);

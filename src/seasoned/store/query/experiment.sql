@@ -22,6 +22,7 @@ SELECT assignment.session, assignment.arm, assignment.split, assignment.at,
     exposure.at AS exposed_at, exposure.arm AS exposed_arm, exposure.example_ids
 FROM assignment
 LEFT JOIN exposure ON exposure.experiment = assignment.experiment AND exposure.session = assignment.session
+    AND exposure.is_shown = 1
 WHERE assignment.experiment = :experiment
 ORDER BY assignment.at, assignment.session;
 
@@ -29,6 +30,7 @@ ORDER BY assignment.at, assignment.session;
 SELECT assignment.session, assignment.arm, assignment.at, exposure.at AS exposed_at, exposure.arm AS exposed_arm
 FROM assignment
 LEFT JOIN exposure ON exposure.experiment = assignment.experiment AND exposure.session = assignment.session
+    AND exposure.is_shown = 1
 WHERE assignment.experiment = :experiment
   AND (CAST(:arm AS TEXT) IS NULL OR assignment.arm = :arm)
   AND (assignment.at < :at OR (assignment.at = :at AND assignment.session < :session))
@@ -36,30 +38,24 @@ ORDER BY assignment.at DESC, assignment.session DESC
 LIMIT :limit;
 
 -- name: expose
-INSERT INTO exposure (experiment, session, arm, example_ids, at)
-VALUES (:experiment, :session, :arm, :example_ids, :at)
-ON CONFLICT (experiment, session) DO NOTHING;
+INSERT INTO exposure (experiment, session, arm, is_shown, example_ids, at)
+VALUES (:experiment, :session, :arm, 1, :example_ids, :at)
+ON CONFLICT DO NOTHING;
 
 -- name: forgo
-INSERT INTO foregone (experiment, session, arm, example_ids, at)
-VALUES (:experiment, :session, :arm, :example_ids, :at)
-ON CONFLICT (experiment, session, arm) DO NOTHING;
+INSERT INTO exposure (experiment, session, arm, is_shown, example_ids, at)
+VALUES (:experiment, :session, :arm, 0, :example_ids, :at)
+ON CONFLICT DO NOTHING;
 
 -- name: foregone
-SELECT session, arm, example_ids FROM foregone WHERE experiment = :experiment;
+SELECT session, arm, example_ids FROM exposure WHERE experiment = :experiment AND is_shown = 0;
 
 -- name: live
 SELECT split.experiment, MAX(split.created_at) AS began_at,
     (SELECT COUNT(*) FROM assignment WHERE assignment.experiment = split.experiment) AS sessions,
-    (SELECT COUNT(*) FROM exposure WHERE exposure.experiment = split.experiment) AS exposed,
+    (SELECT COUNT(*) FROM exposure WHERE exposure.experiment = split.experiment AND is_shown = 1) AS exposed,
     (SELECT MAX(assignment.at) FROM assignment WHERE assignment.experiment = split.experiment) AS last_at
 FROM split GROUP BY split.experiment ORDER BY split.experiment;
-
--- name: drop_foregone
-DELETE FROM foregone WHERE session = :session;
-
--- name: forget_foregone
-DELETE FROM foregone;
 
 -- name: drop_assignment
 DELETE FROM assignment WHERE session = :session;
@@ -90,22 +86,11 @@ SELECT digest, document, created_at FROM arm_template WHERE document LIKE :patte
 DELETE FROM arm_template;
 
 -- name: keep_outcome
-INSERT INTO session_outcome (experiment, session, document, is_settled, at)
-VALUES (:experiment, :session, :document, :is_settled, :at)
-ON CONFLICT (experiment, session) DO UPDATE
-SET document = excluded.document, is_settled = excluded.is_settled, at = excluded.at;
-
--- name: drop_split
-DELETE FROM split WHERE experiment = :experiment AND digest = :digest;
+UPDATE assignment SET outcome = :document, is_settled = :is_settled
+WHERE experiment = :experiment AND session = :session;
 
 -- name: drop_template
 DELETE FROM arm_template WHERE digest = :digest;
 
 -- name: outcomes
-SELECT session, document, is_settled FROM session_outcome WHERE experiment = :experiment;
-
--- name: drop_outcome
-DELETE FROM session_outcome WHERE session = :session;
-
--- name: forget_outcomes
-DELETE FROM session_outcome;
+SELECT session, outcome AS document, is_settled FROM assignment WHERE experiment = :experiment AND outcome IS NOT NULL;

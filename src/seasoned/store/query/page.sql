@@ -14,7 +14,7 @@ SELECT * FROM (
               || COALESCE(model, '') LIKE :words ESCAPE '\')
           AND (:tool IS NULL OR EXISTS (
               SELECT 1 FROM session_tool WHERE session_tool.session_id = session.id AND tool = :tool))
-          AND (:mistake IS NULL OR id IN (SELECT session_id FROM failure WHERE mistake_id = :mistake))
+          AND (:mistake IS NULL OR id IN (SELECT session_id FROM attempt WHERE mistake_id = :mistake))
           AND (:project IS NULL OR project = :project)))
 WHERE (sort, id) < (:sort, :id)
 ORDER BY sort DESC, id DESC LIMIT :limit;
@@ -37,32 +37,32 @@ WHERE at >= :since AND at < :until AND failed > 0;
 SELECT DISTINCT agent FROM session ORDER BY agent;
 
 -- name: mistakes
-SELECT mistake.id, mistake.signature, mistake.tool, mistake.program, count(DISTINCT failure.session_id) AS sessions,
-    count(*) AS failures, count(failure.repaired_by) AS repaired, max(failure.time) AS last
-FROM failure JOIN mistake ON mistake.id = failure.mistake_id
-GROUP BY mistake.id HAVING count(DISTINCT failure.session_id) >= :fewest
-ORDER BY sessions DESC, failures DESC, mistake.id LIMIT :limit;
+SELECT mistake_id AS id, min(signature) AS signature, min(mistake_tool) AS tool, min(program) AS program,
+    count(DISTINCT session_id) AS sessions, count(*) AS failures, count(repaired_by) AS repaired, max(time) AS last
+FROM attempt WHERE mistake_id IS NOT NULL
+GROUP BY mistake_id HAVING count(DISTINCT session_id) >= :fewest
+ORDER BY sessions DESC, failures DESC, id LIMIT :limit;
 
 -- name: mistakes_in
-SELECT mistake.id, mistake.signature, mistake.tool, mistake.program, count(DISTINCT failure.session_id) AS sessions,
-    count(*) AS failures, count(failure.repaired_by) AS repaired, max(failure.time) AS last
-FROM session CROSS JOIN failure ON failure.session_id = session.id JOIN mistake ON mistake.id = failure.mistake_id
-WHERE session.project = :project
-GROUP BY mistake.id HAVING count(DISTINCT failure.session_id) >= :fewest
-ORDER BY sessions DESC, failures DESC, mistake.id LIMIT :limit;
+SELECT mistake_id AS id, min(signature) AS signature, min(mistake_tool) AS tool, min(program) AS program,
+    count(DISTINCT session_id) AS sessions, count(*) AS failures, count(repaired_by) AS repaired, max(time) AS last
+FROM session CROSS JOIN attempt ON attempt.session_id = session.id
+WHERE session.project = :project AND mistake_id IS NOT NULL
+GROUP BY mistake_id HAVING count(DISTINCT session_id) >= :fewest
+ORDER BY sessions DESC, failures DESC, mistake_id LIMIT :limit;
 
 -- name: repair_in
-SELECT failure.how, count(*) AS times
-FROM failure JOIN session ON session.id = failure.session_id
-WHERE failure.mistake_id = :mistake_id AND session.project = :project AND failure.how IS NOT NULL
-GROUP BY failure.how ORDER BY count(*) DESC, failure.how LIMIT 1;
+SELECT attempt.how, count(*) AS times
+FROM attempt JOIN session ON session.id = attempt.session_id
+WHERE attempt.mistake_id = :mistake_id AND session.project = :project AND attempt.how IS NOT NULL
+GROUP BY attempt.how ORDER BY count(*) DESC, attempt.how LIMIT 1;
 
 -- name: mistake
-SELECT * FROM mistake WHERE id = :id;
+SELECT signature FROM attempt WHERE mistake_id = :id LIMIT 1;
 
 -- name: repair_of
 SELECT how, count(*) AS times FROM (
-    SELECT how FROM failure WHERE mistake_id = :mistake_id ORDER BY time DESC LIMIT :latest
+    SELECT how FROM attempt WHERE mistake_id = :mistake_id ORDER BY time DESC LIMIT :latest
 ) AS latest WHERE how IS NOT NULL GROUP BY how ORDER BY count(*) DESC, how LIMIT 1;
 
 -- name: session

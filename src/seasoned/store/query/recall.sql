@@ -32,14 +32,11 @@ DELETE FROM waiting WHERE work = 'recall' AND session_id = :session_id AND times
 -- name: not_waiting
 DELETE FROM waiting WHERE work = 'recall' AND session_id = ?;
 
--- name: clear_worked
-DELETE FROM worked WHERE session_id = :session_id;
-
--- name: clear_failures
-DELETE FROM failure WHERE session_id = :session_id;
+-- name: clear
+DELETE FROM attempt WHERE session_id = :session_id;
 
 -- name: add_worked
-INSERT INTO worked (call_id, session_id, tool, time)
+INSERT INTO attempt (call_id, session_id, tool, time)
 SELECT id, session_id, tool, :time FROM call
 WHERE session_id = :session_id AND call_id = :call_id AND copy_of IS NULL;
 
@@ -50,25 +47,19 @@ ON CONFLICT (session_id) DO UPDATE SET forms = excluded.forms;
 -- name: clear_forms
 DELETE FROM session_form WHERE session_id = :session_id;
 
--- name: add_mistake
-INSERT INTO mistake (signature, tool, program) VALUES (:signature, :tool, :program)
-ON CONFLICT (signature, tool, program) DO UPDATE SET program = excluded.program
-RETURNING id;
-
 -- name: add_failure
-INSERT INTO failure (call_id, session_id, mistake_id, said, repaired_by, how, speaks, tool, time)
-SELECT call.id, call.session_id, :mistake_id, :said, repaired.id, :how, :speaks, call.tool, :time
+INSERT INTO attempt (
+    call_id, session_id, tool, time, mistake_id, signature, mistake_tool, program, said, repaired_by, how, speaks)
+SELECT call.id, call.session_id, call.tool, :time, :mistake_id, :signature, :tool, :program, :said, repaired.id, :how,
+    :speaks
 FROM call LEFT JOIN call AS repaired ON repaired.session_id = call.session_id AND repaired.call_id = :repaired_by
 WHERE call.session_id = :session_id AND call.call_id = :call_id AND call.copy_of IS NULL;
-
--- name: drop_idle_mistake
-DELETE FROM mistake WHERE id = :id AND NOT EXISTS (SELECT 1 FROM failure WHERE failure.mistake_id = mistake.id);
 
 -- name: worked
 SELECT worked.call_id AS shown, worked.time, worked.session_id, 'unknown' AS speaks, call.tool, call.arguments,
     (SELECT COALESCE(session.root_id, session.id) FROM session WHERE session.id = worked.session_id) AS root
-FROM worked JOIN call ON call.id = worked.call_id
-WHERE worked.tool = :tool AND (:project IS NULL OR :project = (
+FROM attempt AS worked JOIN call ON call.id = worked.call_id
+WHERE worked.tool = :tool AND worked.mistake_id IS NULL AND (:project IS NULL OR :project = (
     SELECT session.project FROM session WHERE session.id = worked.session_id))
 ORDER BY worked.time DESC, worked.call_id DESC LIMIT :limit;
 
@@ -76,7 +67,8 @@ ORDER BY worked.time DESC, worked.call_id DESC LIMIT :limit;
 -- The same, beginning with the sessions of the project: for one that is a small part of the store.
 SELECT worked.call_id AS shown, worked.time, worked.session_id, 'unknown' AS speaks, call.tool, call.arguments,
     COALESCE(session.root_id, session.id) AS root
-FROM session CROSS JOIN worked ON worked.session_id = session.id AND +worked.tool = :tool
+FROM session CROSS JOIN attempt AS worked ON worked.session_id = session.id AND +worked.tool = :tool
+    AND worked.mistake_id IS NULL
 CROSS JOIN call ON call.id = worked.call_id
 WHERE session.project = :project
 ORDER BY worked.time DESC, worked.call_id DESC LIMIT :limit;
@@ -92,54 +84,49 @@ SELECT count(*) AS lineages FROM (
     WHERE root_id IS NULL AND calls > 0 AND (:project IS NULL OR project = :project) LIMIT :limit) AS some;
 
 -- name: tools
-WITH RECURSIVE known(tool) AS (
-    SELECT min(tool) FROM worked
-    UNION ALL
-    SELECT (SELECT min(tool) FROM worked WHERE worked.tool > known.tool) FROM known WHERE known.tool IS NOT NULL
-)
-SELECT tool FROM known WHERE tool IS NOT NULL LIMIT :limit;
+SELECT DISTINCT tool FROM attempt WHERE mistake_id IS NULL ORDER BY tool LIMIT :limit;
 
 -- name: mistakes_said
-SELECT mistake.id, mistake.signature, mistake.tool, mistake.program, count(*) AS failures,
-    count(failure.repaired_by) AS repaired
-FROM (SELECT DISTINCT mistake_id FROM failure WHERE said = :said AND repaired_by IS NOT NULL LIMIT :limit) AS found
-CROSS JOIN mistake ON mistake.id = found.mistake_id CROSS JOIN failure ON failure.mistake_id = mistake.id
-GROUP BY mistake.id;
+SELECT attempt.mistake_id AS id, min(signature) AS signature, min(mistake_tool) AS tool, min(program) AS program,
+    count(*) AS failures, count(repaired_by) AS repaired
+FROM (SELECT DISTINCT mistake_id FROM attempt WHERE said = :said AND repaired_by IS NOT NULL LIMIT :limit) AS found
+CROSS JOIN attempt ON attempt.mistake_id = found.mistake_id
+GROUP BY attempt.mistake_id;
 
 -- name: mistakes_called
-SELECT mistake.id, mistake.signature, mistake.tool, mistake.program, count(*) AS failures,
-    count(failure.repaired_by) AS repaired
-FROM mistake CROSS JOIN failure ON failure.mistake_id = mistake.id
-WHERE mistake.signature = :signature GROUP BY mistake.id HAVING count(failure.repaired_by) > 0
-ORDER BY mistake.tool, mistake.program LIMIT :limit;
+SELECT mistake_id AS id, min(signature) AS signature, min(mistake_tool) AS tool, min(program) AS program,
+    count(*) AS failures, count(repaired_by) AS repaired
+FROM attempt WHERE signature = :signature
+GROUP BY mistake_id HAVING count(repaired_by) > 0
+ORDER BY min(mistake_tool), min(program) LIMIT :limit;
 
 -- name: repairs_said
 SELECT repaired_by AS shown, how, time, speaks, session_id,
-    (SELECT COALESCE(session.root_id, session.id) FROM session WHERE session.id = failure.session_id) AS root
-FROM failure
+    (SELECT COALESCE(session.root_id, session.id) FROM session WHERE session.id = attempt.session_id) AS root
+FROM attempt
 WHERE said = :said AND mistake_id = :mistake_id AND repaired_by IS NOT NULL
-  AND (:project IS NULL OR :project = (SELECT session.project FROM session WHERE session.id = failure.session_id))
+  AND (:project IS NULL OR :project = (SELECT session.project FROM session WHERE session.id = attempt.session_id))
 ORDER BY time DESC, call_id DESC LIMIT :limit;
 
 -- name: repairs
 SELECT repaired_by AS shown, how, time, speaks, session_id,
-    (SELECT COALESCE(session.root_id, session.id) FROM session WHERE session.id = failure.session_id) AS root
-FROM failure
+    (SELECT COALESCE(session.root_id, session.id) FROM session WHERE session.id = attempt.session_id) AS root
+FROM attempt
 WHERE mistake_id = :mistake_id AND repaired_by IS NOT NULL
-  AND (:project IS NULL OR :project = (SELECT session.project FROM session WHERE session.id = failure.session_id))
+  AND (:project IS NULL OR :project = (SELECT session.project FROM session WHERE session.id = attempt.session_id))
 ORDER BY time DESC, call_id DESC LIMIT :limit;
 
 -- name: repairs_in_project
 -- Both, beginning with the sessions of the project: for one that is a small part of the store.
-SELECT failure.repaired_by AS shown, failure.how, failure.time, failure.speaks, failure.session_id,
+SELECT attempt.repaired_by AS shown, attempt.how, attempt.time, attempt.speaks, attempt.session_id,
     COALESCE(session.root_id, session.id) AS root
-FROM session CROSS JOIN failure ON failure.session_id = session.id AND +failure.mistake_id = :mistake_id
-WHERE session.project = :project AND failure.repaired_by IS NOT NULL AND (:said IS NULL OR failure.said = :said)
-ORDER BY failure.time DESC, failure.call_id DESC LIMIT :limit;
+FROM session CROSS JOIN attempt ON attempt.session_id = session.id AND +attempt.mistake_id = :mistake_id
+WHERE session.project = :project AND attempt.repaired_by IS NOT NULL AND (:said IS NULL OR attempt.said = :said)
+ORDER BY attempt.time DESC, attempt.call_id DESC LIMIT :limit;
 
 -- name: counts_in_project
-SELECT count(*) AS failures, count(failure.repaired_by) AS repaired
-FROM session CROSS JOIN failure ON failure.session_id = session.id AND +failure.mistake_id = :mistake_id
+SELECT count(*) AS failures, count(attempt.repaired_by) AS repaired
+FROM session CROSS JOIN attempt ON attempt.session_id = session.id AND +attempt.mistake_id = :mistake_id
 WHERE session.project = :project;
 
 -- name: is_small_project
@@ -148,5 +135,5 @@ SELECT count(*) < :most AND count(*) * count(*) < :limit * (SELECT max(id) FROM 
 FROM (SELECT 1 FROM session WHERE project = :project LIMIT :most) AS some;
 
 -- name: failed_lately
-SELECT call.arguments, failure.time, failure.session_id FROM failure JOIN call ON call.id = failure.call_id
-WHERE failure.tool = :tool AND call.fault = 'call' ORDER BY failure.time DESC LIMIT :limit;
+SELECT call.arguments, attempt.time, attempt.session_id FROM attempt JOIN call ON call.id = attempt.call_id
+WHERE attempt.tool = :tool AND attempt.mistake_id IS NOT NULL AND call.fault = 'call' ORDER BY attempt.time DESC LIMIT :limit;

@@ -64,8 +64,8 @@ WHERE template.revision > :revision
 -- name: list
 SELECT template.key, template.name, template.version, template.task_type, template.tags, template.description,
     template.examples, template.created_at,
-    COALESCE((SELECT sum(uses) FROM template_usage WHERE template_usage.key = template.key), 0) AS usage_count
-FROM template
+    template_name.uses AS usage_count
+FROM template JOIN template_name ON template_name.key = template.key
 WHERE (:task_type IS NULL OR template.task_type = :task_type)
   AND NOT EXISTS (SELECT 1 FROM template AS newer WHERE newer.key = template.key AND newer.version > template.version)
 ORDER BY template.created_at DESC, template.key;
@@ -83,7 +83,7 @@ DELETE FROM template_name WHERE key = :key;
 DELETE FROM example_source WHERE example_id = :example_id;
 
 -- name: delete_usage
-DELETE FROM template_usage WHERE key = :key;
+UPDATE template_name SET uses = 0 WHERE key = :key;
 
 -- name: of_session
 SELECT template.key, template.version, template.document
@@ -120,15 +120,13 @@ CROSS JOIN template_source ON template_source.session = session.agent || ':' || 
 LIMIT 1;
 
 -- name: usage
-SELECT key, sum(uses) AS uses FROM template_usage GROUP BY key;
+SELECT key, uses FROM template_name WHERE uses > 0;
 
 -- name: count_use
-INSERT INTO template_usage (key, version, uses) VALUES (:key, :version, 1)
-ON CONFLICT (key, version) DO UPDATE SET uses = template_usage.uses + 1;
+UPDATE template_name SET uses = uses + 1 WHERE key = :key;
 
 -- name: add_uses
-INSERT INTO template_usage (key, version, uses) VALUES (:key, :version, :uses)
-ON CONFLICT (key, version) DO UPDATE SET uses = template_usage.uses + excluded.uses;
+UPDATE template_name SET uses = uses + :uses WHERE key = :key;
 
 -- name: shown
 SELECT example_id, shown FROM example_usage;
@@ -186,9 +184,6 @@ UPDATE example_state SET evidence = 'null' WHERE evidence LIKE :pattern ESCAPE '
 
 -- name: forget_names
 DELETE FROM template_name;
-
--- name: forget_template_usage
-DELETE FROM template_usage;
 
 -- name: forget_example_usage
 DELETE FROM example_usage;

@@ -1,41 +1,27 @@
-CREATE TABLE worked (
+-- Calls that recall looks through: those that worked, and those that failed, each with what was wrong and what repaired it.
+CREATE TABLE attempt (
     call_id INTEGER PRIMARY KEY REFERENCES call(id) ON DELETE CASCADE,
     session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
     tool TEXT NOT NULL,
-    time REAL NOT NULL
-);
-CREATE INDEX worked_by_tool ON worked (tool, time);
-CREATE INDEX worked_of_session ON worked (session_id);
-CREATE TABLE mistake (
-    id INTEGER PRIMARY KEY,
-    signature TEXT NOT NULL,
-    tool TEXT NOT NULL,
-    program TEXT NOT NULL,
-    UNIQUE (signature, tool, program)
-);
-CREATE TABLE failure (
-    call_id INTEGER PRIMARY KEY REFERENCES call(id) ON DELETE CASCADE,
-    session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
-    mistake_id INTEGER NOT NULL REFERENCES mistake(id),
+    time REAL NOT NULL,
+    -- Only of a failure. The number of the mistake stands for its signature, tool and program.
+    mistake_id INTEGER,
+    signature TEXT,
+    mistake_tool TEXT,
+    program TEXT,
     said INTEGER,
     repaired_by INTEGER REFERENCES call(id) ON DELETE SET NULL,
     how TEXT,
-    speaks TEXT,
-    tool TEXT NOT NULL,
-    time REAL NOT NULL
+    speaks TEXT
 );
-CREATE INDEX failure_of_mistake ON failure (mistake_id, time);
-CREATE INDEX failure_by_said ON failure (said, mistake_id, time) WHERE repaired_by IS NOT NULL;
-CREATE INDEX failure_repaired ON failure (mistake_id, time) WHERE repaired_by IS NOT NULL;
-CREATE INDEX failure_by_tool ON failure (tool, time);
-CREATE INDEX failure_of_session ON failure (session_id);
-CREATE INDEX failure_repaired_by ON failure (repaired_by) WHERE repaired_by IS NOT NULL;
--- What a mistake says was said in the sessions that made it, so it goes with the last of them.
-CREATE TRIGGER mistake_forgotten AFTER DELETE ON failure
-WHEN NOT EXISTS (SELECT 1 FROM failure WHERE mistake_id = OLD.mistake_id)
-BEGIN
-    DELETE FROM mistake WHERE id = OLD.mistake_id;
-END;
+CREATE INDEX attempt_worked ON attempt (tool, time) WHERE mistake_id IS NULL;
+CREATE INDEX attempt_failed ON attempt (tool, time) WHERE mistake_id IS NOT NULL;
+CREATE INDEX attempt_of_session ON attempt (session_id);
+CREATE INDEX attempt_of_mistake ON attempt (mistake_id, time) WHERE mistake_id IS NOT NULL;
+CREATE INDEX attempt_called ON attempt (signature) WHERE signature IS NOT NULL;
+CREATE INDEX attempt_said ON attempt (said, mistake_id, time) WHERE repaired_by IS NOT NULL;
+CREATE INDEX attempt_repaired ON attempt (mistake_id, time) WHERE repaired_by IS NOT NULL;
+CREATE INDEX attempt_repaired_by ON attempt (repaired_by) WHERE repaired_by IS NOT NULL;
 -- What one session shows about its project.
 CREATE TABLE evidence (
     session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
@@ -51,17 +37,13 @@ BEGIN
     UPDATE told SET text = '' WHERE project = OLD.project AND text <> '';
     DELETE FROM warm_block WHERE template = 'project/sheet'
         AND lineage_root IN (SELECT conversation FROM told WHERE project = OLD.project AND place = 'start');
-    INSERT OR IGNORE INTO stale_project (project) VALUES (OLD.project);
-END;
--- A block may also tell what the first prompt asked for: it goes with the session that taught it.
-CREATE TRIGGER evidence_forgotten_block AFTER DELETE ON evidence
-BEGIN
+    -- A block may also tell what the first prompt asked for.
     DELETE FROM warm_block
     WHERE lineage_root IN (SELECT conversation FROM told WHERE project = OLD.project AND place = 'prompt');
+    INSERT INTO knowledge (project, topic, key, content) VALUES (OLD.project, 'stale', '', '');
 END;
--- Projects whose knowledge has to be put together again. Sessions wait in the queue of `recall`, which reads them.
-CREATE TABLE stale_project (project TEXT PRIMARY KEY);
 -- What follows from it, ready for a hook to look up: the sheet, hints by form and by kind of failure, files by name.
+-- The topic `stale` says that a project's knowledge has to be put together again.
 CREATE TABLE knowledge (
     project TEXT NOT NULL,
     topic TEXT NOT NULL,
@@ -109,7 +91,8 @@ CREATE TABLE advice (
 CREATE TABLE template_name (
     key TEXT PRIMARY KEY,
     name TEXT NOT NULL,
-    last_version INTEGER NOT NULL
+    last_version INTEGER NOT NULL,
+    uses INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE template (
     key TEXT NOT NULL REFERENCES template_name(key) ON DELETE CASCADE,
@@ -139,12 +122,6 @@ CREATE TABLE example_source (
     PRIMARY KEY (session, example_id)
 ) WITHOUT ROWID;
 CREATE INDEX example_source_of ON example_source (example_id);
-CREATE TABLE template_usage (
-    key TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    uses INTEGER NOT NULL,
-    PRIMARY KEY (key, version)
-);
 CREATE TABLE example_usage (
     example_id TEXT PRIMARY KEY,
     shown INTEGER NOT NULL,

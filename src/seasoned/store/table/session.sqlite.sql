@@ -86,8 +86,8 @@ BEGIN
     DELETE FROM evidence WHERE session_id = NEW.id AND NEW.project IS NULL;
     UPDATE evidence SET project = NEW.project WHERE session_id = NEW.id;
     DELETE FROM knowledge WHERE project = OLD.project;
-    INSERT OR IGNORE INTO stale_project (project) SELECT OLD.project WHERE OLD.project IS NOT NULL;
-    INSERT OR IGNORE INTO stale_project (project) SELECT NEW.project WHERE NEW.project IS NOT NULL;
+    INSERT OR IGNORE INTO knowledge (project, topic, key, content)
+    SELECT value, 'stale', '', '' FROM json_each(json_array(OLD.project, NEW.project)) WHERE value IS NOT NULL;
     INSERT INTO waiting (work, session_id) VALUES ('search', NEW.id) ON CONFLICT DO UPDATE SET times = times + 1;
 END;
 CREATE TABLE call (

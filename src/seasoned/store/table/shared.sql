@@ -12,43 +12,31 @@ CREATE TABLE assignment (
     arm TEXT NOT NULL,
     split TEXT NOT NULL,
     at DOUBLE PRECISION NOT NULL,
+    -- How a session of another machine ended: its calls are in the store of that one.
+    outcome TEXT,
+    is_settled INTEGER,
     PRIMARY KEY (experiment, session)
 );
 CREATE INDEX assignment_session ON assignment (session);
+-- What a session was shown, and what one of the control would have been shown in an arm, so that each example can be
+-- compared with its absence.
 CREATE TABLE exposure (
     experiment TEXT NOT NULL,
     session TEXT NOT NULL,
     arm TEXT NOT NULL,
+    is_shown INTEGER NOT NULL,
     example_ids TEXT NOT NULL,
     at DOUBLE PRECISION NOT NULL,
-    PRIMARY KEY (experiment, session)
+    PRIMARY KEY (experiment, session, arm, is_shown)
 );
+CREATE UNIQUE INDEX exposure_once ON exposure (experiment, session) WHERE is_shown = 1;
 CREATE INDEX exposure_session ON exposure (session);
-CREATE TABLE foregone (
-    experiment TEXT NOT NULL,
-    session TEXT NOT NULL,
-    arm TEXT NOT NULL,
-    example_ids TEXT NOT NULL,
-    at DOUBLE PRECISION NOT NULL,
-    PRIMARY KEY (experiment, session, arm)
-);
-CREATE INDEX foregone_session ON foregone (session);
 -- What arms show, by digest, for machines that do not have the template.
 CREATE TABLE arm_template (
     digest TEXT PRIMARY KEY,
     document TEXT NOT NULL,
     created_at DOUBLE PRECISION NOT NULL
 );
--- How sessions of other machines ended: the calls themselves are in their own stores.
-CREATE TABLE session_outcome (
-    experiment TEXT NOT NULL,
-    session TEXT NOT NULL,
-    document TEXT NOT NULL,
-    is_settled INTEGER NOT NULL,
-    at DOUBLE PRECISION NOT NULL,
-    PRIMARY KEY (experiment, session)
-);
-CREATE INDEX session_outcome_session ON session_outcome (session);
 CREATE TABLE credential (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,

@@ -14,6 +14,7 @@ import msgspec
 
 from seasoned.command.risk import only_looks
 from seasoned.command.written import WrittenCommand, written
+from seasoned.digest import short_digest
 from seasoned.insight.mistake.call_target import PREVIEWS, SETUP_PROGRAMS
 from seasoned.insight.mistake.failure import program_of
 from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
@@ -29,7 +30,9 @@ from seasoned.template.recall.rules import follow_rules, has_rules
 WORKED_KEPT = 3
 # Sessions in one transaction: other writers must not wait long.
 _AT_ONCE = 40
-_FAILURE_COLUMNS = ("call_id", "time", "said", "repaired_by", "how", "speaks")
+_FAILURE_COLUMNS = ("call_id", "time", "signature", "tool", "program", "said", "repaired_by", "how", "speaks")
+# Of a digest: as many as a number in a page's address may have in any program.
+_NUMBER_DIGITS = 12
 
 
 class WorkedRow(msgspec.Struct, frozen=True, array_like=True):
@@ -100,9 +103,7 @@ def _take_in(store: Store, rows: Sequence[sqlite3.Row], learn: Learn | None) -> 
     found = {at: index_of(one) for at, one in read.items() if one is not None}
     with store.write():
         for session_id, times in rows:
-            # One after the other, so that a mistake that others in the queue share keeps its number.
-            store.run("recall.clear_worked", {"session_id": session_id})
-            store.run("recall.clear_failures", {"session_id": session_id})
+            store.run("recall.clear", {"session_id": session_id})
             store.run("recall.clear_forms", {"session_id": session_id})
             if session_id in found:
                 keep_index(store, {session_id: found[session_id]})
@@ -206,15 +207,14 @@ def keep_index(store: Store, found: Mapping[int, SessionIndex]) -> None:
     store.run_many("recall.add_worked", worked)
     made = [{"session_id": at, "forms": index.forms} for at, index in found.items() if index.forms]
     store.run_many("recall.set_forms", made)
-    known: dict[tuple[str, str, str], int] = {}
-    for at, index in found.items():
-        for one in index.failures:
-            key = one.signature, one.tool, one.program
-            if key not in known:
-                row = store.row("recall.add_mistake", {"signature": key[0], "tool": key[1], "program": key[2]})
-                assert row is not None
-                known[key] = row["id"]
-            fields = {name: getattr(one, name) for name in _FAILURE_COLUMNS}
-            if not store.run("recall.add_failure", {**fields, "session_id": at, "mistake_id": known[key]}):
-                # The call has become a copy since it was read.
-                store.run("recall.drop_idle_mistake", {"id": known.pop(key)})
+    failures = [
+        {"session_id": at, "mistake_id": _number(one), **{name: getattr(one, name) for name in _FAILURE_COLUMNS}}
+        for at, index in found.items()
+        for one in index.failures
+    ]
+    store.run_many("recall.add_failure", failures)
+
+
+def _number(failure: FailureRow) -> int:
+    """The number of a mistake: the same in every store."""
+    return int(short_digest(failure.signature, failure.tool, failure.program)[:_NUMBER_DIGITS], 16)
