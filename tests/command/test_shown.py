@@ -85,4 +85,4 @@ def test_what_belongs_to_the_project_is_not_elsewhere() -> None:
     assert why_not_shown("cd /home/kim/shop/web && npm test", folder="/home/kim/shop") is None
     assert why_not_shown("cd /home/kim/shopping && npm test", folder="/home/kim/shop") is not None
     assert why_not_shown("go test example.com/acme/shop/cart", project="example.com/acme/shop") is None
-    assert why_not_shown("npx changeset", named={"changeset"}) is None
+    assert why_not_shown("npx tree-sitter generate", named={"tree-sitter"}) is None

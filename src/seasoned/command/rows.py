@@ -13,8 +13,6 @@ from functools import cache
 
 import msgspec
 
-from seasoned.lazy_regex import compile_or_load
-
 FOLDER = os.path.join(os.path.dirname(__file__), "table")
 COMPILED = os.path.join(FOLDER, "compiled.json")
 
@@ -102,7 +100,7 @@ def group(name: str) -> frozenset[str]:
 @cache
 def regex(pattern: str) -> re.Pattern[str]:
     """A pattern of the table, compiled when it is first needed."""
-    return compile_or_load(pattern)
+    return re.compile(pattern)
 
 
 @cache

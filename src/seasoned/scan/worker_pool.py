@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from seasoned.errors import CannotDo
-from seasoned.lazy_regex import save_compiled
 from seasoned.redact.key import Secrecy
 from seasoned.scan.rows import Batch, FileJob, Learner, Mode
 
@@ -180,7 +179,6 @@ def _work(sender: int, jobs: Iterable[FileJob], reader: FileReader) -> None:
             _send(sender, _encode(batch))
         _send(sender, _DONE)
         done = True
-        save_compiled()
     except (BrokenPipeError, KeyboardInterrupt):
         pass  # the parent has stopped
     finally:

@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.lazy_regex import LazyRegex, compile_or_load, lazy_property
+from seasoned.lazy_regex import LazyRegex, lazy_property
 from seasoned.outcome.verdict import Fault, Outcome, Verdict
 
 # Where the words must stand: the very start; among the first or last lines; among the last lines; in the unbroken
@@ -143,7 +143,7 @@ _WIDE = LazyRegex(r"^(?=(?:\S ){4})(?:[^\n] ){8,}[^\n]?", re.MULTILINE)
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     """Compiled when first used: most runs never need most rules."""
-    return compile_or_load(pattern, int(re.MULTILINE))
+    return re.compile(pattern, re.MULTILINE)
 
 
 class WordingRules:
