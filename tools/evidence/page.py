@@ -14,7 +14,7 @@ from tools.evidence.study import STUDIES, Study, session_id, task_set
 from seasoned.errors import CannotDo, NotFound
 from seasoned.experiment.analysis.analyse import Analysis, analyse
 from seasoned.experiment.analysis.contrast import Effect
-from seasoned.experiment.analysis.findings import amount, change, sentences
+from seasoned.experiment.analysis.findings import amount, sentences
 from seasoned.experiment.analysis.task_run import KINDS, Measure, TaskRun
 from seasoned.experiment.run.design import Design, Registration
 from seasoned.experiment.run.run_store import analyses, broken_off, load_design, load_records
@@ -26,8 +26,7 @@ from seasoned.text import plural
 
 ABOUT = "about.json"
 _SLACK_SECONDS = 600.0  # for the run that was under way, and for the histories before the first
-_MEASURES: tuple[Measure, ...] = ("success", "first_call", "errors", "calls_to_success", "tokens")
-_SECONDARY: tuple[Measure, ...] = ("first_call", "errors", "calls_to_success", "tokens")
+_MEASURES: tuple[Measure, ...] = ("success", "first_call", "tokens")
 _HEAD = f"""# Evidence: does experience help a model?
 
 Written by `make evidence` from recorded runs; not by hand. What it says holds for the models and the tasks that are
@@ -59,7 +58,10 @@ to look the code up. In the second, answers only repeat the call.
 
 **What decides** was named before the first run and is stored with the runs: the *call that was asked for* was made, in
 its exact form, within two requests to the model (tasks done). After a change, warm must not be below cold. Intervals
-take the task as the unit; tasks of one tool or project are alike, so for new tools and projects they would be wider."""
+take the task as the unit; tasks of one tool or project are alike, so for new tools and projects they would be wider.
+
+**What none of this supports**: that it helps with other models or with real work, since the tasks were made and not
+drawn from it; that there is no effect where none was found; that a measure other than tasks done shows one."""
 _TAIL = """## Again, or with another model
 
 ```text
@@ -160,10 +162,10 @@ def _study_part(home: Path, store: Store, study: Study, about: ModelRuns) -> lis
     lines = [*head, *_registered(design, registered), "", _how_much(store, registered, records, about, study.name), ""]
     lines += ["What the data supports:", ""]
     lines += [f"- {sentence}" for sentence in (*_not_below(found, registered, study.below_when), *said.may)]
-    lines += ["", "What it does not support:", "", *[f"- {sentence}" for sentence in said.may_not], ""]
+    lines += [""]
     lines += _arms_table(found, _shown_of(home, study, tasks, {one.task for one in records}))
     lines += _ways_table(found, study, tasks, records, design) if study.ways else []
-    return [*lines, *_effects_table(found)]
+    return lines
 
 
 def _registered(design: Design, registered: Registration) -> list[str]:
@@ -283,25 +285,3 @@ def _ways_table(found: Analysis, study: Study, tasks: TaskSet, records: Sequence
             cells = [amount(values.get(arm), found.plan.primary) for arm in arms]
             lines.append(f"| {way} | {len({one.task for one in some})} | " + " | ".join(cells) + " |")
     return [*lines, ""]
-
-
-def _effects_table(found: Analysis) -> list[str]:
-    lines = ["| contrast | measure | difference | p | tasks |", "|---|---|---|--:|--:|"]
-    for one in found.effects:
-        p = "–" if one.adjusted_p is None else f"{_p(one.adjusted_p)} (Holm)"
-        lines.append(
-            f"| {one.arm} − {one.against} | **{KINDS[one.measure].label}** | {change(one.estimate, one.measure)} | {p} "
-            f"| {one.estimate.clusters} |"
-        )
-    for one in found.secondary:
-        if one.measure in _SECONDARY:
-            p = "–" if one.estimate.p_value is None else _p(one.estimate.p_value)
-            lines.append(
-                f"| {one.arm} − {one.against} | {KINDS[one.measure].label} | {change(one.estimate, one.measure)} | {p} "
-                f"| {one.estimate.clusters} |"
-            )
-    return [*lines, "", "The measure in bold was named beforehand; the others only describe.", ""]
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
