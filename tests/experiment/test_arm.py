@@ -31,12 +31,8 @@ GOOD = Template(
     ),
     notes=(Note("parcel_find", "write `parcel` like `QT-7`", 3),),
 )
-FAILED = Template("failed-calls", examples=(_example("parcel_find", "parcel", "7", "Find the parcel seven.", 5),))
 STALE = Template("former-depot", examples=(_example("parcel_find", "parcel", "7/QT", "Find parcel seven.", 6),))
-RESULTS = msgspec.structs.replace(
-    GOOD, examples=tuple(msgspec.structs.replace(one, result='{"found":"on shelf 4"}') for one in GOOD.examples)
-)
-MATERIAL = Material({"good": GOOD, "failed": FAILED, "stale": STALE, "results": RESULTS}, Library((GOOD,)))
+MATERIAL = Material({"good": GOOD, "stale": STALE}, Library((GOOD,)))
 
 
 @pytest.fixture
@@ -49,29 +45,17 @@ def task(tmp_path: Path) -> Task:
     [
         ("cold", [], ["QT", "GX-1"]),
         ("warm", ["QT-7", "tool-call"], ["GX-1"]),
-        ("warm-1", ["QT-"], []),
-        ("one-per-tool", ["QT-", "50g"], []),
         ("text", ["QT-7", "system-prompt"], ["tool-call"]),
-        ("guidance", ["write `parcel` like"], ["tool-call"]),
         ("placebo", ["seasoned:warm"], ["QT", "tool-call", "parcel"]),
-        ("retries", [], ["QT"]),
         ("rule", ["Write a parcel like GX-1."], ["QT"]),
-        ("rules", ["Write a parcel like GX-1."], ["QT"]),
-        ("failed", ['{\\"parcel\\":\\"7\\"}'], ["QT"]),
-        ("one-failed", ['{\\"parcel\\":\\"7\\"}', "QT-"], []),
         ("stale", ["7/QT"], ["QT-7"]),
-        ("irrelevant", ["50g"], ["QT-"]),
-        ("results", ["QT-7", "tool-call", "on shelf 4"], ["GX-1"]),
+        ("retries", [], ["QT"]),
         ("template:train-depot", ["QT-7"], []),
     ],
 )
 def test_an_arm_shows_what_it_says(task: Task, name: str, holds: list[str], lacks: list[str]) -> None:
     (arm,) = arms_named([name], MATERIAL.library)
-    if name == "irrelevant":
-        task = load_tasks(task.place.rpartition(":")[0]).of("confirmation")[0]
     shown = show(arm, task, MATERIAL, bank="1")
-    if name == "irrelevant" and shown is None:
-        pytest.skip("nothing of another tool has to do with this task")
     assert shown is not None
     whole = shown.warm.decode() + shown.instructions
     assert [text for text in holds if text not in whole] == []
@@ -105,13 +89,6 @@ def test_the_placebo_is_as_long_as_what_it_stands_for(task: Task) -> None:
     assert abs(warm.rendered.tokens - dull.rendered.tokens) <= 0.05 * warm.rendered.tokens
 
 
-def test_retries_are_more_steps_and_nothing_else(task: Task) -> None:
-    cold, more = (show(BUILT_IN[name], task, MATERIAL) for name in ("cold", "retries"))
-    assert cold is not None and more is not None
-    assert more.steps > cold.steps
-    assert (more.instructions, more.warm) == (cold.instructions, cold.warm)
-
-
 def test_an_arm_without_anything_to_show_is_left_out(task: Task) -> None:
     assert show(BUILT_IN["warm"], task, Material()) is None
     assert show(BUILT_IN["stale"], task, Material({"good": GOOD})) is None
@@ -122,7 +99,6 @@ def test_a_task_that_nothing_is_known_about_begins_cold(task: Task) -> None:
     warm, cold = (show(BUILT_IN[name], strange, MATERIAL) for name in ("warm", "cold"))
     assert warm is not None
     assert warm == cold
-    assert show(BUILT_IN["failed"], strange, MATERIAL) is None
 
 
 def test_an_arm_that_names_no_template_is_refused() -> None:

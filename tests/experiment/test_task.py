@@ -21,7 +21,7 @@ def test_a_file_is_read_with_all_that_it_says(tmp_path: Path) -> None:
     assert (found.name, len(found.tasks)) == ("depot", 6)
     task = found.of("confirmation")[0]
     assert task.prompt == "I look for parcel two."
-    assert task.rules(needed_only=True) == ("Write a parcel like GX-1.",)
+    assert task.rules() == ("Write a parcel like GX-1.",)
     assert task.world().tools["weigh"].schema() == {
         "type": "object",
         "properties": {"weight": {"type": "string"}, "is_wet": {"type": "boolean"}},

@@ -32,10 +32,8 @@ INSTRUCTIONS = (
     "You work at {about}. Do what the user asks with your tools, then say in one sentence what came of it. "
     "When a call fails, change it and try again."
 )
-# What is learned on the train part: calls that worked, calls that failed, calls that worked under the former rules,
-# and calls that worked with their results.
-Role = Literal["good", "failed", "stale", "results"]
-Way = Literal["relevant", "per_tool", "other_tools", "one_failed"]
+# What is learned on the train part: calls that worked, and calls that worked under the former rules.
+Role = Literal["good", "stale"]
 _TEMPLATE = "template:"
 
 
@@ -46,11 +44,9 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
     # Which learned examples it shows; None: none.
     role: Role | None = None
     template: str | None = None  # A template of the library to show instead
-    way: Way = "relevant"
     form: Form = "messages"
-    most: int | None = None  # examples at most; None: as many as the experiment says
     is_placebo: bool = False
-    rules: Literal["", "needed", "all"] = ""
+    has_rules: bool = False  # whether the conventions are said in words
     retries: int = 0
 
     @property
@@ -60,13 +56,12 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_meant(self) -> bool:
         """Whether a user could want to start like this, or it is the placebo of such an arm."""
-        return (self.role in ("good", "results") or self.template is not None) and self.way in ("relevant", "per_tool")
+        return self.role == "good" or self.template is not None
 
     @property
     def has_order(self) -> bool:
         """Whether it is run with several orders of its examples. Controls are not: they cost as much and show less."""
-        in_turn = self.form == "messages" and self.way in ("relevant", "per_tool")
-        return self.is_meant and in_turn and not self.is_placebo and self.most != 1
+        return self.is_meant and self.form == "messages" and not self.is_placebo
 
 
 # The most important first: a budget that is too small drops arms from the end.
@@ -76,18 +71,10 @@ BUILT_IN: dict[str, Arm] = {
         Arm(name="cold"),
         Arm(name="warm", role="good"),
         Arm(name="placebo", role="good", is_placebo=True),
-        Arm(name="rule", rules="needed"),
-        Arm(name="failed", role="failed"),
-        Arm(name="one-failed", role="good", way="one_failed"),
+        Arm(name="rule", has_rules=True),
         Arm(name="stale", role="stale"),
         Arm(name="retries", retries=RETRIES),
-        Arm(name="one-per-tool", role="good", way="per_tool"),
         Arm(name="text", role="good", form="text"),
-        Arm(name="guidance", role="good", form="guidance"),
-        Arm(name="irrelevant", role="good", way="other_tools"),
-        Arm(name="warm-1", role="good", most=1),
-        Arm(name="rules", rules="all"),
-        Arm(name="results", role="results"),
     )
 }
 
@@ -143,8 +130,8 @@ def show(
     out would favour the arm.
     """
     instructions = INSTRUCTIONS.format(about=task.environment.about or task.environment.name)
-    if arm.rules:
-        rules = task.rules(needed_only=arm.rules == "needed")
+    if arm.has_rules:
+        rules = task.rules()
         if not rules:
             return None
         instructions = f"{instructions}\n{' '.join(rules)}"
@@ -153,7 +140,7 @@ def show(
         return shown
     if arm.role is not None and arm.role not in material.learned:
         return None
-    block = _block(arm, task, material, bank, arm.most or k)
+    block = _block(arm, task, material, bank, k)
     if block is None:
         return shown if arm.is_meant else None
     if arm.is_placebo:
@@ -173,34 +160,13 @@ def _block(arm: Arm, task: Task, material: Material, bank: str, k: int) -> Block
         assert arm.role is not None
         template = material.learned[arm.role]
         library = Library((template,))
-    if arm.way == "one_failed":
-        return _one_failed(task, material, template, bank, k)
     tools = [tool.name for tool in task.world().tools.values()]
     asked = {one.called for one in task.check if one.called is not None}
-    if arm.way == "other_tools":
-        tools = [name for name in tools if name not in asked]
-    limits = BlockLimits(budget=BUDGET, is_small=arm.way == "relevant", most=k)
-    if arm.way == "per_tool":
-        limits = BlockLimits(budget=BUDGET, most=len(tools))
+    limits = BlockLimits(budget=BUDGET, is_small=True, most=k)
     block = _chosen(task, library, template, tools, limits, form=arm.form)
     if block is None or (arm.role == "stale" and not any(one.tool in asked for one in block.examples)):
         return None
     return _in_order(block, bank)
-
-
-def _one_failed(task: Task, material: Material, template: Template, bank: str, k: int) -> Block | None:
-    """The same calls as in the arm with good examples, with the last one replaced by a failed call."""
-    failed = material.learned.get("failed")
-    tools = [tool.name for tool in task.world().tools.values()]
-    limits = BlockLimits(budget=BUDGET, is_small=True, most=k)
-    good = _chosen(task, Library((template,)), template, tools, limits)
-    if good is None or failed is None:
-        return None
-    bad = _chosen(task, Library((failed,)), failed, tools, msgspec.structs.replace(limits, most=1))
-    if bad is None:
-        return None
-    several = (*good.examples[: max(1, k - 1)], *bad.examples)
-    return _in_order(msgspec.structs.replace(good, examples=several), bank)
 
 
 def _chosen(
@@ -208,7 +174,7 @@ def _chosen(
 ) -> Block | None:
     """The examples that a new session with this prompt and these tools would get."""
     schemas = {name: task.world().tools[name].schema() for name in tools}
-    asked = SessionNeeds(words=tuple(words_of(task.prompt)), tools=offered(schemas), wants_notes=form == "guidance")
+    asked = SessionNeeds(words=tuple(words_of(task.prompt)), tools=offered(schemas))
     choice = choose(
         ranking_of(library),
         asked,

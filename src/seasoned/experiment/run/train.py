@@ -21,22 +21,17 @@ from seasoned.experiment.run.runner import (
     seed_of,
 )
 from seasoned.experiment.task.task_file import Part, Task, TaskSet
-from seasoned.insight.track import JudgedCall, Track, tracks
+from seasoned.insight.track import Track, tracks
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
-from seasoned.template.admission.clean import neutral_text, unclean
-from seasoned.template.anonymize.call import anonymize
-from seasoned.template.anonymize.words import Vocabulary, vocabulary_of
-from seasoned.template.example import INTENT_CHARS, Example, Source, Template
-from seasoned.template.library.project import short_result
+from seasoned.template.example import Template
 from seasoned.template.mine.miner import mine
 from seasoned.template.mine.selection import MiningOptions
 
 ARM = "train"
 RETRIES = 3  # requests that a run on the train part may make beyond what its task allows
 WARMTH = 0.7  # temperature of every try after the first
-MOST_FAILED = 3  # failed calls of a tool that are kept for the arms that show failures
 _TRAIN = Arm(name=ARM, retries=RETRIES)
 # Every try after the first starts with what worked before, which helps weak models.
 _AGAIN = Arm(name=ARM, role="good", retries=RETRIES)
@@ -161,12 +156,8 @@ def learn(store: Store, tasks: TaskSet, secrecy: Secrecy, *, model: str, now: fl
     found: dict[Role, Template] = {}
     good = _mined(store, records, tasks.of("train"), redactor, name=f"train-{tasks.name}", now=now)
     stale = _mined(store, records, tasks.of("former"), redactor, name=f"former-{tasks.name}", now=now)
-    failed = _failures(store, records, tasks.of("train"), redactor, now=now)
     if good is not None:
         found["good"] = good
-        found["results"] = _with_results(store, records, good, redactor)
-    if failed.examples:
-        found["failed"] = failed
     if stale is not None:
         found["stale"] = stale
     keep_material(store, found, **key, now=now)
@@ -184,60 +175,10 @@ def _mined(
     return mine(tracks, name=name, now=now, redactor=redactor, options=_OPTIONS, failing=failing)
 
 
-def _with_results(store: Store, records: Sequence[TaskRun], good: Template, redactor: Redactor) -> Template:
-    """The same examples, each with what its call answered."""
-    calls = {(str(track.ref), call.call_id): call for track in _tracks(store, records) for call in track.calls}
-    examples = []
-    for one in good.examples:
-        own = next((calls[key] for key in ((each.session, each.call) for each in one.sources) if key in calls), None)
-        answered = one if own is None else msgspec.structs.replace(one, result=short_result(own, redactor))
-        examples.append(answered)
-    return msgspec.structs.replace(good, name=f"{good.name}-results", examples=tuple(examples))
-
-
 def _until_done(track: Track) -> Track:
     """A run whose check passed, up to its last call that worked: a weak model does not notice that it is done."""
     last = max((at for at, call in enumerate(track.calls) if call.counts_as == "ok"), default=-1)
     return msgspec.structs.replace(track, calls=track.calls[: last + 1])
-
-
-def _failures(
-    store: Store, records: Sequence[TaskRun], tasks: Sequence[Task], redactor: Redactor, *, now: float
-) -> Template:
-    """Failed calls, rendered like the good ones. Only the negative controls show them."""
-    wanted = {task.id for task in tasks}
-    found = list(_tracks(store, [one for one in records if one.task in wanted]))
-    vocabulary = vocabulary_of(found)
-    by_tool: dict[str, dict[str, Example]] = {}
-    for track in found:
-        for call in track.calls:
-            if call.has_failed and len(by_tool.setdefault(call.tool, {})) < MOST_FAILED:
-                made = _failure(track, call, vocabulary)
-                if unclean(made, redactor) is None:
-                    by_tool[call.tool].setdefault(made.arguments, made)
-    examples = tuple(one for tool in sorted(by_tool) for one in by_tool[tool].values())
-    return Template(name="failed-calls", examples=examples, created_at=now)
-
-
-def _failure(track: Track, call: JudgedCall, vocabulary: Vocabulary) -> Example:
-    bound = anonymize(
-        call.arguments,
-        call.result or "",
-        neutral_text(call.intent or "", INTENT_CHARS),
-        vocabulary=vocabulary,
-        seed=f"{track.ref} {call.call_id}",
-    )
-    return Example(
-        tool=call.tool,
-        arguments=msgspec.json.Encoder(order="sorted").encode(bound.arguments).decode(),
-        result=bound.result,
-        intent=bound.intent,
-        kind="init",
-        pattern=call.call_id,
-        sources=(Source(str(track.ref), call.call_id, track.root),),
-        tier="recorded",
-        error_rate=1.0,
-    )
 
 
 def _tracks(store: Store, records: Sequence[TaskRun]) -> Iterator[Track]:

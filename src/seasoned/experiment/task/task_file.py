@@ -234,12 +234,10 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         played = self.environment.as_formerly() if self.part == "former" else self.environment
         return World(played, tools=self.tools, files=self.files)
 
-    def rules(self, *, needed_only: bool) -> tuple[str, ...]:
-        """The rules of the tools, one sentence each: of those that the check asks for, or of all that are offered."""
+    def rules(self) -> tuple[str, ...]:
+        """The rules of the tools that the check asks for, one sentence each."""
         asked = {one.called for one in self.check if one.called is not None}
-        return tuple(
-            tool.rule for tool in self.world().tools.values() if tool.rule and (not needed_only or tool.name in asked)
-        )
+        return tuple(tool.rule for tool in self.world().tools.values() if tool.rule and tool.name in asked)
 
 
 class TaskSet(msgspec.Struct, frozen=True):
