@@ -18,7 +18,6 @@ from seasoned.experiment.analysis.contrast import (
     Effect,
     TestRule,
     effect,
-    gap_closed,
     smallest_by_sign,
 )
 from seasoned.experiment.analysis.task_run import MEASURES, TaskRun, TrialTally
@@ -112,13 +111,6 @@ def test_tasks_that_ran_once_are_tested_by_counting_every_arrangement() -> None:
     assert one.estimate.value == pytest.approx(0.4)
 
 
-def test_all_against_none_has_an_interval_though_no_pair_varies() -> None:
-    (one,) = _analysis(("cold", 0), ("warm", 20)).effects
-    assert one.estimate.value == 1.0 and not one.is_paired
-    assert one.estimate.interval is not None and 0.4 < one.estimate.interval.low < 0.9
-    assert is_found(one, 0.95)
-
-
 def test_arms_that_never_differ_are_a_null_that_says_what_it_could_see() -> None:
     (one,) = _analysis(("cold", 9), ("warm", 9)).effects
     assert one.estimate.value == 0 and one.adjusted_p is None and not is_found(one, 0.95)
@@ -177,12 +169,6 @@ def test_all_measures_are_there_for_every_arm_and_contrast() -> None:
     assert all(one.adjusted_p is None for one in found.secondary)
 
 
-def test_banks_are_shown_apart_where_there_are_several() -> None:
-    records = [run("warm", f"t{n}", bank=bank, outcomes="o" if bank == "b" else "x") for n in range(5) for bank in "ab"]
-    _, warm = analyse([*records, *_ones("cold", 2, 5)], WARM_COLD).arms
-    assert {bank: one.value for bank, one in warm.banks.items()} == {"a": 0.0, "b": 1.0}
-
-
 def test_error_by_turn_counts_the_runs_that_got_so_far() -> None:
     found = analyse([run(task=f"t{n}", outcomes="xo" if n else "o") for n in range(4)], WARM_COLD)
     first, second, third = found.arms[0].by_turn[:3]
@@ -200,38 +186,6 @@ def test_records_of_two_models_are_refused() -> None:
 
 def _tallies(values: list[int], of: int = 10) -> dict[str, TrialTally]:
     return {f"t{number}": TrialTally(value, of) for number, value in enumerate(values)}
-
-
-def test_the_gap_to_the_rule_is_closed_in_part() -> None:
-    cold, rule = [1, 2, 1, 0, 2, 1] * 4, [8, 9, 7, 8, 9, 8] * 4
-    half = [round((a + b) / 2) for a, b in zip(cold, rule, strict=True)]
-    found = gap_closed(("warm", "cold", "rule"), (_tallies(half), _tallies(cold), _tallies(rule)), "success", 0.95)
-    assert found.estimate.value == pytest.approx(0.5, abs=0.06)
-    assert found.estimate.interval is not None
-    assert found.estimate.interval.low < found.estimate.value < found.estimate.interval.high
-    assert found.estimate.interval.high - found.estimate.interval.low < 0.2
-
-
-@pytest.mark.parametrize("rule", [[1, 2, 1, 0, 2, 1] * 4, [0, 0, 0, 0, 0, 0] * 4, [1, 2, 1, 0, 2, 2] * 4])
-def test_without_a_gap_there_is_nothing_to_close(rule: list[int]) -> None:
-    tallies = (_tallies([9] * 24), _tallies([1, 2, 1, 0, 2, 1] * 4), _tallies(rule))
-    found = gap_closed(("warm", "cold", "rule"), tallies, "success", 0.9999)
-    assert found.estimate.value is None and "no gap" in (found.estimate.reason or "")
-
-
-def test_the_interval_of_the_closed_gap_holds_the_truth() -> None:
-    generator = np.random.default_rng(13)
-    held = given = 0
-    for _ in range(WORLDS):
-        chance = generator.beta(2, 8, 40)
-        drawn = [generator.binomial(4, np.minimum(1, chance + lift)).tolist() for lift in (0.2, 0.0, 0.4)]
-        truth = np.mean(np.minimum(1, chance + 0.2) - chance) / np.mean(np.minimum(1, chance + 0.4) - chance)
-        tallies = tuple(_tallies(one, 4) for one in drawn)
-        interval = gap_closed(("warm", "cold", "rule"), tallies, "success", 0.95).estimate.interval  # type: ignore[arg-type]
-        given += interval is not None
-        held += interval is not None and interval.low <= truth <= interval.high
-    _print(f"{held} of {given} intervals of the closed gap hold it")
-    assert held >= (0.93 if TORTURE else 0.88) * given and given > 0.95 * WORLDS
 
 
 def test_a_number_is_compared_in_its_own_unit() -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.errors import NotFound, UsageError
+from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import (
     HOLDOUT,
     ArmShare,
@@ -20,7 +19,6 @@ from seasoned.experiment.live.assignment import (
     assign_logged,
     keep_split,
     load_split,
-    log_exposure,
     new_split,
 )
 from seasoned.experiment.live.online_analysis import sample_ratio
@@ -63,12 +61,6 @@ def test_arms_get_their_shares(weights: tuple[float, ...]) -> None:
     split = new_split("e", [ArmShare(f"a{n}", weight) for n, weight in enumerate(weights)], salt="s2")
     counts = dict.fromkeys(split.shares, 0) | _count(_arms(split))
     assert not sample_ratio(counts, split.shares).is_alarm, counts
-
-
-def test_experiments_divide_the_same_sessions_independently() -> None:
-    one, other = _arms(HALVES), _arms(new_split("f", HALVES.arms, salt="other"))
-    both = sum(one[session] == other[session] for session in SESSIONS)
-    assert not sample_ratio({"same": both, "not": len(SESSIONS) - both}, {"same": 0.5, "not": 0.5}).is_alarm
 
 
 def test_when_a_weight_grows_sessions_move_to_that_arm_only() -> None:
@@ -123,57 +115,9 @@ def test_a_session_needs_an_id_and_a_salt_is_never_the_same() -> None:
     assert new_split("e", HALVES.arms).salt != new_split("e", HALVES.arms).salt
 
 
-def test_a_logged_session_keeps_its_arm_when_weights_change(tmp_path: Path) -> None:
-    with open_store(tmp_path / "s.db") as store:
-        first = [assign_logged(store, HALVES, session, now=1.0) for session in SESSIONS[:100]]
-        changed = new_split("e", [ArmShare("cold"), ArmShare("warm", 50)], salt="s1")
-        again = [assign_logged(store, changed, session, now=2.0) for session in SESSIONS[:100]]
-        assert again == first
-        rows = store.rows("experiment.assignments", {"experiment": "e"})
-        assert len(rows) == 100 and {row["at"] for row in rows} == {1.0}
-
-
-def test_exposure_is_logged_apart_and_once(tmp_path: Path) -> None:
-    with open_store(tmp_path / "s.db") as store:
-        for session in ("a:1", "a:2"):
-            assign_logged(store, HALVES, session, now=1.0)
-        log_exposure(store, "e", "a:1", arm="warm", example_ids=["x", "y"], now=2.0)
-        log_exposure(store, "e", "a:1", arm="cold", example_ids=[], now=3.0)
-        one, other = store.rows("experiment.assignments", {"experiment": "e"})
-        assert (one["exposed_arm"], one["exposed_at"], one["example_ids"]) == ("warm", 2.0, '["x","y"]')
-        assert other["exposed_at"] is None
-
-
-def test_many_writers_at_once_log_each_session_once(tmp_path: Path) -> None:
-    path = tmp_path / "s.db"
-    open_store(path).close()
-
-    def work(_: int) -> list[str]:
-        with open_store(path) as store:
-            return [assign_logged(store, HALVES, session, now=1.0).arm for session in SESSIONS[:20]]  # type: ignore[union-attr]
-
-    with ThreadPoolExecutor(6) as pool:
-        answers = list(pool.map(work, range(6)))
-    assert all(one == answers[0] for one in answers)
-    with open_store(path) as store:
-        assert len(store.rows("experiment.assignments", {"experiment": "e"})) == 20
-
-
 def _kept(store: Store, split: Split, now: float) -> Split:
     keep_split(store, split, now=now)
     return load_split(store, "e")
-
-
-def test_the_newest_split_is_in_force_and_an_unknown_one_is_named(tmp_path: Path) -> None:
-    changed = new_split("e", [ArmShare("cold"), ArmShare("warm", 3)], salt="s1", holdout=0.1)
-    with open_store(tmp_path / "s.db") as store:
-        assert _kept(store, HALVES, 1.0) == HALVES
-        assert _kept(store, changed, 2.0) == changed
-        assert _kept(store, HALVES, 3.0) == HALVES
-        with pytest.raises(NotFound, match="'e'"):
-            load_split(store, "other")
-    assert changed.digest != HALVES.digest
-    assert changed.shares == {"cold": 0.25, "warm": 0.75}
 
 
 def test_assigning_needs_nothing_heavy() -> None:

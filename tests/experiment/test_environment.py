@@ -44,11 +44,6 @@ def test_a_call_that_does_not_fit_the_schema_is_not_valid(world: World, tool: st
     assert not world.made[0].is_valid
 
 
-def test_what_may_be_left_out_may_be_left_out(world: World) -> None:
-    assert world.call("weigh", {"weight": "1g"})["success"]
-    assert world.call("weigh", {"weight": "1g", "is_wet": True})["success"]
-
-
 def test_worlds_of_one_environment_do_not_see_each_other(tmp_path: Path) -> None:
     task = load_tasks("multi-step").of("confirmation")[0]
     first, second = task.world(), task.world()

@@ -131,15 +131,6 @@ def test_only_the_first_measure_decides_and_the_others_stand_beside_it() -> None
     assert cold.is_control and cold.pooled_error.clusters == cold.measured and cold.calls > cold.measured
 
 
-def test_looks_narrow_and_end_with_what_is_said_now() -> None:
-    report = _report(simulated(4, 500, cold=0.4, warm=0.2))
-    last, effect = report.looks[-1], report.effects[0].estimate
-    assert last.sessions == 500 and effect.interval is not None
-    assert (last.value, last.low, last.high) == (effect.value, effect.interval.low, effect.interval.high)
-    widths = [one.high - one.low for one in report.looks if one.high is not None and one.low is not None]
-    assert len(report.looks) == 20 and widths == sorted(widths, reverse=True)
-
-
 def test_a_harmful_example_is_told_from_those_that_were_shown_beside_it() -> None:
     seeds = 50 if TORTURE else 3
     answers: dict[str, list[str]] = {one: [] for one in TOOLS}

@@ -22,7 +22,6 @@ from seasoned.experiment.run.runner import (
     ModelUnreachable,
     PlannedRun,
     RoundBudget,
-    RoundProgress,
     estimate,
     left_of,
     make_runs,
@@ -87,13 +86,6 @@ def test_what_is_there_already_is_not_run_again(tmp_path: Path) -> None:
         assert left_of(store, units, "trial") == []
 
 
-def test_several_runs_at_once_give_the_same(tmp_path: Path) -> None:
-    units = _units(write_tasks(tmp_path, many_tasks(30)))
-    make_runs(tmp_path / "one.db", units, Scripted())
-    make_runs(tmp_path / "many.db", units, Scripted(), parallel=8)
-    assert _plain(_stored(tmp_path / "one.db")) == _plain(_stored(tmp_path / "many.db"))
-
-
 def test_a_check_that_raises_makes_the_task_broken(tmp_path: Path) -> None:
     text = many_tasks(1).replace("check: {called: weigh, with: {weight: 1g}}", "check: {expression: \"files['x']\"}")
     make_runs(tmp_path / "s.db", _units(write_tasks(tmp_path, text), "cold,retries"), Scripted())
@@ -139,12 +131,6 @@ def test_an_arm_that_never_shows_anything_is_left_out(tmp_path: Path) -> None:
     material = Material({"good": Template("empty", examples=())})
     units = units_of(design, load_tasks(str(file)), arms_named(design.arms, Library()), material, model="scripted")
     assert {unit.arm for unit in units} == {"cold"}
-
-
-def test_progress_is_told_run_by_run(tmp_path: Path) -> None:
-    told: list[RoundProgress] = []
-    make_runs(tmp_path / "s.db", _units(write_tasks(tmp_path)), Scripted(), on_progress=told.append)
-    assert [(one.done, one.of) for one in told] == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
 def test_an_estimate_comes_from_earlier_runs_of_the_model(tmp_path: Path) -> None:
@@ -220,18 +206,6 @@ def _child(file: str, store: str) -> None:
         parallel=2,
         on_progress=lambda progress: print(json.dumps(progress.done), flush=True),  # noqa: T201
     )
-
-
-def test_somebody_who_looks_at_the_store_meanwhile_does_no_harm(tmp_path: Path) -> None:
-    units = _units(write_tasks(tmp_path, many_tasks(12)))
-    look = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT count(*) FROM run'); c.close()"
-
-    def looked_at(progress: RoundProgress) -> None:
-        if progress.done % 5 == 1:
-            subprocess.run([sys.executable, "-c", look, str(tmp_path / "s.db")], check=True)
-
-    make_runs(tmp_path / "s.db", units, Scripted(), parallel=2, on_progress=looked_at)
-    assert len(_stored(tmp_path / "s.db")) == len(units)
 
 
 def test_killed_again_and_again_it_comes_to_the_same_result(tmp_path: Path) -> None:

@@ -30,15 +30,6 @@ def test_a_file_is_read_with_all_that_it_says(tmp_path: Path) -> None:
     }
 
 
-def test_dates_and_yes_stay_the_texts_that_they_are(tmp_path: Path) -> None:
-    text = TASKS.replace("{parcel: GX-2}", "{parcel: 2026-03-04}")
-    text = text.replace("shelf: A}", "shelf: yes}")
-    found = load_tasks(str(write_tasks(tmp_path, text)))
-    task = found.of("confirmation")[0]
-    assert task.check[0].arguments[0][1].is_ == "2026-03-04"
-    assert task.environment.tables["parcels"][0]["shelf"] == "yes"
-
-
 def test_a_folder_is_one_set_and_the_digest_follows_its_files(tmp_path: Path) -> None:
     write_tasks(tmp_path)
     before = load_tasks(str(tmp_path)).digest
@@ -99,13 +90,6 @@ def test_the_sets_are_large_enough_and_have_all_parts(name: str, least: int) -> 
         trained = {one.called for task in own if task.part == "train" for one in task.check}
         asked = {one.called for task in own if task.part == "confirmation" for one in task.check}
         assert asked <= trained | {None}, environment
-
-
-def test_conventions_are_several_and_of_several_kinds() -> None:
-    tasks = SETS["conventions"].tasks
-    assert len({task.environment.name for task in tasks}) >= 6
-    assert len({tool.rule for task in tasks for tool in task.environment.tools}) >= 18
-    assert {tag for task in tasks for tag in task.tags} >= {"path", "flag", "id", "date", "unit", "name", "time"}
 
 
 def _words(task: Task) -> set[str]:

@@ -227,7 +227,7 @@ def design_of(study: Study, tasks: TaskSet, arms: Sequence[StudyArm], *, minutes
     """Everything that is decided before the first run."""
     names = [arm.name for arm in arms]
     contrasts = tuple(one for one in study.contrasts if one.arm in names and one.against in names)
-    plan = AnalysisPlan(contrasts=contrasts, primary=PRIMARY, rule=None)
+    plan = AnalysisPlan(contrasts=contrasts, primary=PRIMARY)
     level = TestRule(level=plan.level, contrasts=len(contrasts)).shared_level
     return Design(
         name=study.name,

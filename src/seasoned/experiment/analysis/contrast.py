@@ -12,7 +12,6 @@ from seasoned.experiment.analysis.task_run import KINDS, Measure, TrialTally
 from seasoned.stats.difference import NO_PAIRS, difference, paired_difference
 from seasoned.stats.interval import (
     NOTHING_VARIES,
-    ONE_CLUSTER,
     Estimate,
     Interval,
     PValue,
@@ -232,57 +231,6 @@ def ratio(sums: Sums, side: int) -> float:
     """A side's total over its trials."""
     total, trials = sums[side]
     return total / trials
-
-
-class GapClosed(msgspec.Struct, frozen=True):
-    """How much of the effect of stating the rule in one sentence an arm achieves: 1.0 is all of it."""
-
-    arm: str
-    control: str
-    rule: str
-    estimate: Estimate
-
-
-def gap_closed(
-    arms: tuple[str, str, str], tallies: tuple[ByTask, ByTask, ByTask], measure: Measure, level: float
-) -> GapClosed:
-    """(arm − control) / (rule − control) over the tasks that all three ran, with Fieller's (1954) interval.
-
-    None where the rule is not shown to be better than the control: then there is no gap to close.
-    """
-    tasks = sorted(task for task in set.intersection(*map(set, tallies)) if all(one[task].trials for one in tallies))
-    rows = [sums_of([one[task] for one in tallies]) for task in tasks]
-    n = sum(one[task].trials for one in tallies for task in tasks)
-    if len(rows) < 2:
-        return GapClosed(*arms, Estimate(None, None, n, len(rows), NO_PAIRS if not rows else ONE_CLUSTER))
-    way = jackknife(rows, lambda sums: ratio(sums, 0) - ratio(sums, 1))
-    whole = jackknife(rows, lambda sums: ratio(sums, 2) - ratio(sums, 1))
-    t = two_sided_t(level, way.freedom)
-    better = whole.value if KINDS[measure].is_better_high else -whole.value
-    if better <= t * whole.error:
-        reason = f"{arms[2]!r} is not shown to be better than {arms[1]!r}, so there is no gap to close"
-        return GapClosed(*arms, Estimate(None, None, n, len(rows), reason))
-    ends = _fieller(way, whole, t)
-    value = way.value / whole.value
-    if ends is None:
-        return GapClosed(*arms, Estimate(value, None, n, len(rows), NOTHING_VARIES))
-    return GapClosed(*arms, Estimate(value, Interval(*ends, level, len(rows)), n, len(rows)))
-
-
-def _fieller(way: Spread, whole: Spread, t: float) -> tuple[float, float] | None:
-    """The ratios that the data do not refute: way − ratio × whole lies within t errors of zero."""
-    count = len(way.without)
-    means = math.fsum(way.without) / count, math.fsum(whole.without) / count
-    products = [(x - means[0]) * (y - means[1]) for x, y in zip(way.without, whole.without, strict=True)]
-    both = (count - 1) / count * math.fsum(products)
-    # way² − 2 way whole r + whole² r² = t² (v − 2 c r + w r²), solved for r.
-    square = whole.value**2 - (t * whole.error) ** 2
-    middle = way.value * whole.value - t * t * both
-    rest = way.value**2 - (t * way.error) ** 2
-    root = math.sqrt(max(0.0, middle**2 - square * rest))
-    if not root and not way.error and not whole.error:
-        return None
-    return (middle - root) / square, (middle + root) / square
 
 
 def _as_counts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from seasoned.experiment.analysis.analyse import Analysis, is_found
-from seasoned.experiment.analysis.contrast import Effect, GapClosed
+from seasoned.experiment.analysis.contrast import Effect
 from seasoned.experiment.analysis.task_run import KINDS, Measure
 from seasoned.insight.rate_text import share
 from seasoned.stats.interval import Estimate
@@ -28,11 +28,8 @@ class Sentences(msgspec.Struct, frozen=True):
 
 
 def sentences(found: Analysis) -> Sentences:
-    """One sentence for each contrast and gap, and the claims that go too far."""
-    may = [say_effect(one, found) for one in found.effects]
-    may += [say_gap(one) for one in found.gaps]
-    may += [_say_examples(found)] if found.credits else []
-    return Sentences(tuple(may), tuple(_too_far(found)))
+    """One sentence for each contrast, and the claims that go too far."""
+    return Sentences(tuple(say_effect(one, found) for one in found.effects), tuple(_too_far(found)))
 
 
 def say_effect(one: Effect, found: Analysis) -> str:
@@ -52,23 +49,6 @@ def say_effect(one: Effect, found: Analysis) -> str:
     verb = "more" if estimate.value > 0 else "fewer" if KINDS[one.measure].unit == "share" else "less"
     judgement = "better" if (estimate.value > 0) == KINDS[one.measure].is_better_high else "worse"
     return f"{where}, {one.arm} is {judgement} than {one.against}: {verb} {label} ({figures})."
-
-
-def say_gap(one: GapClosed) -> str:
-    """A sentence about how much of the effect of stating the rule an arm achieves."""
-    estimate = one.estimate
-    if estimate.value is None:
-        return (
-            f"How much of the gap between {one.control} and {one.rule} {one.arm} closes: unknown ({estimate.reason})."
-        )
-    interval = estimate.interval
-    between = (
-        f"no interval: {estimate.reason}"
-        if interval is None
-        else f"{100 * interval.level:g} % interval {100 * interval.low:.0f} to {100 * interval.high:.0f}"
-    )
-    closes = f"{100 * estimate.value:.0f} % ({between})".replace("-", "\N{MINUS SIGN}")
-    return f"Of the gap between {one.control} and {one.rule}, {one.arm} closes {closes}."
 
 
 def amount(value: float | None, measure: Measure) -> str:
@@ -122,14 +102,6 @@ def _tasks(found: Analysis, count: int) -> str:
     return f"{plural(count, 'task')}{named}{part}"
 
 
-def _say_examples(found: Analysis) -> str:
-    decided = [one for one in found.credits if one.answer != "cannot tell"]
-    named = "; ".join(f"{one.example_id} {one.answer} in {one.arm}" for one in decided)
-    shown = plural(len(found.credits), "example")
-    counted = f"Of {shown}, each within its arm, {len(decided)} differ from chance"
-    return f"{counted}: {named}." if decided else f"{counted}."
-
-
 def _too_far(found: Analysis) -> list[str]:
     """Claims that these figures seem to support but do not, each with the reason."""
     claims = [
@@ -141,8 +113,7 @@ def _too_far(found: Analysis) -> list[str]:
         names = ", ".join(f"{one.arm} against {one.against}" for one in nulls)
         claims.append(f"That there is no effect ({names}): none was found, and small ones could not have been.")
     claims += _without_placebo(found)
-    with_examples = {one.arm for one in found.credits}
-    if any(one.arm in with_examples and not one.banks for one in found.arms):
+    if any(one.shows_examples and not one.banks for one in found.arms):
         claims.append("That another choice or order of examples does the same: an arm showed one bank alone.")
     if found.secondary:
         claims.append("That a measure other than the one named beforehand shows it: the others only describe.")

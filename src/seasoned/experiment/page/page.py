@@ -253,7 +253,6 @@ def part_of(found: Analysis, name: str) -> dict[str, Any]:
         "plots": plots(found, name),
         "measures": _measure_rows(found),
         "secondary": _secondary_rows(found),
-        "credits": _credit_rows(found),
         "plan": _plan(found),
     }
 
@@ -276,23 +275,6 @@ def _secondary_rows(found: Analysis) -> Rows:
     return tuple(
         (KINDS[one.measure].label, *effect_cells(one, found)[:4], p_value(one.estimate.p_value), number(one.estimate.n))
         for one in found.secondary
-    )
-
-
-def _credit_rows(found: Analysis) -> Rows:
-    return tuple(
-        (
-            # Names come from files of others: hidden and reordering characters are written out.
-            visible(one.example_id, 40),
-            visible(one.arm, 60),
-            one.answer,
-            DASH if one.shrunk.value is None else change(one.shrunk, found.plan.primary),
-            DASH if one.raw.value is None else change(one.raw, found.plan.primary),
-            number(one.runs_with),
-            number(one.runs_without),
-            visible(one.reason, 200),
-        )
-        for one in found.credits
     )
 
 

@@ -275,12 +275,12 @@ def check_design(design: Design) -> Design:
 def read_design(path: Path) -> Design:
     """The design in a file; UsageError names file, line and what is expected."""
     known = ("name", "tasks", "part", "arms", "repeats", "banks", "k", "temperature", "samples", "seed")
-    rules = ("primary", "test", "level", "power", "contrasts", "control", "placebo", "rule")
+    rules = ("primary", "test", "level", "power", "contrasts", "control", "placebo")
     fields = read_document(path).fields((*known, *rules), needed=("name", "tasks", "arms", "primary", "contrasts"))
     arms = fields["arms"].texts()
     numbers = {name: fields[name].number(1) for name in ("repeats", "banks", "k", "samples") if name in fields}
     seed = fields.number("seed", 0)
-    texts = {name: fields[name].text() for name in ("control", "placebo", "rule") if name in fields}
+    texts = {name: fields[name].text() for name in ("control", "placebo") if name in fields}
     shares = {name: _share(fields[name]) for name in ("level", "power") if name in fields}
     plan = AnalysisPlan(
         contrasts=tuple(_contrast(entry, arms) for entry in fields["contrasts"].items()),

@@ -203,10 +203,6 @@ _WORDS = {
         "Other measures, not corrected",
         ("measure", "contrast", "arm", "against", "difference", "p alone", "n"),
     ),
-    "credits": (
-        "Credit of each example",
-        ("example", "arm", "answer", "effect, shrunk", "effect as seen", "runs with", "runs without", "why"),
-    ),
 }
 _TONES = {"fewer errors": "ok", "more errors": "failed", "not comparable": "failed", "hurts": "failed", "helps": "ok"}
 _NONE_LIVE = "No experiment is running. `seasoned experiment begin NAME` assigns new sessions to arms at random."
