@@ -1,12 +1,10 @@
-"""Wording rules: how tools say that something failed or worked, and how a text is searched for it.
+"""Wording rules: how a text is searched for the words by which tools say that something failed or worked.
 
-The rules are in the TOML files of this folder, with examples that each must and must not match. `compiled.json` has the
-same without the examples and loads faster; `tests/outcome/test_rules.py` rewrites it when it is out of date.
+The rules are in `programs.py` and `tools.py`, their examples in `tests/outcome/rule_examples.py`.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -31,12 +29,10 @@ _WINDOW = 6000
 _WHOLE = 600
 # A program that refuses says so in a line or two, perhaps with a hint what to do.
 _SHORT_LINES = 6
-FOLDER = os.path.dirname(__file__)
-COMPILED = os.path.join(FOLDER, "compiled.json")
 _ESCAPES = LazyRegex(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
-class WordingRule(msgspec.Struct, frozen=True, omit_defaults=True):
+class WordingRule(msgspec.Struct, frozen=True):
     """One way in which tools say that something failed or worked."""
 
     name: str
@@ -169,15 +165,12 @@ class WordingRules:
 
 
 @cache
-def _table() -> dict[str, tuple[WordingRule, ...]]:
-    with open(COMPILED, "rb") as file:
-        return msgspec.json.decode(file.read(), type=dict[str, tuple[WordingRule, ...]])
-
-
-@cache
 def rules(group: str) -> WordingRules:
     """The rules of a group, such as `harness`, in their order."""
-    return WordingRules(*_table()[group])
+    # Imported here: they are made of what this module defines.
+    from seasoned.outcome.wording import programs, tools
+
+    return WordingRules(*{**programs.RULES, **tools.RULES}[group])
 
 
 def _has_needle(needle: str | tuple[str, ...], text: str) -> bool:
