@@ -15,7 +15,7 @@ help:
 	@echo "make test     set up, check and test everything"
 	@echo "make check    formatting, lint rules, types"
 	@echo "make fix      fix what the checks can fix"
-	@echo "make bench    speed and memory, as ratios against named peers, into docs/measurements"
+	@echo "make bench    speed and memory, as ratios against named peers, into build/bench"
 	@echo "make evidence test whether experience helps the local model (30 minutes), into docs/evidence.md"
 	@echo "make torture  kills, races and long fuzzing"
 	@echo "make samples  rebuild the sample histories"

@@ -1,4 +1,6 @@
-"""`make bench`: runs every benchmark, prints its figures and writes them to docs/measurements."""
+"""`make bench`: runs every benchmark, prints its figures and writes them to build/bench.
+
+The figures that decide stand in docs/measurements.md, with the command that prints each."""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ def main() -> None:
         for line in known[name]():
             print(line, flush=True)  # noqa: T201
             lines.append(line)
-        write(Path("docs/measurements") / f"{name}.md", name, lines)
+        write(Path("build/bench") / f"{name}.md", name, lines)
 
 
 if __name__ == "__main__":

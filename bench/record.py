@@ -30,6 +30,4 @@ def write(path: Path, name: str, lines: list[str]) -> None:
         "```",
         "",
     ]
-    if path.with_suffix(".svg").exists():
-        head += [f"![{name}]({name}.svg)", ""]
     path.write_text("\n".join(head), encoding="utf-8")
