@@ -17,7 +17,7 @@ from seasoned.app.scheduler import build_parts
 from seasoned.config import Config, load
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.schedule.job import Job, JobRun, Slot
-from seasoned.schedule.run import JobRunner, RunParts
+from seasoned.schedule.run import RunParts, run_slot
 from tests.schedule.made import START
 
 
@@ -61,7 +61,7 @@ def parts_at_home(config: Config) -> RunParts:
 
 def run_job(job: Job, config: Config, *, beat: Beat | None = None) -> JobRun:
     """One run of a job with real parts."""
-    return JobRunner(parts_at_home(config))(job, Slot(job.id, START), beat or Beat())
+    return run_slot(parts_at_home(config), job, Slot(job.id, START), beat or Beat())
 
 
 @dataclass

@@ -6,11 +6,15 @@ import json
 from typing import Any
 
 from seasoned.runner.model import ModelChoice, detect_window, is_cloud, provider_of
-from seasoned.schedule.run import MIN_CONTEXT, ContextWindow, find_window, objection
+from seasoned.schedule.run import window_objection
 from seasoned.testing import serve_script
 from tests.each_case import each_case
 from tests.schedule.made import job
 from tests.schedule.places import config_at_home, run_job, serve_web
+
+
+def refused(tokens: int | None, *, configured: int | None = None, **fields: Any) -> str | None:
+    return window_objection(job(**fields), "small", configured=configured, detect=lambda: tokens, least=64_000)
 
 
 def _broken() -> int | None:
@@ -18,19 +22,17 @@ def _broken() -> int | None:
 
 
 def test_the_job_comes_before_the_configuration_and_that_before_detection() -> None:
-    assert find_window(job(context_length=1), configured=2, detect=lambda: 3) == ContextWindow(1, "job")
-    assert find_window(job(), configured=2, detect=lambda: 3) == ContextWindow(2, "configuration")
-    assert find_window(job(), configured=None, detect=lambda: 3) == ContextWindow(3, "detection")
-    assert find_window(job(), configured=None, detect=lambda: None) == ContextWindow(None, "nothing")
-    assert find_window(job(), configured=None, detect=_broken) == ContextWindow(None, "nothing")
+    assert refused(1, configured=2, context_length=64_000) is None
+    assert refused(1, configured=64_000) is None
+    assert refused(64_000) is None
+    assert refused(None) is None
+    assert window_objection(job(), "m", configured=None, detect=_broken, least=64_000) is None
 
 
 @each_case(
     ("fields", "tokens", "is_refused"),
     [
-        ({}, MIN_CONTEXT, False),
-        ({}, MIN_CONTEXT - 1, True),
-        ({}, None, False),
+        ({}, 63_999, True),
         ({"min_context": 8_000}, 8_192, False),
         ({"min_context": 8_193}, 8_192, True),
         ({"min_context": 200_000}, 128_000, True),
@@ -39,12 +41,11 @@ def test_the_job_comes_before_the_configuration_and_that_before_detection() -> N
 def test_a_window_is_compared_with_what_the_job_needs(
     fields: dict[str, Any], tokens: int | None, is_refused: bool
 ) -> None:
-    found = objection(job(**fields), ContextWindow(tokens, "detection"), model="m")
-    assert (found is not None) is is_refused
+    assert (refused(tokens, **fields) is not None) is is_refused
 
 
 def test_the_message_says_what_to_change() -> None:
-    said = objection(job(), ContextWindow(8_192, "configuration"), model="small") or ""
+    said = refused(8_192) or ""
     for part in ("'small'", "8,192", "64,000", "context_length in the configuration", "--model", "--min-context"):
         assert part in said
 

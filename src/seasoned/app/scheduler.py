@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,7 +17,7 @@ import msgspec
 
 from seasoned.app.extras import require
 from seasoned.app.stores import kept_secrecy, shared_database
-from seasoned.config import Config, Route, command_environment, load
+from seasoned.config import Config, Route, load
 from seasoned.errors import CannotDo, UsageError
 from seasoned.learn_queue import begin, note
 from seasoned.redact.key import Secrecy
@@ -24,7 +25,7 @@ from seasoned.schedule import job_table
 from seasoned.schedule.delivery import AnswerSender, PendingDelivery, settle_delivery
 from seasoned.schedule.job import Every, Job, JobRun, new_id
 from seasoned.schedule.job_table import StoredJob, add_checked, check_folder
-from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts
+from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, RunParts, run_slot
 from seasoned.schedule.scheduler import POLL_SECONDS, Scheduler
 from seasoned.schedule.script import FOLDER
 from seasoned.schedule.times import find_zone, parse_schedule
@@ -82,7 +83,7 @@ def build_scheduler(config: Config, *, out: TextIO | None = None, poll_seconds: 
     secrecy = kept_secrecy(config)
     return Scheduler(
         lambda: open_jobs(config),
-        JobRunner(build_parts(config, secrecy)),
+        partial(run_slot, build_parts(config, secrecy)),
         deliver=AnswerSender(config, out=out or sys.stdout),
         redact=lambda text: secrecy.redactor().text(text),
         poll_seconds=poll_seconds,
@@ -101,17 +102,12 @@ def build_parts(config: Config, secrecy: Secrecy) -> RunParts:
     from seasoned.runner.model import detect_window
 
     return RunParts(
+        config=config,
         run_agent=lambda task, beat: _run_agent(config, secrecy, task, beat),
         choose_model=lambda job, route: _choose(config, job, route),
         detect_window=lambda chosen: detect_window(_choice(config, chosen)),
         load_skill=lambda name: view(config.skill_folder, name).text,
-        scripts=config.home / FOLDER,
-        environment=command_environment(),
         redact=lambda text: secrecy.redactor().text(text),
-        routes=config.routes,
-        context_length=config.context_length,
-        min_context=config.schedule_min_context,
-        script_seconds=float(config.script_seconds),
     )
 
 
@@ -149,7 +145,7 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
     from seasoned.runner.start import ConversationOptions, start
 
     # Without a folder the job gets its own in the home folder, so that jobs never share files by accident.
-    folder = Path(task.folder) if task.folder is not None else check_folder(config.home / "jobs" / task.job_id)
+    folder = Path(task.job.folder) if task.job.folder is not None else check_folder(config.home / "jobs" / task.job.id)
     if not folder.is_dir():
         raise CannotDo(f"The working folder {str(folder)!r} is gone. Create it again, or give the job another one.")
     # The job's limits replace those of the configuration for this run only.
@@ -157,7 +153,7 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
         config,
         # The setting is in whole seconds, and zero would end the turn at once.
         turn_seconds=max(1, math.ceil(task.timeout_seconds)),
-        context_length=task.context_length or config.context_length,
+        context_length=task.job.context_length or config.context_length,
     )
     wish = ConversationOptions(
         choice=_choice(config, task.chosen),
@@ -165,8 +161,8 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
         toolsets=_TOOLSETS,
         platform=PLATFORM,
         session_id=task.session_id,
-        title=task.title,
-        words=task.words,
+        title=task.job.name,
+        words=task.job.prompt,
     )
     conversation = start(limited, secrecy, wish)
     try:

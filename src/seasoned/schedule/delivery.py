@@ -9,7 +9,6 @@ import errno
 import os
 import smtplib
 import ssl
-import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -113,24 +112,15 @@ def append_message(message: DeliveryMessage, address: str, *, home: Path) -> Non
             )
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     text = f"## {message.title}\n\n{message.text}\n\n"
-    # Without O_NONBLOCK, opening a named pipe would wait for a reader; it is refused below.
+    # Without O_NONBLOCK, opening a named pipe would wait for a reader.
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        opened = os.open(path, flags, 0o600)
+        with os.fdopen(os.open(path, flags, 0o600), "a", encoding="utf-8", errors="replace") as file:
+            file.write(text)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise Refused(f"{str(path)!r} is a symbolic link. Give the file itself.") from error
         raise CannotDo(f"{str(path)!r} cannot be written: {error.strerror or error}.") from error
-    try:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise Refused(f"{str(path)!r} is not a regular file.")
-        data = text.encode("utf-8", "replace")
-        while data:
-            data = data[os.write(opened, data) :]
-    except OSError as error:
-        raise CannotDo(f"{str(path)!r} cannot be written: {error.strerror or error}.") from error
-    finally:
-        os.close(opened)
 
 
 _GIVEN_UP = " (given up)"
@@ -160,9 +150,8 @@ class AnswerSender:
         lines = record.delivery_error.splitlines()
         waiting = [one for one in job.delivery if one != "none"]
         # After a first try, there is a line for each destination that has not received it.
-        known = [one for one in waiting if any(line.startswith((f"{one}: ", f"{one}{_GIVEN_UP}: ")) for line in lines)]
-        errors: list[str] = [line for line in lines if known and _GIVEN_UP in line]
-        todo = [one for one in known if any(line.startswith(f"{one}: ") for line in lines)] if known else waiting
+        errors = [line for line in lines if _GIVEN_UP in line]
+        todo = [one for one in waiting if not lines or any(line.startswith(f"{one}: ") for line in lines)]
         is_pending = False
         for destination in dict.fromkeys(todo):
             try:

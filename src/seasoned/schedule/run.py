@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,11 +13,11 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.config import Route
+from seasoned.config import Config, Route, command_environment
 from seasoned.errors import SeasonedError
 from seasoned.schedule.job import HeartbeatCall, Job, JobRun, Slot, is_delivered
 from seasoned.schedule.outcome import RunResult, judge_answer, judge_output
-from seasoned.schedule.script import ScriptRun, run_script
+from seasoned.schedule.script import FOLDER, ScriptRun, run_script
 from seasoned.schedule.times import local
 
 _FOLDER = Path(__file__).parent / "instruction"
@@ -93,64 +94,28 @@ def _script(job: Job, script: ScriptRun) -> str:
     return _filled("script_error", name=name, problem=script.problem, output=output)
 
 
-MIN_CONTEXT = 64_000
-WindowSource = Literal["job", "configuration", "detection", "nothing"]
-_SOURCE_WORDS: dict[WindowSource, str] = {
-    "job": "as the job says",
-    "configuration": "as context_length in the configuration says",
-    "detection": "as was detected",
-    "nothing": "",
-}
-
-
-class ContextWindow(msgspec.Struct, frozen=True):
-    """How many tokens a model reads at once, and where the number comes from."""
-
-    tokens: int | None
-    source: WindowSource
-
-
-def find_window(job: Job, *, configured: int | None, detect: Callable[[], int | None]) -> ContextWindow:
-    """The window that the job gives, else the configured one, else the detected one."""
-    if job.context_length is not None:
-        return ContextWindow(job.context_length, "job")
-    if configured is not None:
-        return ContextWindow(configured, "configuration")
-    try:
-        found = detect()
-    except (SeasonedError, OSError, ValueError, LookupError, RuntimeError, ImportError):
-        # The job runs even if the window cannot be found out.
-        found = None
-    return ContextWindow(found, "detection" if found is not None else "nothing")
-
-
-def objection(job: Job, window: ContextWindow, *, model: str, least: int = MIN_CONTEXT) -> str | None:
+def window_objection(
+    job: Job, model: str, *, configured: int | None, detect: Callable[[], int | None], least: int
+) -> str | None:
     """Why the job must not run on this model, and what to change; None if it may, or if the window is unknown."""
+    tokens = job.context_length or configured
+    if tokens is None:
+        # The job runs even if the window cannot be found out.
+        with suppress(SeasonedError, OSError, ValueError, LookupError, RuntimeError, ImportError):
+            tokens = detect()
     needed = job.min_context or least
-    if window.tokens is None or window.tokens >= needed:
+    if tokens is None or tokens >= needed:
         return None
     return (
-        f"The model {model!r} has a window of {window.tokens:,} tokens, {_SOURCE_WORDS[window.source]}; the job needs "
-        f"{needed:,}: choose a larger model (--model), correct the figure (--context-length), or let the job run with "
-        "less (--min-context)."
+        f"The model {model!r} has a window of {tokens:,} tokens; the job needs {needed:,}: choose a larger model "
+        "(--model), correct the figure (--context-length, or context_length in the configuration), or let the job run "
+        "with less (--min-context)."
     )
 
 
 def find_route(routes: Sequence[Route], words: str) -> Route | None:
     """The first route whose conditions are all met. It sees the job's own words, never the prompt around them."""
     return next((route for route in routes if _route_fits(route, words)), None)
-
-
-def reason_of(route: Route) -> str:
-    """Why a route was taken, for the history."""
-    parts = []
-    if route.words:
-        parts.append(f"words {', '.join(map(repr, route.words))}")
-    if route.longer_than is not None:
-        parts.append(f"longer than {route.longer_than:,} characters")
-    if route.shorter_than is not None:
-        parts.append(f"shorter than {route.shorter_than:,} characters")
-    return f"Routed to {route.model!r} ({'; '.join(parts) or 'every job'})."
 
 
 def _route_fits(route: Route, words: str) -> bool:
@@ -166,7 +131,6 @@ def _has_word(text: str, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-SCRIPT_SECONDS = 300.0
 # A run that prints without end must not fill the history.
 _KEPT_CHARACTERS = 200_000
 _KEPT_OF_SCRIPT = 20_000
@@ -184,17 +148,11 @@ class ChosenModel(msgspec.Struct, frozen=True, kw_only=True):
 class AgentTask(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent is to do in one run."""
 
+    job: Job
     prompt: str
-    # The job's own words, without what was put around them.
-    words: str
     chosen: ChosenModel
-    # None: one of the job's own.
-    folder: str | None
-    job_id: str
     session_id: str
     timeout_seconds: float
-    title: str
-    context_length: int | None = None
 
 
 class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -222,30 +180,17 @@ ChooseModel = Callable[[Job, Route | None], ChosenModel]
 class RunParts:
     """Everything a run needs from other packages."""
 
+    config: Config
     run_agent: RunAgent
     choose_model: ChooseModel
     detect_window: Callable[[ChosenModel], int | None]
     load_skill: Callable[[str], str]
-    scripts: Path
-    # What scripts see of this process, before names that look like secrets are taken out.
-    environment: Mapping[str, str]
     redact: Callable[[str], str]
-    routes: tuple[Route, ...] = ()
-    context_length: int | None = None
-    min_context: int = MIN_CONTEXT
-    script_seconds: float = SCRIPT_SECONDS
-    clock: Callable[[], float] = time.time
-    monotonic: Callable[[], float] = time.monotonic
 
 
-class JobRunner:
-    """Does the work of a slot; a scheduler calls it, in a thread for each run."""
-
-    def __init__(self, parts: RunParts) -> None:
-        self._parts = parts
-
-    def __call__(self, job: Job, slot: Slot, heartbeat: HeartbeatCall) -> JobRun:
-        return _SlotRun(self._parts, job, slot, heartbeat).record()
+def run_slot(parts: RunParts, job: Job, slot: Slot, heartbeat: HeartbeatCall) -> JobRun:
+    """Do the work of a slot; a scheduler calls it, in a thread for each run."""
+    return _SlotRun(parts, job, slot, heartbeat).record()
 
 
 class _SlotRun:
@@ -253,8 +198,8 @@ class _SlotRun:
 
     def __init__(self, parts: RunParts, job: Job, slot: Slot, heartbeat: HeartbeatCall) -> None:
         self.parts, self.job, self.slot, self.heartbeat = parts, job, slot, heartbeat
-        self.started_at = parts.clock()
-        self.until = parts.monotonic() + job.timeout_seconds
+        self.started_at = time.time()
+        self.until = time.monotonic() + job.timeout_seconds
         self.notes: list[str] = []
         self.script: ScriptRun | None = None
         self.chosen: ChosenModel | None = None
@@ -269,7 +214,7 @@ class _SlotRun:
             job_id=self.job.id,
             scheduled_at=self.slot.scheduled_at,
             started_at=self.started_at,
-            ended_at=self.parts.clock(),
+            ended_at=time.time(),
             outcome=result.outcome,
             fault=result.fault,
             reason=_kept(redact(result.reason)),
@@ -306,10 +251,10 @@ class _SlotRun:
         parts, job = self.parts, self.job
         self.script = ran = run_script(
             name,
-            scripts=parts.scripts,
+            scripts=parts.config.home / FOLDER,
             folder=Path(job.folder) if job.folder else None,
-            time_seconds=min(parts.script_seconds, job.timeout_seconds),
-            environment=parts.environment,
+            time_seconds=min(float(parts.config.script_seconds), job.timeout_seconds),
+            environment=command_environment(),
             stop=lambda: not self.heartbeat(),
         )
         if ran.was_stopped:
@@ -333,14 +278,21 @@ class _SlotRun:
         parts, job = self.parts, self.job
         route = None
         if job.model is None:
-            route = find_route(parts.routes, job.prompt)
+            route = find_route(parts.config.routes, job.prompt)
         self.chosen = chosen = parts.choose_model(job, route)
         if route is not None:
-            self.notes.append(reason_of(route))
-        window = find_window(job, configured=parts.context_length, detect=lambda: parts.detect_window(chosen))
-        if (refused := objection(job, window, model=chosen.model, least=parts.min_context)) is not None:
+            self.notes.append(f"Routed to {route.model!r}.")
+        refused = window_objection(
+            job,
+            chosen.model,
+            configured=parts.config.context_length,
+            detect=lambda: parts.detect_window(chosen),
+            least=parts.config.schedule_min_context,
+        )
+        if refused is not None:
             return self._failed("context", refused)
         return AgentTask(
+            job=job,
             prompt=build_prompt(
                 job,
                 self.slot,
@@ -349,14 +301,9 @@ class _SlotRun:
                 script=self.script,
                 skills=[self._load(name) for name in job.skills],
             ),
-            words=job.prompt,
             chosen=chosen,
-            folder=job.folder,
-            job_id=job.id,
             session_id=self.slot.session_id,
-            timeout_seconds=max(1.0, self.until - parts.monotonic()),
-            title=job.name,
-            context_length=job.context_length,
+            timeout_seconds=max(1.0, self.until - time.monotonic()),
         )
 
     def _load(self, name: str) -> LoadedSkill:
