@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from seasoned.runner.model import ModelChoice, detect_window, is_cloud, provider_of
+from seasoned.runner.model import ModelChoice, detect_window, provider_of
 from seasoned.schedule.run import window_objection
 from seasoned.testing import serve_script
 from tests.each_case import each_case
@@ -85,31 +84,6 @@ def test_when_detection_fails_the_job_runs() -> None:
     with serve_script("Hello.") as server:
         record = run_job(job(), config_at_home(base_url=server.base_url, model="scripted"))
     assert (record.outcome, record.output) == ("ok", "Hello.")
-
-
-def test_an_override_lets_a_small_model_run() -> None:
-    for fields in ({"context_length": 100_000}, {"min_context": 16_000}):
-        with serve_script("Hello.") as server:
-            config = config_at_home(base_url=server.base_url, model="scripted", context_length=32_000)
-            assert run_job(job(**fields), config).outcome == "ok", json.dumps(fields)
-
-
-@each_case(
-    ("url", "is_elsewhere"),
-    [
-        ("http://127.0.0.1:1/v1", False),
-        ("http://localhost:1/v1", False),
-        ("http://[::1]:1/v1", False),
-        ("http://192.168.1.4/v1", False),
-        ("http://ollama:11434/v1", False),
-        ("http://gpu.lan/v1", False),
-        ("https://api.example.com/v1", True),
-        ("https://8.8.8.8/v1", True),
-        (None, True),
-    ],
-)
-def test_a_model_is_in_the_cloud_unless_its_server_is_near(url: str | None, is_elsewhere: bool) -> None:
-    assert is_cloud(ModelChoice("openai:x", url)) is is_elsewhere
 
 
 def test_a_provider_is_named_without_credentials() -> None:

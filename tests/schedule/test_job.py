@@ -53,11 +53,6 @@ def test_a_job_outlives_its_document(schedule: Cron | Every | At) -> None:
     assert msgspec.json.decode(msgspec.json.encode(one), type=Job) == one
 
 
-def test_an_old_document_without_new_fields_still_reads() -> None:
-    text = '{"id":"a","name":"a","schedule":{"kind":"every","seconds":60},"created_at":1.0,"prompt":"x"}'
-    assert msgspec.json.decode(text, type=Job).missed == "once"
-
-
 def test_the_session_of_a_run_is_named_by_job_and_time() -> None:
     assert Slot("ab", 1_800_000_000.0).session_id == "cron_ab_1800000000"
     assert Slot("ab", 1_800_000_000.25).session_id == "cron_ab_1800000000_250"

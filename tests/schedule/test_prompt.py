@@ -20,11 +20,7 @@ SKILL = LoadedSkill("notes", "---\nname: notes\ndescription: How notes look.\n--
 MISSING = LoadedSkill("charts", problem="There is no skill 'charts': the nearest are notes.")
 KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "plain": ({}, {}),
-    "kept": ({"delivery": ("none",)}, {}),
-    "delivered": ({"delivery": ("telegram:1", "email:a@example.org", "email:b@example.org", "file:x.md")}, {}),
     "zone": ({"zone": "Asia/Kathmandu", "schedule": Cron("45 13 * * *")}, {"model": "local", "provider": "local"}),
-    "skills": ({"skills": ("notes", "charts")}, {"skills": [SKILL, MISSING]}),
-    "script": ({"script": "check.sh"}, {"script": ScriptRun(output="3 new commits\nby Ada\n", error_output="slow\n")}),
     "failed_script": (
         {"script": "check.sh"},
         {

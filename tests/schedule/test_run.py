@@ -95,13 +95,6 @@ def test_a_job_without_a_prompt_is_its_script() -> None:
         assert server.heard == []
 
 
-def test_a_script_that_may_not_run_fails_before_any_agent() -> None:
-    record, server = played(job(script="../gate.sh"))
-    assert (record.outcome, record.fault) == ("failed", "script")
-    assert "was not run" in record.reason
-    assert server.heard == []
-
-
 def test_a_script_that_overruns_its_time_is_a_time_out() -> None:
     record, server = played(job(script=script("sleep 60"), timeout_seconds=1))
     assert (record.outcome, record.fault, server.heard) == ("failed", "timeout", [])
@@ -125,13 +118,6 @@ def test_without_a_model_the_failure_says_what_is_missing() -> None:
     assert "ANTHROPIC_API_KEY" in record.reason
     record = run_job(job(provider="mystery"), config_at_home())
     assert "'mystery'" in record.reason
-
-
-def test_a_failed_script_stays_the_fault_when_no_agent_can_be_started() -> None:
-    record = run_job(job(model="anthropic:x", script=script("exit 4")), config_at_home())
-    assert (record.outcome, record.fault) == ("failed", "script")
-    assert "exit code 4" in record.reason
-    assert "ANTHROPIC_API_KEY" in record.reason
 
 
 def test_a_run_that_is_called_off_sends_nothing_and_is_unknown() -> None:

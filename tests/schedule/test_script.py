@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from seasoned.errors import NotFound, Refused
-from seasoned.schedule.script import OUTPUT_CHARACTERS, ScriptRun, command_of, find_script, run_script, says_nothing
+from seasoned.schedule.script import OUTPUT_CHARACTERS, ScriptRun, find_script, run_script, says_nothing
 from tests.each_case import each_case
 from tests.schedule.places import config_at_home, script
 
@@ -25,10 +25,6 @@ def test_the_output_and_the_second_stream_are_kept_apart() -> None:
     ran = run(script("echo new mail; echo careful >&2"))
     assert (ran.output.strip(), ran.error_output.strip(), ran.problem) == ("new mail", "careful", None)
     assert ran.whole == "new mail\ncareful"
-
-
-def test_a_warning_alone_is_nothing_to_do() -> None:
-    assert run(script("echo deprecated >&2")).is_nothing_to_do
 
 
 def test_an_exit_code_is_a_problem_with_what_was_printed() -> None:
@@ -122,14 +118,6 @@ def test_a_script_outside_the_folder_or_behind_a_link_is_refused() -> None:
         assert "was not run" in (ran.problem or "")
 
 
-def test_a_link_inside_the_folder_is_followed() -> None:
-    home = config_at_home().home
-    (home / "scripts").mkdir()
-    (home / "scripts" / "short.sh").symlink_to("long.sh")
-    script("echo yes", "long.sh")
-    assert run("short.sh").output.strip() == "yes"
-
-
 def test_what_is_missing_or_no_file_is_said_in_a_sentence() -> None:
     folder = config_at_home().home / "scripts"
     with pytest.raises(NotFound, match="Create it and put"):
@@ -150,13 +138,6 @@ def test_a_script_that_everybody_may_change_is_refused() -> None:
     path.chmod(0o777)
     with pytest.raises(Refused, match="chmod o-w"):
         find_script(path.parent, name)
-
-
-def test_a_shell_script_needs_no_right_to_be_executed() -> None:
-    name = script("echo yes")
-    path = config_at_home().home / "scripts" / name
-    assert not os.access(path, os.X_OK)
-    assert command_of(path)[-1] == str(path)
 
 
 @each_case(

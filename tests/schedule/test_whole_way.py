@@ -12,7 +12,6 @@ import pytest
 from seasoned.app.scheduler import start_scheduler
 from seasoned.config import Config
 from seasoned.learn_queue import wait_until_learned
-from seasoned.schedule import job_table
 from seasoned.schedule.job import At, JobRun
 from seasoned.schedule.job_table import add, history
 from seasoned.schedule.slots import plan_due, start_due
@@ -86,30 +85,6 @@ def test_a_job_runs_at_its_time_and_its_answer_arrives_everywhere(
     assert title in (config.home / "reports" / "x.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("fields", "text", "fault", "says"),
-    [
-        ({"context_length": 8000}, "echo 3 commits", "context", "8,000 tokens"),
-        ({"timeout_seconds": 1.0}, "sleep 20", "timeout", "1 s"),
-    ],
-)
-def test_a_run_that_cannot_go_on_is_delivered_as_a_failure_and_asks_no_model(
-    fields: dict[str, Any], text: str, fault: str, says: str
-) -> None:
-    with serve_script() as server, serve_web() as web:
-        config = config_at_home(base_url=server.base_url, model="scripted", webhook_url=f"{web.url}/hook")
-        running = start_scheduler(config, poll_seconds=0.05)
-        try:
-            post(config, script=script(text), delivery=("webhook",), **fields)
-            (record,) = wait_for(config, lambda found: bool(found) and found[0].delivery == "delivered")
-        finally:
-            running.stop()
-        assert (record.outcome, record.fault) == ("failed", fault)
-        assert says in record.reason
-        (body,) = web.bodies
-        assert body["data"]["outcome"] == "failed" and server.heard == []
-
-
 def test_a_run_whose_scheduler_died_is_delivered_as_unknown_and_not_run_again() -> None:
     with serve_script("Hello.") as server, serve_web() as web:
         config = config_at_home(base_url=server.base_url, model="scripted", webhook_url=f"{web.url}/hook")
@@ -129,48 +104,3 @@ def test_a_run_whose_scheduler_died_is_delivered_as_unknown_and_not_run_again() 
         assert record.outcome == "unknown"
         (body,) = web.bodies
         assert body["data"]["outcome"] == "unknown" and server.heard == []
-
-
-def test_an_agent_that_has_nothing_to_say_is_silent() -> None:
-    with serve_script("[SILENT]") as server, serve_web() as web:
-        config = config_at_home(base_url=server.base_url, model="scripted", webhook_url=web.url)
-        running = start_scheduler(config, poll_seconds=0.05)
-        try:
-            post(config, delivery=("webhook",))
-            (record,) = wait_for(config, lambda found: bool(found) and found[0].is_ended)
-        finally:
-            running.stop()
-        assert (record.outcome, record.delivery) == ("silent", "none")
-        assert len(server.heard) == 1 and web.heard == []
-
-
-def test_silence_arrives_nowhere() -> None:
-    with serve_script() as server, serve_web() as web:
-        config = config_at_home(base_url=server.base_url, model="scripted", webhook_url=web.url)
-        running = start_scheduler(config, poll_seconds=0.05)
-        try:
-            post(config, script=script(":"), delivery=("webhook",))
-            (record,) = wait_for(config, lambda found: bool(found) and found[0].is_ended)
-        finally:
-            running.stop()
-        assert (record.outcome, record.delivery) == ("silent", "none")
-        assert (server.heard, web.heard) == ([], [])
-
-
-def test_a_delivery_that_fails_leaves_the_run_as_it_was() -> None:
-    with serve_script("Hello.") as server, serve_web() as web:
-        web.statuses = [503, 503]
-        config = config_at_home(base_url=server.base_url, model="scripted", webhook_url=web.url)
-        running = start_scheduler(config, poll_seconds=0.05)
-        try:
-            post(config, delivery=("webhook",))
-            (record,) = wait_for(config, lambda found: bool(found) and bool(found[0].delivery_error))
-        finally:
-            running.stop()
-    assert (record.outcome, record.delivery) == ("ok", "pending")
-    assert "503" in record.delivery_error
-    database = open_database(config)
-    try:
-        assert job_table.find(database, "one").is_done
-    finally:
-        database.close()
