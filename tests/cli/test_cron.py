@@ -32,7 +32,7 @@ def test_a_new_job_shows_its_next_five_times() -> None:
     times = re.findall(r"(Mon|Tue|Wed|Thu|Fri) \d{4}-\d\d-\d\d 08:30:00 \+0[12]00", done.stdout)
     assert len(times) == 5
     assert "Run `seasoned cron serve`" in done.stderr
-    assert len(answer("cron", "show", "morning")["next_times"]) == 5
+    assert len(answer("cron", "list", "morning")["next_times"]) == 5
 
 
 def test_a_job_goes_through_its_life() -> None:
@@ -40,7 +40,7 @@ def test_a_job_goes_through_its_life() -> None:
     assert (made["when"], made["state"], made["timeout_seconds"]) == ("every 1h", "active", 7200.0)
     assert len(made["next_times"]) == 2
     assert ask("pause", "one")["state"] == "paused"
-    assert ask("show", "one")["next_times"] == []
+    assert ask("list", "one")["next_times"] == []
     assert ask("resume", made["id"])["state"] == "active"
     (listed,) = ask("list")["jobs"]
     assert (listed["name"], listed["last"]) == ("one", None)
@@ -139,7 +139,7 @@ def test_jobs_of_hermes_are_taken_over(tmp_path: Path) -> None:
     assert "'odd'" in done.stderr
     again = ask("import", str(tmp_path / "jobs.json"), "--zone", "UTC")
     assert (again["jobs"], len(again["left_out"])) == ([], 2)
-    assert ask("show", "old")["skills"] == ["notes"]
+    assert ask("list", "old")["skills"] == ["notes"]
 
 
 def test_doctor_notices_that_nobody_keeps_the_schedule() -> None:
@@ -151,7 +151,7 @@ def test_doctor_notices_that_nobody_keeps_the_schedule() -> None:
 
 
 def test_what_is_not_there_is_said() -> None:
-    for command in ("show", "history", "pause", "run"):
+    for command in ("list", "history", "pause", "run"):
         done = CliRunner().invoke(app, ["cron", command, "x"])
         assert "job 'x' not found" in str(done.exception)
     assert "Nothing has run yet" in CliRunner().invoke(app, ["cron", "history"]).stdout

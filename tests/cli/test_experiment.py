@@ -56,7 +56,7 @@ def test_an_experiment_learns_runs_and_says_what_it_found(tmp_path: Path) -> Non
     assert by_arm["cold"] < by_arm["rule"]
     assert by_arm["cold"] < by_arm["warm"], "what was learned on the train part is shown, and helps"
     assert json.loads(again.stdout)["runs"] == answer["runs"]
-    listed = json.loads(_seasoned(tmp_path, "experiment", "list", "--json").stdout)
+    listed = json.loads(_seasoned(tmp_path, "experiment", "show", "--json").stdout)
     assert [one["name"] for one in listed["experiments"]] == ["depot-confirmation"]
     page = tmp_path / "page.html"
     shown = _seasoned(tmp_path, "experiment", "show", "depot-confirmation", "-o", str(page))
@@ -70,7 +70,7 @@ def test_who_asks_for_one_that_is_not_there_is_told_both_ways_to_make_one(tmp_pa
     ways = "`seasoned experiment run` makes one on tasks, `seasoned experiment begin` one on live sessions."
     first = _seasoned(tmp_path, "experiment", "show", "nope", expect=1).stderr
     assert f"No experiment 'nope'. {ways}" in first
-    assert ways in _seasoned(tmp_path, "experiment", "list").stdout
+    assert ways in _seasoned(tmp_path, "experiment", "show").stdout
     _seasoned(tmp_path, "experiment", "begin", "autumn")
     assert f"No experiment 'nope'. Known: 'autumn'. {ways}" in _seasoned(
         tmp_path, "experiment", "show", "nope", expect=1

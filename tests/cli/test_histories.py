@@ -160,6 +160,6 @@ def test_up_and_scan_go_on_with_what_was_scanned_where_agents_keep_nothing(sampl
 
 def test_a_store_without_sessions_hides_no_histories(samples: Path, home: Path) -> None:
     shutil.copytree(samples / "codex", home / ".codex" / "sessions")
-    seasoned("memory", "add", "The tests need Docker.")
+    seasoned("memory", "--add", "The tests need Docker.")
     assert (home / ".seasoned" / "seasoned.db").exists()
     assert answer("sessions")["count"] == 6

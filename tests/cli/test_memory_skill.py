@@ -13,15 +13,15 @@ SKILL = "---\nname: release-notes\ndescription: Write release notes.\n---\n\n# R
 
 
 def test_looking_makes_nothing(home: Path) -> None:
-    assert [one["entries"] for one in answer("memory", "list")["memories"]] == [[], []]
-    assert answer("skill", "list")["skills"] == []
-    assert answer("memory", "history")["changes"] == []
-    assert "No skills yet" in seasoned("skill", "list").stdout
+    assert [one["entries"] for one in answer("memory")["memories"]] == [[], []]
+    assert answer("skill")["skills"] == []
+    assert answer("memory", "--history")["changes"] == []
+    assert "No skills yet" in seasoned("skill").stdout
     assert not (home / ".seasoned").exists()
 
 
 def test_entries_are_kept_listed_replaced_removed_and_brought_back(home: Path) -> None:
-    kept = answer("memory", "add", "The database listens on port 5433.")
+    kept = answer("memory", "--add", "The database listens on port 5433.")
     assert kept == {
         "schema": "seasoned/change/1",
         "ok": True,
@@ -29,44 +29,44 @@ def test_entries_are_kept_listed_replaced_removed_and_brought_back(home: Path) -
         "change": 1,
         "said": "Kept. The notes file now has 1 entry, 34 of 2,200 characters.",
     }
-    seasoned("memory", "add", "--user", "Mira likes short answers.")
-    seasoned("memory", "add", "The database listens on port 5434.", "--instead-of", "5433")
-    notes, user = answer("memory", "list")["memories"]
+    seasoned("memory", "--user", "--add", "Mira likes short answers.")
+    seasoned("memory", "--add", "The database listens on port 5434.", "--instead-of", "5433")
+    notes, user = answer("memory")["memories"]
     assert notes["entries"] == ["The database listens on port 5434."]
     assert (notes["characters"], notes["limit"], user["memory"]) == (34, 2_200, "user")
     assert notes["path"] == str(home / ".seasoned" / "memory" / "MEMORY.md")
-    seasoned("memory", "remove", "5434")
-    assert "Undone." in seasoned("memory", "history", "--undo", 4).stdout
-    assert "  - The database listens on port 5434.\n" in seasoned("memory", "list").stdout
-    states = {change["id"]: change["state"] for change in answer("memory", "history")["changes"]}
+    seasoned("memory", "--remove", "5434")
+    assert "Undone." in seasoned("memory", "--undo", 4).stdout
+    assert "  - The database listens on port 5434.\n" in seasoned("memory").stdout
+    states = {change["id"]: change["state"] for change in answer("memory", "--history")["changes"]}
     assert states == {1: "kept", 2: "kept", 3: "kept", 4: "undone"}
 
 
 def test_what_is_refused_ends_with_one_and_says_why() -> None:
-    done = seasoned("memory", "add", "password: hunter2secret", expect=1)
+    done = seasoned("memory", "--add", "password: hunter2secret", expect=1)
     assert done.stdout == "" and "looks like a secret" in done.stderr and "hunter2secret" not in done.stderr
-    assert answer("memory", "remove", "x", expect=1)["state"] == "refused"
-    assert "no skill 'nothing'" in seasoned("skill", "view", "nothing", expect=1).stderr
-    assert "Give the text itself" in seasoned("skill", "create", "x", expect=2).stderr
+    assert answer("memory", "--remove", "x", expect=1)["state"] == "refused"
+    assert "no skill 'nothing'" in seasoned("skill", "nothing", expect=1).stderr
+    assert "Give the text with --text" in seasoned("skill", "x", "--create", expect=2).stderr
 
 
 def test_a_damaged_memory_is_shown(home: Path) -> None:
     folder = home / ".seasoned" / "memory"
     folder.mkdir(parents=True)
     (folder / "MEMORY.md").write_bytes(b"broken \xff\x1b[31m text")
-    out = seasoned("memory", "list").stdout
+    out = seasoned("memory").stdout
     assert "Damaged, so nothing is written to it: it is not UTF-8" in out and "broken" in out and "\x1b" not in out
-    assert "A person must fix it" in seasoned("memory", "add", "x", expect=1).stderr
+    assert "A person must fix it" in seasoned("memory", "--add", "x", expect=1).stderr
 
 
 def test_hermes_memory_is_imported(home: Path) -> None:
     folder = home / ".hermes" / "memories"
     folder.mkdir(parents=True)
     (folder / "MEMORY.md").write_text("Port is 5433\n§\npassword: hunter2secret", "utf-8")
-    done = answer("memory", "import", expect=1)
+    done = answer("memory", "--import", expect=1)
     assert (done["taken"], len(done["left_out"]), done["folder"]) == (1, 1, str(folder))
     assert "looks like a secret" in done["left_out"][0]["said"]
-    assert answer("memory", "list")["memories"][0]["entries"] == ["Port is 5433"]
+    assert answer("memory")["memories"][0]["entries"] == ["Port is 5433"]
 
 
 def test_a_skill_from_its_creation_to_its_return(home: Path, tmp_path: Path) -> None:
@@ -74,20 +74,20 @@ def test_a_skill_from_its_creation_to_its_return(home: Path, tmp_path: Path) -> 
     text.write_text(SKILL, "utf-8")
     assert (
         "Created the skill 'writing/release-notes'"
-        in seasoned("skill", "create", "release-notes", "--from", text, "--category", "writing").stdout
+        in seasoned("skill", "release-notes", "--create", "--from", text, "--category", "writing").stdout
     )
-    seasoned("skill", "write", "release-notes", "Read the whole log", "--instead-of", "Read the log")
-    seasoned("skill", "write", "release-notes", "Short sentences.", "--file", "references/style.md")
-    shown = answer("skill", "view", "release-notes")
+    seasoned("skill", "release-notes", "--replace", "Read the log", "--text", "Read the whole log")
+    seasoned("skill", "release-notes", "references/style.md", "--write", "--text", "Short sentences.")
+    shown = answer("skill", "release-notes")
     assert shown["files"] == ["references/style.md"] and "whole log" in shown["text"] and shown["problem"] is None
-    assert seasoned("skill", "view", "release-notes", "references/style.md").stdout == "Short sentences.\n"
-    (listed,) = answer("skill", "list")["skills"]
+    assert seasoned("skill", "release-notes", "references/style.md").stdout == "Short sentences.\n"
+    (listed,) = answer("skill")["skills"]
     assert (listed["skill"], listed["created_by"], listed["used"]) == ("writing/release-notes", "person", 0)
-    seasoned("skill", "remove", "release-notes", "references/style.md")
-    gone = answer("skill", "remove", "release-notes")
-    assert answer("skill", "list")["skills"] == []
-    seasoned("skill", "history", "--undo", gone["change"])
-    seasoned("skill", "history", "--undo", gone["change"] - 1)
+    seasoned("skill", "release-notes", "references/style.md", "--remove")
+    gone = answer("skill", "release-notes", "--remove")
+    assert answer("skill")["skills"] == []
+    seasoned("skill", "--undo", gone["change"])
+    seasoned("skill", "--undo", gone["change"] - 1)
     assert (home / ".seasoned/skills/writing/release-notes/references/style.md").read_text(
         "utf-8"
     ) == "Short sentences."
@@ -95,10 +95,10 @@ def test_a_skill_from_its_creation_to_its_return(home: Path, tmp_path: Path) -> 
 
 def test_a_shared_folder_can_be_named(tmp_path: Path) -> None:
     shared = tmp_path / "skills"
-    seasoned("skill", "create", "shared", "Do it.", "--description", "Shared.", "--folder", shared)
+    seasoned("skill", "shared", "--create", "--text", "Do it.", "--description", "Shared.", "--folder", shared)
     assert sorted(path.name for path in shared.rglob("*")) == ["SKILL.md", "shared"]
-    assert answer("skill", "list")["skills"] == []
-    assert [one["skill"] for one in answer("skill", "list", "--folder", shared)["skills"]] == ["shared"]
+    assert answer("skill")["skills"] == []
+    assert [one["skill"] for one in answer("skill", "--folder", shared)["skills"]] == ["shared"]
 
 
 def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:
@@ -106,12 +106,12 @@ def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:
         desk = journal_at(home / ".seasoned", staging=True, store=store)
         memory_file.add(desk, "notes", "A fact.", by=REVIEW)
         edit.create(desk, "ship", "Ship it.", description="Ship.", by=REVIEW)
-    (waiting,) = answer("memory", "history", "--waiting")["changes"]
+    (waiting,) = answer("memory", "--history", "--waiting")["changes"]
     assert (waiting["actor"], waiting["parent"], waiting["call_id"]) == ("review", "seasoned:s1", "call_9")
-    assert "notes: A fact." in seasoned("memory", "history").stdout
+    assert "notes: A fact." in seasoned("memory", "--history").stdout
     rejected = seasoned("review", "--drop", waiting["id"]).stdout
     assert rejected == f"Rejected change {waiting['id']}: nothing was written.\n"
-    (waiting,) = answer("skill", "history", "--waiting")["changes"]
+    (waiting,) = answer("skill", "--history", "--waiting")["changes"]
     assert [one["state"] for one in answer("review", "--accept", waiting["id"])["changes"]] == ["kept"]
-    assert answer("skill", "list")["skills"][0]["created_by"] == "review"
-    assert "No staged changes" in seasoned("skill", "history", "--waiting").stdout
+    assert answer("skill")["skills"][0]["created_by"] == "review"
+    assert "No staged changes" in seasoned("skill", "--history", "--waiting").stdout

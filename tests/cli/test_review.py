@@ -40,7 +40,7 @@ def test_a_session_of_another_agent_is_reviewed_and_its_lesson_kept(home: Path, 
     ]
     assert "## The last 24 messages" in asked["messages"][-1]["content"]
     assert (home / ".seasoned/memory/USER.md").read_text("utf-8") == "Mira wants tests first."
-    (change,) = answer("memory", "history")["changes"]
+    (change,) = answer("memory", "--history")["changes"]
     assert (change["actor"], change["origin"], change["platform"]) == ("review", "review", "cli")
     assert change["session"] == done["ref"] and change["parent"] == done["session"]
     assert change["tool"] == "memory" and change["call_id"] and change["task"]
@@ -63,7 +63,7 @@ def test_writes_wait_where_that_is_asked(home: Path, samples: Path) -> None:
         done = answer("review", CLAUDE, samples, "--staging", "--model", "m", "--base-url", server.base_url)
     assert (done["kept"], done["staged"]) == (0, 1)
     assert not (home / ".seasoned/memory/MEMORY.md").exists()
-    assert [one["state"] for one in answer("memory", "history", "--waiting")["changes"]] == ["staged"]
+    assert [one["state"] for one in answer("memory", "--history", "--waiting")["changes"]] == ["staged"]
 
 
 def test_what_repeats_a_result_is_listed_with_its_source_and_decided(home: Path, samples: Path) -> None:

@@ -160,7 +160,7 @@ def test_a_retired_example_is_shown_to_nobody_until_it_is_restored(built: str) -
     assert "retired" in seasoned("template", "show", built).stdout
     again = seasoned("template", "build", built, "--store", "--min-messages", 10).stdout
     assert "1 example was retired" in again, "the same example in a new version stays retired"
-    assert answer("template", "stats")["states"]["retired"] == 1
+    assert answer("template", "list", "--stats")["states"]["retired"] == 1
     exported = json.loads(seasoned("template", "export", built, "--as", "warm-v2").stdout)
     assert len(exported["patterns"]) == len(shown["examples"]) - 1
     assert "may be shown again" in seasoned("template", "restore", first).stdout
@@ -200,10 +200,10 @@ def test_deleting_asks_first_and_takes_all_versions(built: str) -> None:
 
 @pytest.mark.usefixtures("built")
 def test_the_figures_of_the_library() -> None:
-    found = answer("template", "stats")
+    found = answer("template", "list", "--stats")
     assert found["schema"] == "seasoned/template-stats/1"
     assert (found["total"], found["usage"]) == (1, 0) and found["examples"] == found["states"]["active"] > 0
-    assert "1 template with" in seasoned("template", "stats").stdout
+    assert "1 template with" in seasoned("template", "list", "--stats").stdout
 
 
 @pytest.mark.parametrize("shape", ["seasoned", "warm-v1", "warm-v2", "session-template"])
@@ -314,5 +314,5 @@ def test_auto_without_anything_to_learn_from_says_so(samples: Path) -> None:
 
 
 def test_help_shows_an_example_for_every_command() -> None:
-    for command in ["build", "create", "list", "show", "delete", "stats", "export", "import", "retire", "restore"]:
+    for command in ["build", "create", "list", "show", "delete", "export", "import", "retire", "restore"]:
         assert f"Example: seasoned template {command}" in seasoned("template", command, "--help").stdout

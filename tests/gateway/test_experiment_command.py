@@ -59,7 +59,7 @@ def test_an_experiment_is_begun_listed_and_shown(home: Path) -> None:
     begun = json.loads(_seasoned(home, "experiment", "begin", "autumn", "--arms", "cold,warm", "--json").stdout)
     assert begun["schema"] == "seasoned/experiment-begun/1" and begun["shares"] == {"cold": 0.5, "warm": 0.5}
     _live(home)
-    listed = json.loads(_seasoned(home, "experiment", "list", "--json").stdout)
+    listed = json.loads(_seasoned(home, "experiment", "show", "--json").stdout)
     assert [(one["name"], one["arms"], one["sessions"]) for one in listed["live"]] == [
         ("autumn", ["cold", "warm"], 120)
     ]

@@ -229,7 +229,7 @@ def check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_sk
     (waits,) = json.loads(place.seasoned("review", "--staged", "--json"))["changes"]
     assert (waits["reason"], waits["parent"]) == ("foreign", f"claude-code:{SECOND}")
     assert WEEK in waits["foreign_text"] and waits["foreign_tool"] == "Bash" and waits["foreign_call"]
-    assert COPIES["arguments"]["text"] not in place.seasoned("memory", "list")
+    assert COPIES["arguments"]["text"] not in place.seasoned("memory")
     ledger = json.loads(place.seasoned("review", "--ledger", "--json"))
     assert [one["session"] for one in ledger["reviews"]] == [f"claude-code:{SECOND}"]
 

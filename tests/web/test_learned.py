@@ -171,7 +171,7 @@ def test_a_skill_is_shown_with_its_files_and_without_secrets_or_a_way_out_of_its
 def test_without_anything_it_says_what_to_do(tmp_path: Path) -> None:
     with site(tmp_path) as found, found.visitor() as alice:
         text = look(alice).text
-        assert "seasoned memory add" in text and "seasoned skill create" in text and "seasoned review" in text
+        assert "seasoned memory --add" in text and "seasoned skill NAME --create" in text and "seasoned review" in text
 
 
 def test_pages_of_changes_go_on_behind_the_last_one(tmp_path: Path) -> None:

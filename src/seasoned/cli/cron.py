@@ -28,7 +28,7 @@ from seasoned.schedule.times import in_words
 from seasoned.text import plural
 
 _COLOURS = {"ok": "green", "silent": "green", "failed": "red", "unknown": "red", "empty": "yellow", "skipped": "dim"}
-# Fields that `show` prints below the times, if they are set: what runs, then the rules for when it cannot.
+# Fields that `list JOB` prints below the times, if they are set: what runs, then the rules for when it cannot.
 _SHOWN = ("prompt", "script", "skills", "model", "provider", "folder", "delivery", "repeat")
 _RULES = ("missed", "timeout_seconds", "min_context", "context_length")
 # How soon `serve` notices that the scheduler died.
@@ -95,13 +95,17 @@ def add(as_json: bool, prompt: str | None, delivery: tuple[str, ...], **options:
 
 
 @cron.command("list")
+@click.argument("job", required=False)
 @json_option
-def list_jobs(as_json: bool) -> None:
-    """List jobs, their next time and last outcome.
+def list_jobs(job: str | None, as_json: bool) -> None:
+    """List jobs, or show one and its next five times.
 
     \b
-    Example: seasoned cron list
+    Example: seasoned cron list morning
     """
+    if job is not None:
+        _print_one(job, as_json=as_json)
+        return
     now = time.time()
     with jobs_database() as database:
         found = job_table.jobs(database)
@@ -131,15 +135,7 @@ def list_jobs(as_json: bool) -> None:
     click.echo(state.sentence, err=not state.is_kept)
 
 
-@cron.command()
-@_job_argument
-@json_option
-def show(job: str, as_json: bool) -> None:
-    """Show a job and its next five times.
-
-    \b
-    Example: seasoned cron show morning
-    """
+def _print_one(job: str, *, as_json: bool) -> None:
     with jobs_database() as database:
         stored = job_table.find(database, job)
     _print_job(stored, time.time(), as_json=as_json)

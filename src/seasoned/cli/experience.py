@@ -342,7 +342,7 @@ def _print_receipt(found: Receipt) -> None:
         click.echo(f"\nKept of this session: {plural(len(found.kept), 'change')}.")
         for item in found.kept:
             click.echo(f"  {printable(item.text)}")
-        click.echo("Undo one with `seasoned memory history --undo N` or `seasoned skill history --undo N`.")
+        click.echo("Undo one with `seasoned memory --undo N` or `seasoned skill --undo N`.")
     if not found.items:
         click.echo("It was shown nothing, and nothing was kept of it.")
 

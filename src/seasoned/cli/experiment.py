@@ -406,26 +406,15 @@ def run(
     print_found(design.name, model=used, output=None, as_json=as_json)
 
 
-@experiment.command("list")
-@json_option
-def list_(as_json: bool) -> None:
-    """List experiments and how far each has come.
-
-    \b
-    Example: seasoned experiment list
-    """
-    print_list(as_json=as_json)
-
-
 @experiment.command()
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option("--model", help="Only runs with this model.")
 @click.option(
     "-o", "--output", "page", type=click.Path(path_type=Path), help="Write the page with the plots to this file."
 )
 @json_option
-def show(name: str, model: str | None, page: Path | None, as_json: bool) -> None:
-    """Show what an experiment found.
+def show(name: str | None, model: str | None, page: Path | None, as_json: bool) -> None:
+    """Show what an experiment found, or list them.
 
     Every arm, every contrast, what may be said and what may not. For live sessions, what is known so far: assignments,
     outcomes with intervals that stay valid however often you look, and what each example does.
@@ -434,6 +423,9 @@ def show(name: str, model: str | None, page: Path | None, as_json: bool) -> None
     Example: seasoned experiment show conventions-confirmation -o conventions.html
     Example: seasoned experiment show autumn
     """
+    if name is None:
+        print_list(as_json=as_json)
+        return
     print_shown(name, model=model, output=page, as_json=as_json)
 
 

@@ -51,8 +51,8 @@ GROUPS = {
     },
     "Keep": {
         "review": ("review:review", "Keep what a session taught"),
-        "memory": ("memory:memory", "Manage the notes every new session sees"),
-        "skill": ("memory:skill", "Manage skills in the SKILL.md format"),
+        "memory": ("memory:memory", "Show and change the notes every new session sees"),
+        "skill": ("memory:skill", "Show and change skills in the SKILL.md format"),
         "forget": ("store:forget", "Forget a session, a source or everything"),
         "export": ("store:export", "Export the store as JSON lines"),
         "backup": ("store:backup", "Back up the store"),

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 import msgspec
 
 from seasoned.app.stores import folder_of_project, memory_and_skills, project_folder_at, store_or_empty
-from seasoned.cli.options import Commands, json_option
+from seasoned.cli.options import json_option
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, UsageError
@@ -28,7 +28,7 @@ from seasoned.review.skill_edit import patch as patch_skill
 from seasoned.review.skill_edit import write_file as write_skill_file
 from seasoned.review.skill_library import SkillUsage, author, skills, usage
 from seasoned.review.skill_library import view as view_skill
-from seasoned.review.undo import undo
+from seasoned.review.undo import undo as undo_change
 from seasoned.text import plural
 
 _folder = click.option(
@@ -73,7 +73,7 @@ def text_of(text: str | None, file: Path | None) -> str:
     """A text given as an argument, in a file, or on standard input (`-`)."""
     # Exactly one of the two must be given.
     if (text is None) == (file is None):
-        raise UsageError("Give the text itself, or a file with --from (`-` is standard input).")
+        raise UsageError("Give the text with --text, or a file with --from (`-` is standard input).")
     if file is None:
         return text or ""
     try:
@@ -84,33 +84,24 @@ def text_of(text: str | None, file: Path | None) -> str:
         raise CannotDo(f"{str(file)!r} cannot be read as text: {error}.") from error
 
 
-def add_history(group: click.Group, kind: Literal["memory", "skill"]) -> None:
-    """Add `history` to a group."""
+def _undo(change: int, *, as_json: bool) -> None:
+    with memory_and_skills(load()) as journal:
+        reply = undo_change(journal, change)
+    print_reply(reply, as_json)
 
-    def history(limit: int, waiting: bool, undone: int | None, as_json: bool) -> None:
-        if undone is None:
-            _show_changes(kind, limit, waiting=waiting, as_json=as_json)
-            return
-        with memory_and_skills(load()) as journal:
-            reply = undo(journal, undone)
-        print_reply(reply, as_json)
 
-    # click takes the help from the docstring, and a docstring cannot be an f-string; the example names its group.
-    history.__doc__ = f"""List changes and who made them, newest first.
+def _one_of(**given: object) -> str | None:
+    """The name of the one thing to do; None to only look."""
+    asked = [name for name, value in given.items() if value]
+    if len(asked) > 1:
+        raise UsageError(f"Use one of {' and '.join(f'--{name}' for name in asked)} at a time.")
+    return asked[0] if asked else None
 
-    `seasoned review` accepts and drops those that wait for you.
 
-    \b
-    Example: seasoned {kind} history --undo 12
-    """
-    decorated = json_option(history)
-    for option in (
-        click.option("--undo", "undone", type=int, metavar="N", help="Undo a change; later ones stay."),
-        click.option("--waiting", is_flag=True, help="Only changes that wait for your decision."),
-        click.option("--limit", default=50, show_default=True, help="List at most this many."),
-    ):
-        decorated = option(decorated)
-    group.command("history")(decorated)
+history_option = click.option("--history", is_flag=True, help="List changes and who made them, newest first.")
+waiting_option = click.option("--waiting", is_flag=True, help="With --history, only changes that wait for you.")
+limit_option = click.option("--limit", default=50, show_default=True, help="With --history, list at most this many.")
+undo_option = click.option("--undo", type=int, metavar="N", help="Undo a change; later ones stay.")
 
 
 def _show_changes(kind: Literal["memory", "skill"], limit: int, *, waiting: bool, as_json: bool) -> None:
@@ -138,23 +129,70 @@ def _what(change: Change) -> str:
 user_option = click.option("--user", is_flag=True, help="Use the file about the user instead of the notes.")
 
 
-@click.group(cls=Commands)
-def memory() -> None:
-    """Manage the notes every new session sees.
-
-    Small files: notes, what is known about the user, and the notes of each project, which only its sessions see.
-    """
-
-
-@memory.command("list")
+@click.command()
+@click.option("--add", metavar="TEXT", help="Add an entry.")
+@click.option("--instead-of", "piece", metavar="PIECE", help="With --add, replace the one entry that contains PIECE.")
+@click.option("--remove", metavar="PIECE", help="Remove the one entry that contains PIECE.")
+@click.option(
+    "--import",
+    "source",
+    is_flag=False,
+    flag_value="",
+    metavar="[FOLDER]",
+    help="Import the memory of another folder, which is only read. Default: that of Hermes.",
+)
+@history_option
+@waiting_option
+@limit_option
+@undo_option
+@user_option
 @folder_option
 @json_option
-def list_(folder: Path | None, as_json: bool) -> None:
-    """List the entries and how full the files are.
+def memory(
+    add: str | None,
+    piece: str | None,
+    remove: str | None,
+    source: str | None,
+    history: bool,
+    waiting: bool,
+    limit: int,
+    undo: int | None,
+    user: bool,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Show and change the notes every new session sees.
+
+    Small files: notes, what is known about the user, and the notes of each project, which only its sessions see.
+    `seasoned review` accepts and drops the changes that wait for you.
 
     \b
-    Example: seasoned memory list
+    Example: seasoned memory --add "The database listens on port 5433."
+    Example: seasoned memory --add "It listens on port 5434." --instead-of 5433
+    Example: seasoned memory --import ~/.hermes/memories
     """
+    task = _one_of(add=add, remove=remove, **{"import": source is not None}, history=history, undo=undo)
+    if undo is not None:
+        _undo(undo, as_json=as_json)
+    elif task == "history":
+        _show_changes("memory", limit, waiting=waiting, as_json=as_json)
+    elif task == "import":
+        _import_memory(Path(source) if source else load().hermes_home / "memories", folder, as_json=as_json)
+    elif task is None:
+        _list_memory(folder, as_json=as_json)
+    else:
+        with memory_and_skills(load(), memory=folder) as journal:
+            if remove is not None:
+                reply = remove_entry(journal, _which(user), remove, by=PERSON)
+            elif piece is not None:
+                reply = replace_entry(journal, _which(user), piece, add or "", by=PERSON)
+            else:
+                reply = add_entry(journal, _which(user), add or "", by=PERSON)
+        print_reply(reply, as_json)
+
+
+def _list_memory(folder: Path | None, *, as_json: bool) -> None:
+    """Print the entries and how full the files are."""
     # The files are part of every prompt, so they are kept small.
     config = load()
     place = folder or config.memory_folder
@@ -188,57 +226,7 @@ def list_(folder: Path | None, as_json: bool) -> None:
             click.echo("  - " + printable(entry).replace("\n", "\n    "))
 
 
-@memory.command()
-@click.argument("text")
-@click.option("--instead-of", "piece", metavar="PIECE", help="Replace the one entry that contains PIECE.")
-@user_option
-@folder_option
-@json_option
-def add(text: str, piece: str | None, user: bool, folder: Path | None, as_json: bool) -> None:
-    """Add an entry, or replace one.
-
-    \b
-    Example: seasoned memory add "The database listens on port 5434." --instead-of 5433
-    """
-    with memory_and_skills(load(), memory=folder) as journal:
-        if piece is None:
-            reply = add_entry(journal, _which(user), text, by=PERSON)
-        else:
-            reply = replace_entry(journal, _which(user), piece, text, by=PERSON)
-    print_reply(reply, as_json)
-
-
-@memory.command()
-@click.argument("piece")
-@user_option
-@folder_option
-@json_option
-def remove(piece: str, user: bool, folder: Path | None, as_json: bool) -> None:
-    """Remove an entry.
-
-    The one entry that contains PIECE.
-
-    \b
-    Example: seasoned memory remove 5433
-    """
-    with memory_and_skills(load(), memory=folder) as journal:
-        reply = remove_entry(journal, _which(user), piece, by=PERSON)
-    print_reply(reply, as_json)
-
-
-@memory.command("import")
-@click.argument("source", required=False, metavar="[FOLDER]", type=click.Path(path_type=Path, readable=False))
-@folder_option
-@json_option
-def import_memory(source: Path | None, folder: Path | None, as_json: bool) -> None:
-    """Import the memory of another folder.
-
-    Without FOLDER, that of Hermes. The folder is only read.
-
-    \b
-    Example: seasoned memory import ~/.hermes/memories
-    """
-    source = source or load().hermes_home / "memories"
+def _import_memory(source: Path, folder: Path | None, *, as_json: bool) -> None:
     # Marked as imported: a later review can tell these entries from what the user wrote here.
     by = Provenance(actor="person", origin="import", platform="cli")
     with memory_and_skills(load(), memory=folder) as journal:
@@ -261,9 +249,6 @@ def _which(user: bool) -> MemoryName:
     return "user" if user else "notes"
 
 
-add_history(memory, "memory")
-
-
 from_option = click.option(
     "--from",
     "source",
@@ -275,23 +260,75 @@ from_option = click.option(
 skill_place = place_options(SKILLS)
 
 
-@click.group(cls=Commands)
-def skill() -> None:
-    """Manage skills in the SKILL.md format.
-
-    A skill says how to do a kind of task, with references, templates and scripts.
-    """
-
-
-@skill.command("list")
+@click.command()
+@click.argument("name", required=False)
+@click.argument("file", required=False)
+@click.option("--create", is_flag=True, help="Create it; a text with front matter needs no --description.")
+@click.option("--write", is_flag=True, help="Write FILE, in its references/, templates/, scripts/ or assets/ folder.")
+@click.option("--replace", metavar="PIECE", help="Replace PIECE of FILE, SKILL.md by default; it must occur once.")
+@click.option("--remove", is_flag=True, help="Remove it, or FILE of it.")
+@click.option("--text", help="The text to write.")
+@from_option
+@click.option("--description", default="", help="With --create: what it does and when to use it, in one sentence.")
+@click.option("--category", help="With --create: the subfolder to put it in.")
+@history_option
+@waiting_option
+@limit_option
+@undo_option
 @skill_place
 @json_option
-def list_skills(folder: Path | None, as_json: bool) -> None:
-    """List the skills, who wrote them and their use.
+def skill(
+    name: str | None,
+    file: str | None,
+    folder: Path | None,
+    history: bool,
+    waiting: bool,
+    limit: int,
+    undo: int | None,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Show and change skills in the SKILL.md format.
+
+    A skill says how to do a kind of task, with references, templates and scripts. Without NAME, all are listed.
 
     \b
-    Example: seasoned skill list
+    Example: seasoned skill release-notes references/style.md
+    Example: seasoned skill release-notes --create --description "Write release notes." --from notes.md
+    Example: seasoned skill release-notes --replace "newest last" --text "newest first"
+    Example: seasoned skill --undo 12
     """
+    task = _one_of(**{key: written[key] for key in ("create", "write", "replace", "remove")})
+    if undo is not None:
+        _undo(undo, as_json=as_json)
+    elif history:
+        _show_changes("skill", limit, waiting=waiting, as_json=as_json)
+    elif name is None and task is None:
+        _list_skills(folder, as_json=as_json)
+    elif name is None:
+        raise UsageError("Name the skill first: `seasoned skill NAME --create …`.")
+    elif task is None:
+        _view_skill(name, file, folder, as_json=as_json)
+    else:
+        print_reply(_change_skill(task, name, file, folder, written), as_json)
+
+
+def _change_skill(task: str, name: str, file: str | None, folder: Path | None, written: dict[str, Any]) -> WriteReply:
+    if task == "write" and file is None:
+        raise UsageError("Name the file to write: `seasoned skill NAME FILE --write --from PATH`.")
+    content = "" if task == "remove" else text_of(written["text"], written["source"])
+    with memory_and_skills(load(), skills=folder) as journal:
+        if task == "create":
+            about = {"description": written["description"], "category": written["category"]}
+            return create_skill(journal, name, content, **about, by=PERSON)
+        if task == "write":
+            return write_skill_file(journal, name, file or "", content, by=PERSON)
+        if task == "replace":
+            return patch_skill(journal, name, written["replace"], content, file=file or "SKILL.md", by=PERSON)
+        return delete(journal, name, by=PERSON) if file is None else remove_file(journal, name, file, by=PERSON)
+
+
+def _list_skills(folder: Path | None, *, as_json: bool) -> None:
     config = load()
     place = folder or config.skill_folder
     with store_or_empty(config) as store:
@@ -332,17 +369,7 @@ def list_skills(folder: Path | None, as_json: bool) -> None:
     )
 
 
-@skill.command()
-@click.argument("name")
-@click.argument("file", required=False)
-@skill_place
-@json_option
-def view(name: str, file: str | None, folder: Path | None, as_json: bool) -> None:
-    """Show a skill, or one of its files.
-
-    \b
-    Example: seasoned skill view release-notes references/style.md
-    """
+def _view_skill(name: str, file: str | None, folder: Path | None, *, as_json: bool) -> None:
     found = view_skill(folder or load().skill_folder, name, file)
     if as_json:
         answer = {
@@ -360,88 +387,3 @@ def view(name: str, file: str | None, folder: Path | None, as_json: bool) -> Non
         click.echo(f"Damaged: {found.skill.problem}", err=True)
     elif file is None and found.skill.files:
         click.echo(f"Files: {', '.join(map(printable, found.skill.files))}", err=True)
-
-
-@skill.command()
-@click.argument("name")
-@click.argument("text", required=False)
-@from_option
-@click.option("--description", default="", help="What it does and when to use it, in one sentence.")
-@click.option("--category", help="The subfolder to put it in.")
-@skill_place
-@json_option
-def create(
-    name: str,
-    text: str | None,
-    source: Path | None,
-    description: str,
-    category: str | None,
-    folder: Path | None,
-    as_json: bool,
-) -> None:
-    """Create a skill.
-
-    A text with front matter needs no --description.
-
-    \b
-    Example: seasoned skill create release-notes --description "Write release notes." --from notes.md
-    """
-    body = text_of(text, source)
-    with memory_and_skills(load(), skills=folder) as journal:
-        reply = create_skill(journal, name, body, description=description, category=category, by=PERSON)
-    print_reply(reply, as_json)
-
-
-@skill.command()
-@click.argument("name")
-@click.argument("text", required=False)
-@from_option
-@click.option("--file", help="A file in its references/, templates/, scripts/ or assets/ folder. Default: SKILL.md.")
-@click.option("--instead-of", "old", metavar="PIECE", help="Replace PIECE, which must occur exactly once.")
-@skill_place
-@json_option
-def write(
-    name: str,
-    text: str | None,
-    source: Path | None,
-    file: str | None,
-    old: str | None,
-    folder: Path | None,
-    as_json: bool,
-) -> None:
-    """Write a file of a skill, or replace a piece of it.
-
-    \b
-    Example: seasoned skill write release-notes "newest first" --instead-of "newest last"
-    Example: seasoned skill write release-notes --file references/style.md --from style.md
-    """
-    if file is None and old is None:
-        raise UsageError("Name the --file to write, or the piece of SKILL.md to replace with --instead-of.")
-    content = text_of(text, source)
-    with memory_and_skills(load(), skills=folder) as journal:
-        if old is not None:
-            reply = patch_skill(journal, name, old, content, file=file or "SKILL.md", by=PERSON)
-        else:
-            reply = write_skill_file(journal, name, file or "", content, by=PERSON)
-    print_reply(reply, as_json)
-
-
-@skill.command("remove")
-@click.argument("name")
-@click.argument("file", required=False)
-@skill_place
-@json_option
-def remove_skill(name: str, file: str | None, folder: Path | None, as_json: bool) -> None:
-    """Remove a skill, or one of its files.
-
-    `seasoned skill history --undo N` brings it back.
-
-    \b
-    Example: seasoned skill remove release-notes
-    """
-    with memory_and_skills(load(), skills=folder) as journal:
-        reply = delete(journal, name, by=PERSON) if file is None else remove_file(journal, name, file, by=PERSON)
-    print_reply(reply, as_json)
-
-
-add_history(skill, "skill")

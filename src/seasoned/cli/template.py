@@ -175,14 +175,18 @@ def _key_of(store: Store, project: str | None) -> str | None:
 @click.option("--type", "task_type", type=TASK_TYPES, help="Only templates of one task type.")
 @click.option("--tags", default="", metavar="TAG,TAG", help="Only templates with any of these tags.")
 @_project_option
+@click.option("--stats", is_flag=True, help="Count templates, examples and their use instead.")
 @json_option
-def list_templates(task_type: str | None, tags: str, project: str | None, as_json: bool) -> None:
+def list_templates(task_type: str | None, tags: str, project: str | None, stats: bool, as_json: bool) -> None:
     """List templates, newest first.
 
     \b
     Example: seasoned template list --type code
     """
     with own_store(load()) as store:
+        if stats:
+            print_stats(count(*templates.library_now(store)), as_json=as_json)
+            return
         key = _key_of(store, project)
         found = templates.list_templates(store, task_type=task_type, tags=words_in(tags), project=key)
     print_list(found, as_json=as_json)
@@ -232,18 +236,6 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
         print_json("template", {"name": found.name, "deleted_versions": versions})
     else:
         click.echo(f"Deleted {found.name} ({plural(versions, 'version')}).")
-
-
-@template.command()
-@json_option
-def stats(as_json: bool) -> None:
-    """Count templates, examples and their use.
-
-    \b
-    Example: seasoned template stats
-    """
-    with own_store(load()) as store:
-        print_stats(count(*templates.library_now(store)), as_json=as_json)
 
 
 @template.command()
