@@ -213,27 +213,6 @@ def command_environment(environment: Mapping[str, str] | None = None) -> dict[st
     return dict(os.environ if environment is None else environment)
 
 
-class FirstVersionSettings(msgspec.Struct, frozen=True):
-    """What the first version's confirmation service read from the environment; None where nothing is set."""
-
-    host: str | None = None
-    port: int | None = None
-    rate_limit: int | None = None
-
-
-def first_version_settings(environment: Mapping[str, str] | None = None) -> FirstVersionSettings:
-    """CONFIRMATION_HOST, CONFIRMATION_PORT and CONFIRMATION_RATE_LIMIT, for callers of the first version."""
-    env = os.environ if environment is None else environment
-    numbers: dict[str, int | None] = {"port": None, "rate_limit": None}
-    for name in numbers:
-        variable = f"CONFIRMATION_{name.upper()}"
-        if text := env.get(variable, "").strip():
-            if not text.isdecimal() or not text.isascii():
-                raise UsageError(f"{variable}: {text!r} is not a whole number. Set it again, or unset it.")
-            numbers[name] = int(text)
-    return FirstVersionSettings(env.get("CONFIRMATION_HOST") or None, **numbers)
-
-
 def api_key(provider: str, environment: Mapping[str, str] | None = None) -> str | None:
     """The user's key for a provider. It is not part of Config, which may be shown."""
     env = os.environ if environment is None else environment

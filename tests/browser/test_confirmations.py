@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from seasoned.confirm.audit.chain import newest_entries
-from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.people.credential import UnlockedCredential
 from seasoned.confirm.policy import ActionRule, Policy, RateRule
 from seasoned.store import open_database
@@ -319,57 +317,3 @@ def test_it_fits_a_desk_and_a_phone_by_day_and_by_night(
     seen.check_calm()
     found.serving.decide(asked["id"], "deny", "bob")
     found.serving.decide(pay["id"], "deny", "root", reason="Paid twice already.")
-
-
-def test_a_passkey_decides_with_a_touch_and_the_page_at_an_address_of_numbers_has_none(
-    found: Site, open_page: Open
-) -> None:
-    seen = open_page(None)
-    page = seen.page
-    device = page.context.new_cdp_session(page)
-    device.send("WebAuthn.enable")
-    device.send(
-        "WebAuthn.addVirtualAuthenticator",
-        {
-            "options": {
-                "protocol": "ctap2",
-                "transport": "internal",
-                "hasResidentKey": True,
-                "hasUserVerification": True,
-                "isUserVerified": True,
-                "automaticPresenceSimulation": True,
-            }
-        },
-    )
-    asked = found.serving.ask(**DEPLOY)
-    seen.enter(found, "alice", is_unlocked=False)
-    page.goto(f"{page.url}/{asked['id']}")
-    page.click("#passkeys summary")
-    page.wait_for_selector("#no-passkey")
-    assert page.is_hidden("#add-passkey")
-    seen.check_calm()
-    seen.requests.clear()
-    seen.enter(found, "alice", is_unlocked=False, host="localhost")
-    page.click("#passkeys summary")
-    page.fill("#passkey-label", "laptop")
-    page.fill("#passphrase-passkey", WORDS)
-    page.click("#add-passkey button")
-    page.click("#passkeys summary")
-    page.wait_for_selector("text=laptop")
-    # A passphrase that was just typed counts for a while; the touch must do without it.
-    seen.enter(found, "alice", is_unlocked=False, host="localhost")
-    page.goto(f"{page.url}/{asked['id']}")
-    page.click("#approve summary")
-    page.click("#approve [data-passkey]")
-    page.wait_for_selector(".ending.approved")
-    again = found.serving.ask(**{**DEPLOY, "description": "Once more"})
-    page.goto(f"{page.url.rpartition('/')[0]}/{again['id']}")
-    page.click("#deny summary")
-    page.click("#deny [data-passkey]")
-    page.wait_for_selector(".ending.denied")
-    with open_database(found.serving.config) as database:
-        votes = [one for one in newest_entries(database, 20) if one.event == "voted"][:2]
-        assert [one.document["approve"] for one in votes] == [False, True]
-        assert all(one.document["signature"]["statement"]["name"] == "alice" for one in votes)
-        assert verify(database).ok
-    seen.check_calm()

@@ -23,7 +23,6 @@ from seasoned.config import load
 from seasoned.confirm.people.change import first_admin
 from seasoned.store import open_database
 from tests.cli.run import SEASONED, seasoned
-from tests.confirm.other_side import Receiver
 from tests.confirm.serving import Serving, serving
 from tests.runner.test_chat import Terminal, terminal
 
@@ -232,8 +231,6 @@ def test_an_admin_makes_an_approver_who_then_has_a_passphrase_of_their_own(ada: 
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text().startswith("ssn_approver_")
     assert "ssn_approver_" not in shown
-    refused = seasoned("confirm", "passphrase", "set", "bob", "--token-file", file, expect=2)
-    assert "A token no longer sets a passphrase" in refused.stderr
     with terminal("confirm", "passphrase", "set", "bob") as screen:
         screen.wait_for("Passphrase of ada to give bob a new one: ")
         screen.type(WORDS + "\n")
@@ -318,20 +315,6 @@ def test_an_agent_of_somebody_else_is_approved_without_the_mode(home: Path) -> N
         assert typed("confirm", "approve", asked["id"])[0] == 0
 
 
-def test_a_head_is_posted_signed_or_added_to_a_file(ada: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Receiver(b"k" * 32) as receiver:
-        assert "webhook_secret" in seasoned("confirm", "head", "--to", receiver.url, expect=3).stderr
-        monkeypatch.setenv("SEASONED_WEBHOOK_SECRET", receiver.secret)
-        sent = answer("confirm", "head", "--to", f"{receiver.url}/heads")
-        (heard,) = receiver.heard
-        assert receiver.is_genuine(heard)
-        assert heard.value == sent, "what is posted is what is printed"
-    assert "https://" in seasoned("confirm", "head", "--to", "http://example.org/", expect=2).stderr
-    assert answer("confirm", "head", "--to", home / "heads")["seq"] == sent["seq"]
-    assert "added to" in seasoned("confirm", "head", "--to", home / "heads").stdout
-    assert answer("confirm", "verify", "--heads", home / "heads")["heads"] == 2
-
-
 def test_who_decides_is_warned_of_what_a_request_holds(service: Serving) -> None:
     asked = answer("confirm", "submit", "send_email", "Send it", "--details", '{"command": "rm -rf /srv/logs"}')
     shown = " ".join(seasoned("confirm", "show", asked["id"]).stdout.split())
@@ -362,7 +345,7 @@ def test_approved_and_never_redeemed_is_visible(service: Serving) -> None:
 def test_verify_names_the_first_bad_row(service: Serving, home: Path) -> None:
     heads = home / "heads.jsonl"
     answer("confirm", "submit", *ASKED)
-    assert answer("confirm", "head", "--export", heads)["seq"] > 0
+    assert answer("confirm", "head", "--to", heads)["seq"] > 0
     whole = answer("confirm", "verify", "--heads", heads)
     assert (whole["ok"], whole["heads"]) == (True, 1)
     with sqlite3.connect(home / ".seasoned" / "seasoned.db") as raw:
@@ -472,10 +455,3 @@ def test_text_of_a_request_cannot_steer_the_terminal(service: Serving) -> None:
     assert "\x1b" not in shown
     assert "\n  alice approved it" in shown, "it is set in, unlike our own lines"
     assert json.loads(seasoned("confirm", "list", "--json").stdout)["schema"] == "seasoned/confirm-requests/1"
-
-
-def test_installing_says_which_option_is_missing_and_what_root_is_for() -> None:
-    missing = CliRunner().invoke(app, ["confirm", "install"])
-    assert missing.exit_code != 0 and "--as-user" in str(missing.exception)
-    shown = CliRunner().invoke(app, ["confirm", "install", "--as-user", "--for", "daemon", "--dry-run"])
-    assert shown.exit_code == 0 and "-m venv --without-pip" in shown.output and "Nothing was changed." in shown.output

@@ -15,8 +15,13 @@ from seasoned.confirm.people.credential import (
     make_in,
     revoke_in,
 )
-from seasoned.confirm.people.device import DEFAULT_SECONDS, DeviceKeys, add_device
-from seasoned.confirm.people.passphrase import authenticate_passphrase, new_key, unlocked
+from seasoned.confirm.people.passphrase import (
+    DEFAULT_SECONDS,
+    UnlockedPhones,
+    authenticate_passphrase,
+    new_key,
+    unlocked,
+)
 from seasoned.errors import NotFound
 from seasoned.store import Database
 
@@ -71,9 +76,9 @@ def unlock(database: Database, name: str, *, now: float = 0.0) -> UnlockedCreden
     return authenticate_passphrase(database, name, WORDS, now=now, hasher=QUICK)
 
 
-def devices_of(database: Database, *names: str, now: float, seconds: float = DEFAULT_SECONDS) -> DeviceKeys:
+def unlocked_phones(database: Database, *names: str, now: float, seconds: float = DEFAULT_SECONDS) -> UnlockedPhones:
     """Phones that these people unlocked."""
-    found = DeviceKeys()
+    found = UnlockedPhones()
     for name in names:
-        found.add(add_device(database, unlock(database, name, now=now), now=now, seconds=seconds))
+        found.add(database, unlock(database, name, now=now), now=now, seconds=seconds)
     return found

@@ -12,11 +12,10 @@ from fastapi import FastAPI
 
 from seasoned.config import Config
 from seasoned.confirm.notify.http import open_client
-from seasoned.confirm.notify.link import router as link_router
 from seasoned.confirm.notify.message import ConfiguredChannel
 from seasoned.confirm.notify.notifier import Outbox, RequestDelivery, RetryPolicy, incoming_router, make_sender, unsent
 from seasoned.confirm.people.credential import Credential, find
-from seasoned.confirm.people.device import MOST_SECONDS, DeviceKeys
+from seasoned.confirm.people.passphrase import MOST_SECONDS, UnlockedPhones
 from seasoned.confirm.policy import ActionRule, Channel, Policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, Request
@@ -24,14 +23,13 @@ from seasoned.confirm.request.seal import Seal
 from seasoned.errors import NotFound
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_database
-from tests.confirm.keys import devices_of, make_person, unlock
+from tests.confirm.keys import make_person, unlock, unlocked_phones
 from tests.confirm.other_side import OneThread, serve_app
 
 NOW = 1_790_000_000.0
 MIRA, NOOR, STRANGER = "4711", "4712", "4713"
 PEOPLE = {MIRA: "mira", NOOR: "noor"}
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-LINK_KEY = b"l" * 32
 QUICK = RetryPolicy(attempts=4, first_seconds=2.0, most_seconds=10.0, lease_seconds=30.0)
 
 
@@ -55,13 +53,13 @@ class Notified:
         channels = {name: Channel(kind=way.kind, to=way.to, people=way.people) for name, way in ways.items()}
         rules = {"delete_data": ActionRule(count=1000, approvals=policy.pop("approvals", 1))}
         self.policy = Policy(channel=channels, action=rules, **policy)
-        self.devices = DeviceKeys()
+        self.phones = UnlockedPhones()
         self.book = self.open_book()
         self.agent = self._credential("builder", "agent")
         self.mira = self._credential("mira", "approver")
         self.noor = self._credential("noor", "approver")
-        self.devices = devices_of(self.book.database, "mira", "noor", now=NOW, seconds=MOST_SECONDS)
-        self.book.devices = self.devices
+        self.phones = unlocked_phones(self.book.database, "mira", "noor", now=NOW, seconds=MOST_SECONDS)
+        self.book.phones = self.phones
 
     def _credential(self, name: str, role: Any) -> Credential:
         try:
@@ -74,7 +72,7 @@ class Notified:
         database = open_database(self.config)
         secrecy = Secrecy(b"k" * 32)
         seal = Seal(b"s" * 32)
-        return Book(database, policy=self.policy, seal=seal, secrecy=secrecy, clock=self.clock, devices=self.devices)
+        return Book(database, policy=self.policy, seal=seal, secrecy=secrecy, clock=self.clock, phones=self.phones)
 
     def submit(self, **asked: Any) -> Request:
         given = {"action": "delete_data", "description": "Remove old rows", "details": {"table": "orders"}, **asked}
@@ -88,7 +86,7 @@ class Notified:
     ) -> Outbox:
         book = book or self.book
         sender = make_sender(self.channels[name], client, clock=self.clock)
-        delivery = RequestDelivery(book, sender, link_key=LINK_KEY, clock=self.clock)
+        delivery = RequestDelivery(book, sender, clock=self.clock)
         return Outbox(book.database, name, delivery.deliver, redactor=book.redactor, clock=self.clock, retries=retries)
 
     def send_due(self, name: str, **more: Any) -> int:
@@ -106,7 +104,6 @@ class Notified:
         ask = OneThread(self.open_book)
         app = FastAPI()
         app.include_router(incoming_router(ask, lambda: self.channels, self.clock))
-        app.include_router(link_router(ask, LINK_KEY, self.clock))
         try:
             with serve_app(app) as url, httpx2.Client(base_url=url, timeout=10.0) as client:
                 yield client

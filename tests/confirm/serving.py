@@ -91,8 +91,6 @@ def serving(
     in_process: bool = False,
     tokens: dict[str, str] | None = None,
     create: Callable[[ConfirmService], FastAPI] = create_app,
-    first_version: Listen | None = None,
-    rate_limit: int | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Iterator[Serving]:
     """The service with this home, until the block ends. Without a policy it reads the file in the home folder.
@@ -106,8 +104,8 @@ def serving(
             yield found
         return
     listen = listen or Listen(port=0)
-    service = ConfirmService(config, policy=policy, clock=clock, rate_limit=rate_limit)
-    with running(service, listen, create=create, first_version=first_version) as addresses:
+    service = ConfirmService(config, policy=policy, clock=clock)
+    with running(service, listen, create=create) as addresses:
         yield Serving(addresses[0], home, config, tokens, addresses, service)
 
 
@@ -117,7 +115,6 @@ def running(
     listen: Listen,
     *,
     create: Callable[[ConfirmService], FastAPI] = create_app,
-    first_version: Listen | None = None,
 ) -> Iterator[list[str]]:
     """A service in a thread; its addresses."""
     addresses: list[str] = []
@@ -130,7 +127,7 @@ def running(
 
     def run() -> None:
         try:
-            serve(create(service), service, listen, first_version=first_version, ready=ready, stopping=stopping)
+            serve(create(service), service, listen, ready=ready, stopping=stopping)
         except Exception as error:  # noqa: BLE001
             problems.append(error)
             started.set()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.confirm.audit.chain import FIRST, AuditHead, entries_of_request, read_head, verify_chain
-from seasoned.confirm.audit.export import add_head, check_heads, read_heads
+from seasoned.confirm.audit.head import add_head, check_heads, read_heads
 from seasoned.confirm.audit.verify import rebuild, verify
 from seasoned.errors import CannotDo, UsageError
 from seasoned.store import Database

@@ -23,7 +23,7 @@ from seasoned.confirm.notify.notifier import Notifier, RetryPolicy, unsent
 from seasoned.confirm.policy import Channel, Listen, Policy
 from seasoned.errors import UsageError
 from tests.confirm.other_side import Mood, Receiver, TelegramServer
-from tests.confirm.people import LINK_KEY, PEOPLE, QUICK, Notified
+from tests.confirm.people import PEOPLE, QUICK, Notified
 
 KEY = b"outgoing-key-of-the-test-0123456"
 
@@ -198,7 +198,7 @@ def _check_kill(receiver: Receiver, database_config: Config, how: str) -> None:
         (row,) = scene.rows()
         assert (row["request_id"], row["attempts"]) == (request_id, before)
         scene.clock.now = row["next_at"]
-        notifier = Notifier(scene.open_book, scene.channels, link_key=LINK_KEY, clock=scene.clock, retries=QUICK)
+        notifier = Notifier(scene.open_book, scene.channels, clock=scene.clock, retries=QUICK)
         notifier.start()
         receiver.wait_for(lambda: len(receiver.heard) == before + 1)
         notifier.stop()
@@ -211,7 +211,7 @@ def test_a_slow_receiver_holds_up_no_decision_and_no_other_channel(database_conf
         ways = {"slow": _way(slow, "slow"), "swift": _way(swift, "swift")}
         with Notified(database_config, ways) as scene:
             slow.moods = [Mood(wait_seconds=30.0)]
-            notifier = Notifier(scene.open_book, ways, link_key=LINK_KEY, clock=scene.clock, retries=QUICK)
+            notifier = Notifier(scene.open_book, ways, clock=scene.clock, retries=QUICK)
             notifier.start()
             request = scene.submit()
             notifier.wake()
@@ -275,7 +275,7 @@ def test_a_way_is_a_channel_of_the_policy_with_its_secrets(tmp_path: Path) -> No
     policy = Policy(
         channel={
             "phone": Channel(kind="telegram", to="5", token_file=file, people={"1": "mira"}),
-            "ops": Channel(kind="discord", to="6", public_key="ab", links=True),
+            "ops": Channel(kind="discord", to="6", public_key="ab"),
             "hook": Channel(kind="webhook", to="https://h.test/x"),
         },
         listen=Listen(public_url="https://confirm.test/"),
@@ -284,7 +284,7 @@ def test_a_way_is_a_channel_of_the_policy_with_its_secrets(tmp_path: Path) -> No
     ways = load_channels(policy, Config(home=tmp_path), environment)
     phone, ops, hook = ways["phone"], ways["ops"], ways["hook"]
     assert (phone.token, phone.incoming_secret, phone.url) == ("from-the-file", "s", "https://api.telegram.org")
-    assert (ops.token, ops.incoming_secret, ops.has_links, ops.public_url) == ("d", "ab", True, "https://confirm.test")
+    assert (ops.token, ops.incoming_secret, ops.public_url) == ("d", "ab", "https://confirm.test")
     assert (hook.token, hook.url, hook.incoming_secret) == ("w", "https://h.test/x", "")
     assert "from-the-file" not in repr(ways)
 

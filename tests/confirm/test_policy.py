@@ -161,7 +161,7 @@ def test_a_mistake_is_told_with_file_line_and_what_is_expected() -> None:
     check_each(
         [
             ("x = ", "not valid TOML"),
-            ("\nspeed = 1", "line 2: speed: unknown key 'speed'; known keys: action, allow, audit"),
+            ("\nspeed = 1", "line 2: speed: unknown key 'speed'; known keys: action, allow, channel"),
             ("[listen]\n\nport = 'a'", "line 3: listen.port: expected int, got str"),
             ("[listen]\nhots = 1", "line 2: listen.hots: unknown key 'hots'; known keys: allow_plain, host"),
             ("[timeout]\ndefault_seconds = 10", "line 2: timeout.default_seconds: expected float >= 30"),
@@ -183,17 +183,7 @@ def test_a_mistake_is_told_with_file_line_and_what_is_expected() -> None:
             ("[action.a]\naprovals = 3", "line 2: action.a.aprovals: unknown key 'aprovals'; known keys: approvals"),
             ("[action.send_email]\n[action.send-email]", "line 2: action.send-email: 'send_email' appears twice"),
             ("[channel.pigeon]\nto = 'x'", "line 1: channel.pigeon"),
-            (
-                "[channel.telegram]\nto = 'x'\ntoken_file = 't'\nlinks = true\npeople = { 1 = 'ann', 2 = 'ben' }",
-                "line 4: channel.telegram.links: a chat with links must have one person",
-            ),
             ("[listen]\ntls_key = 'k'", "tls_certificate and tls_key belong together"),
-            (
-                "[audit]\nexport = 'http://example.org/heads'",
-                "line 2: audit.export: expected a file, or an address that",
-            ),
-            ("[audit]\nexport = 'ftp://127.0.0.1/heads'", "line 2: audit.export: expected a file, or an address that"),
-            ("[audit]\nto = 'x'", "line 2: audit.to: unknown key 'to'; known keys: every_seconds, export"),
             ("[rate]\ntotal = 0", "line 2: rate.total: expected int >= 1"),
             ("single_operator = 'yes'", "line 1: single_operator: expected bool, got str"),
             ("action = 1", "expected tables such as [action."),
@@ -242,11 +232,3 @@ def test_a_channel_takes_what_it_leaves_out_from_the_configuration(tmp_path: Pat
         load_channels(policy, config, {})
     with pytest.raises(UsageError, match=r"lacks an address \(`to`\)"):
         load_channels(policy, Config(home=tmp_path), {"SEASONED_TELEGRAM_TOKEN": "1:x"})
-
-
-def test_the_heads_of_the_audit_go_to_an_address_or_to_a_file_beside_the_policy() -> None:
-    address = "https://keeper.example.org/heads"
-    assert read_policy(f"[audit]\nexport = '{address}'", file=FILE).audit.export == address
-    found = read_policy("[audit]\nexport = 'heads.jsonl'\nevery_seconds = 60", file=FILE).audit
-    assert (found.export, found.every_seconds) == ("/home/mira/.seasoned/heads.jsonl", 60)
-    assert (DEFAULT.audit.export, DEFAULT.audit.every_seconds) == (None, 3600)

@@ -8,10 +8,9 @@ import pytest
 
 from seasoned.app.confirm import restore_backup as restore
 from seasoned.config import Config
-from seasoned.confirm.audit.export import check_heads, full_head
-from seasoned.confirm.audit.ledger import SERVICE_LOCK, ledger_of
+from seasoned.confirm.audit.head import check_heads, full_head
 from seasoned.confirm.audit.verify import verify
-from seasoned.confirm.request.request import Request
+from seasoned.confirm.request.request import SERVICE_LOCK, Request
 from seasoned.errors import CannotDo, Conflict, Unauthorised
 from seasoned.file_lock import locked
 from seasoned.store import open_store
@@ -34,7 +33,6 @@ def asked(prompt: str) -> str:
 def scene_with_backup(config: Config, copy: Path) -> tuple[Scene, list[Request]]:
     """Requests that were approved, pending and pending when the backup was made, and are used up now."""
     scene = Scene(open_store(config.store_path))
-    scene.book.used = ledger_of(config.home)
     first_admin_of(scene.database, now=scene.clock())
     requests = [scene.ask() for _ in range(3)]
     scene.approve(requests[0])
@@ -51,14 +49,13 @@ def scene_with_backup(config: Config, copy: Path) -> tuple[Scene, list[Request]]
 def reopened(scene: Scene, config: Config) -> Scene:
     scene.database.close()
     scene.reopen(open_store(config.store_path))
-    scene.book.used = ledger_of(config.home)
     return scene
 
 
 def test_what_was_used_since_the_backup_stays_used(config: Config, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     scene, requests = scene_with_backup(config, copy)
-    head = full_head(scene.database, scene.book.used, now=scene.clock())
+    head = full_head(scene.database, now=scene.clock())
     kept = restore(config, copy, ask=asked, clock=scene.clock)
     assert kept is not None and kept.exists()
     reopened(scene, config)
@@ -66,36 +63,14 @@ def test_what_was_used_since_the_backup_stays_used(config: Config, tmp_path: Pat
     assert status == ["approved", "denied", "expired"]
     with pytest.raises(Conflict, match="already redeemed"):
         scene.book.redeem(scene.agent, requests[0].id, digest=requests[0].digest)
-    assert verify(scene.database, scene.book.used).ok
-    assert check_heads(scene.database, [head], scene.book.used).ok, "the audit goes on from where it was"
+    assert verify(scene.database).ok
+    assert check_heads(scene.database, [head]).ok, "the audit goes on from where it was"
     newest = scene.book.audit(1)[0]
     assert (newest.event, newest.actor) == ("restored", "boss")
     with pytest.raises(CannotDo, match="not that of the present store"):
         other = Config(home=tmp_path / "other")
         scene_with_backup(other, tmp_path / "second.db")[0].database.close()
         restore(other, copy, ask=asked, clock=scene.clock)
-
-
-def test_a_backup_that_is_copied_over_the_store_revives_nothing(config: Config, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.db"
-    scene, requests = scene_with_backup(config, copy)
-    head = full_head(scene.database, scene.book.used, now=scene.clock())
-    scene.database.close()
-    config.store_path.write_bytes(copy.read_bytes())
-    for rest in ("-wal", "-shm"):
-        Path(f"{config.store_path}{rest}").unlink(missing_ok=True)
-    scene.clock.forward(-301)
-    reopened(scene, config)
-    with pytest.raises(Conflict, match=r"the ledger of used requests says that .* was already redeemed"):
-        scene.book.redeem(scene.agent, requests[0].id, digest=requests[0].digest)
-    with pytest.raises(Exception, match=r"the ledger of used requests says that .* was already denied"):
-        scene.approve(requests[1])
-    assert "cut off" in check_heads(scene.database, [head], scene.book.used).reason
-    assert sum("was set back" in one for one in verify(scene.database, scene.book.used).problems) == 3
-    # Without the ledger, the exported head shows it.
-    assert scene.book.used is not None
-    scene.book.used.file.unlink()
-    assert not check_heads(scene.database, [head], scene.book.used).ok
 
 
 def test_without_the_passphrase_or_under_a_service_nothing_is_replaced(config: Config, tmp_path: Path) -> None:
@@ -120,4 +95,4 @@ def test_on_another_machine_the_admin_of_the_backup_proves_it(config: Config, tm
     assert restore(new, copy, ask=asked, clock=scene.clock) is None
     reopened(scene, new)
     assert scene.book.audit(1)[0].event == "restored"
-    assert verify(scene.database, scene.book.used).ok
+    assert verify(scene.database).ok

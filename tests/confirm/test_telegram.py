@@ -20,7 +20,7 @@ from seasoned.confirm.notify.notifier import Notifier
 from seasoned.confirm.notify.telegram import Poller, Telegram, receive_update
 from seasoned.confirm.people.credential import make, revoke
 from tests.confirm.other_side import Mood, TelegramServer, closed_url, limited
-from tests.confirm.people import LINK_KEY, MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
+from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
 
 CHAT = -100200
 SECRET_HEADER = "telegram-secret-of-the-test"
@@ -286,7 +286,7 @@ def test_telegram_is_told_where_to_call_and_with_which_secret(telegram: Telegram
 
 def test_the_notifier_sends_polls_and_edits_by_itself(telegram: TelegramServer, scene: Notified) -> None:
     way = _way(telegram.url, incoming_secret="")
-    notifier = Notifier(scene.open_book, {"phone": way}, link_key=LINK_KEY, clock=scene.clock)
+    notifier = Notifier(scene.open_book, {"phone": way}, clock=scene.clock)
     notifier.start()
     request = scene.submit()
     notifier.wake()
@@ -302,7 +302,7 @@ def test_the_notifier_sends_polls_and_edits_by_itself(telegram: TelegramServer, 
 
 def test_telegram_is_not_asked_where_it_calls_us(telegram: TelegramServer, scene: Notified) -> None:
     way = _way(telegram.url, public_url="https://c.test")
-    notifier = Notifier(scene.open_book, {"phone": way}, link_key=LINK_KEY, clock=scene.clock)
+    notifier = Notifier(scene.open_book, {"phone": way}, clock=scene.clock)
     notifier.start()
     scene.submit()
     telegram.wait_for(lambda: len(telegram.messages) == 1)

@@ -14,11 +14,10 @@ import msgspec
 from seasoned.app.extras import BOOK, SERVER, require
 from seasoned.app.stores import kept_secrecy, shared_database
 from seasoned.atomic_write import make_private_folder
-from seasoned.config import Config, first_version_settings, load
-from seasoned.confirm.audit.ledger import SERVICE_LOCK, ledger_of
+from seasoned.config import Config, load
+from seasoned.confirm.request.request import SERVICE_LOCK
 from seasoned.errors import CannotDo, UsageError
 from seasoned.file_lock import locked
-from seasoned.history.readonly import open_readonly
 from seasoned.store import Database, Store, open_database
 from seasoned.store.backup import carry_confirmations
 from seasoned.store.backup import restore as restore_store
@@ -30,16 +29,6 @@ if TYPE_CHECKING:
 
 # Shows a prompt and returns what was typed.
 Ask = Callable[[str], str]
-
-
-class FirstVersionOptions(NamedTuple):
-    """Options of the first version's service."""
-
-    database_file: Path | None = None
-    rate_limit: int | None = None
-
-
-NO_OPTIONS = FirstVersionOptions()
 
 
 class ListenOptions(NamedTuple):
@@ -83,42 +72,30 @@ def open_book(config: Config | None = None, *, agreed: bool = False) -> Iterator
         if agreed:
             check_agreed(database, config.home / FILE, digest)
         seal, secrecy = load_seal(config.home), kept_secrecy(config)
-        used = ledger_of(config.home)
-        yield Book(database, policy=policy, seal=seal, secrecy=secrecy, clock=time.time, used=used)
+        yield Book(database, policy=policy, seal=seal, secrecy=secrecy, clock=time.time)
 
 
-def has_admin(config: Config, file: Path | None = None) -> bool:
+def has_admin(config: Config) -> bool:
     """Whether an admin exists. Until then, the first to ask could become one."""
     from seasoned.confirm.people.credential import active_admins
 
-    database = open_database(config, file=file)
+    database = open_database(config)
     try:
         return bool(active_admins(database))
     finally:
         database.close()
 
 
-def build_service(
-    config: Config, options: ListenOptions, first: FirstVersionOptions = NO_OPTIONS
-) -> tuple[ConfirmService, Listen]:
+def build_service(config: Config, options: ListenOptions) -> tuple[ConfirmService, Listen]:
     """The service and where it listens: as the policy says, except where the options say otherwise."""
     from seasoned.confirm.service import ConfirmService
 
     if options.policy_file is not None and not options.policy_file.exists():
         # Falling back to the defaults would ask fewer people than the policy demands.
         raise CannotDo(f"The policy {str(options.policy_file)!r} does not exist. Check the path.")
-    if first.database_file is not None:
-        _check_own(first.database_file)
     if options.public_url is not None and not options.public_url.startswith(("https://", "http://")):
         raise UsageError(f"--public-url: write https://HOST, not {options.public_url!r}.")
-    service = ConfirmService(
-        config,
-        policy_file=options.policy_file,
-        base_url=options.public_url,
-        database_file=first.database_file,
-        rate_limit=first.rate_limit,
-        first_version_rate_limit=first_version_settings().rate_limit,
-    )
+    service = ConfirmService(config, policy_file=options.policy_file, base_url=options.public_url)
     given: dict[str, Any] = {
         name: value
         for name in ("host", "port", "socket", "tls_certificate", "tls_key")
@@ -130,34 +107,6 @@ def build_service(
     return service, msgspec.structs.replace(service.policy.listen, **given)
 
 
-def first_version_listen(service: ConfirmService) -> Listen | None:
-    """Where callers of the first version are answered: as the policy says, and as they told the first version."""
-    from seasoned.confirm.policy import Listen, is_loopback
-
-    rule = service.policy.first_version
-    if rule is None:
-        return None
-    given = first_version_settings()
-    host = given.host or rule.host
-    if host != "localhost" and not is_loopback(host):
-        # Callers there have no token, so everyone who reaches the address could ask.
-        raise UsageError(f"CONFIRMATION_HOST: {host!r} can be reached from other machines. Set it to 127.0.0.1.")
-    return Listen(host=host, port=rule.port if given.port is None else given.port)
-
-
-def _check_own(file: Path) -> None:
-    """Refuse a database that another program made: opening it would add our tables to it."""
-    if not file.exists() or not file.stat().st_size:
-        return
-    with open_readonly(file) as database:
-        version = database.execute("PRAGMA user_version").fetchone()[0]
-        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if tables and not version:
-        raise UsageError(
-            f"{str(file)!r} is not a store of Seasoned. Give a new file; `seasoned adopt` takes over an old audit."
-        )
-
-
 def restore_backup(config: Config, backup: Path, *, ask: Ask, clock: Callable[[], float]) -> Path | None:
     """Replace the store by a backup; returns where the present one is kept. CannotDo while a service runs.
 
@@ -165,7 +114,6 @@ def restore_backup(config: Config, backup: Path, *, ask: Ask, clock: Callable[[]
     """
     # On a new machine the home folder does not exist yet.
     make_private_folder(config.home)
-    used = ledger_of(config.home)
 
     def settle(present: Store | None, restored: Store) -> None:
         if config.database_url is not None:
@@ -174,12 +122,10 @@ def restore_backup(config: Config, backup: Path, *, ask: Ask, clock: Callable[[]
                 _prove(database, backup, ask=ask, now=clock())
             return
         if present is not None and _is_newer(present, restored, backup):
-            # Before they are copied: a person of an older store gets a key here.
             _prove(present, backup, ask=ask, now=clock())
             carry_confirmations(present, restored)
         else:
             _prove(restored, backup, ask=ask, now=clock())
-        used.complete(restored)
 
     with _without_service(config.home / SERVICE_LOCK):
         return restore_store(backup, config.store_path, settle=settle)

@@ -14,17 +14,14 @@ from typing import NamedTuple
 from seasoned.app.confirm import Ask
 from seasoned.config import Config
 from seasoned.confirm.people.change import (
-    AddAllowed,
-    ByPassphrase,
-    Change,
-    ChangeResult,
-    MakeCredential,
-    ReplacePolicy,
-    RevokeCredential,
-    change_as,
+    AllowedAction,
+    add_allowed,
     check_allowable,
     first_admin,
-    policy_change,
+    make_credential,
+    remove_allowed,
+    replace_policy,
+    revoke_credential,
 )
 from seasoned.confirm.people.credential import (
     Credential,
@@ -35,7 +32,7 @@ from seasoned.confirm.people.credential import (
     find,
     revoke,
 )
-from seasoned.confirm.people.credential import make as make_credential
+from seasoned.confirm.people.credential import make as make_unproven
 from seasoned.confirm.people.passphrase import authenticate_passphrase, set_passphrase
 from seasoned.confirm.people.passphrase import check_passphrase as check_new_passphrase
 from seasoned.confirm.policy import FILE, policy_bytes, read_policy
@@ -86,12 +83,11 @@ def pick_name(database: Database, name: str | None, roles: tuple[Role, ...] = DE
     return found[0]
 
 
-def change(book: Book, what: Change, admin: str | None, *, ask: Ask) -> ChangeResult:
-    """Make a change that an admin proves with a passphrase."""
+def _admin(book: Book, admin: str | None, *, ask: Ask) -> UnlockedCredential:
+    """The admin who changes permissions, proven by a passphrase."""
     name = pick_name(book.database, admin, ("admin",))
     # Asked for after the name is settled, so that no passphrase is typed for nothing.
-    passphrase = ask(f"Passphrase of {name} to change who may do what: ")
-    return policy_change(book, what, authority=ByPassphrase(name, passphrase))
+    return prove(book, name, ask(f"Passphrase of {name} to change who may do what: "))
 
 
 def make(
@@ -110,10 +106,7 @@ def make(
         digest = sha256(policy_bytes(config.home / FILE)).hexdigest()
         made, token = first_admin(book.database, name, passphrase, now=now, person=person, policy_sha256=digest)
     else:
-        changed = change(book, MakeCredential(name=name, role=role, person=person or name), admin, ask=ask)
-        assert changed.credential is not None
-        assert changed.token is not None
-        made, token = changed.credential, changed.token
+        made, token = make_credential(book, _admin(book, admin, ask=ask), name, role, person or name)
     return MadeCredential(made, token, _warn_no_approver(book, made))
 
 
@@ -121,21 +114,17 @@ def _make_agent(book: Book, name: str, *, person: str | None, by: str | None, as
     """A credential for an agent of the person who types their passphrase: the person never approves for it alone."""
     if not deciders(book):
         # There is no one to prove it yet; the first admin takes over what is there.
-        return make_credential(book.database, name, "agent", now=book.clock(), person=person or user_name())
+        return make_unproven(book.database, name, "agent", now=book.clock(), person=person or user_name())
     who = pick_name(book.database, by)
     unlocked = prove(book, who, ask(f"Passphrase of {who} to make a token for an agent: "))
-    change = MakeCredential(name=name, role="agent", person=person or unlocked.person)
-    done = change_as(book, change, unlocked)
-    assert done.credential is not None
-    assert done.token is not None
-    return done.credential, done.token
+    return make_credential(book, unlocked, name, "agent", person or unlocked.person)
 
 
 def set_new_passphrase(book: Book, name: str, *, admin: str | None, ask: Ask, ask_new: Ask) -> None:
     """Set a passphrase: proven by the old one, or by an admin where there is none or it was forgotten."""
     who = find(book.database, name)
     row = book.database.row("confirm.credential", {"id": who.id})
-    has_one = row is not None and (row["public_key"] is not None or row["verifier"] is not None)
+    has_one = row is not None and row["public_key"] is not None
     if has_one and admin is None:
         by = prove(book, name, ask(f"Old passphrase of {name}: "))
     else:
@@ -164,17 +153,21 @@ def end(book: Book, name: str, *, admin: str | None, ask: Ask) -> Credential:
     """Revoke a credential. For an agent's no passphrase is needed, because that only takes rights away."""
     if find(book.database, name).role == "agent":
         return revoke(book.database, name, by="system:terminal", now=book.clock())
-    changed = change(book, RevokeCredential(name=name), admin, ask=ask)
-    assert changed.credential is not None
-    return changed.credential
+    return revoke_credential(book, _admin(book, admin, ask=ask), name)
 
 
 def allow(
     book: Book, action: str, *, session: str | None, seconds: float | None, admin: str | None, ask: Ask
-) -> ChangeResult:
+) -> AllowedAction:
     """Allow an action without a person, in one session or in all, for a time or permanently."""
+    who = _admin(book, admin, ask=ask)
     expires_at = None if seconds is None else book.clock() + seconds
-    return change(book, AddAllowed(action=action, session_key=session, expires_at=expires_at), admin, ask=ask)
+    return add_allowed(book, who, action, session_key=session, expires_at=expires_at)
+
+
+def disallow(book: Book, allowed_id: str, *, admin: str | None, ask: Ask) -> AllowedAction:
+    """Remove an allow rule."""
+    return remove_allowed(book, _admin(book, admin, ask=ask), allowed_id)
 
 
 def check_allow(action: str, duration: str | None) -> float | None:
@@ -189,10 +182,8 @@ def check_allow(action: str, duration: str | None) -> float | None:
     return float(int(found[1]) * _UNITS[found[2]])
 
 
-def use_policy(
-    config: Config, book: Book, file: Path, *, summary: str, admin: str | None, ask: Ask
-) -> tuple[ChangeResult, str]:
-    """Put a policy file into force: checked, agreed to, audited, and then written."""
+def use_policy(config: Config, book: Book, file: Path, *, summary: str, admin: str | None, ask: Ask) -> tuple[str, str]:
+    """Put a policy file into force: checked, agreed to, audited, and then written. Returns by whom, and its digest."""
     target = config.home / FILE
     try:
         data = file.read_bytes()
@@ -203,9 +194,10 @@ def use_policy(
         raise UsageError(f"{str(file)!r} is not valid UTF-8. Fix it and try again.") from error
     digest = sha256(data).hexdigest()
     # Agreed and audited before it is written: after a crash in between, the old file is refused and not trusted.
-    changed = change(book, ReplacePolicy(sha256=digest, summary=summary or f"from {file.name}"), admin, ask=ask)
+    who = _admin(book, admin, ask=ask)
+    replace_policy(book, who, sha256=digest, summary=summary or f"from {file.name}")
     _replace(target, data)
-    return changed, digest
+    return who.name, digest
 
 
 def _replace(file: Path, data: bytes) -> None:

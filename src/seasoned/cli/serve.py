@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seasoned.app.confirm import (
-    NO_OPTIONS,
-    FirstVersionOptions,
     ListenOptions,
     build_service,
-    first_version_listen,
     has_admin,
     open_book,
     require_server,
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
     from seasoned.confirm.service.listen import ColocatedApp
     from seasoned.gateway.service import GatewayMount
 
-# X11's port, on every browser's list of blocked ports; the first version of the service listened there.
+# X11's port, on every browser's list of blocked ports.
 _FORBIDDEN_TO_BROWSERS = 6000
 # No defaults here: what is not given comes from the policy.
 _OPTIONS = (
@@ -118,7 +115,6 @@ def run_service(
     reads: bool = False,
     histories: Path | None = None,
     mounted: ColocatedApp | None = None,
-    first: FirstVersionOptions = NO_OPTIONS,
 ) -> None:
     """Serve until interrupted, and print where, with a link for the guest or for a reader.
 
@@ -129,8 +125,7 @@ def run_service(
     from seasoned.confirm.service import serve as serve_app
 
     config = load()
-    service, listen = build_service(config, options, first)
-    first_version = first_version_listen(service)
+    service, listen = build_service(config, options)
     # Only the service is left then, for agents and command lines.
     is_for_browsers = listen.port != _FORBIDDEN_TO_BROWSERS
     if has_pages := has_pages and is_for_browsers:
@@ -156,21 +151,14 @@ def run_service(
         # At every start, so that the choice is not forgotten.
         if (warning := service.policy.gives_up()) is not None:
             click.echo(warning, err=True)
-        if first_version is not None:
-            who = service.policy.first_version.credential if service.policy.first_version else ""
-            click.echo(
-                f"Callers of the first version on {first_version.host}:{first_version.port} ask as {who!r} without a "
-                "token; only people with a credential decide.",
-                err=True,
-            )
-        if not has_admin(config, first.database_file):
+        if not has_admin(config):
             click.echo(
                 "There is no admin yet. Before agents run: `seasoned confirm token make NAME --role admin`.", err=True
             )
         if not is_for_browsers:
             click.echo("Browsers refuse port 6000, so there are no pages here, only the service.", err=True)
 
-    serve_app(app, service, listen, first_version=first_version, ready=ready, colocated=mounted)
+    serve_app(app, service, listen, ready=ready, colocated=mounted)
 
 
 def _gateway() -> GatewayMount | None:

@@ -20,25 +20,6 @@ from seasoned.confirm.request.request import finite_number
 from seasoned.errors import CannotDo, UsageError
 from seasoned.store import Database
 
-# Encrypted, or on this machine.
-_SAFE_ADDRESS = re.compile(r"https://[^/]|http://(?:127\.0\.0\.1|localhost|\[::1\])[:/]")
-
-
-class AuditRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the head of the audit is exported, so that rewriting the whole audit is noticed."""
-
-    # A file, or an address that takes signed webhooks.
-    export: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)] | None = None
-    every_seconds: Annotated[float, msgspec.Meta(gt=0, le=86_400 * 366)] = 3600
-
-
-def check_export(to: str) -> str | None:
-    """Why heads cannot be sent there; None if they can. Unencrypted addresses must be on this machine."""
-    if "://" not in to or _SAFE_ADDRESS.match(to):
-        return None
-    return "expected a file, or an address that begins with https://."
-
-
 FILE = "policy.toml"
 _MOST_BYTES = 1_000_000
 _Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400 * 366)]
@@ -125,8 +106,6 @@ class Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     public_key: str | None = None
     # Ids of people on this channel, with the names of their approver credentials. Only they decide.
     people: dict[str, _Text] = {}
-    # Whether messages contain a one-time link for each person; only for channels that no one else reads.
-    links: bool = False
 
 
 class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -142,7 +121,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tls_key: Path | None = None
     # Listen beyond loopback without TLS, for instance behind a proxy that has it.
     allow_plain: bool = False
-    # The address that links in notifications begin with.
+    # Where people and chat services reach it from outside.
     public_url: str | None = None
 
 
@@ -154,23 +133,6 @@ def is_loopback(address: str) -> bool:
         return False
 
 
-class FirstVersionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Lets callers of the first version ask and look without a token, on an address of this machine alone."""
-
-    # The agent that they act as. Decisions always need a credential.
-    credential: _Text
-    host: Literal["127.0.0.1", "localhost", "::1"] = "127.0.0.1"
-    port: _Port = 6000
-
-
-class PhoneRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Phones that people unlocked, so that their buttons decide."""
-
-    # Keep their keys over restarts, encrypted by the service's key. Only where no agent can read the service's files:
-    # as another user, or on another machine.
-    remember: bool = False
-
-
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole policy. Use its methods: they never exempt one of the ten actions."""
 
@@ -179,13 +141,10 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     redeem_seconds: _Seconds = 300
     timeout: TimeoutRule = TimeoutRule()
     rate: RateRule = RateRule()
-    audit: AuditRule = AuditRule()
     allow: tuple[AllowRule, ...] = ()
     action: dict[str, ActionRule] = {}
     channel: dict[str, Channel] = {}
     listen: Listen = Listen()
-    phone: PhoneRule = PhoneRule()
-    first_version: FirstVersionRule | None = None
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -351,7 +310,6 @@ class _PolicyReader:
             allow=tuple(self.allow(at, rule) for at, rule in enumerate(policy.allow)),
             action=self.actions(actions),
             channel=channels,
-            audit=self.audit(policy.audit),
         )
         limits = policy.timeout
         if not limits.min_seconds <= limits.default_seconds <= limits.max_seconds:
@@ -402,15 +360,6 @@ class _PolicyReader:
             raise self.wrong(("allow", at, "expires"), "expected a time with its zone, such as 2030-01-31T18:00:00Z.")
         return msgspec.structs.replace(rule, action=name)
 
-    def audit(self, rule: AuditRule) -> AuditRule:
-        if rule.export is None:
-            return rule
-        if (wrong := check_export(rule.export)) is not None:
-            raise self.wrong(("audit", "export"), wrong)
-        if "://" in rule.export:
-            return rule
-        return msgspec.structs.replace(rule, export=str(self.file.parent / Path(rule.export).expanduser()))
-
     def actions(self, rules: dict[str, ActionRule]) -> dict[str, ActionRule]:
         named: dict[str, ActionRule] = {}
         for spelled, rule in rules.items():
@@ -429,13 +378,7 @@ class _PolicyReader:
         # [channel.telegram] needs no kind.
         if isinstance(raw, dict) and "kind" not in raw:
             raw = {"kind": name, **raw}
-        channel = self.value(keys, raw, Channel)
-        if channel.links and channel.kind != "webhook" and len(set(channel.people.values())) > 1:
-            # All people in the chat would see all links, and one of them could vote for the others.
-            raise self.wrong(
-                (*keys, "links"), "a chat with links must have one person; give each person a separate channel."
-            )
-        return channel
+        return self.value(keys, raw, Channel)
 
 
 def _fields(kind: type, keys: _Keys) -> tuple[str, ...]:
@@ -444,9 +387,7 @@ def _fields(kind: type, keys: _Keys) -> tuple[str, ...]:
         "allow": AllowRule,
         "timeout": TimeoutRule,
         "rate": RateRule,
-        "audit": AuditRule,
         "listen": Listen,
-        "phone": PhoneRule,
     }
     if kind is Policy and keys:
         kind = nested.get(keys[0], kind)

@@ -182,7 +182,6 @@ STATIC: dict[str, tuple[Path, str]] = {
     "show.js": (_REPORT / "show.js", "text/javascript"),
     "web.css": (FOLDER / "web.css", "text/css"),
     "web.js": (FOLDER / "web.js", "text/javascript"),
-    "passkey.js": (FOLDER / "passkey.js", "text/javascript"),
     "icon.svg": (FOLDER / "icon.svg", "image/svg+xml"),
 }
 

@@ -1,4 +1,4 @@
-"""`confirm token`, `allow`, `passphrase`, `policy`, `install`: who may do what, and as whom the service runs."""
+"""`confirm token`, `allow`, `passphrase`, `policy`: who may do what."""
 
 from __future__ import annotations
 
@@ -11,29 +11,11 @@ import msgspec
 
 from seasoned.app.confirm import open_book, require_book
 from seasoned.cli.confirm.prompt import ask_new_passphrase, ask_passphrase
-from seasoned.cli.options import Commands, agrees, dry_run_option, file_type, json_option, yes_option
+from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.command.action import HIGH_RISK
 from seasoned.config import load
-from seasoned.confirm.install import (
-    RootCommand,
-    Setup,
-    find_program,
-    has_backup,
-    install_commands,
-    installed,
-    is_root,
-    look,
-    make_setup,
-    next_steps,
-    run_commands,
-    setup_for_mac,
-    system_here,
-    uninstall_commands,
-    unit_text,
-)
 from seasoned.confirm.policy import FILE, load_policy
-from seasoned.connect.plan import diff_of
 from seasoned.errors import CannotDo, UsageError
 
 _ROLES = click.Choice(["agent", "approver", "admin"])
@@ -175,8 +157,8 @@ def allow_add(action: str, session: str | None, duration: str | None, admin: str
     # Before the book is opened and a passphrase is asked for.
     seconds = people.check_allow(action, duration)
     with open_book() as book:
-        changed = people.allow(book, action, session=session, seconds=seconds, admin=admin, ask=ask_passphrase)
-    _print_allowed(changed.allowed, "is allowed", as_json=as_json)
+        made = people.allow(book, action, session=session, seconds=seconds, admin=admin, ask=ask_passphrase)
+    _print_allowed(made, "is allowed", as_json=as_json)
 
 
 @allow.command("list")
@@ -223,10 +205,8 @@ def allow_remove(allowed_id: str, admin: str | None, as_json: bool) -> None:
     """
     people = _people()
     with open_book() as book:
-        from seasoned.confirm.people.change import RemoveAllowed
-
-        changed = people.change(book, RemoveAllowed(id=allowed_id), admin, ask=ask_passphrase)
-    _print_allowed(changed.allowed, "is no longer allowed", as_json=as_json)
+        gone = people.disallow(book, allowed_id, admin=admin, ask=ask_passphrase)
+    _print_allowed(gone, "is no longer allowed", as_json=as_json)
 
 
 def _print_allowed(one: Any, what: str, *, as_json: bool) -> None:
@@ -248,9 +228,8 @@ def passphrase() -> None:
 
 @passphrase.command("set")
 @click.argument("name")
-@click.option("--token-file", type=file_type, help="No longer enough: leave it out.")
 @click.option("--as", "admin", metavar="NAME", help="The admin who sets it, for a first or a forgotten passphrase.")
-def passphrase_set(name: str, token_file: Path | None, admin: str | None) -> None:
+def passphrase_set(name: str, admin: str | None) -> None:
     """Set the passphrase of an approver or admin.
 
     Asks for the old one. An admin sets a first passphrase, or replaces a forgotten one.
@@ -259,9 +238,6 @@ def passphrase_set(name: str, token_file: Path | None, admin: str | None) -> Non
     Example: seasoned confirm passphrase set ada
     Example: seasoned confirm passphrase set ben --as ada
     """
-    if token_file is not None:
-        # Tokens lie in files that agents of the same user can read.
-        raise UsageError("A token no longer sets a passphrase. Leave --token-file out; an admin sets a first one.")
     people = _people()
     with open_book() as book:
         people.set_new_passphrase(book, name, admin=admin, ask=ask_passphrase, ask_new=ask_new_passphrase)
@@ -324,9 +300,9 @@ def use(file: Path, summary: str, admin: str | None, as_json: bool) -> None:
     people, config = _people(), load()
     target = config.home / FILE
     with open_book(config) as book:
-        changed, digest = people.use_policy(config, book, file, summary=summary, admin=admin, ask=ask_passphrase)
+        by, digest = people.use_policy(config, book, file, summary=summary, admin=admin, ask=ask_passphrase)
     if as_json:
-        print_json("confirm-policy-used", {"file": str(target), "sha256": digest, "by": changed.by})
+        print_json("confirm-policy-used", {"file": str(target), "sha256": digest, "by": by})
         return
     click.echo(f"{target} is in force. A running service picks it up by itself.")
     # Read again from the file: this is what is in force now.
@@ -337,131 +313,3 @@ def use(file: Path, summary: str, admin: str | None, as_json: bool) -> None:
 def _plain(one: Any) -> dict[str, Any]:
     found: dict[str, Any] = msgspec.to_builtins(one)
     return found
-
-
-_COLOURS = {"+": "green", "-": "red"}
-
-
-@click.command()
-@click.option(
-    "--as-user",
-    "user",
-    is_flag=False,
-    flag_value="seasoned",
-    metavar="[NAME]",
-    help="Run the service as this system user, made if it is missing. Default: seasoned.",
-)
-@click.option("--for", "person", metavar="NAME", help="The user whose agents ask. Default: you.")
-@click.option("--group", metavar="NAME", help="Who can reach the socket. Default: the primary group of that user.")
-@click.option("--port", default=7327, show_default=True, type=click.IntRange(1, 65535), help="The page, on loopback.")
-@click.option("--alone", is_flag=True, help="You alone decide about your own agents (single_operator).")
-@dry_run_option
-@yes_option
-@json_option
-def install(
-    user: str | None,
-    person: str | None,
-    group: str | None,
-    port: int,
-    alone: bool,
-    dry_run: bool,
-    yes: bool,
-    as_json: bool,
-) -> None:
-    """Run the service as another user of this machine.
-
-    Agents that run as you can then neither read nor change requests, audit, key and program. Shows every command
-    first; without root it prints them for you to run with sudo. `seasoned confirm uninstall` undoes it.
-
-    \b
-    Example: seasoned confirm install --as-user
-             sudo seasoned confirm install --as-user --for ada --yes
-    """
-    if user is None:
-        raise UsageError("Add --as-user: the service then runs as another user, out of reach of your agents.")
-    setup, groups = make_setup(user=user, person=person, group=group, port=port, alone=alone)
-    present = look(setup)
-    commands = install_commands(setup, find_program(setup.uid, groups), present=present)
-    diff = "" if setup.system == "none" else _unit_diff(setup, present.unit)
-    _run_or_show(commands, "install", next_steps(setup), diff=diff, dry_run=dry_run, yes=yes, as_json=as_json)
-
-
-@click.command()
-@click.option("--purge", is_flag=True, help="Also delete requests, audit and key, and the user made for them.")
-@dry_run_option
-@yes_option
-@json_option
-def uninstall(purge: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Undo `confirm install`.
-
-    Requests and audit stay where they are, unless you add --purge.
-
-    \b
-    Example: seasoned confirm uninstall
-    """
-    usual = Setup(person="", uid=0, group="", user="", system=system_here(), port=0, alone=False)
-    folder: Path = (setup_for_mac(usual) if usual.system == "launchd" else usual).program_folder
-    found = installed(folder)
-    commands = uninstall_commands(found.setup, made_user=found.made_user, backup=has_backup(found.setup), purge=purge)
-    kept = [] if purge else [f"{found.setup.home} still holds requests, audit and key."]
-    _run_or_show(commands, "uninstall", kept, diff="", dry_run=dry_run, yes=yes, as_json=as_json)
-
-
-def _unit_diff(setup: Setup, before: str | None) -> str:
-    return diff_of(None if before is None else before.encode(), unit_text(setup).encode(), setup.unit)
-
-
-def _run_or_show(
-    commands: list[RootCommand],
-    name: str,
-    steps: list[str],
-    *,
-    diff: str,
-    dry_run: bool,
-    yes: bool,
-    as_json: bool,
-) -> None:
-    """Show the commands, then run them as root after a question, or leave them to the person."""
-    answer: dict[str, Any] = {
-        "state": "previewed",
-        "commands": [{"command": one.shell(), "why": one.why} for one in commands],
-        "diff": diff,
-        "steps": steps,
-    }
-    if not as_json:
-        _show_commands(commands, diff)
-    if not is_root():
-        answer["state"] = "previewed" if dry_run else "needs_root"
-    elif not dry_run:
-        if agrees("Run these commands?", yes=yes, as_json=as_json):
-            run_commands(commands, say=lambda one: click.echo(f"{one.why} …", err=True))
-            answer["state"] = "done"
-        else:
-            answer["state"] = "declined"
-    if as_json and name == "install":
-        print_json("confirm-install", answer)
-        return
-    if as_json:
-        print_json("confirm-uninstall", answer)
-        return
-    outcome = {
-        "needs_root": "Nothing was changed: this needs root. Run the commands above, in this order.",
-        "previewed": "Nothing was changed.",
-        "declined": "Nothing was changed.",
-        "done": "Done.",
-    }[answer["state"]]
-    click.echo(outcome)
-    if steps and answer["state"] != "declined":
-        click.echo("Then:" if name == "install" else "Note:")
-        for number, step in enumerate(steps, start=1):
-            click.echo(f"  {number}. {printable(step)}")
-
-
-def _show_commands(commands: list[RootCommand], diff: str) -> None:
-    for line in printable(diff).splitlines():
-        click.secho(line, fg=None if line.startswith(("+++", "---")) else _COLOURS.get(line[:1]))
-    if diff:
-        click.echo("")
-    for one in commands:
-        click.secho(f"# {one.why}", dim=True)
-        click.echo(printable(one.shell()))

@@ -11,15 +11,12 @@ from urllib.parse import urlencode
 import click
 import msgspec
 
-from seasoned.app.confirm import FirstVersionOptions, ListenOptions, open_book
-from seasoned.app.extras import require
-from seasoned.cli.confirm.admin import allow, install, passphrase, policy, token, uninstall
+from seasoned.app.confirm import ListenOptions, open_book
+from seasoned.cli.confirm.admin import allow, passphrase, policy, token
 from seasoned.cli.confirm.prompt import ask_passphrase, service_client
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.cli.serve import listen_options, run_service
-from seasoned.config import load, secret
-from seasoned.confirm.audit.archive import read_archives
 from seasoned.confirm.client import RequestView, check_approved, digest_of
 from seasoned.confirm.request.request import NewRequest, Request
 from seasoned.errors import CannotDo, NotFound, UsageError
@@ -59,24 +56,15 @@ def confirm() -> None:
 
 @confirm.command()
 @listen_options
-@click.option(
-    "--db-path", type=file_type, help="Keep requests and audit in this file. Default: the store of the home folder."
-)
-@click.option(
-    "--rate-limit",
-    type=click.IntRange(1, 1_000_000),
-    help="Requests that one agent may make for an action in an hour. Default: the policy's, else 10.",
-)
-def serve(options: ListenOptions, db_path: Path | None, rate_limit: int | None) -> None:
+def serve(options: ListenOptions) -> None:
     """Run the confirmation service alone.
 
-    It runs until interrupted. Callers of the first version are answered on port 6000 if the policy has a section
-    [first_version]; browsers refuse to open pages there.
+    It runs until interrupted.
 
     \b
     Example: seasoned confirm serve --port 7400
     """
-    run_service(options, first=FirstVersionOptions(db_path, rate_limit))
+    run_service(options)
 
 
 @confirm.command()
@@ -311,25 +299,15 @@ def show(request_id: str, url: str | None, token_file: Path | None, as_json: boo
 @confirm.command()
 @_limit_option
 @click.option("--request", "request_id", metavar="ID", help="Only what happened to this request, oldest first.")
-@click.option("--archive", is_flag=True, help="Show what `seasoned adopt` took over from the first version.")
 @_remote_option
 @_token_option
 @json_option
-def audit(
-    limit: int, request_id: str | None, archive: bool, url: str | None, token_file: Path | None, as_json: bool
-) -> None:
+def audit(limit: int, request_id: str | None, url: str | None, token_file: Path | None, as_json: bool) -> None:
     """Show what happened, newest first.
-
-    An archive is a copy that proves nothing: it is not part of the audit, and `verify` does not look at it.
 
     \b
     Example: seasoned confirm audit --limit 20
     """
-    if archive:
-        if url is not None or token_file is not None or request_id is not None:
-            raise UsageError("--archive is a file on this machine: leave --url, --token-file and --request out.")
-        print_archive(load().home, limit, as_json=as_json)
-        return
     if url is not None or token_file is not None:
         found = service_client(url, token_file).read(f"/audit?limit={limit}").get("entries", [])
         if request_id is not None:
@@ -349,22 +327,22 @@ def audit(
 def verify(heads: Path | None, as_json: bool) -> None:
     """Verify that the audit is complete and unchanged.
 
-    Every decision must have the signature of who made it, and requests, credentials, allow rules and the policy must
-    be as the audit says. Names the first bad row and whatever was changed, and exits with 1.
+    Every decision must have the signature of who made it, and requests and credentials must be as the audit says.
+    Names the first bad row and whatever was changed, and exits with 1.
 
     \b
     Example: seasoned confirm verify --heads /mnt/elsewhere/heads.jsonl
     """
     with open_book() as book:
-        from seasoned.confirm.audit.export import check_heads, read_heads
+        from seasoned.confirm.audit.head import check_heads, read_heads
         from seasoned.confirm.audit.verify import verify as verify_audit
 
-        found = verify_audit(book.database, book.used)
+        found = verify_audit(book.database)
         # Someone who can rewrite the whole store can rewrite its chain too; only a head kept elsewhere shows that.
         exported = read_heads(heads) if heads is not None else []
         # A chain that is broken in itself need not be compared.
         if found.ok and exported:
-            found = check_heads(book.database, exported, book.used)
+            found = check_heads(book.database, exported)
     if as_json:
         print_json("confirm-verified", {**msgspec.to_builtins(found), "heads": len(exported)})
     elif found.ok:
@@ -379,35 +357,26 @@ def verify(heads: Path | None, as_json: bool) -> None:
 
 
 @confirm.command()
-@click.option("--to", "--export", "to", metavar="FILE|URL", help="Append it to a file, or post it as a signed webhook.")
+@click.option("--to", type=file_type, help="Append it to this file.")
 @json_option
-def head(to: str | None, as_json: bool) -> None:
+def head(to: Path | None, as_json: bool) -> None:
     """Show the last row of the audit.
 
     Kept where no agent can write, it shows later whether the audit was rewritten.
 
     \b
     Example: seasoned confirm head --to /mnt/elsewhere/heads.jsonl
-    Example: seasoned confirm head --to https://keeper.example.org/heads
     """
     with open_book() as book:
-        from seasoned.confirm.audit.export import add_head, full_head
+        from seasoned.confirm.audit.head import add_head, full_head
 
-        found = full_head(book.database, book.used, now=time.time())
-    # A path cannot hold `://` by accident.
-    is_url = to is not None and "://" in to
-    if to is not None and is_url:
-        require("This", "server", "httpx2")
-        from seasoned.confirm.audit.export import send_head
-
-        # Signed, so that the receiver knows that it comes from here.
-        send_head(found, to, secret=secret("webhook_secret", load().home))
-    elif to is not None:
-        add_head(found, Path(to))
+        found = full_head(book.database, now=time.time())
+    if to is not None:
+        add_head(found, to)
     if as_json:
         print_json("confirm-head", msgspec.to_builtins(found))
     else:
-        sent = "" if to is None else f"  {'sent' if is_url else 'added'} to {printable(to)}"
+        sent = "" if to is None else f"  added to {printable(str(to))}"
         click.echo(f"row {found.seq}  {found.hash}{sent}")
 
 
@@ -421,6 +390,7 @@ def phone(hours: float, url: str | None, token_file: Path | None, as_json: bool)
 
     Asks for your passphrase. The running service then signs what you press in Telegram or Discord, or send by webhook.
     It proves less than a passphrase: a program that can read the service's files may be able to send in your name.
+    Lasts until the time is over or the service stops.
 
     \b
     Example: seasoned confirm phone --hours 8 --url http://127.0.0.1:7327 --token-file ada.token
@@ -436,8 +406,6 @@ def phone(hours: float, url: str | None, token_file: Path | None, as_json: bool)
 # Their file is about people and rules; here they become subcommands.
 for _group in (token, allow, passphrase, policy):
     confirm.add_command(_group)
-for _command in (install, uninstall):
-    confirm.add_command(_command)
 
 
 _COLOURS = {"pending": "yellow", "approved": "green", "auto_approved": "green", "denied": "red", "expired": "dim"}
@@ -504,29 +472,6 @@ def print_audit(found: list[dict[str, Any]]) -> None:
     rows = [(one["seq"], when(one["at"]), *[one.get(field) for field in fields]) for one in found]
     columns = ["row", "when", "event", "action", "status", "by", "through", "request"]
     table(columns, rows, nowrap=["request"])
-
-
-def print_archive(home: Path, limit: int, *, as_json: bool) -> None:
-    """Requests of the first version, as they were archived."""
-    found = [msgspec.to_builtins(one) for one in read_archives(home, limit=limit)]
-    if as_json:
-        print_json("confirm-archive", {"count": len(found), "requests": found})
-        return
-    if not found:
-        raise NotFound("There is no archive. `seasoned adopt` makes one from the audit of the first version.")
-    rows = [
-        (
-            when(one["created_at"]),
-            one["action"],
-            one["status"],
-            " ".join(str(one["description"] or "").split())[:100],
-            one["requester"],
-            one["resolved_by"],
-            one["reason"],
-        )
-        for one in found
-    ]
-    table(["when", "action", "status", "description", "requester", "decided by", "reason"], rows, nowrap=["when"])
 
 
 def print_request(found: dict[str, Any]) -> None:

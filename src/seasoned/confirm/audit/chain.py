@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from cryptography.exceptions import InvalidSignature
@@ -21,17 +21,6 @@ from seasoned.store import Database, DatabaseRow
 
 # The field of a row's document with its signature.
 FIELD = "signature"
-
-
-class Signer(Protocol):
-    """Signs an audit row for a person."""
-
-    @property
-    def public(self) -> str:
-        """The public key that the audit knows."""
-
-    def sign(self, data: bytes) -> dict[str, Any]:
-        """The signature as written to the row, with the public key."""
 
 
 class SigningKey:
@@ -100,16 +89,13 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditHead(msgspec.Struct, frozen=True):
-    """The number and hash of the newest row, and when it was read; exported ones say more."""
+    """The number and hash of the newest row, and when it was read; exported ones have keys too."""
 
     seq: int
     hash: str
     at: float = 0.0
     # Public keys of the people who decide, by name.
     keys: dict[str, str] = {}
-    # How many requests were used up, and the hash of the last line of their ledger.
-    used: int | None = None
-    used_hash: str | None = None
 
 
 class AuditCheck(msgspec.Struct, frozen=True):
@@ -139,7 +125,7 @@ class Chain:
         actor: str,
         request_id: str | None = None,
         via: str = "",
-        signer: Signer | None = None,
+        signer: SigningKey | None = None,
     ) -> None:
         """Add a row, signed if a key is given. Everything in it must be redacted already."""
         body = {

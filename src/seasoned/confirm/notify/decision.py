@@ -10,7 +10,7 @@ from typing import Literal, Protocol, TypeVar, cast
 import msgspec
 from starlette.requests import Request as HttpRequest
 
-from seasoned.confirm.people.credential import Credential, UnlockedCredential, find
+from seasoned.confirm.people.credential import Credential, find
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, StoreError
@@ -67,17 +67,16 @@ def decide_as(
     approve: bool,
     via: str,
     reason: str = "",
-    unlocked: UnlockedCredential | None = None,
 ) -> DecisionReply:
-    """Decide for a person that a channel has identified. People that the policy does not name change nothing.
+    """Decide for a person that a channel has identified, and who has unlocked the phone with their passphrase.
 
-    The vote is signed with the key of the phone that the person unlocked, or with their own if `unlocked` has it.
+    People that the policy does not name change nothing.
     """
     who = credential_of(book, channel, person)
     if who is None:
         _log.warning("channel %r: person %r tried to decide %r and may not", channel, person, request_id)
         return DecisionReply("refused", NOT_ALLOWED)
-    signing = unlocked or book.devices.unlock(who, via, now=book.clock())
+    signing = book.phones.find(who.name, now=book.clock())
     if signing is None:
         return DecisionReply("refused", LOCKED)
     try:

@@ -72,7 +72,7 @@ class Discord:
             "embeds": [
                 {
                     "title": message.text.title,
-                    "description": as_markdown(message.text) + _links(message),
+                    "description": as_markdown(message.text),
                     "color": _COLOURS[message.is_open],
                 }
             ],
@@ -176,7 +176,3 @@ def _buttons(message: Notification) -> list[dict[str, Any]]:
         for label, verb, style in verbs
     ]
     return [{"type": 1, "components": buttons}]
-
-
-def _links(message: Notification) -> str:
-    return "".join(f"\n{escape_markdown(person)}: {url}" for person, url in message.links.items())

@@ -41,10 +41,8 @@ class ConfiguredChannel(msgspec.Struct, frozen=True, kw_only=True):
     token: str
     # What proves an incoming call: Telegram's secret header, an incoming webhook's secret, Discord's public key.
     incoming_secret: str = ""
-    # Where people reach the service; without it messages have no links.
+    # Where Telegram can reach the service.
     public_url: str = ""
-    # Whether messages contain a one-time link for each person.
-    has_links: bool = False
     people: dict[str, str] = {}
 
     def __repr__(self) -> str:
@@ -85,7 +83,6 @@ def _load(
         token=token,
         incoming_secret=incoming_secret,
         public_url=(policy.listen.public_url or "").rstrip("/"),
-        has_links=channel.links,
         people=dict(channel.people),
     )
 
@@ -226,8 +223,6 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True):
     text: MessageText
     # The request for programs, with secrets as tags.
     data: dict[str, Any]
-    # One-time links by person, for channels that may carry them.
-    links: dict[str, str] = {}
 
 
 class ChannelSender(Protocol):

@@ -27,8 +27,7 @@ from seasoned.confirm.notify.discord import (
     receive_interaction,
 )
 from seasoned.confirm.notify.http import NotSent, open_client
-from seasoned.confirm.notify.link import link_url, make_link
-from seasoned.confirm.notify.message import ChannelSender, ConfiguredChannel, Notification, compose, moment, visible
+from seasoned.confirm.notify.message import ChannelSender, ConfiguredChannel, Notification, compose, moment
 from seasoned.confirm.notify.telegram import SECRET_HEADER, Poller, Telegram, is_from_telegram, receive_update
 from seasoned.confirm.notify.webhook import Webhook, receive_webhook
 from seasoned.confirm.request.book import Book
@@ -155,11 +154,10 @@ class Outbox:
 class RequestDelivery:
     """Sends what an outbox row reports: the current state of its request, over one channel."""
 
-    def __init__(self, book: Book, sender: ChannelSender, *, link_key: bytes, clock: Callable[[], float]) -> None:
+    def __init__(self, book: Book, sender: ChannelSender, *, clock: Callable[[], float]) -> None:
         self._book = book
         self._channel = sender.channel
         self._sender = sender
-        self._link_key = link_key
         self._clock = clock
 
     def deliver(self, row: DatabaseRow) -> str | None:
@@ -205,7 +203,6 @@ class RequestDelivery:
             is_open=request.status == "pending",
             text=compose(request, self._book.redactor),
             data=self._data(request),
-            links=self._links(request),
         )
 
     def _data(self, request: Request) -> dict[str, Any]:
@@ -218,22 +215,6 @@ class RequestDelivery:
         data["expires"] = moment(request.expires_at)
         del data["votes"]
         return data
-
-    def _links(self, request: Request) -> dict[str, str]:
-        channel = self._channel
-        if not (channel.has_links and channel.public_url and request.status == "pending"):
-            return {}
-        links = {}
-        for person in channel.people:
-            token = make_link(
-                self._link_key,
-                request_id=request.id,
-                channel=channel.name,
-                person=person,
-                expires_at=request.expires_at,
-            )
-            links[visible(person)] = link_url(channel.public_url, token)
-        return links
 
 
 def make_sender(
@@ -255,14 +236,12 @@ class Notifier:
         open_book: Callable[[], Book],
         channels: Mapping[str, ConfiguredChannel],
         *,
-        link_key: bytes,
         clock: Callable[[], float] = time.time,
         retries: RetryPolicy = DEFAULT_RETRIES,
         connect: Callable[[], httpx2.Client] = open_client,
     ) -> None:
         self._open_book = open_book
         self._channels = channels
-        self._link_key = link_key
         self._clock = clock
         self._retries = retries
         self._connect = connect
@@ -313,7 +292,7 @@ class Notifier:
             with self._connect() as client:
                 sender = make_sender(channel, client, clock=self._clock)
                 self._set_webhook(sender)
-                delivery = RequestDelivery(book, sender, link_key=self._link_key, clock=self._clock)
+                delivery = RequestDelivery(book, sender, clock=self._clock)
                 outbox = Outbox(
                     book.database,
                     channel.name,

@@ -67,7 +67,7 @@ class Telegram:
         """Send a message, or edit the one with this id; returns its id."""
         payload: dict[str, Any] = {
             "chat_id": self.channel.to,
-            "text": as_html(message.text) + _links(message),
+            "text": as_html(message.text),
             "parse_mode": "HTML",
             "link_preview_options": {"is_disabled": True},
             "reply_markup": {"inline_keyboard": _buttons(message)},
@@ -221,8 +221,3 @@ def _buttons(message: Notification) -> list[list[dict[str, str]]]:
         return []
     verbs = (("Approve", _APPROVE), ("Deny", _DENY))
     return [[{"text": text, "callback_data": f"{verb}:{message.request_id}"} for text, verb in verbs]]
-
-
-def _links(message: Notification) -> str:
-    # Our addresses contain no character that is special in HTML.
-    return "".join(f"\n{person}: {url}" for person, url in message.links.items())

@@ -50,8 +50,6 @@ class Webhook:
     def send(self, message: Notification, message_id: str | None) -> str | None:
         """Send one event. The receiver recognises a copy by `webhook-id`."""
         event = {"schema": "seasoned/confirm-event/1", "type": f"confirm.{message.event}", "data": message.data}
-        if message.links:
-            event["links"] = message.links
         body = msgspec.json.encode(event)
         headers = sign(self.channel.token, message_id=message.id, now=self._clock(), body=body)
         check(call(self._client, "POST", self.channel.url, body=body, headers=headers, hide=self.channel.token))

@@ -13,8 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 
-from seasoned.confirm.audit.chain import Chain, Signer, writing
-from seasoned.confirm.audit.recorded import digest_of_sealed
+from seasoned.confirm.audit.chain import Chain, SigningKey, writing
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.request.request import APPROVED, new_id
 from seasoned.errors import Conflict, Denied, NotFound, Refused, Unauthorised, UsageError
@@ -46,7 +45,7 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True):
 class UnlockedCredential(Credential, frozen=True, kw_only=True):
     """A person who decides, with the key that signs for them. It exists only in memory."""
 
-    key: Signer
+    key: SigningKey
 
 
 class SealedKey(msgspec.Struct, frozen=True):
@@ -57,16 +56,14 @@ class SealedKey(msgspec.Struct, frozen=True):
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """Who is responsible for a change: its audit row has their signature, or names the request that allowed it."""
+    """Who is responsible for a change: its audit row has their signature."""
 
     by: str
-    signer: Signer | None = None
-    grant: dict[str, Any] | None = None
+    signer: SigningKey | None = None
 
     def record(self, chain: Chain, event: str, facts: dict[str, Any], *, at: float) -> None:
         """Add the row about the change to the audit."""
-        document = facts if self.grant is None else {**facts, "grant": self.grant}
-        chain.append(event, document, at=at, actor=self.by, signer=self.signer)
+        chain.append(event, facts, at=at, actor=self.by, signer=self.signer)
 
 
 def make(
@@ -81,8 +78,8 @@ def make(
 ) -> tuple[Credential, str]:
     """A new credential and its token `ssn_<role>_…`, shown only now. Audited. The person is the name by default.
 
-    Entry points use `change.policy_change`, which requires authority: without it, the credential counts only as long
-    as no admin has a key.
+    Entry points use `change.change_as`, which requires authority: without it, the credential counts only as long as
+    no admin has a key.
     """
     with writing(database) as chain:
         return make_in(database, chain, name, role, now=now, person=person, proof=Proof(by), key=key)
@@ -120,9 +117,9 @@ def make_in(
             "created_at": made.created_at,
         },
     )
-    facts = {"name": name, "role": role, "person": person, "token": _hash(token)}
+    facts = {"name": name, "role": role, "person": person}
     if key is not None:
-        facts |= {"public": key.public, "sealed": digest_of_sealed(key.sealed)}
+        facts["public"] = key.public
     proof.record(chain, "credential_made", facts, at=now)
     return made, token
 

@@ -12,14 +12,13 @@ from base64 import b64decode, b64encode
 from functools import cache
 
 from argon2 import PasswordHasher, Type, extract_parameters
-from argon2.exceptions import Argon2Error, InvalidHashError, VerificationError
+from argon2.exceptions import Argon2Error
 from argon2.low_level import hash_secret_raw
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from seasoned.confirm.audit.chain import Chain, Signer, SigningKey, writing
-from seasoned.confirm.audit.passkey import VIA
-from seasoned.confirm.audit.recorded import RecordedState, digest_of_sealed
+from seasoned.confirm.audit.chain import SigningKey, writing
+from seasoned.confirm.audit.recorded import RecordedState
 from seasoned.confirm.people.credential import (
     TERMINAL,
     Credential,
@@ -30,7 +29,7 @@ from seasoned.confirm.people.credential import (
     from_row,
 )
 from seasoned.errors import Refused, Unauthorised, UsageError
-from seasoned.store import Database, DatabaseRow
+from seasoned.store import Database
 
 LEAST_CHARACTERS = 12
 HASHER = PasswordHasher()
@@ -93,9 +92,6 @@ def _encode(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-_WRONG = "wrong passphrase, or {name!r} has none: nothing was done"
-
-
 def new_key(passphrase: str, *, hasher: PasswordHasher = HASHER) -> tuple[SigningKey, SealedKey]:
     """A new key, and how it is stored. Slow on purpose, so call it before a transaction."""
     check_passphrase(passphrase)
@@ -121,8 +117,6 @@ def set_passphrase(
         raise Refused(f"{who.name!r} is an agent's credential: only approvers and admins have a passphrase")
     check_passphrase(passphrase)
     if by is not None and by.id == who.id:
-        if not isinstance(by.key, SigningKey):
-            raise Refused("a passkey cannot set a passphrase: type the old one")
         key = by.key
         stored = SealedKey(key.public, seal_key(key, passphrase, hasher=hasher))
     else:
@@ -139,23 +133,15 @@ def set_passphrase(
                 raise Refused(f"{by.name!r} is not an admin, and cannot set the passphrase of {found.name!r}")
             check_key(state, by)
             proof = Proof(by.name, by.key)
-        _keep(database, chain, found, stored, proof=proof, now=now)
+        database.run("confirm.set_key", {"id": found.id, "public_key": stored.public, "sealed_key": stored.sealed})
+        proof.record(chain, "passphrase_set", {"name": found.name, "public": stored.public}, at=now)
     return unlocked(found, key)
 
 
-def check_key(state: RecordedState, who: UnlockedCredential, *, via: str | None = None, now: float = 0.0) -> None:
-    """Raise unless the audit says that this key belongs to the person.
-
-    A phone's key only votes, over the channels and for the time that the person allowed; a passkey votes on the page.
-    """
+def check_key(state: RecordedState, who: UnlockedCredential) -> None:
+    """Raise unless the audit says that this key belongs to the person."""
     known = state.people.get(who.name)
     recorded = state.keys.get(who.key.public)
-    if recorded is not None and recorded.channels is not None:
-        ends = recorded.expires_at
-        if via not in recorded.channels or ends is None or now >= ends:
-            raise Refused(f"the device of {who.name!r} may not do this, or its time is over: unlock it again")
-    if recorded is not None and recorded.passkey is not None and via != VIA:
-        raise Refused(f"a passkey of {who.name!r} only decides on the page: use the passphrase here")
     if known is None or recorded is None or recorded.name != who.name or recorded.until is not None:
         raise Refused(
             f"the key of {who.name!r} is not the one in the audit: it was changed outside the service; run "
@@ -165,16 +151,6 @@ def check_key(state: RecordedState, who: UnlockedCredential, *, via: str | None 
         raise Refused(f"{who.name!r} was changed outside the service: run `seasoned confirm verify`")
 
 
-def _keep(
-    database: Database, chain: Chain, who: Credential, stored: SealedKey, *, proof: Proof, now: float, before: str = ""
-) -> None:
-    database.run("confirm.set_key", {"id": who.id, "public_key": stored.public, "sealed_key": stored.sealed})
-    facts = {"name": who.name, "public": stored.public, "sealed": digest_of_sealed(stored.sealed)}
-    if before:
-        facts["verifier"] = before
-    proof.record(chain, "passphrase_set", facts, at=now)
-
-
 def authenticate_passphrase(
     database: Database, name: str, passphrase: str, *, now: float, hasher: PasswordHasher = HASHER
 ) -> UnlockedCredential:
@@ -182,88 +158,68 @@ def authenticate_passphrase(
     row = None
     if name.isascii() and "\0" not in name:
         row = database.row("confirm.credential_named", {"name": name})
-    key = _open(row, passphrase, hasher)
+    has_key = row is not None and row["public_key"] is not None
+    # An unknown name takes as long as a wrong passphrase, so that timing does not reveal which names exist.
+    stored = SealedKey(row["public_key"], row["sealed_key"]) if row is not None and has_key else _unknown_key(hasher)
+    key = open_key(stored.sealed, passphrase, public=stored.public)
     if row is None or key is None or row["revoked_at"] is not None:
         if row is not None:
             with writing(database) as chain:
                 chain.append("passphrase_refused", {"name": row["name"]}, at=now, actor=TERMINAL)
         # No lock after wrong ones: an agent at the same terminal could lock the person out.
-        raise Unauthorised(_WRONG.format(name=name))
+        raise Unauthorised(f"wrong passphrase, or {name!r} has none: nothing was done")
     who = unlocked(from_row(Credential, row), key)
-    if row["public_key"] is None:
-        return _first_key(database, who, seal_key(key, passphrase, hasher=hasher), now=now)
     check_key(RecordedState(database).update(), who)
     return who
 
 
-def unlocked(who: Credential, key: Signer) -> UnlockedCredential:
+def unlocked(who: Credential, key: SigningKey) -> UnlockedCredential:
     """A credential with its key."""
     fields = {name: getattr(who, name) for name in Credential.__struct_fields__}
     return UnlockedCredential(**fields, key=key)
 
 
-def _open(row: DatabaseRow | None, passphrase: str, hasher: PasswordHasher) -> SigningKey | None:
-    """The key that the passphrase opens; a new one if an older store has only a hash of the passphrase."""
-    if row is not None and row["public_key"] is not None:
-        return open_key(str(row["sealed_key"]), passphrase, public=str(row["public_key"]))
-    # An unknown name takes as long as a wrong passphrase, so that timing does not reveal which names exist.
-    verifier = row["verifier"] if row is not None and row["verifier"] is not None else _unknown_verifier(hasher)
-    try:
-        # A lone surrogate makes a wrong passphrase, not an error.
-        hasher.verify(str(verifier), passphrase.encode("utf-8", "surrogatepass"))
-    except (VerificationError, InvalidHashError):
-        return None
-    return SigningKey() if row is not None and row["verifier"] is not None else None
-
-
-def _first_key(database: Database, who: UnlockedCredential, sealed: str, *, now: float) -> UnlockedCredential:
-    """Give a person of an older store a key when they first type their passphrase."""
-    stored = SealedKey(who.key.public, sealed)
-    take_over(database, now=now)
-    with writing(database) as chain:
-        row = database.row("confirm.credential", {"id": who.id})
-        state = RecordedState(database).update()
-        known = state.people.get(who.name)
-        if row is None or known is None or row["public_key"] is not None:
-            raise Refused(f"{who.name!r} was given a key meanwhile: type the passphrase again")
-        before = digest_of_sealed(str(row["verifier"]))
-        if known.public is not None or known.verifier != before:
-            raise Refused(f"the passphrase of {who.name!r} was changed outside the service: ask an admin for a new one")
-        if state.signed_since is not None:
-            raise Refused(
-                f"{who.name!r} has no key yet, and an admin has one: let an admin set your passphrase once with "
-                f"`seasoned confirm passphrase set {who.name} --as NAME`"
-            )
-        _keep(database, chain, who, stored, proof=Proof(who.name, who.key), now=now, before=before)
-    return who
-
-
-def take_over(database: Database, *, now: float) -> bool:
-    """Record the credentials of a store that an older version wrote, once, so that later changes are noticed."""
-    state = RecordedState(database).update()
-    if not _is_older(state):
-        return False
-    with writing(database) as chain:
-        if not _is_older(RecordedState(database).update()):
-            return False
-        rows = database.rows("confirm.credentials_whole")
-        known = [
-            {
-                "name": row["name"],
-                "token": row["token_hash"],
-                "verifier": None if row["verifier"] is None else digest_of_sealed(str(row["verifier"])),
-            }
-            for row in rows
-        ]
-        chain.append("taken_over", {"credentials": known}, at=now, actor="system:upgrade")
-    return True
-
-
-def _is_older(state: RecordedState) -> bool:
-    is_unknown = any(one.token_hash is None for one in state.people.values())
-    return is_unknown and state.taken_over is None and not state.keys
-
-
 @cache
-def _unknown_verifier(hasher: PasswordHasher) -> str:
-    return hasher.hash(secrets.token_urlsafe(16))
+def _unknown_key(hasher: PasswordHasher) -> SealedKey:
+    return new_key(secrets.token_urlsafe(16), hasher=hasher)[1]
+
+
+# Channels without a field for a passphrase.
+CHANNELS = ("telegram", "discord", "webhook")
+MOST_SECONDS = 30 * 86_400.0
+DEFAULT_SECONDS = 12 * 3600.0
+
+
+class UnlockedPhones:
+    """People who let their phones decide for a time, with their keys, in the memory of one service.
+
+    Buttons and webhooks prove only that they know secrets stored in files, so each person types the passphrase first.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[UnlockedCredential, float]] = {}
+
+    def add(
+        self, database: Database, who: UnlockedCredential, *, now: float, seconds: float = DEFAULT_SECONDS
+    ) -> float:
+        """Let the phone of a person decide; returns until when. Audited, with their signature."""
+        if not 0 < seconds <= MOST_SECONDS:
+            most = MOST_SECONDS / 86_400
+            raise UsageError(f"a phone can be unlocked for up to {most:g} days, not for {seconds:g} seconds")
+        until = float(now + seconds)
+        with writing(database) as chain:
+            current(database, who)
+            check_key(RecordedState(database).update(), who)
+            chain.append("phone_unlocked", {"expires_at": until}, at=now, actor=who.name, signer=who.key)
+        self._known[who.name] = (who, until)
+        return until
+
+    def find(self, name: str, *, now: float) -> UnlockedCredential | None:
+        """The person with their key; None if their phone may not decide."""
+        who, until = self._known.get(name, (None, 0.0))
+        return who if now < until else None
+
+    def until(self, name: str, *, now: float) -> float | None:
+        """Until when the phone of a person may decide; None if it may not."""
+        until = self._known.get(name, (None, 0.0))[1]
+        return until if now < until else None

@@ -12,8 +12,6 @@ import msgspec
 from seasoned.command.action import HIGH_RISK, check_action
 from seasoned.command.rows import Finding
 from seasoned.confirm.audit.chain import AuditEntry, Chain, newest_entries, read_head, writing
-from seasoned.confirm.audit.ledger import Outcome, UsedLedger
-from seasoned.confirm.audit.passkey import PasskeySignature, statement_problem
 from seasoned.confirm.audit.recorded import RecordedState
 from seasoned.confirm.audit.verify import check_proven
 from seasoned.confirm.people.credential import (
@@ -25,8 +23,7 @@ from seasoned.confirm.people.credential import (
     no_such_request,
     redeeming_refusal,
 )
-from seasoned.confirm.people.device import DeviceKeys
-from seasoned.confirm.people.passphrase import check_key
+from seasoned.confirm.people.passphrase import UnlockedPhones, check_key
 from seasoned.confirm.policy import Policy, RateLimit
 from seasoned.confirm.request.canonical_json import canonical, check_text, digest_of, request_bytes
 from seasoned.confirm.request.request import (
@@ -185,31 +182,20 @@ class Book:
         seal: Seal,
         secrecy: Secrecy,
         clock: Callable[[], float] = time.time,
-        used: UsedLedger | None = None,
-        devices: DeviceKeys | None = None,
+        phones: UnlockedPhones | None = None,
     ) -> None:
         self.database = database
         self.policy = policy
         self.seal = seal
         self.redactor = secrecy.redactor()
         self.clock = clock
-        self.used = used
-        # Keys of phones that people unlocked; none where no service runs.
-        self.devices = devices or DeviceKeys()
+        # Phones that people unlocked; none where no service runs.
+        self.phones = phones or UnlockedPhones()
         self._recorded = RecordedState(database)
 
     def recorded(self) -> RecordedState:
         """The permissions that the audit proves so far. Call it before a transaction adds rows about permissions."""
         return self._recorded.update()
-
-    def redacted(self, text: str | None) -> str | None:
-        """A text without secrets."""
-        return None if text is None else self.redactor.text(text)
-
-    def note_used(self, used: Sequence[tuple[str, Outcome, float]]) -> None:
-        """Add used requests to the ledger; call it after the transaction."""
-        if self.used is not None and used:
-            self.used.note(used)
 
     def submit(self, who: Credential, asked: NewRequest) -> Submitted:
         """Submit a request. An allow-listed one is auto_approved (never one of the ten); else TooMany beyond the limit.
@@ -277,7 +263,7 @@ class Book:
 
         NotFound; Refused: not an approver, the requester itself, the same person again, a revoked credential;
         Conflict(status) when it is already resolved or expired; CannotDo when what was asked cannot be opened.
-        `who` must be unlocked, by a passphrase or as a device: the vote is signed. A token is never enough.
+        `who` must be unlocked with the passphrase: the vote is signed. A token is never enough.
         """
         reason = self.redactor.text(check_text(reason, "reason", most=MOST_REASON))
         via = check_text(via, "via", most=40)
@@ -292,9 +278,7 @@ class Book:
             wrong = deciding_refusal(found, row, self.policy)
             if wrong is None:
                 check_pending(row, now)
-                wrong = self._has_voted(found, row) or self._signing_problem(
-                    who, row, approve=approve, via=via, now=now
-                )
+                wrong = self._has_voted(found, row) or self._signing_problem(who)
             voted = None
             if wrong is None and isinstance(who, UnlockedCredential):
                 voted = self._vote(chain, who, row, approve=approve, reason=reason, via=via, now=now)
@@ -303,8 +287,6 @@ class Book:
         if voted is None:
             # Raised after the transaction: inside it, the audit row about the refusal would be undone.
             raise Refused(str(wrong))
-        if voted.status == "denied":
-            self.note_used([(request_id, "denied", now)])
         return voted
 
     def redeem(self, who: Credential, request_id: str, *, digest: str) -> Grant:
@@ -326,7 +308,6 @@ class Book:
         # After the transaction, so that the audit keeps the refusal.
         if wrong is not None:
             raise wrong
-        self.note_used([(request_id, "redeemed", now)])
         return grant
 
     def _redeeming_refusal(self, who: Credential, request_id: str, digest: str, now: float) -> Denied | NotFound | None:
@@ -336,30 +317,10 @@ class Book:
         if wrong is not None:
             return wrong
         try:
-            self._check_unused(request_id)
             check_proven(self.database, self.recorded(), row, self.policy, now=now)
-        except (Refused, Conflict) as error:
+        except Refused as error:
             return error
         return None
-
-    def _check_unused(self, request_id: str) -> None:
-        outcome = None if self.used is None else self.used.outcome_of(request_id)
-        if outcome is not None:
-            raise Conflict(
-                f"the ledger of used requests says that {request_id!r} was already {outcome}, so the database was set "
-                "back: submit a new request, and run `seasoned confirm verify`",
-                status="approved" if outcome == "redeemed" else outcome,
-            )
-
-    def redeem_in(self, chain: Chain, who: Credential, request_id: str, *, digest: str, now: float) -> Grant:
-        """`redeem` inside an open transaction, so that the granted change happens together with it or not at all.
-
-        The caller calls `note_used` after the transaction.
-        """
-        wrong = self._redeeming_refusal(who, request_id, digest, now)
-        if wrong is not None:
-            raise wrong
-        return self._redeem(chain, who, request_id, digest, now)
 
     def _redeem(self, chain: Chain, who: Credential, request_id: str, digest: str, now: float) -> Grant:
         key = {"id": request_id, "requester": who.id, "digest": digest, "now": now}
@@ -475,32 +436,23 @@ class Book:
             return "policy"
         found = rules_for(self.database, ready.action, ready.shown["session_key"], now=now)
         # An entry that was added outside the service allows nothing.
-        return next((rule for rule in found if rule in self.recorded().allowed), None)
+        recorded = self.recorded().allowed
+        return next((rule for rule in found if recorded.get(rule, ("",))[0] == ready.action), None)
 
     def _has_voted(self, who: Credential, row: DatabaseRow) -> str | None:
         if any(vote.person == who.person for vote in votes_of(self.database, str(row["id"]))):
             return f"{who.person!r} has already voted on {row['id']!r}: another person must approve"
         return None
 
-    def _signing_problem(self, who: Credential, row: DatabaseRow, *, approve: bool, via: str, now: float) -> str | None:
+    def _signing_problem(self, who: Credential) -> str | None:
         """Why the vote cannot be signed; None if it can."""
         if not isinstance(who, UnlockedCredential):
             return f"a token is not enough to decide: the passphrase of {who.name!r} is needed as well"
         try:
-            check_key(self.recorded(), who, via=via, now=now)
-            self._check_unused(str(row["id"]))
-        except (Refused, Conflict) as error:
+            check_key(self.recorded(), who)
+        except Refused as error:
             return str(error)
-        return self._passkey_problem(who, row, approve=approve, now=now)
-
-    def _passkey_problem(self, who: UnlockedCredential, row: DatabaseRow, *, approve: bool, now: float) -> str | None:
-        """Why a passkey's signature does not fit this vote; None if it does, or if another kind of key signs."""
-        signed, recorded = who.key, self.recorded().keys.get(who.key.public)
-        if not isinstance(signed, PasskeySignature) or recorded is None or recorded.passkey is None:
-            return None
-        said, digest = signed.statement, str(row["digest"])
-        wrong = statement_problem(said, name=who.name, request=str(row["id"]), digest=digest, approve=approve, at=now)
-        return wrong or signed.problem(recorded.passkey)
+        return None
 
     def _vote(
         self,
@@ -558,11 +510,9 @@ class Book:
 
     def _expire(self, ids: Sequence[str], now: float) -> Sequence[str]:
         with writing(self.database) as chain:
-            done = [
+            return [
                 one for one in ids if self._resolve(chain, one, "expired", by=BY_TIMEOUT, reason="", via="", now=now)
             ]
-        self.note_used([(one, "expired", now) for one in done])
-        return done
 
     def _notify(self, request_id: str, event: str, now: float) -> None:
         """Store notifications in the same transaction, so that a crash loses none; they are sent later."""

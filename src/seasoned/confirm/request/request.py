@@ -12,6 +12,8 @@ import msgspec
 # `redeemed_at` tells whether an approved one was used.
 Status = Literal["pending", "approved", "denied", "expired", "auto_approved"]
 APPROVED: tuple[Status, ...] = ("approved", "auto_approved")
+# A file in the home folder, locked while a service runs, so that no backup is restored under it.
+SERVICE_LOCK = "confirm-service.lock"
 BY_TIMEOUT = "system:timeout"
 BY_ALLOW_LIST = "system:allow-list"
 

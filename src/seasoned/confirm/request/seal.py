@@ -24,7 +24,7 @@ _VERSION = b"\x01"
 
 
 class Seal:
-    """Encrypts bytes for one request, and derives separate keys for links and webhooks."""
+    """Encrypts bytes for one request, and derives the keys that it needs for that."""
 
     def __init__(self, key: bytes) -> None:
         if len(key) != LENGTH:

@@ -155,10 +155,6 @@ class HealthAnswer(ConfirmAnswer, frozen=True, kw_only=True, tag="seasoned/healt
         list[dict[str, Any]] | UnsetType,
         Meta(description="For admins: the newest notifications that have not arrived, and why."),
     ] = UNSET
-    export: Annotated[
-        dict[str, Any] | UnsetType,
-        Meta(description="For admins: where the audit head is exported, the last success, and the last error."),
-    ] = UNSET
 
 
 def iso(moment: float | None) -> str | None:

@@ -74,7 +74,7 @@ def describe() -> dict[str, Any]:
 def attach(app: FastAPI, service: ConfirmService) -> None:
     """Add the service to an application, which must also run `service.running()`."""
     app.state.confirm = service
-    for router in (routes.router, routes.overview, *service.notices.routers(service.store)):
+    for router in (routes.router, routes.overview, service.notices.router(service.store)):
         app.include_router(router)
     app.add_exception_handler(SeasonedError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_wrong_parameter)

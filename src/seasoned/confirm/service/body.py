@@ -33,7 +33,6 @@ _MISSING = re.compile(r"missing required field `([^`]+)`")
 _NAMED = re.compile(
     r"(?:an )?'?(action|description|details|requester|session_key|reason|digest|idempotency key|limit|status)\b"
 )
-_NUMBER = re.compile(r"\s*\d{1,9}(?:\.\d{1,9})?\s*\Z")
 _T = TypeVar("_T")
 
 
@@ -112,17 +111,13 @@ async def read_new_request(request: HTTPRequest) -> NewRequest:
     """The request in the body, with the idempotency key of the header."""
     key = idempotency_key(request)
     given = _decoded(await _read(request), _submission)
-    seconds = given.timeout_seconds
-    if is_first_version(request) and isinstance(seconds, str):
-        # The first version took numbers in quotes; what is not one means the default, as everywhere.
-        seconds = float(seconds) if _NUMBER.match(seconds) else None
     return NewRequest(
         action=given.action,
         description=given.description,
         details=given.details or {},
         label=given.requester or "",
         session_key=given.session_key or "",
-        timeout_seconds=seconds,
+        timeout_seconds=given.timeout_seconds,
         idempotency_key=key,
     )
 
@@ -154,11 +149,6 @@ def field_of(error: UsageError) -> str | None:
         return error.field
     found = _NAMED.match(str(error))
     return found[1] if found else None
-
-
-def is_first_version(request: HTTPRequest) -> bool:
-    """Whether the request came in where callers of the first version are answered."""
-    return request.scope.get("state", {}).get("first_version") is True
 
 
 def _decoded(content: bytes, decoder: msgspec.json.Decoder[_T]) -> _T:
@@ -201,8 +191,7 @@ async def _read(request: HTTPRequest, *, may_be_empty: bool = False) -> bytes:
             await _discard(request)
         raise _too_large()
     content = b"".join(parts)
-    # Callers of the first version send no content type, or the one of a form.
-    if (content or not may_be_empty) and not is_first_version(request):
+    if content or not may_be_empty:
         _check_type(request)
     return content
 

@@ -225,40 +225,18 @@ def address_of(listener: socket.socket, *, tls: bool) -> str:
     return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-class _FirstVersionAddress:
-    """Marks what comes in at the address for callers of the first version."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http":
-            scope = {**scope, "state": {**scope.get("state", {}), "first_version": True}}
-        await self._app(scope, receive, send)
-
-
 def serve(
     app: FastAPI,
     service: ConfirmService,
     listen: Listen,
     *,
-    first_version: Listen | None = None,
     ready: Callable[[Sequence[str]], None] | None = None,
     stopping: threading.Event | None = None,
     colocated: ColocatedApp | None = None,
 ) -> None:
-    """Serve until a signal comes (or `stopping` is set), then finish current requests and answer waiting clients.
-
-    `first_version` is where callers of the first version are answered; it may be the same address.
-    """
+    """Serve until a signal comes (or `stopping` is set), then finish current requests and answer waiting clients."""
     tls = listen.tls_certificate is not None
     listeners: list[tuple[socket.socket, bool]] = []
-    # Port 0 means any free one, so two of them are two.
-    is_same = (
-        first_version is not None
-        and listen.port != 0
-        and (first_version.host, first_version.port) == (listen.host, listen.port)
-    )
     try:
         listeners.append((bind(listen), tls))
         if tls:
@@ -266,10 +244,6 @@ def serve(
         if listen.socket is not None:
             shared = any(uid != str(os.getuid()) for uid in listen.peers)
             listeners.append((bind_unix(listen.socket, shared=shared), False))
-        old_callers = listeners[0][0] if is_same else None
-        if first_version is not None and not is_same:
-            old_callers = bind(first_version)
-            listeners.append((old_callers, False))
         addresses = [address_of(one, tls=with_tls) for one, with_tls in listeners]
         service.base_url = service.base_url or addresses[0]
         open_log(service.secrecy)
@@ -282,14 +256,14 @@ def serve(
             serve_until_stopped(
                 [
                     server_for(
-                        _FirstVersionAddress(whole) if one is old_callers else whole,
+                        whole,
                         listen,
                         tls=with_tls,
                         keep_alive_seconds=_KEEP_ALIVE_SECONDS,
                         # A gateway's answers carry the date of the upstream.
                         date_header=colocated is None,
                     )
-                    for one, with_tls in listeners
+                    for _, with_tls in listeners
                 ],
                 [one for one, _ in listeners],
                 running=[app.router.lifespan_context(app), *([] if colocated is None else [colocated.running()])],

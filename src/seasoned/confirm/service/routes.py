@@ -20,8 +20,7 @@ from starlette.responses import Response, StreamingResponse
 import seasoned
 from seasoned.confirm.notify.notifier import unsent
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, authenticate, credentials
-from seasoned.confirm.people.passphrase import authenticate_passphrase
-from seasoned.confirm.policy import is_loopback
+from seasoned.confirm.people.passphrase import CHANNELS, authenticate_passphrase
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
 from seasoned.confirm.service import answer
@@ -31,7 +30,6 @@ from seasoned.confirm.service.body import (
     PhoneBody,
     RedeemBody,
     SubmitBody,
-    is_first_version,
     read_decision,
     read_json,
     read_new_request,
@@ -105,51 +103,10 @@ def _peer(book: Book, uid: int, name: str | None) -> Credential:
     return found
 
 
-class FirstVersionBearer(Bearer):
-    """Also lets callers of the first version in without a token: on its own address, from this machine, as one agent.
-
-    Only for routes that ask and look. Every program that reaches the address can ask in the agent's name, so it is off
-    unless the policy names the agent.
-    """
-
-    async def __call__(self, request: HTTPRequest) -> Credential:
-        service = service_of(request)
-        rule = service.policy.first_version
-        if rule is None or not _is_first_version_caller(request):
-            return await super().__call__(request)
-        found = await service.store.read(lambda book: _first_version(book, rule.credential))
-        request.state.credential = found.name
-        return found
-
-
-def _is_first_version_caller(request: HTTPRequest) -> bool:
-    if not is_first_version(request) or values_of(request, b"authorization") or peer_of(request) is not None:
-        return False
-    client = request.client.host if request.client is not None else ""
-    # A page in a browser of this machine must not ask in the agent's name.
-    from_page = any(values_of(request, name) for name in (b"origin", b"referer", b"sec-fetch-site"))
-    return not from_page and is_loopback(client) and is_loopback(_host_of(request))
-
-
-def _host_of(request: HTTPRequest) -> str:
-    """The host that the caller asked for; a name that merely resolves to this machine does not count."""
-    name = request.headers.get("host", "")
-    host = name.partition("]")[0].lstrip("[") if name.startswith("[") else name.partition(":")[0]
-    return "127.0.0.1" if host.lower() == "localhost" else host
-
-
-def _first_version(book: Book, name: str) -> Credential:
-    found = next((one for one in credentials(book.database) if one.name == name and one.revoked_at is None), None)
-    if found is None or found.role != "agent":
-        raise Unauthorised(f"The policy lets callers of the first version act as {name!r}, which is not an agent here.")
-    return found
-
-
 router = APIRouter(tags=["confirm"])
 overview = APIRouter(tags=["overview"])
 authenticated = Bearer()
 Who = Annotated[Credential, Depends(authenticated)]
-Asker = Annotated[Credential, Depends(FirstVersionBearer())]
 RequestId = Annotated[str, Path(description="The id from the submission.")]
 Wait = Annotated[float, Query(ge=0, le=3600, description="Seconds to wait for the decision.")]
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
@@ -172,7 +129,7 @@ _HEARTBEAT_SECONDS = 15.0
     ),
     openapi_extra=takes(SubmitBody, parameters=[answer.IDEMPOTENCY_KEY]),
 )
-async def submit(request: HTTPRequest, who: Asker) -> Response:
+async def submit(request: HTTPRequest, who: Who) -> Response:
     """Ask a person to approve one action."""
     service = service_of(request)
     asked = await read_new_request(request)
@@ -235,8 +192,8 @@ async def unlock(service: ConfirmService, who: Credential, passphrase: str) -> U
 async def unlock_phone(request: HTTPRequest, who: Who) -> Response:
     """Let the phone of this person decide for a time."""
     given, service = await read_json(request, _phone), service_of(request)
-    made = await service.add_device(await unlock(service, who, given.passphrase), given.seconds)
-    return as_json(shown_as(answer.PhoneAnswer, made))
+    until = await service.unlock_phone(await unlock(service, who, given.passphrase), given.seconds)
+    return as_json(shown_as(answer.PhoneAnswer, who, channels=CHANNELS, expires_at=until))
 
 
 async def decide(
@@ -278,7 +235,7 @@ _SHOWN = (answer.RequestAnswer, "The request.")
 
 
 @router.get("/confirm/{request_id}", responses=answers(400, 404, on_200=_SHOWN))
-async def look(request: HTTPRequest, request_id: RequestId, who: Asker, wait: Wait = 0.0) -> Response:
+async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait = 0.0) -> Response:
     """One request; with `wait`, as soon as it is resolved or when the seconds are over."""
     service = service_of(request)
     checked = check_id(request_id)
@@ -408,14 +365,6 @@ async def health(request: HTTPRequest) -> Response:
         }
     if who is not None and who.role == "admin":
         more["unsent"] = await service.store.read(_unsent)
-        exported = service.heads.exported
-        more["export"] = {
-            "to": service.policy.audit.export,
-            "row": None if exported is None else exported.seq,
-            "at": None if exported is None else exported.at,
-            "at_iso": None if exported is None else answer.iso(exported.at),
-            "problem": service.heads.problem,
-        }
     now = service.clock()
     shown = answer.HealthAnswer(
         status="ok" if works else "failing",

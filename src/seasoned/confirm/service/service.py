@@ -11,24 +11,18 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
 from fastapi import APIRouter
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.requests import Request as HTTPRequest
 
-from seasoned.config import Config, secret
-from seasoned.confirm.audit.chain import AuditHead
-from seasoned.confirm.audit.export import AuditExporter, full_head
-from seasoned.confirm.audit.ledger import SERVICE_LOCK, ledger_of
-from seasoned.confirm.notify import link
+from seasoned.config import Config
 from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
 from seasoned.confirm.notify.notifier import Notifier, incoming_router
 from seasoned.confirm.people.credential import UnlockedCredential
-from seasoned.confirm.people.device import DEFAULT_SECONDS, Device, DeviceKeys, add_device, stored_devices
-from seasoned.confirm.people.passphrase import take_over
+from seasoned.confirm.people.passphrase import DEFAULT_SECONDS, UnlockedPhones
 from seasoned.confirm.policy import FILE, Policy, check_agreed, load_with_digest
 from seasoned.confirm.request.book import Book
-from seasoned.confirm.request.request import Request
+from seasoned.confirm.request.request import SERVICE_LOCK, Request
 from seasoned.confirm.request.seal import load_seal
 from seasoned.confirm.service.waiting import StoreThreads, Waiters
 from seasoned.errors import SeasonedError
@@ -42,7 +36,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 class ConfirmMetrics:
     """The metrics, in a separate registry, so that two services in one process do not mix."""
 
-    def __init__(self, waiting: Waiters, heads: AuditExporter) -> None:
+    def __init__(self, waiting: Waiters) -> None:
         # Pages and the gateway add their own metrics to it.
         self.registry = CollectorRegistry()
         self._submitted = Counter(
@@ -68,10 +62,6 @@ class ConfirmMetrics:
         self._pending = Gauge("seasoned_confirm_pending", "Pending requests.", registry=self.registry)
         waiters = Gauge("seasoned_confirm_waiting", "Connections that wait for a decision.", registry=self.registry)
         waiters.set_function(lambda: float(waiting.count))
-        row = Gauge("seasoned_confirm_exported_row", "The audit row last exported.", registry=self.registry)
-        row.set_function(lambda: float(heads.exported.seq if heads.exported else 0))
-        failures = Gauge("seasoned_confirm_export_failures", "Exports that failed.", registry=self.registry)
-        failures.set_function(lambda: float(heads.failures))
 
     def submitted(self, request: Request) -> None:
         submitted = self._by_status.get(request.status)
@@ -99,8 +89,6 @@ class ConfirmMetrics:
         return generate_latest(self.registry)
 
 
-# The purpose that the key for one-time links is derived for.
-LINK_PURPOSE = "links"
 # How soon a changed policy file is noticed.
 _POLICY_SECONDS = 1.0
 _T = TypeVar("_T")
@@ -116,12 +104,10 @@ class Notifications:
         policy: Policy,
         open_book: Callable[[], Book],
         *,
-        link_key: bytes,
         clock: Callable[[], float],
     ) -> None:
         self._config = config
         self._open_book = open_book
-        self._link_key = link_key
         self._clock = clock
         self.channels: dict[str, ConfiguredChannel] = load_channels(policy, config)
         self._notifier: Notifier | None = None
@@ -129,7 +115,7 @@ class Notifications:
     def start(self) -> None:
         """Start sending, if the policy has channels."""
         if self.channels:
-            self._notifier = Notifier(self._open_book, self.channels, link_key=self._link_key, clock=self._clock)
+            self._notifier = Notifier(self._open_book, self.channels, clock=self._clock)
             self._notifier.start()
 
     def wake(self) -> None:
@@ -155,11 +141,9 @@ class Notifications:
             self.channels = channels
             self.start()
 
-    def routers(self, store: StoreThreads) -> tuple[APIRouter, APIRouter]:
-        """The pages of one-time links, and the endpoints that Telegram, Discord and webhooks call."""
-
-        pages = link.router(store.write, self._link_key, self._clock)
-        return pages, incoming_router(store.write, lambda: self.channels, self._clock)
+    def router(self, store: StoreThreads) -> APIRouter:
+        """The endpoints that Telegram, Discord and webhooks call."""
+        return incoming_router(store.write, lambda: self.channels, self._clock)
 
 
 class SteadyClock:
@@ -190,15 +174,11 @@ class ConfirmService:
         policy: Policy | None = None,
         policy_file: Path | None = None,
         base_url: str | None = None,
-        database_file: Path | None = None,
-        rate_limit: int | None = None,
-        first_version_rate_limit: int | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
         self.config = config
         self.clock = clock = SteadyClock() if clock is None else clock
-        self.used = ledger_of(config.home, database_file)
-        self.devices = DeviceKeys()
+        self.phones = UnlockedPhones()
         self.secrecy = Secrecy(load_key(config.home), config.redact)
         self.seal = load_seal(config.home)
         self._policy_file = None if policy is not None else policy_file or config.home / FILE
@@ -207,22 +187,12 @@ class ConfirmService:
         if policy is None:
             assert self._policy_file is not None
             policy, self._digest = load_with_digest(self._policy_file)
-        # From the command line, or a variable of the first version: replaces the limit for one requester and action.
-        self._rate_limit = rate_limit
-        self._first_version_rate_limit = first_version_rate_limit
-        self.policy = self._limited(policy)
-        self._database_file = database_file
+        self.policy = policy
         self.base_url = (base_url or self.policy.listen.public_url or "").rstrip("/")
-        self.store = StoreThreads(
-            lambda: open_database(config, durable=True, by_turns=True, file=database_file), self.make_book
-        )
+        self.store = StoreThreads(lambda: open_database(config, durable=True, by_turns=True), self.make_book)
         self.waiting = Waiters(self.store, clock=clock)
-        self.heads = AuditExporter(
-            self._read_head, lambda: self.policy.audit, lambda: secret("webhook_secret", config.home)
-        )
-        self.metrics = ConfirmMetrics(self.waiting, self.heads)
-        link_key = self.seal.derive(LINK_PURPOSE)
-        self.notices = Notifications(config, self.policy, self.open_book, link_key=link_key, clock=clock)
+        self.metrics = ConfirmMetrics(self.waiting)
+        self.notices = Notifications(config, self.policy, self.open_book, clock=clock)
         # Which background task has ended with an error, for /health.
         self.broken: str | None = None
         # Audit number, time of the next expiry and count: /health and /metrics are asked often.
@@ -243,38 +213,19 @@ class ConfirmService:
             seal=self.seal,
             secrecy=self.secrecy,
             clock=self.clock,
-            used=self.used,
-            devices=self.devices,
+            phones=self.phones,
         )
 
     def open_book(self) -> Book:
         """A book on a new connection, for a thread that is not one of the store threads."""
-        return self.make_book(open_database(self.config, durable=True, file=self._database_file))
+        return self.make_book(open_database(self.config, durable=True))
 
-    async def _read_head(self) -> AuditHead:
-        return await self.store.read(lambda book: full_head(book.database, self.used, now=self.clock()))
-
-    async def add_device(self, who: UnlockedCredential, seconds: float | None = None) -> Device:
-        """Let the phone of a person decide for a time; also after restarts if the policy allows it."""
-        close = self.seal.close if self.policy.phone.remember else None
+    async def unlock_phone(self, who: UnlockedCredential, seconds: float | None = None) -> float:
+        """Let the phone of a person decide for a time; returns until when."""
         lasting = DEFAULT_SECONDS if seconds is None else seconds
-        made = await self.store.write(
-            lambda book: add_device(book.database, who, now=self.clock(), seconds=lasting, close=close)
+        return await self.store.write(
+            lambda book: self.phones.add(book.database, who, now=self.clock(), seconds=lasting)
         )
-        self.devices.add(made)
-        return made
-
-    async def _prepare(self) -> None:
-        """Before the first request: upgrade an older store, and add what a crash kept out of the ledger."""
-
-        def prepare(book: Book) -> None:
-            take_over(book.database, now=self.clock())
-            self.used.complete(book.database)
-            if self.policy.phone.remember:
-                for device in stored_devices(book.database, self.seal.open, now=self.clock()):
-                    self.devices.add(device)
-
-        await self.store.write(prepare)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -290,13 +241,12 @@ class ConfirmService:
         await self.store.start()
         try:
             await self._check_policy(self._digest)
-            await self._prepare()
         except BaseException:
             await self.store.stop()
             raise
         await self.waiting.start()
         self.notices.start()
-        work = (self.waiting.poll, self.waiting.expire, self._watch_policy, self.heads.run)
+        work = (self.waiting.poll, self.waiting.expire, self._watch_policy)
         tasks = [asyncio.ensure_future(start()) for start in work]
         for task in tasks:
             task.add_done_callback(self._ended)
@@ -333,17 +283,10 @@ class ConfirmService:
             except SeasonedError as error:
                 _log.error("the policy was not changed: %s", error)
                 continue
-            self.policy = self._limited(policy)
+            self.policy = policy
             self.store.renew()
             await self.notices.renew(self.policy)
             _log.info("the policy was reloaded")
-
-    def _limited(self, policy: Policy) -> Policy:
-        # The variable of the first version counts only if its callers are answered.
-        limit = self._rate_limit or (self._first_version_rate_limit if policy.first_version is not None else None)
-        if limit is None:
-            return policy
-        return msgspec.structs.replace(policy, rate=msgspec.structs.replace(policy.rate, count=limit))
 
     async def _check_policy(self, digest: str) -> None:
         """Refuse a policy file that no person approved, once there is an approved one."""

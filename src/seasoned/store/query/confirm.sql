@@ -105,11 +105,6 @@ SELECT COUNT(*) AS count FROM (
     SELECT id FROM request WHERE status = 'pending' AND expires_at > :now AND person = :person LIMIT :most
 ) AS found;
 
--- name: used_up
-SELECT id, status, COALESCE(redeemed_at, resolved_at) AS at FROM request
-WHERE status IN ('denied', 'expired') OR redeemed_at IS NOT NULL
-ORDER BY at;
-
 -- name: due
 SELECT id FROM request WHERE status = 'pending' AND expires_at <= :now ORDER BY expires_at;
 
@@ -204,9 +199,3 @@ SELECT id FROM allowed
 WHERE action = :action AND (session_key IS NULL OR session_key = :session_key)
   AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY id;
-
--- name: add_device
-INSERT INTO device_key (public_key, name, sealed, expires_at) VALUES (:public_key, :name, :sealed, :expires_at);
-
--- name: devices
-SELECT public_key, name, sealed, expires_at FROM device_key WHERE expires_at > :now ORDER BY expires_at;

@@ -37,13 +37,3 @@ ON CONFLICT (channel, message_id) DO NOTHING;
 
 -- name: forget_heard
 DELETE FROM heard WHERE heard_at < :before;
-
--- name: is_spent
-SELECT at FROM spent WHERE hash = :hash;
-
--- name: spend
-INSERT INTO spent (hash, purpose, request_id, at) VALUES (:hash, :purpose, :request_id, :at)
-ON CONFLICT (hash) DO NOTHING;
-
--- name: give_back
-DELETE FROM spent WHERE hash = :hash;

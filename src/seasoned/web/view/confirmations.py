@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from starlette.requests import Request as HTTPRequest
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from seasoned.confirm.audit.chain import AuditEntry
-from seasoned.confirm.audit.passkey import VIA, Passkey, encode_bytes, new_passkey
 from seasoned.confirm.people.credential import Credential, UnlockedCredential, deciding_refusal
-from seasoned.confirm.people.device import add_passkey, remove_passkey, statement_for, unlocked_by_passkey
 from seasoned.confirm.request.book import Book
-from seasoned.confirm.request.canonical_json import check_text
 from seasoned.confirm.request.request import Request
 from seasoned.confirm.service.app import status_of
 from seasoned.confirm.service.routes import check_id, decide, unlock
 from seasoned.confirm.service.service import service_of
-from seasoned.errors import CannotDo, Conflict, NotFound, Refused, Unauthorised, UsageError
+from seasoned.errors import CannotDo, Conflict, Refused, Unauthorised, UsageError
 from seasoned.store import Store
 from seasoned.store.project import project_of_folder
 from seasoned.web.display import arguments
@@ -139,7 +134,7 @@ async def _decide(request: HTTPRequest, here: Decider, request_id: str, *, appro
     try:
         who = await _unlocked(request, here, form)
         reason = form.get("reason", "").strip()
-        await decide(service_of(request), who, request_id, approve=approve, reason=reason, via=VIA)
+        await decide(service_of(request), who, request_id, approve=approve, reason=reason, via="page")
     except (Unauthorised, Conflict, Refused, UsageError) as error:
         said = _too_late(error) if isinstance(error, Conflict) else _sentence(error)
         return await _page(request, here, request_id=request_id, alert=said, status=status_of(error))
@@ -155,11 +150,6 @@ async def _decide(request: HTTPRequest, here: Decider, request_id: str, *, appro
 async def _unlocked(request: HTTPRequest, here: Decider, form: dict[str, str]) -> UnlockedCredential:
     """The person at the browser with their key: unlocked a short while ago, or by the passphrase in this form."""
     visits, typed = visits_of(request), form.get("passphrase", "")
-    if passkey := form.get("passkey", ""):
-        # For this one decision: it does not unlock the page.
-        return await service_of(request).store.read(
-            lambda book: unlocked_by_passkey(book.recorded(), here.who, passkey)
-        )
     known = visits.unlocked(here.visit)
     if known is not None and not typed:
         return known
@@ -176,65 +166,10 @@ async def unlock_phone(request: HTTPRequest, here: Deciding) -> Response:
     form = await read_change(request, here)
     try:
         who = await _unlocked(request, here, form)
-        await service_of(request).add_device(who)
+        await service_of(request).unlock_phone(who)
     except Unauthorised as error:
         return await _page(request, here, alert=_sentence(error), status=401)
     return redirect(f"{here.visit.path}/{PAGE.path}")
-
-
-@router.post("/confirmations/{request_id}/challenge")
-async def ask_passkey(request: HTTPRequest, here: Deciding, request_id: str) -> Response:
-    """What a passkey is asked to sign, for one decision about one request."""
-    form, service = await read_change(request, here), service_of(request)
-    checked, approve = check_id(request_id), form.get("approve") == "1"
-
-    def ask(book: Book) -> dict[str, Any]:
-        said = statement_for(book, here.who, checked, approve=approve)
-        known = _passkeys(book, here.who, _origin(request))
-        return {
-            "statement": msgspec.to_builtins(said),
-            "challenge": encode_bytes(said.challenge()),
-            "credentials": [one.credential for one in known],
-        }
-
-    return JSONResponse(await service.store.read(ask), headers={"cache-control": "no-store"})
-
-
-@router.post("/passkey")
-async def change_passkey(request: HTTPRequest, here: Deciding) -> Response:
-    """Add a passkey of this person for this address, or remove one."""
-    form, service = await read_change(request, here), service_of(request)
-    try:
-        who = await _unlocked(request, here, {**form, "passkey": ""})
-        if gone := form.get("remove", ""):
-            await service.store.write(lambda book: remove_passkey(book, who, gone))
-        else:
-            added = new_passkey(
-                form.get("attestation", ""),
-                form.get("client", ""),
-                origin=_origin(request),
-                challenge=_new_passkey_challenge(here),
-                label=check_text(form.get("label", "").strip(), "label", most=60),
-            )
-            await service.store.write(lambda book: add_passkey(book, who, added))
-    except (Unauthorised, Refused, NotFound, UsageError) as error:
-        status = 401 if isinstance(error, Unauthorised) else 400
-        return await _page(request, here, alert=_sentence(error), status=status)
-    return redirect(f"{here.visit.path}/{PAGE.path}")
-
-
-def _origin(request: HTTPRequest) -> str:
-    """The address of this page as the browser writes it: behind a proxy, only its header knows."""
-    return request.headers.get("origin") or f"{request.url.scheme}://{request.headers.get('host', '')}"
-
-
-def _new_passkey_challenge(here: Decider) -> bytes:
-    """What a new passkey signs: something that only this visit's pages have."""
-    return sha256(f"seasoned passkey {here.visit.check}".encode()).digest()
-
-
-def _passkeys(book: Book, who: Credential, origin: str) -> list[Passkey]:
-    return [one for one in book.recorded().passkeys(who.name) if one.origin == origin]
 
 
 def _too_late(error: Conflict) -> str:
@@ -262,7 +197,6 @@ async def _page(
     one = None if checked is None else await service.store.read(lambda book: _shown(book, here.who, checked))
     listed = await service.store.read(lambda book: _listed(book, here.who, older))
     chosen, listed = await histories_of(request).read(lambda store: _within(store, choice_of(store, request), listed))
-    passkeys = await service.store.read(lambda book: book.recorded().passkeys(here.who.name))
     path = f"{here.visit.path}/{PAGE.path}"
     asked = {} if chosen.key is None else {"project": chosen.key}
     asked |= {"before": older} if older and not checked else {}
@@ -279,12 +213,8 @@ async def _page(
         "gives_up": service.policy.gives_up(),
         # The forms ask for a passphrase, unless it was typed a short while ago.
         "is_locked": visits_of(request).unlocked(here.visit) is None,
-        "passkeys": passkeys,
-        # By the host and not the origin, which browsers send only with forms.
-        "has_passkey": any(urlsplit(one.origin).netloc == request.headers.get("host") for one in passkeys),
-        "passkey_challenge": encode_bytes(_new_passkey_challenge(here)),
         "has_phone": bool(service.policy.channels),
-        "phone_until": service.devices.until(here.who.name, now=service.clock()),
+        "phone_until": service.phones.until(here.who.name, now=service.clock()),
     }
     values |= {"visit": here.visit, "pages": request.app.state.pages, "here": f"{here.visit.path}/{PAGE.path}"}
     return render("confirmations.html", status=status, **values)
