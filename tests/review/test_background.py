@@ -36,7 +36,6 @@ from tests.review.scripted import (
     conversation_of,
     ledger_of,
     notes_of,
-    open_at,
     reviewer_of,
     runtime_of,
 )
@@ -160,9 +159,6 @@ def test_a_fork_sends_byte_for_byte_what_the_conversation_sent(tmp_path: Path) -
     assert own[0][1]["content"].startswith("# Review: memory and skills")
     assert "was not run" in own[1][3]["content"]
     conversation.close()
-    with open_at(home) as store:
-        purposes = [row["purpose"] for row in store.rows("message.requests_of", {"session_id": 1})]
-    assert sorted(purposes) == ["conversation"] * 2 + ["review"] * 3
 
 
 def messages_in(body: bytes) -> bytes:

@@ -15,7 +15,7 @@ from seasoned.experience.memory import project_folder
 from seasoned.review import memory_file
 from seasoned.review.due import ReviewSettings
 from seasoned.review.journal import PERSON, changes
-from seasoned.review.ledger import Review
+from seasoned.review.ledger import Review, spent_today
 from seasoned.review.skill_edit import create
 from seasoned.review.undo import accept
 from seasoned.runner.conversation import Conversation
@@ -238,10 +238,9 @@ def test_tokens_are_accounted_for_as_those_of_a_review(tmp_path: Path) -> None:
     one = talk(tmp_path, "Done.", call("skills_list"), "Nothing to save.")
     review = one.review("Hello.", clock=lambda: NOW)
     with open_at(one.home) as store:
-        spent = store.row("message.spent", {"purpose": "review", "since": 0})
-    assert spent["requests"] == review.requests == 2
-    assert spent["input_tokens"] == review.input_tokens > 0
-    assert spent["output_tokens"] == review.output_tokens > 0
+        spent = spent_today(store, now=NOW)
+    assert spent.requests == review.requests == 2
+    assert spent.tokens == review.input_tokens + review.output_tokens > 0
 
 
 def test_nobody_is_asked_and_what_needs_a_yes_is_denied(tmp_path: Path) -> None:

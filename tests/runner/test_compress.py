@@ -121,7 +121,7 @@ def test_what_the_summary_lost_of_what_was_known_is_kept_beside_it(tmp_path: Pat
     assert "run it all" in asked[1]["content"]
 
 
-def test_copies_count_once_and_the_summary_is_accounted_for_by_its_purpose(tmp_path: Path) -> None:
+def test_copies_count_once(tmp_path: Path) -> None:
     prepare(tmp_path)
     full = Answer("Done.", input_tokens=9_000, output_tokens=10)
     steps = [*work(), full, Answer("Short.", input_tokens=2_000, output_tokens=9), Answer("Yes.", input_tokens=700)]
@@ -130,14 +130,9 @@ def test_copies_count_once_and_the_summary_is_accounted_for_by_its_purpose(tmp_p
         say(conversation, "run it all", "sure?")
     with open_store(folders(tmp_path)[0] / "seasoned.db") as store:
         parent, child = store.rows("session.tracks", {"agent": "seasoned", "project": None})
-        requests = store.rows("message.requests_of", {"session_id": parent["id"]})
-        spent = store.row("message.spent", {"purpose": "compression", "since": 0})
     assert (parent["calls"], parent["failed"]) == (6, 1)
     assert (child["calls"], child["copies"] > 0, child["root_id"]) == (0, True, parent["id"])
     assert (parent["input_tokens"], child["input_tokens"]) == (6 * 500 + 9_000, 700)
-    assert [row["purpose"] for row in requests] == ["conversation"] * 7 + ["compression"]
-    assert spent is not None
-    assert (spent["requests"], spent["input_tokens"]) == (1, 2_000)
 
 
 def test_a_model_that_cannot_summarise_does_not_end_the_conversation(tmp_path: Path) -> None:

@@ -207,5 +207,5 @@ def test_forgetting_leaves_nothing_of_a_project(store: Store) -> None:
     assert "shop" in dumped
     merge_projects(store, "github.com/acme/shop", "/srv/x", now=1.0)
     forget_everything(store)
-    for table in ("project_folder", "project_choice"):
+    for table in ("project_folder", "choice"):
         assert store.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0

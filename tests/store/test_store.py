@@ -160,7 +160,7 @@ def test_restoring_a_store_of_an_earlier_version_carries_over_what_no_history_te
         row = (1, 1.0, "submitted", None, "anna", "", "{}", "0" * 64, "h" * 64)
         store.connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         # As an earlier version had it: a column and a table that are gone.
-        store.connection.execute("ALTER TABLE sheet_choice ADD COLUMN once TEXT")
+        store.connection.execute("ALTER TABLE choice ADD COLUMN once TEXT")
         store.connection.execute("DROP TABLE skill_usage")
         store.connection.execute("PRAGMA user_version = 38")
     kept = restore(old, path)

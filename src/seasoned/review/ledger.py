@@ -14,7 +14,6 @@ import msgspec
 
 from seasoned.history.reader.seasoned_db import cost_of, usage_of
 from seasoned.review.due import ReviewSettings, Topic
-from seasoned.runner.record import count_request
 from seasoned.session import SessionRef, Usage
 from seasoned.store import Store
 
@@ -110,7 +109,7 @@ def begin(store: Store, opening: ReviewStart, *, now: float) -> int:
     return int(row["id"])
 
 
-def count(store: Store, review: int, session: SessionRef, body: Mapping[str, Any], *, now: float) -> None:
+def count(store: Store, review: int, body: Mapping[str, Any]) -> None:
     """Account for a request of a review as soon as it is answered."""
     usage = usage_of(body) or Usage()
     figures = {
@@ -121,8 +120,6 @@ def count(store: Store, review: int, session: SessionRef, body: Mapping[str, Any
         "cost_usd": cost_of(body),
     }
     with store.write():
-        row = store.row("session.find_ref", {"agent": session.agent, "native_id": session.native_id})
-        count_request(store, body, "review", session_id=None if row is None else row["id"], now=now)
         store.run("review.count_request", figures)
 
 

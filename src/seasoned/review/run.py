@@ -309,7 +309,7 @@ class _RunningReview:
     def after_request(self, response: ModelResponse) -> None:
         """Account for a request that was answered."""
         with _store(self._plan) as store:
-            count(store, self._row, self._plan.session, body_of(response), now=self._clock())
+            count(store, self._row, body_of(response))
 
 
 @dataclass

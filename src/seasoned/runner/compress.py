@@ -131,9 +131,6 @@ class Compressor:
         old = conversation.recorder
         if old is None:
             return None
-        if response is not None:
-            # The summary's own request belongs to the session that needed it.
-            old.count(body_of(response), "compression")
         about = msgspec.structs.replace(
             old.about,
             ref=child,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
@@ -16,7 +16,7 @@ import msgspec
 from seasoned.errors import NotFound
 from seasoned.history.builder import ReadState, SessionBuilder
 from seasoned.history.coerce import time_of
-from seasoned.history.reader.seasoned_db import AGENT, NAME, cost_of, read_message, total_cost, usage_of
+from seasoned.history.reader.seasoned_db import AGENT, NAME, cost_of, read_message, total_cost
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.aggregates import update_aggregates
@@ -24,7 +24,7 @@ from seasoned.scan.file_reader import FileReader
 from seasoned.scan.intent import SpokenCall
 from seasoned.scan.rows import Batch, CallRow
 from seasoned.scan.store_writer import StoreWriter
-from seasoned.session import Relation, SessionRef, Usage
+from seasoned.session import Relation, SessionRef
 from seasoned.store import Store, open_store
 from seasoned.store.search import find_session
 
@@ -99,7 +99,6 @@ def _without_thoughts(body: Mapping[str, Any]) -> Body:
     return {**body, "parts": parts}
 
 
-Purpose = Literal["conversation", "compression", "review"]
 _TITLE_CHARS = 80
 _FLUSH_SECONDS = 5.0
 _encode = msgspec.json.Encoder().encode
@@ -198,11 +197,9 @@ class Recorder:
         self._summaries: set[int] = set()
         self.title = about.title
         # Requests before this position are accounted for.
-        self._counted = 0
 
     def take_up(self, recorded: RecordedConversation) -> None:
         """Continue where a recorded conversation ended."""
-        self._counted = len(recorded.bodies)
         self._carry = recorded.carry
         self._costs = [cost_of(body) for body in recorded.bodies if "usage" in body]
         self.title = recorded.title
@@ -234,12 +231,6 @@ class Recorder:
     def close(self) -> None:
         self._store.close()
 
-    def count(self, body: Body, purpose: Purpose) -> None:
-        """Account for a request that is not part of the conversation."""
-        with self._store.write():
-            row = self._store.row("session.find_ref", {"agent": AGENT, "native_id": self.about.ref.native_id})
-            count_request(self._store, body, purpose, session_id=None if row is None else row["id"], now=self._clock())
-
     def _save(self, new: Sequence[tuple[int, Body]]) -> None:
         builder = self._read_turn()
         rows = self._reader.rows(builder.so_far())
@@ -257,11 +248,6 @@ class Recorder:
                     for position, body in new
                 ],
             )
-            for position, body in new:
-                # A message that is written again was accounted for the first time.
-                if "usage" in body and position >= self._counted:
-                    count_request(self._store, body, "conversation", session_id=session_id, now=self._clock())
-        self._counted = max(self._counted, new[-1][0] + 1)
         self._saved |= {call.position: call for call in news}
 
     def _read_turn(self) -> SessionBuilder:
@@ -346,10 +332,6 @@ class BackgroundRecorder:
             lambda: self._run_with_recorder(lambda r: r.write(position, bodies, summary=summary, turn_ends=turn_ends))
         )
 
-    def count(self, body: Body, purpose: Purpose) -> None:
-        """Account for a request that is not part of the conversation."""
-        self._submit(lambda: self._run_with_recorder(lambda r: r.count(body, purpose)))
-
     def flush(self, seconds: float = _FLUSH_SECONDS) -> str | None:
         """Wait until everything is written; the reason if it was not, once."""
         waiting, self._pending = self._pending, []
@@ -397,26 +379,6 @@ class BackgroundRecorder:
             self._recorder.close()
             # SQLite lets only the thread that opened a store close it.
             self._recorder = None
-
-
-def count_request(
-    store: Store, body: Mapping[str, Any], purpose: Purpose, *, session_id: int | None, now: float
-) -> None:
-    """Account for one request to a model with the usage that its provider counted, inside an open transaction."""
-    usage = usage_of(body) or Usage()
-    store.run(
-        "message.add_request",
-        {
-            "session_id": session_id,
-            "time": _time(body) or now,
-            "purpose": purpose,
-            "model": body.get("model_name"),
-            "provider": body.get("provider_name"),
-            **{f"{name}_tokens": getattr(usage, name) for name in Usage.__struct_fields__},
-            "cost_usd": cost_of(body),
-            "raw": _encode(body.get("usage")).decode(),
-        },
-    )
 
 
 def load_recorded(store: Store, text: str) -> RecordedConversation:

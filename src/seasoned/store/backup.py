@@ -28,7 +28,6 @@ _CONFIRM_TABLES = (
     "allowed",
     "outbox",
     "spent",
-    "notice",
     "heard",
     "device_key",
 )
@@ -36,16 +35,19 @@ _CONFIRM_TABLES = (
 # read again. Memory and skills are files; `learned` says where they come from.
 _CARRIED = (
     *_CONFIRM_TABLES,
-    *("learned", "skill_usage", "review", "sheet_choice", "advice", "project_choice", "forgotten"),
-    *("split", "assignment", "exposure", "design", "material", "run", "begun"),
+    *("learned", "skill_usage", "review", "choice", "advice", "forgotten"),
+    *("split", "assignment", "exposure", "material", "run", "begun"),
     *("job", "job_run", "gateway_key", "gateway_request"),
 )
 # What an earlier version kept in other tables.
 _RENAMED = {
     "exposure": "SELECT experiment, session, arm, 1 AS is_shown, example_ids, at FROM exposure"
     " UNION ALL SELECT experiment, session, arm, 0, example_ids, at FROM foregone",
-    "project_choice": "SELECT 'merge' AS kind, key, target, at FROM project_merge"
-    " UNION ALL SELECT 'split', folder, project, at FROM project_split",
+    "choice": "SELECT project, choice AS kind, form, text, decided_at FROM sheet_choice"
+    " UNION ALL SELECT key, 'merge', ':merge', target, at FROM project_merge"
+    " UNION ALL SELECT folder, 'split', ':split', project, at FROM project_split",
+    "material": "SELECT task_set AS name, tasks_digest, model, role, document, created_at FROM material"
+    " UNION ALL SELECT experiment, tasks_digest, '', 'design', document, created_at FROM design",
 }
 _SHARED = {"request": "trace.requests", "job_run": "trace.runs"}
 

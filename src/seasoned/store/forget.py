@@ -53,7 +53,6 @@ _EVERYTHING = (
     "experience.forget_knowledge",
     "advise.forget_all",
     "forget.all_material",
-    "forget.all_designs",
     "guard.forget_blocks",
     *_SHARED,
 )

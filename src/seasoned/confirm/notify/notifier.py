@@ -180,7 +180,7 @@ class RequestDelivery:
         if sent is None:
             return
         if sent != message_id:
-            values = {"channel": self._channel.name, "request_id": request.id, "place": sent, "told_at": self._clock()}
+            values = {"channel": self._channel.name, "request_id": request.id, "place": sent}
             with self._book.database.write():
                 self._book.database.run("notify.keep_place", values)
         # The row about the decision may have come while there was no message to edit yet.

@@ -1,9 +1,8 @@
 -- name: rules
-SELECT value AS digest FROM revision WHERE name = 'evidence rules';
+SELECT digest FROM revision WHERE name = 'evidence';
 
 -- name: set_rules
-INSERT INTO revision (name, value) VALUES ('evidence rules', :digest)
-ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+UPDATE revision SET digest = :digest WHERE name = 'evidence';
 
 -- name: save_evidence
 INSERT INTO evidence (session_id, project, ended, content) VALUES (:session_id, :project, :ended, :content)
@@ -47,16 +46,16 @@ SELECT content FROM knowledge WHERE project = :project AND topic = :topic AND ke
 SELECT key, content FROM knowledge WHERE project = :project AND topic = :topic ORDER BY key;
 
 -- name: choices
-SELECT form, choice, text, decided_at FROM sheet_choice WHERE project = :project ORDER BY decided_at, form;
+SELECT form, kind AS choice, text, decided_at FROM choice
+WHERE project = :project AND kind NOT IN ('merge', 'split') ORDER BY decided_at, form;
 
 -- name: choose
-INSERT INTO sheet_choice (project, form, choice, text, decided_at)
-VALUES (:project, :form, :choice, :text, :decided_at)
+INSERT INTO choice (project, kind, form, text, decided_at) VALUES (:project, :choice, :form, :text, :decided_at)
 ON CONFLICT (project, form) DO UPDATE
-SET choice = excluded.choice, text = excluded.text, decided_at = excluded.decided_at;
+SET kind = excluded.kind, text = excluded.text, decided_at = excluded.decided_at;
 
 -- name: unchoose
-DELETE FROM sheet_choice WHERE project = :project AND form = :form;
+DELETE FROM choice WHERE project = :project AND form = :form;
 
 -- name: tell
 INSERT INTO told (conversation, project, place, digest, text, told_at, call_id)
@@ -79,7 +78,7 @@ DELETE FROM told WHERE conversation = :session;
 DELETE FROM told;
 
 -- name: forget_choices
-DELETE FROM sheet_choice;
+DELETE FROM choice WHERE kind NOT IN ('merge', 'split');
 
 -- name: forget_knowledge
 DELETE FROM knowledge;

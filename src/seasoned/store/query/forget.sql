@@ -13,7 +13,7 @@ DELETE FROM run WHERE session = :session;
 DELETE FROM begun WHERE session = :session;
 
 -- name: material
-DELETE FROM material WHERE instr(document, :written) > 0;
+DELETE FROM material WHERE role <> 'design' AND instr(document, :written) > 0;
 
 -- name: warm_root
 UPDATE recording SET warm = NULL WHERE warm = :session;
@@ -33,6 +33,3 @@ DELETE FROM begun;
 
 -- name: all_material
 DELETE FROM material;
-
--- name: all_designs
-DELETE FROM design;

@@ -21,11 +21,10 @@ SELECT id, request_id, event, channel, attempts, next_at, created_at, last_error
 WHERE sent_at IS NULL ORDER BY created_at DESC, id LIMIT :limit;
 
 -- name: place
-SELECT place FROM notice WHERE channel = :channel AND request_id = :request_id;
+SELECT place FROM outbox WHERE channel = :channel AND request_id = :request_id AND place IS NOT NULL LIMIT 1;
 
 -- name: keep_place
-INSERT INTO notice (channel, request_id, place, told_at) VALUES (:channel, :request_id, :place, :told_at)
-ON CONFLICT (channel, request_id) DO UPDATE SET place = excluded.place, told_at = excluded.told_at;
+UPDATE outbox SET place = :place WHERE channel = :channel AND request_id = :request_id;
 
 -- name: heard
 SELECT digest, answer FROM heard WHERE channel = :channel AND message_id = :message_id;

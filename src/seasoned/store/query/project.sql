@@ -41,14 +41,15 @@ INSERT INTO project_folder (folder, key, found_in) VALUES (:folder, :key, :found
 ON CONFLICT (folder) DO UPDATE SET key = excluded.key, found_in = excluded.found_in;
 
 -- name: choices
-SELECT key, target FROM project_choice WHERE kind = :kind;
+SELECT project AS key, text AS target FROM choice WHERE kind = :kind;
 
 -- name: choose
-INSERT INTO project_choice (kind, key, target, at) VALUES (:kind, :key, :target, :at)
-ON CONFLICT (kind, key) DO UPDATE SET target = excluded.target, at = excluded.at;
+-- A form that no line of a sheet has.
+INSERT INTO choice (project, kind, form, text, decided_at) VALUES (:key, :kind, ':' || :kind, :target, :at)
+ON CONFLICT (project, form) DO UPDATE SET text = excluded.text, decided_at = excluded.decided_at;
 
 -- name: unchoose
-DELETE FROM project_choice WHERE kind = :kind AND key = :key;
+DELETE FROM choice WHERE kind = :kind AND project = :key;
 
 -- name: list
 SELECT project AS key, count(*) AS sessions, group_concat(DISTINCT agent) AS agents, sum(calls) AS calls,
@@ -101,10 +102,10 @@ DELETE FROM project_folder WHERE NOT EXISTS (
        OR (session.cwd >= project_folder.folder || '/' AND session.cwd < project_folder.folder || '0'));
 
 -- name: forget_splits
-DELETE FROM project_choice
-WHERE kind = 'split' AND NOT EXISTS (SELECT 1 FROM session WHERE session.project = project_choice.key);
+DELETE FROM choice
+WHERE kind = 'split' AND NOT EXISTS (SELECT 1 FROM session WHERE session.project = choice.project);
 
 -- name: forget_merges
-DELETE FROM project_choice
-WHERE kind = 'merge' AND target NOT IN (SELECT project FROM session WHERE project IS NOT NULL)
-  AND target NOT IN (SELECT key FROM project_choice WHERE kind = 'merge');
+DELETE FROM choice
+WHERE kind = 'merge' AND text NOT IN (SELECT project FROM session WHERE project IS NOT NULL)
+  AND text NOT IN (SELECT project FROM choice WHERE kind = 'merge');

@@ -3,11 +3,10 @@ INSERT INTO waiting (work, session_id) SELECT 'recall', id FROM touched WHERE tr
 ON CONFLICT DO UPDATE SET times = waiting.times + 1;
 
 -- name: rules
-SELECT value AS digest FROM revision WHERE name = 'recall rules';
+SELECT digest FROM revision WHERE name = 'recall';
 
 -- name: set_rules
-INSERT INTO revision (name, value) VALUES ('recall rules', :digest)
-ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+UPDATE revision SET digest = :digest WHERE name = 'recall';
 
 -- name: wait_all
 INSERT INTO waiting (work, session_id) SELECT 'recall', id FROM session WHERE calls > 0

@@ -28,11 +28,10 @@ WHERE (:session IS NULL OR session = :session)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: spent
-SELECT count(*) AS requests,
-    COALESCE(SUM(COALESCE(input_tokens, 0) + COALESCE(cache_read_tokens, 0) + COALESCE(cache_write_tokens, 0)
-        + COALESCE(output_tokens, 0)), 0) AS tokens,
-    COALESCE(SUM(cost_usd), 0) AS cost_usd, COALESCE(SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END), 0) AS unpriced
-FROM model_request WHERE purpose = 'review' AND time >= :since;
+SELECT COALESCE(SUM(requests), 0) AS requests,
+    COALESCE(SUM(COALESCE(input_tokens, 0) + COALESCE(cache_read_tokens, 0) + COALESCE(output_tokens, 0)), 0) AS tokens,
+    COALESCE(SUM(cost_usd), 0) AS cost_usd, COALESCE(SUM(unpriced), 0) AS unpriced
+FROM review WHERE started_at >= :since;
 
 -- name: count
 SELECT turns, calls FROM review_count WHERE lineage_root = :lineage_root;

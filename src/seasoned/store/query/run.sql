@@ -1,23 +1,25 @@
 -- name: keep_design
-INSERT INTO design (experiment, tasks_digest, document, created_at)
-VALUES (:experiment, :tasks_digest, :document, :created_at)
-ON CONFLICT (experiment) DO NOTHING;
+INSERT INTO material (name, tasks_digest, model, role, document, created_at)
+VALUES (:experiment, :tasks_digest, '', 'design', :document, :created_at)
+ON CONFLICT DO NOTHING;
 
 -- name: design
-SELECT experiment, tasks_digest, document, created_at FROM design WHERE experiment = :experiment;
+SELECT name AS experiment, tasks_digest, document, created_at FROM material
+WHERE name = :experiment AND role = 'design';
 
 -- name: designs
-SELECT experiment, tasks_digest, document, created_at FROM design ORDER BY created_at, experiment;
+SELECT name AS experiment, tasks_digest, document, created_at FROM material
+WHERE role = 'design' ORDER BY created_at, name;
 
 -- name: keep_material
-INSERT INTO material (task_set, tasks_digest, model, role, document, created_at)
+INSERT INTO material (name, tasks_digest, model, role, document, created_at)
 VALUES (:task_set, :tasks_digest, :model, :role, :document, :created_at)
-ON CONFLICT (task_set, tasks_digest, model, role)
+ON CONFLICT (name, tasks_digest, model, role)
 DO UPDATE SET document = excluded.document, created_at = excluded.created_at;
 
 -- name: material
 SELECT role, document FROM material
-WHERE task_set = :task_set AND tasks_digest = :tasks_digest AND model = :model ORDER BY role;
+WHERE name = :task_set AND tasks_digest = :tasks_digest AND model = :model AND role <> 'design' ORDER BY role;
 
 -- name: begin
 INSERT INTO begun (session, experiment, model, arm, bank, task_set, task, repeat, at)

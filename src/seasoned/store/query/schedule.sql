@@ -114,7 +114,7 @@ ON CONFLICT (owner) DO UPDATE SET heartbeat_at = excluded.heartbeat_at, stopped_
 
 -- name: lock
 -- Held until the end of the transaction: two schedulers cannot both find the lease free.
-UPDATE schedule_revision SET revision = revision + 0 WHERE id = 1;
+UPDATE revision SET number = number + 0 WHERE name = 'schedule';
 
 -- name: other_holder
 SELECT owner FROM scheduler
@@ -130,7 +130,7 @@ UPDATE scheduler SET heartbeat_at = :now, stopped_at = :now WHERE owner = :owner
 SELECT heartbeat_at, stopped_at FROM scheduler ORDER BY heartbeat_at DESC LIMIT 1;
 
 -- name: revision
-SELECT revision FROM schedule_revision WHERE id = 1;
+SELECT number AS revision FROM revision WHERE name = 'schedule';
 
 -- name: raise_revision
-UPDATE schedule_revision SET revision = revision + 1 WHERE id = 1;
+UPDATE revision SET number = number + 1 WHERE name = 'schedule';

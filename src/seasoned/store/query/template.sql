@@ -1,8 +1,8 @@
 -- name: revision
-SELECT value AS revision FROM revision WHERE name = 'library';
+SELECT number AS revision FROM revision WHERE name = 'library';
 
 -- name: raise_revision
-UPDATE revision SET value = value + 1 WHERE name = 'library' RETURNING value AS revision;
+UPDATE revision SET number = number + 1 WHERE name = 'library' RETURNING number AS revision;
 
 -- name: next_version
 INSERT INTO template_name (key, name, last_version) VALUES (:key, :name, 1)

@@ -51,11 +51,12 @@ CREATE TABLE knowledge (
     content BLOB NOT NULL,
     PRIMARY KEY (project, topic, key)
 ) WITHOUT ROWID;
--- What a person decided about a line of the sheet: pinned or dropped.
-CREATE TABLE sheet_choice (
+-- What a person decided: a line of a project's sheet is pinned or dropped, a project is another one (`merge`), or a folder
+-- of a project is one of its own (`split`).
+CREATE TABLE choice (
     project TEXT NOT NULL,
+    kind TEXT NOT NULL,
     form TEXT NOT NULL,
-    choice TEXT NOT NULL,
     text TEXT NOT NULL,
     decided_at REAL NOT NULL,
     PRIMARY KEY (project, form)
@@ -222,23 +223,6 @@ CREATE TABLE message (
     body TEXT NOT NULL,
     PRIMARY KEY (session_id, position)
 ) WITHOUT ROWID;
-CREATE TABLE model_request (
-    id INTEGER PRIMARY KEY,
-    session_id INTEGER REFERENCES session(id) ON DELETE SET NULL,
-    time REAL NOT NULL,
-    purpose TEXT NOT NULL,
-    model TEXT,
-    provider TEXT,
-    input_tokens INTEGER,
-    output_tokens INTEGER,
-    cache_read_tokens INTEGER,
-    cache_write_tokens INTEGER,
-    reasoning_tokens INTEGER,
-    cost_usd REAL,
-    raw TEXT
-);
-CREATE INDEX model_request_session ON model_request (session_id);
-CREATE INDEX model_request_time ON model_request (purpose, time);
 CREATE TABLE review (
     id INTEGER PRIMARY KEY,
     ref TEXT NOT NULL UNIQUE,
@@ -274,21 +258,17 @@ CREATE TABLE review_count (
     calls INTEGER NOT NULL,
     changed_at REAL NOT NULL
 );
-CREATE TABLE design (
-    experiment TEXT PRIMARY KEY,
-    tasks_digest TEXT NOT NULL,
-    document TEXT NOT NULL,
-    created_at DOUBLE PRECISION NOT NULL
-);
+-- What an experiment on tasks was begun with (its `design`, which never changes), and what was learned for tasks by role.
 CREATE TABLE material (
-    task_set TEXT NOT NULL,
+    name TEXT NOT NULL,
     tasks_digest TEXT NOT NULL,
     model TEXT NOT NULL,
     role TEXT NOT NULL,
     document TEXT NOT NULL,
     created_at DOUBLE PRECISION NOT NULL,
-    PRIMARY KEY (task_set, tasks_digest, model, role)
+    PRIMARY KEY (name, tasks_digest, model, role)
 );
+CREATE UNIQUE INDEX material_design ON material (name) WHERE role = 'design';
 CREATE TABLE run (
     experiment TEXT NOT NULL,
     model TEXT NOT NULL,

@@ -147,26 +147,12 @@ CREATE TABLE waiting (
     PRIMARY KEY (work, session_id)
 ) WITHOUT ROWID;
 CREATE INDEX waiting_session ON waiting (session_id);
--- What is held in memory or was derived is made anew when one of these changes.
-CREATE TABLE revision (
-    name TEXT PRIMARY KEY,
-    value NOT NULL
-) WITHOUT ROWID;
-INSERT INTO revision (name, value) VALUES ('library', 0);
 -- Folders whose repository is known: the top of a checkout that was found on this machine, or a folder for which a
 -- history recorded the remote. They tell the project of sessions in a checkout that is gone.
 CREATE TABLE project_folder (
     folder TEXT PRIMARY KEY,
     key TEXT NOT NULL,
     found_in TEXT NOT NULL CHECK (found_in IN ('checkout', 'history', 'several'))
-) WITHOUT ROWID;
--- What the user decided: one project is another, or a folder of a project is one.
-CREATE TABLE project_choice (
-    kind TEXT NOT NULL CHECK (kind IN ('merge', 'split')),
-    key TEXT NOT NULL,
-    target TEXT NOT NULL,
-    at REAL NOT NULL,
-    PRIMARY KEY (kind, key)
 ) WITHOUT ROWID;
 -- What each session used, by hour, model and size of the prompt. Costs are computed from it and `model_price`.
 CREATE TABLE usage_part (

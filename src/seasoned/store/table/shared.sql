@@ -1,4 +1,12 @@
 -- What several machines may share: the same tables in SQLite and in PostgreSQL.
+
+-- What is held in memory or was derived is made anew when one of these changes.
+CREATE TABLE revision (
+    name TEXT PRIMARY KEY,
+    number BIGINT NOT NULL DEFAULT 0,
+    digest TEXT
+);
+INSERT INTO revision (name) VALUES ('library'), ('schedule'), ('recall'), ('evidence');
 CREATE TABLE split (
     experiment TEXT NOT NULL,
     digest TEXT NOT NULL,
@@ -160,6 +168,8 @@ CREATE TABLE outbox (
     next_at DOUBLE PRECISION NOT NULL,
     sent_at DOUBLE PRECISION,
     last_error TEXT,
+    -- Where the channel shows the request, so that its message can be brought up to date.
+    place TEXT,
     UNIQUE (request_id, event, channel)
 );
 CREATE INDEX outbox_due ON outbox (next_at) WHERE sent_at IS NULL;
@@ -168,13 +178,6 @@ CREATE TABLE spent (
     purpose TEXT NOT NULL,
     request_id TEXT,
     at DOUBLE PRECISION NOT NULL
-);
-CREATE TABLE notice (
-    channel TEXT NOT NULL,
-    request_id TEXT NOT NULL REFERENCES request (id),
-    place TEXT NOT NULL,
-    told_at DOUBLE PRECISION NOT NULL,
-    PRIMARY KEY (channel, request_id)
 );
 CREATE TABLE heard (
     channel TEXT NOT NULL,
@@ -237,11 +240,6 @@ CREATE TABLE scheduler (
     stopped_at DOUBLE PRECISION,
     note TEXT NOT NULL DEFAULT ''
 );
-CREATE TABLE schedule_revision (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    revision BIGINT NOT NULL
-);
-INSERT INTO schedule_revision (id, revision) VALUES (1, 0);
 CREATE TABLE gateway_key (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
