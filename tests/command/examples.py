@@ -321,8 +321,6 @@ ASKED_ABOUT = [
 ]
 NOT_ASKED_ABOUT = [
     "ls -la",
-    "rm notes.tmp",
-    "rm -f build/app.o",
     "echo 'rm -rf /'",
     'echo "rm -rf build" > notes.md',
     "grep -rn 'rm -rf' .",
@@ -366,11 +364,8 @@ NOT_ASKED_ABOUT = [
     "sqlite3 parcels.db 'select * from parcels'",
     "sqlite3 parcels.db 'delete from parcels where id = 3'",
     "psql -c 'SELECT 1'",
-    "kill 4321",
-    "kill -9 4321",
     "systemctl status nginx",
     "crontab -l",
-    "dd if=a of=/dev/null",
     "fdisk -l",
     "echo x > out.txt",
     "echo x > /home/mira/parcel/out.txt",

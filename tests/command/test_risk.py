@@ -206,7 +206,11 @@ def test_the_agent_names_the_row_that_made_it_ask() -> None:
     found = {
         command: danger_in(command, folder=FOLDER) for command in ("rm -rf build", "sudo -i", "echo x >> ~/.bashrc")
     }
-    assert [each.pattern if each else None for each in found.values()] == ["rm -r", "sudo", "start-up file"]
+    assert [each.pattern if each else None for each in found.values()] == [
+        "rm, sudo, kill",
+        "rm, sudo, kill",
+        "start-up file",
+    ]
 
 
 def test_code_that_destroys_is_asked_about() -> None:

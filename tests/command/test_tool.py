@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args
 
-from seasoned.command.rows import table
 from seasoned.command.tool import (
     Kind,
     OutputForm,
@@ -17,13 +16,14 @@ from seasoned.command.tool import (
     task_type,
     tool_of,
 )
+from seasoned.command.tool_table import TOOLS
 from seasoned.config import Config
 from tests.each_case import each_case
 from tests.outcome.calls import call, shell
 
 
 def test_every_name_stands_once_and_every_entry_is_legal() -> None:
-    names = [name for row in table().tools for name in row.names.split()]
+    names = [name for row in TOOLS for name in row.names.split()]
     assert len(names) == len(set(names)) == len(known_tools())
     assert all(name == name.lower() for name in names)
     assert {tool.kind for tool in known_tools().values()} <= set(get_args(Kind))

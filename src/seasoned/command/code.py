@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from seasoned.command import guard
 from seasoned.command.parse import is_python, names
 from seasoned.command.path import WorkingFolder, written
-from seasoned.command.rows import Finding, regex, table
+from seasoned.command.rows import Finding, regex
 from seasoned.lazy_regex import LazyRegex
 
 _REQUEST = names("post put patch delete request urlopen Request")
@@ -137,7 +137,7 @@ def _deletes(path: str, name: str) -> Finding:
 
 
 def _is_payment(url: str) -> bool:
-    paying = regex(table().patterns["paying_hosts"])
+    paying = regex("{paying_hosts}")
     return paying.search(url) is not None and not _ON_THIS_MACHINE.compiled.search(url)
 
 

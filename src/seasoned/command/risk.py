@@ -5,7 +5,7 @@
 - Mining, recall and the project sheet: may it ever be shown as an example? (`may_be_example`)
 - Insight: does it only look? (`only_looks`)
 
-All answers come from one table; see `table/*.toml` and docs/design/command.md. They only read text and are not a
+All answers come from one table; see `danger_table.py` and docs/design/command.md. They only read text and are not a
 sandbox: a command can hide what it does in a script, a variable or another program.
 """
 
@@ -40,7 +40,7 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
 # What the caller wants to know: rows and rules that say nothing about it are left out, which saves half of the time.
-Question = Literal["action", "local", "example"]
+Question = Literal["action", "example"]
 # Unread text is treated like the common command that is hardest to undo.
 _TOO_LONG = Finding("delete_data", "is too long to be read, so it may do anything", "length")
 _TOO_MANY = Finding("delete_data", "contains more commands than can be read", "length")
@@ -374,7 +374,7 @@ def _matches(row: CommandRow, texts: list[str]) -> bool:
 
 
 def _found(row: CommandRow) -> Finding:
-    return Finding(row.action, row.why, row.name, row.asks_locally, row.never_example)
+    return Finding(row.action, row.why, row.name)
 
 
 def _is_scratch(step: Step, place: WorkingFolder) -> bool:
@@ -484,12 +484,12 @@ def _need(found: Iterable[Finding], shown: str, details: dict[str, Any]) -> Need
 
 def danger_in(command: str, *, folder: object = None) -> Danger | None:
     """Why the local agent asks before it runs a command; None where it does not."""
-    return _danger(assess_command(command, working_folder(folder), "local"))
+    return _danger(assess_command(command, working_folder(folder), "example"))
 
 
 def danger_in_code(code: str, *, folder: object = None) -> Danger | None:
     """The same for a piece of code of any length: all of it is read, and it runs in the sandbox."""
-    return _danger(assess_code(code, working_folder(folder), "local", limit=len(code)))
+    return _danger(assess_code(code, working_folder(folder), "example", limit=len(code)))
 
 
 def _danger(found: Iterable[Finding]) -> Danger | None:

@@ -1,20 +1,15 @@
-"""Loads the table of commands: the rows, program groups and tools that `table/*.toml` describes.
-
-Parsing the TOML takes about a tenth of a second, too long for a hook. `compiled.json` has the same without the
-examples and decodes in under a millisecond; `tests/command/test_table.py` rewrites it with
-`tools/compile_commands.py` when it is out of date.
-"""
+"""What a row of the tables is, and how rows, program groups and patterns are looked up."""
 
 from __future__ import annotations
 
-import os
 import re
 from functools import cache
 
 import msgspec
 
-FOLDER = os.path.join(os.path.dirname(__file__), "table")
-COMPILED = os.path.join(FOLDER, "compiled.json")
+from seasoned.command.program_table import GROUPS, PATTERNS
+
+_MACRO = re.compile(r"\{([a-z_]+)(?::([^{}]*))?\}")
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -29,25 +24,21 @@ class Finding(msgspec.Struct, frozen=True):
     never_example: bool = True
 
 
-class CommandRow(msgspec.Struct, frozen=True, omit_defaults=True):
+class CommandRow(msgspec.Struct, frozen=True):
     """One way in which programs do harm. Without `words` the program itself is enough; `unless` excuses it."""
 
     name: str
-    programs: str
     why: str
     """Continues a sentence that begins with "it"."""
+    programs: str
     words: str = ""
     """Searched in the arguments, also from the subcommand on, joined by blanks."""
     unless: str = ""
     action: str = ""
     """Which of the ten actions that need a person; empty for none."""
-    asks_locally: bool = False
-    """Whether the local agent asks before it runs the command."""
-    never_example: bool = True
-    """Whether it may never be shown to a new session as an example."""
 
 
-class ToolNameRow(msgspec.Struct, frozen=True, omit_defaults=True):
+class ToolNameRow(msgspec.Struct, frozen=True):
     """Words of a tool's name that say what it does."""
 
     verbs: frozenset[str]
@@ -59,7 +50,7 @@ class ToolNameRow(msgspec.Struct, frozen=True, omit_defaults=True):
     action: str = ""
 
 
-class ToolRow(msgspec.Struct, frozen=True, omit_defaults=True):
+class ToolRow(msgspec.Struct, frozen=True):
     """Tools of agents that do the same kind of work and answer in the same form."""
 
     kind: str
@@ -70,47 +61,50 @@ class ToolRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """The only agent whose tools these are; empty for any."""
 
 
-class CommandTable(msgspec.Struct, frozen=True):
-    """All that the TOML files say, without their examples."""
-
-    groups: dict[str, str]
-    patterns: dict[str, str]
-    rows: tuple[CommandRow, ...]
-    tool_names: tuple[ToolNameRow, ...]
-    tools: tuple[ToolRow, ...]
-    meanings: dict[str, str]
-    """By what an argument means: the names that agents have for it."""
-    agents: dict[str, dict[str, str]]
-    """By agent and work: the tool that does it, with its arguments. See `translate.py`."""
-
-
-@cache
-def table() -> CommandTable:
-    """The compiled table."""
-    with open(COMPILED, "rb") as file:
-        return msgspec.json.decode(file.read(), type=CommandTable)
-
-
 @cache
 def group(name: str) -> frozenset[str]:
-    """The programs of a group in `programs.toml`, or the words of one in `tool_names.toml`."""
-    return frozenset(table().groups[name].split())
+    """The programs of a group, or the words of one."""
+    return frozenset(GROUPS[name].split())
 
 
 @cache
 def regex(pattern: str) -> re.Pattern[str]:
-    """A pattern of the table, compiled when it is first needed."""
+    """A pattern of the table with its macros written out, compiled when it is first needed."""
+    before = ""
+    while before != pattern:
+        before, pattern = pattern, _MACRO.sub(_written_out, pattern)
     return re.compile(pattern)
+
+
+def _written_out(found: re.Match[str]) -> str:
+    """What a macro stands for: `{first:up down}`, `{any:up down}`, `{word:--yes}`, `{flag:rR recursive}`, `{help}`."""
+    name, argument = found.groups()
+    if argument is None:
+        return PATTERNS[name]
+    words = argument.split()
+    listed = "|".join(words)
+    if name == "flag":
+        # An option by its letter, also among others (`-rf`), or by its long name.
+        longer = f"|--(?:{'|'.join(words[1:])})" if len(words) > 1 else ""
+        return rf"(?:^| )(?:-[A-Za-z]*[{words[0]}][A-Za-z]*{longer})(?= |=|$)"
+    forms = {
+        "first": f"^(?:{listed})(?= |$)",  # one of these as the first argument
+        "any": f"(?:^| )(?:{listed})(?= |$)",  # one of these anywhere
+        "word": rf"(?:^| )(?:{listed})(?:=\S*)?(?= |$)",  # the same, an option also with its value behind `=`
+    }
+    return forms[name]
 
 
 @cache
 def rows_by_program(question: str) -> dict[str, tuple[CommandRow, ...]]:
     """The rows of each program that say something about a question. Rows for any program are under `*`."""
+    # Imported here: the table is made of what this module defines.
+    from seasoned.command.danger_table import ROWS
+
     found: dict[str, list[CommandRow]] = {}
-    says = {"action": lambda row: row.action, "local": lambda row: row.asks_locally, "example": lambda row: True}[
-        question
-    ]
-    for row in filter(says, table().rows):
-        for program in row.programs.split():
-            found.setdefault(program, []).append(row)
+    for row in ROWS:
+        if row.action or question == "example":
+            for name in row.programs.split():
+                for program in group(name[1:]) if name.startswith("@") else (name,):
+                    found.setdefault(program, []).append(row)
     return {program: tuple(rows) for program, rows in found.items()}

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.command.parse import Step, parse
-from seasoned.command.rows import group, table
+from seasoned.command.rows import group
+from seasoned.command.tool_table import TOOLS
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
@@ -29,9 +30,9 @@ class Tool(msgspec.Struct, frozen=True):
 
 @cache
 def known_tools() -> dict[str, Tool]:
-    """The tools of all agents by their names in lower case, from `table/tools.toml`; `agent:name` for one agent's."""
+    """The tools of all agents by their names in lower case, from `tool_table.py`; `agent:name` for one agent's."""
     found: dict[str, Tool] = {}
-    for row in table().tools:
+    for row in TOOLS:
         tool = msgspec.convert({"kind": row.kind, "form": row.form, "trivial": row.trivial}, Tool)
         names = [f"{row.agent}:{name}" if row.agent else name for name in row.names.split()]
         found.update(dict.fromkeys(names, tool))

@@ -11,8 +11,9 @@ from seasoned.command.action import HIGH_RISK, check_action
 from seasoned.command.call_text import REMOTE_NAME, all_texts, snake, words_of
 from seasoned.command.parse import names
 from seasoned.command.path import WorkingFolder, guarded
-from seasoned.command.rows import Finding, ToolNameRow, group, table
+from seasoned.command.rows import Finding, ToolNameRow, group
 from seasoned.command.tool import tool_of
+from seasoned.command.tool_table import TOOL_NAMES
 from seasoned.errors import UsageError
 from seasoned.lazy_regex import LazyRegex
 
@@ -101,7 +102,7 @@ def findings(tool: str, inside: list[Mapping[str, Any]], place: WorkingFolder) -
 
 
 def _name_findings(words: tuple[str, ...], *, remote: bool) -> Iterator[Finding]:
-    for row in table().tool_names:
+    for row in TOOL_NAMES:
         if row.action and _row_fits(row, words, remote=remote):
             yield Finding(row.action, row.why, "tool name")
             if not row.anywhere:
@@ -154,7 +155,7 @@ def example_findings(tool: str, arguments: Mapping[str, Any]) -> Iterator[Findin
     words = words_of(tool)
     looks = bool(words) and words[0] in group("looking") and "and" not in words
     if words and not looks:
-        yield from (_not_example(row.why) for row in table().tool_names if not row.action and _row_fits(row, words))
+        yield from (_not_example(row.why) for row in TOOL_NAMES if not row.action and _row_fits(row, words))
         # Money that goes back for one thing is bound to it; without its id nothing bounds it.
         if "refund" in words and not any(_ID.compiled.search(name) for name in arguments):
             yield _not_example("refunds money for nothing that it names")

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from seasoned.command.call_text import snake
-from seasoned.command.rows import table
 from seasoned.command.tool import command_of, tool_of
+from seasoned.command.tool_table import AGENTS, MEANINGS
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
@@ -36,7 +36,7 @@ class AgentTool(msgspec.Struct, frozen=True):
 @cache
 def agent_tools() -> tuple[AgentTool, ...]:
     """The tools of every agent in the table."""
-    return tuple(_tool(agent, work, line) for agent, works in table().agents.items() for work, line in works.items())
+    return tuple(_tool(agent, work, line) for agent, works in AGENTS.items() for work, line in works.items())
 
 
 def _tool(agent: str, work: str, line: str) -> AgentTool:
@@ -53,7 +53,7 @@ def _tool(agent: str, work: str, line: str) -> AgentTool:
 @cache
 def argument_names(meaning: str) -> tuple[str, ...]:
     """The names under which agents pass something (`path`, `old`, `all` …), the usual ones first."""
-    return tuple(table().meanings[meaning].split())
+    return tuple(MEANINGS[meaning].split())
 
 
 def argument(arguments: Mapping[str, Any], meaning: str) -> Any:

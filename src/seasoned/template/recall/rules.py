@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from seasoned.command.rows import COMPILED
+from seasoned.command.danger_table import ROWS
 from seasoned.store import Store
 from seasoned.template.admission.injection import phrases_text
 from seasoned.template.example import digest
@@ -15,7 +13,7 @@ _VERSION = "6"
 
 def rules() -> str:
     """A digest of everything that decides which calls are kept."""
-    return digest(_VERSION, phrases_text(), Path(COMPILED).read_text(encoding="utf-8"))
+    return digest(_VERSION, phrases_text(), str(ROWS))
 
 
 def has_rules(store: Store) -> bool:

@@ -1,0 +1,391 @@
+"""The tools of agents: what the words of a name say that a tool does, its kind and output, and its arguments.
+
+The verbs of a name must be its first or last word and one of `things` among the others; with `anywhere`, both may stand
+anywhere (no `things`: the verb is enough). Rows with an action are asked in order, the first match decides.
+"""
+
+from __future__ import annotations
+
+from seasoned.command.rows import ToolNameRow, ToolRow
+
+
+def _names(
+    action: str,
+    why: str,
+    *,
+    verbs: str,
+    things: str = "",
+    unless: str = "",
+    remote_only: str = "",
+    anywhere: bool = False,
+) -> ToolNameRow:
+    sets = [frozenset(words.split()) for words in (verbs, things, unless, remote_only)]
+    return ToolNameRow(sets[0], why, sets[1], sets[2], sets[3], anywhere, action)
+
+
+# fmt: off
+TOOL_NAMES = (
+    _names("deploy_production", "changes what runs for users",
+        verbs="deploy rollout redeploy ship promote",
+        unless="staging stage dev development preview test testing sandbox local draft dry",
+        anywhere=True),
+    _names("publish_package", "publishes to everyone",
+        verbs="publish unpublish release",
+        things="package packages release npm crate gem image version pypi docker artifact app extension library"),
+    _names("wipe_database", "empties or drops a database",
+        verbs="drop wipe truncate flush destroy purge reset erase empty clear",
+        things="database db table tables schema collection collections keyspace redis databases flushall"),
+    _names("migrate_database", "changes the schema of a database",
+        verbs="migrate migration migrations rollback apply run alter",
+        things="database db schema migration migrations table"),
+    _names("transfer_funds", "moves money",
+        verbs="transfer send pay wire withdraw payout refund charge create issue move submit capture confirm "
+        "place execute",
+        things="funds money payment payout payouts refund transfer charge invoice usd eur btc eth crypto wire "
+        "withdrawal payments order_payment balance"),
+    _names("rotate_keys", "replaces or deletes a key or secret",
+        verbs="rotate regenerate revoke reset renew delete replace update create set put",
+        things="key keys secret secrets credential credentials token tokens certificate certificates cert password "
+        "apikey passphrase"),
+    _names("modify_permissions", "changes who may do what",
+        verbs="grant revoke modify change update set add remove assign attach detach edit invite make promote",
+        things="permission permissions role roles acl policy access privilege privileges collaborator "
+        "collaborators admin iam visibility owner rights"),
+    _names("delete_data", "deletes what others may need",
+        verbs="delete remove destroy purge erase wipe empty bulkdelete truncate",
+        things="data user users account accounts customer customers record records row rows bucket buckets object "
+        "objects repo repository project volume volumes backup backups snapshot snapshots disk page pages "
+        "document documents index folder directory dataset table blob blobs archive namespace everything "
+        "all workspace database contact contacts email emails message messages event events site many bulk "
+        "batch collection collections topic topics queue stack environment domain domains dns deployment "
+        "secret",
+        remote_only="folder directory message messages event environment batch"),
+    _names("shutdown_service", "stops something that others may be using",
+        verbs="shutdown stop terminate kill restart reboot disable suspend scale_down halt drain",
+        things="service services server servers instance instances cluster vm vms container containers pod pods "
+        "deployment machine node host system app application website dyno"),
+    _names("exec_remote", "runs something on another machine",
+        verbs="exec execute run ssh invoke send",
+        things="remote ssh pod host hosts server instance node ssm fleet on_host remotely"),
+    _names("wipe_database", "empties a database", verbs="flushall flushdb", anywhere=True),
+    _names("exec_remote", "runs something on another machine", verbs="ssh", anywhere=True),
+    _names("", "destroys, publishes, pays or changes who may do what",
+        verbs="delete wipe purge destroy erase nuke shred shutdown poweroff deploy publish unpublish migrate "
+        "grant revoke terminate kill approve authorize authorise impersonate sudo ssh withdraw payout pay "
+        "charge",
+        anywhere=True),
+    _names("", "removes data",
+        verbs="drop truncate clear empty flush remove reset format overwrite restore",
+        things="data database databases db table tables schema index column collection bucket buckets volume "
+        "volumes disk drive partition repo repository branch backup backups account accounts user users "
+        "file files folder directory logs all",
+        anywhere=True),
+    _names("", "stops or starts what others may be using",
+        verbs="shut power stop restart reboot start scale drain disable halt",
+        things="service services server servers host hosts machine machines instance instances node nodes cluster "
+        "clusters vm pod container containers database databases db system process processes production "
+        "prod down off",
+        anywhere=True),
+    _names("", "changes rights or keys",
+        verbs="modify update change set add assign edit rotate disable remove reset create regenerate renew",
+        things="permission permissions role roles acl policy access admin owner ownership privilege privileges iam "
+        "firewall credential credentials password passwords secret secrets key keys token tokens "
+        "certificate certificates mfa auth protection",
+        anywhere=True),
+    _names("", "moves money",
+        verbs="transfer wire send move",
+        things="fund funds money cash crypto coin coins asset assets balance salary",
+        anywhere=True),
+    _names("", "moves money", verbs="make process", things="payment payments", anywhere=True),
+    _names("", "publishes to others",
+        verbs="release push upload promote rollback ship",
+        things="package packages version production git branch commit commits tag crate gem",
+        anywhere=True),
+    _names("", "publishes to others", verbs="push", things="image images", anywhere=True),
+    _names("", "runs something on another machine",
+        verbs="exec execute run",
+        things="remote remotely",
+        anywhere=True),
+    _names("", "changes what others have", verbs="merge", things="pull pr branch mr", anywhere=True),
+    _names("", "publishes to others", verbs="create", things="release", anywhere=True),
+    _names("", "shows something to others",
+        verbs="share unshare expose",
+        things="drive file files folder folders document documents doc docs link public everyone bucket calendar "
+        "mailbox",
+        anywhere=True),
+    _names("", "changes where data or programs come from or go to",
+        verbs="set create add register update edit change install enable",
+        things="webhook webhooks hook hooks proxy mirror registry remote forwarding redirect extension extensions "
+        "plugin plugins dns nameserver nameservers",
+        anywhere=True),
+    _names("", "handles secrets", verbs="vault secret secrets credential credentials keychain", anywhere=True),
+    # What an agent remembers is read by every later session, so no example shows how to change it.
+    _names("", "changes what an agent remembers or is asked to do",
+        verbs="add create store save write update set append put upsert remember edit insert",
+        things="memory memories observation observations entities relations fact facts instruction instructions "
+        "prompt prompts persona guideline guidelines knowledge",
+        anywhere=True),
+    _names("", "changes who may do what",
+        verbs="add invite enroll kick ban",
+        things="member members guest guests collaborator collaborators workspace organization organisation team "
+        "group groups user users contributor contributors seat",
+        anywhere=True),
+    _names("", "changes how people prove who they are",
+        verbs="reset remove disable unenroll",
+        things="factor factors 2fa otp authenticator authenticators pin session sessions",
+        anywhere=True),
+    _names("", "gives something to someone else",
+        verbs="transfer",
+        things="project repo repository ownership domain account namespace license tenant subscription",
+        anywhere=True),
+    _names("", "changes what runs for others",
+        verbs="apply update replace upload put",
+        things="manifest manifests terraform stack chart kustomization infrastructure lambda function functions "
+        "deployment daemonset cronjob crd",
+        anywhere=True),
+    _names("", "moves money", verbs="broker brokerage trade trades sell liquidate", anywhere=True),
+    # Deleting and paying in the languages in which tools are named with Latin letters.
+    _names("", "deletes something or moves money",
+        verbs="loeschen loesche entfernen ueberweisen ueberweise ueberweisung zahlen eliminar borrar transferir "
+        "pagar supprimer effacer virement payer excluir apagar deletar remover cancellare eliminare "
+        "trasferire bonifico pagare usun usunac skasuj przelej zaplac sil kaldir aktar havale udalit "
+        "verwijderen verwijder overmaken betalen radera betala slette slet poista maksa torol sterge hapus "
+        "bayar xoa izbrisi obrisi smazat smaz",
+        anywhere=True),
+    _names("", "opens what is locked",
+        verbs="unlock disarm open",
+        things="lock door gate garage safe alarm barrier",
+        anywhere=True),
+    _names("", "hides what others should see",
+        verbs="dismiss mute silence snooze resolve close acknowledge suppress",
+        things="alert alerts alarm alarms incident incidents service services monitor monitors scanning "
+        "vulnerability vulnerabilities review reviews finding findings",
+        anywhere=True),
+    _names("", "changes many things at once", verbs="everyone bulk mass", anywhere=True),
+    _names("", "changes many things at once",
+        verbs="update resolve close cancel edit archive set reset mark",
+        things="all",
+        anywhere=True),
+    _names("", "changes where money goes", verbs="payroll payee payees salary salaries iban payouts", anywhere=True),
+    _names("", "shows something to others",
+        verbs="tweet sms presigned presign newsletter campaign broadcast fax",
+        anywhere=True),
+    _names("", "publishes to others", verbs="enable push", things="pages hosting public files file", anywhere=True),
+    _names("", "brings in programs of others",
+        verbs="install add register enable",
+        things="mcp package packages dependency dependencies skill skills connector",
+        anywhere=True),
+)
+TOOLS = (
+    ToolRow("terminal", "shell",
+        "bash shell terminal exec_command local_shell local_shell_call container.exec run_shell_command "
+        "execute_bash run execute_command run_command run_in_terminal run_terminal_cmd "
+        "run_terminal_command terminal_command shell_command powershell cmd command bash_command "
+        "mswea_bash_command execute_shell exec unified_exec write_stdin process bashoutput killshell "
+        "killbash read_bash write_bash stop_bash list_bash shell_exec shell_view shell_wait cmdrun "
+        "cmdrunaction monitor developer__shell execute_shell_command run_terminal_command_v2 "
+        "get_terminal_output job_output job_kill run_commands bash_tool"),
+    ToolRow("code", "python",
+        "execute_code python code_interpreter execute_ipython_cell run_ipython ipython python_exec "
+        "code_execution run_python jupyter execute_python python_interpreter repl js_repl "
+        "code_execution_tool mcp__ide__executecode"),
+    ToolRow("code", "api",
+        "getdiagnostics mcp__ide__getdiagnostics lsp get_errors get_diagnostics codebase_investigator"),
+    ToolRow("file", "file_read",
+        "read read_file view open cat_file notebookread read_many_files view_file view_image "
+        "read_media_file open_file scroll_up scroll_down goto set_cursors read_notebook read_text_file "
+        "get_file_contents read_file_v2 fetch_rules read_files copilot_readfile"),
+    ToolRow("file", "file_write",
+        "edit multiedit write notebookedit edit_notebook apply_patch patch write_file replace create "
+        "create_file str_replace_editor str_replace_based_edit_tool str_replace str_replace_edit "
+        "edit_file insert replace_in_file write_to_file apply_diff delete_file move_file rename_file "
+        "insert_edit_into_file search_replace edit_anthropic file_editor undo_edit smart_edit "
+        "replace_string_in_file strreplace developer__text_editor text_editor insert_content "
+        "search_and_replace new_rule edit_file_v2 reapply multi_replace_string_in_file delete_path "
+        "move_path copy_path create_directory multi_edit editor"),
+    ToolRow("file", "search",
+        "glob grep ls search_files search_file_content grep_search file_search list_directory list_dir "
+        "ls_dir search_dir search_file find_file find_files list_files codebase_search semantic_search "
+        "search_code find_by_name rg filemap find multi_grep find_path list_code_definition_names "
+        "ripgrep_raw_search glob_file_search semsearch sourcegraph finder search_codebase"),
+    ToolRow("research", "web",
+        "webfetch websearch web_search web_extract web_fetch web_search_call google_web_search fetch "
+        "browse browse_interactive fetch_webpage fetch_url web_crawl x_search mcp__fetch__fetch "
+        "read_url_content read_web_page agentic_fetch download codesearch fetch_web_content web.run "
+        "web.search web.open_url browser.search browser.open"),
+    ToolRow("research", "api",
+        "browser browser_navigate browser_click browser_type browser_snapshot browser_scroll browser_back "
+        "browser_press browser_close browser_get_images browser_vision browser_console web_browser_go "
+        "web_browser_click web_browser_type web_browser_scroll web_browser_back web_browser_forward "
+        "web_browser_refresh web_browser_type_submit vision_analyze video_analyze computer computer_use "
+        "browser_action"),
+    ToolRow("meta", "agent",
+        "task agent delegate_task spawn_agent send_input wait_agent wait close_agent resume_agent "
+        "send_message sendmessage delegate taskoutput taskstop taskget list_agents read_agent explore "
+        "new_task oracle runsubagent subagent librarian dynamic_task__create_task"),
+    ToolRow("meta", "meta",
+        "skill skill_manage exitplanmode enterplanmode exit_plan_mode think finish submit toolsearch "
+        "tool_search slashcommand cronjob croncreate crondelete cronlist schedulewakeup enterworktree "
+        "exitworktree switch_mode project_create project_list project_switch text_to_speech "
+        "image_generate send_file_to_user pushnotification request_permissions listmcpresourcestool "
+        "readmcpresourcetool list_mcp_resources read_mcp_resource sleep attempt_completion "
+        "plan_mode_respond access_mcp_resource load_mcp_documentation condense"),
+    ToolRow("meta", "meta",
+        "clarify memory fact_store fact_feedback session_search skill_view skills_list todo todowrite "
+        "todoread update_plan taskcreate taskupdate tasklist write_todos manage_todo_list update_todo "
+        "todo_write todo_read report_intent save_memory ask_user askuserquestion request_user_input "
+        "ask_followup_question task_tracker update_todo_list store_memory set_plan todos task_list "
+        "create_plan", trivial=True),
+    # Seasoned's own tools are not experience: they are never mined and never count. Under the name of its MCP server
+    # (`mcp__seasoned__recall`) every tool is one of these.
+    ToolRow("meta", "meta",
+        "warm_session recall request_confirmation confirmation_status wait_confirmation "
+        "redeem_confirmation", trivial=True),
+    # A name that other programs use as well: only in sessions of this agent.
+    ToolRow("meta", "meta",
+        "schedule", trivial=True, agent="seasoned"),
+)
+# How the tools that every agent has are called by each of them, so that a call of one can be told to another.
+# A line is the tool and its arguments by what they mean, with the agent's own name in front where it is another one:
+# `cmd:command`. `!` says that the tool requires it. A meaning that a line does not have cannot be said to that tool.
+# `folder` is where a command runs, `path` any path, `absolute` one that must begin at the root; `text` is what a file
+# is to hold, `pattern` a regular expression, `names` a pattern of file names. Arguments without a meaning of their own
+# (`timeout`, in seconds here and in milliseconds there) are not listed: they are left out.
+MEANINGS = {
+    "command": "command cmd script CommandLine commandLine",
+    "path":
+        "file_path path filename notebook_path target_file file filepath filePath relative_path absolute_path "
+        "absolutePath TargetFile AbsolutePath dir_path uri relative_workspace_path",
+    "old": "old_string old_str old_text search oldText oldString old_source",
+    "new": "new_string new_str new_text replace newText newString new_source",
+    "all": "replace_all replaceAll allow_multiple",
+    "text": "content file_text contents file_content",
+    "folder": "workdir cwd working_directory working_dir dir_path directory",
+    "manner":
+        "timeout timeout_ms timeout_seconds yield_time_ms max_output_tokens description explanation justification "
+        "requires_approval initial_wait mode login",
+}
+AGENTS: dict[str, dict[str, str]] = {
+    "claude-code": {
+        "shell": "Bash !command",
+        "read": "Read !file_path:absolute",
+        "write": "Write !file_path:absolute !content:text",
+        "edit": "Edit !file_path:absolute !old_string:old !new_string:new replace_all:all",
+        "grep": "Grep !pattern path glob:names",
+        "glob": "Glob !pattern:names path",
+        "fetch": "WebFetch !url !prompt",
+    },
+    "codex": {
+        "shell": "exec_command !cmd:command workdir:folder",
+    },
+    "hermes": {
+        "shell": "terminal !command workdir:folder",
+        "read": "read_file !path",
+        "write": "write_file !path !content:text",
+        "edit": "patch !path !old_string:old !new_string:new replace_all:all",
+        "grep": "search_files !pattern path file_glob:names",
+    },
+    "seasoned": {
+        "shell": "terminal !command",
+        "read": "read_file !path",
+        "write": "write_file !path !content:text",
+        "edit": "patch !path !old_string:old !new_string:new replace_all:all",
+    },
+    "gemini": {
+        "shell": "run_shell_command !command dir_path:folder",
+        "read": "read_file !file_path:path",
+        "write": "write_file !file_path:path !content:text",
+        "edit": "replace !file_path:path !old_string:old !new_string:new !instruction allow_multiple:all",
+        "grep": "grep_search !pattern dir_path:path include_pattern:names",
+        "glob": "glob !pattern:names dir_path:path",
+    },
+    "qwen": {
+        "shell": "run_shell_command !command directory:folder",
+        "read": "read_file !file_path:absolute",
+        "write": "write_file !file_path:absolute !content:text",
+        "edit": "edit !file_path:absolute !old_string:old !new_string:new replace_all:all",
+        "grep": "grep_search !pattern path glob:names",
+        "glob": "glob !pattern:names path",
+    },
+    "opencode": {
+        "shell": "bash !command workdir:folder",
+        "read": "read !filePath:path",
+        "write": "write !filePath:path !content:text",
+        "edit": "edit !filePath:path !oldString:old !newString:new replaceAll:all",
+        "grep": "grep !pattern path include:names",
+        "glob": "glob !pattern:names path",
+        "fetch": "webfetch !url",
+    },
+    "pi": {
+        "shell": "bash !command",
+        "read": "read !path",
+        "write": "write !path !content:text",
+        "grep": "grep !pattern path glob:names",
+        "glob": "find !pattern:names path",
+    },
+    "copilot": {
+        "shell": "bash !command",
+        "read": "view !path:absolute",
+        "write": "create !path:absolute !file_text:text",
+        "edit": "edit !path:absolute !old_str:old !new_str:new",
+        "grep": "rg !pattern paths:path glob:names",
+        "glob": "glob !pattern:names paths:path",
+    },
+    "crush": {
+        "shell": "bash !command working_dir:folder",
+        "read": "view !file_path:path",
+        "write": "write !file_path:path !content:text",
+        "edit": "edit !file_path:path !old_string:old !new_string:new replace_all:all",
+        "grep": "grep !pattern path include:names",
+        "glob": "glob !pattern:names path",
+        "fetch": "fetch !url !format",
+    },
+    "cline": {
+        "shell": "execute_command !command",
+        "read": "read_file !path",
+        "write": "write_to_file !path !content:text",
+        "grep": "search_files !regex:pattern !path file_pattern:names",
+    },
+    "roo": {
+        "shell": "execute_command !command cwd:folder",
+        "read": "read_file !path",
+        "write": "write_to_file !path !content:text",
+        "grep": "search_files !regex:pattern !path file_pattern:names",
+    },
+    "kilo": {
+        "shell": "execute_command !command cwd:folder",
+        "read": "read_file !path",
+        "write": "write_to_file !path !content:text",
+        "grep": "search_files !regex:pattern !path file_pattern:names",
+    },
+    "goose": {
+        "shell": "developer__shell !command",
+    },
+    "amp": {
+        "shell": "Bash !cmd:command cwd:folder",
+        "read": "Read !path:absolute",
+        "write": "create_file !path:absolute !content:text",
+        "edit": "edit_file !path:absolute !old_str:old !new_str:new replace_all:all",
+        "grep": "Grep !pattern path glob:names",
+        "glob": "glob !filePattern:names",
+    },
+    "cursor": {
+        "shell": "Shell !command working_directory:folder",
+        "read": "Read !path",
+        "write": "Write !path !contents:text",
+        "edit": "StrReplace !path !old_string:old !new_string:new replace_all:all",
+        "grep": "Grep !pattern path glob:names",
+    },
+    "vscode": {
+        "shell": "run_in_terminal !command !explanation",
+        "read": "read_file !filePath:absolute !startLine !endLine",
+        "write": "create_file !filePath:absolute !content:text",
+        "edit": "replace_string_in_file !filePath:absolute !oldString:old !newString:new",
+    },
+    "zed": {
+        "shell": "terminal !command !cd:folder",
+        "read": "read_file !path",
+        "grep": "grep !regex:pattern include_pattern:names",
+        "glob": "find_path !glob:names",
+    },
+}
