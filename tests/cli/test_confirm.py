@@ -131,7 +131,7 @@ def test_a_person_sees_the_exact_arguments_and_approves_with_the_passphrase(serv
         screen.type(WORDS + "\n")
         code, shown = ended(screen)
     assert (code, "approved by ada" in shown) == (0, True)
-    found = answer("confirm", "wait", asked["id"])
+    found = answer("confirm", "show", asked["id"], "--wait", 3600)
     assert (found["status"], found["resolved_by"], found["reason"]) == ("approved", "ada", "checked")
     (vote,) = answer("confirm", "show", asked["id"])["votes"]
     assert (vote["voter"], vote["via"]) == ("ada", "terminal")
@@ -166,7 +166,10 @@ def test_a_passphrase_is_taken_from_no_argument_no_variable_and_no_pipe(service:
 def test_a_denial_reaches_the_one_who_waits_with_its_reason_and_exit_code_1(service: Serving) -> None:
     asked = answer("confirm", "submit", *ASKED)
     waiting = subprocess.Popen(
-        [str(SEASONED), "confirm", "wait", asked["id"]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [str(SEASONED), "confirm", "show", asked["id"], "--wait", "3600"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     code, _ = typed("confirm", "deny", asked["id"], "--reason", "wrong year", "--as", "ada")
     _, said = waiting.communicate(timeout=20)
@@ -214,7 +217,7 @@ def test_submit_with_redeem_is_a_gate_for_scripts(service: Serving) -> None:
 
 def test_waiting_ends_with_1_when_nobody_decides(service: Serving) -> None:
     asked = answer("confirm", "submit", *ASKED)
-    found = answer("confirm", "wait", asked["id"], "--seconds", "0.1", expect=1)
+    found = answer("confirm", "show", asked["id"], "--wait", "0.1", expect=1)
     assert (found["schema"], found["status"]) == ("seasoned/confirm-request/1", "pending")
 
 
@@ -362,12 +365,12 @@ def test_verify_names_the_first_bad_row(service: Serving, home: Path) -> None:
 def test_a_policy_is_checked_and_put_into_force_by_an_admin(ada: str, home: Path) -> None:
     draft = home / "draft.toml"
     draft.write_text('[[allow]]\naction = "delete_data"\n')
-    assert "always needs a person" in seasoned("confirm", "policy", "check", draft, expect=2).stderr
+    assert "always needs a person" in seasoned("confirm", "policy", draft, expect=2).stderr
     draft.write_text("single_operator = true\n[timeout]\ndefault_seconds = 60\n")
-    assert answer("confirm", "policy", "check", draft)["policy"]["timeout"]["default_seconds"] == 60
-    code, shown = typed("confirm", "policy", "use", str(draft))
+    assert answer("confirm", "policy", draft)["policy"]["timeout"]["default_seconds"] == 60
+    code, shown = typed("confirm", "policy", str(draft), "--use")
     assert (code, "Single-operator mode" in shown) == (0, True)
-    assert answer("confirm", "policy", "check")["exists"]
+    assert answer("confirm", "policy")["exists"]
     assert answer("confirm", "audit")["entries"][0]["event"] == "policy_replaced"
 
 
@@ -424,7 +427,7 @@ def test_serve_alone_says_where_it_listens_and_what_single_operator_gives_up(hom
         (["approve", "nothing"], 1, "token make NAME --role admin"),
         (["show", "nothing"], 1, "no request 'nothing'"),
         (["allow", "add", "send_email", "--for", "soon"], 2, "not a valid length of time"),
-        (["policy", "check", "/nowhere.toml"], 3, "does not exist"),
+        (["policy", "/nowhere.toml"], 3, "does not exist"),
         (["token", "revoke", "nobody"], 1, "unknown credential"),
     ],
 )

@@ -145,7 +145,7 @@ def _warn_no_approver(book: Book, made: Credential) -> str | None:
     return (
         f"No one can approve what {', '.join(own)} asks for: every approver also belongs to {made.person!r}. Make an"
         " approver for another person, or put `single_operator = true` into a policy, which gives up the second pair"
-        " of eyes: `seasoned confirm policy use FILE`."
+        " of eyes: `seasoned confirm policy FILE --use`."
     )
 
 

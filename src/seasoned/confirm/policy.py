@@ -401,5 +401,5 @@ def check_agreed(database: Database, file: Path, digest: str) -> None:
     if approved is not None and approved != digest:
         raise CannotDo(
             f"{str(file)!r} is not the approved policy: apply it with "
-            "`seasoned confirm policy use`, or restore the approved one."
+            "`seasoned confirm policy FILE --use`, or restore the approved one."
         )

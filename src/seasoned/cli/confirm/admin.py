@@ -244,30 +244,45 @@ def passphrase_set(name: str, admin: str | None) -> None:
     click.echo(f"{name} has a new passphrase.")
 
 
-@click.group(cls=Commands)
-def policy() -> None:
-    """Check and change the policy file.
-
-    It holds time-outs, limits, approvers and channels.
-    """
-
-
-@policy.command()
+@click.command()
 @click.argument("file", required=False, type=file_type)
+@click.option("--use", "puts", is_flag=True, help="Put FILE into force; asks for an admin's passphrase.")
+@click.option("--summary", default="", help="With --use: what changes, for the audit.")
+@_admin_option
 @json_option
-def check(file: Path | None, as_json: bool) -> None:
-    """Check a policy file and show what it says.
+def policy(file: Path | None, puts: bool, summary: str, admin: str | None, as_json: bool) -> None:
+    """Check a policy file, or put it into force.
 
-    Without FILE, the one in force.
+    Shows what it says: time-outs, limits, approvers and channels. Without FILE, the one in force.
 
     \b
-    Example: seasoned confirm policy check draft.toml
+    Example: seasoned confirm policy draft.toml
+    Example: seasoned confirm policy draft.toml --use --summary "two approvers for deploys"
     """
     require_book()
-    place = file or load().home / FILE
+    config = load()
+    place = file or config.home / FILE
     # A missing policy means the defaults, which would be a wrong answer about a misspelt path.
     if file is not None and not file.exists():
         raise CannotDo(f"{str(file)!r} does not exist. Check the path.")
+    if not puts:
+        _print_policy(place, as_json=as_json)
+        return
+    if file is None:
+        raise UsageError("Name the policy file to put into force.")
+    target = config.home / FILE
+    with open_book(config) as book:
+        by, digest = _people().use_policy(config, book, file, summary=summary, admin=admin, ask=ask_passphrase)
+    if as_json:
+        print_json("confirm-policy-used", {"file": str(target), "sha256": digest, "by": by})
+        return
+    click.echo(f"{target} is in force. A running service picks it up by itself.")
+    # Read again from the file: this is what is in force now.
+    if (warning := load_policy(target).gives_up()) is not None:
+        click.echo(warning)
+
+
+def _print_policy(place: Path, *, as_json: bool) -> None:
     found = load_policy(place)
     if as_json:
         # Paths are not JSON.
@@ -281,32 +296,6 @@ def check(file: Path | None, as_json: bool) -> None:
     click.echo(f"Channels: {', '.join(found.channels) or 'none'}.")
     click.echo(f"Always needs a person: {', '.join(sorted(HIGH_RISK))}.")
     if (warning := found.gives_up()) is not None:
-        click.echo(warning)
-
-
-@policy.command()
-@click.argument("file", type=file_type)
-@click.option("--summary", default="", help="What changes, for the audit.")
-@_admin_option
-@json_option
-def use(file: Path, summary: str, admin: str | None, as_json: bool) -> None:
-    """Put a policy file into force.
-
-    Asks for an admin's passphrase.
-
-    \b
-    Example: seasoned confirm policy use draft.toml --summary "two approvers for deploys"
-    """
-    people, config = _people(), load()
-    target = config.home / FILE
-    with open_book(config) as book:
-        by, digest = people.use_policy(config, book, file, summary=summary, admin=admin, ask=ask_passphrase)
-    if as_json:
-        print_json("confirm-policy-used", {"file": str(target), "sha256": digest, "by": by})
-        return
-    click.echo(f"{target} is in force. A running service picks it up by itself.")
-    # Read again from the file: this is what is in force now.
-    if (warning := load_policy(target).gives_up()) is not None:
         click.echo(warning)
 
 

@@ -110,23 +110,6 @@ def submit(
     _print_decision(seen, as_json=as_json)
 
 
-@confirm.command()
-@_id_argument
-@click.option("--seconds", default=3600.0, show_default=True, type=click.FloatRange(0, 86400), help="Wait this long.")
-@_url_option
-@_token_option
-@json_option
-def wait(request_id: str, seconds: float, url: str | None, token_file: Path | None, as_json: bool) -> None:
-    """Wait until a request is decided.
-
-    Exits with 0 when it is approved, with 1 when it is not.
-
-    \b
-    Example: seasoned confirm wait 6sXlJ0bVQ8OJkq2m9Yd3Zw --seconds 60
-    """
-    _print_decision(service_client(url, token_file).wait(request_id, seconds), as_json=as_json)
-
-
 def _read_details(text: str) -> dict[str, Any]:
     """The details: written out, from a file (`@path`), or from stdin (`-`)."""
     try:
@@ -273,17 +256,22 @@ def list_(
 
 @confirm.command()
 @_id_argument
+@click.option("--wait", type=click.FloatRange(0, 86400), metavar="SECONDS", help="Wait so long for the decision.")
 @_remote_option
 @_token_option
 @json_option
-def show(request_id: str, url: str | None, token_file: Path | None, as_json: bool) -> None:
+def show(request_id: str, wait: float | None, url: str | None, token_file: Path | None, as_json: bool) -> None:
     """Show a request and the votes on it.
 
-    Its arguments are exact while it is pending, and redacted afterwards.
+    Its arguments are exact while it is pending, and redacted afterwards. With --wait, ask the service, and exit with 1
+    unless it is approved.
 
     \b
-    Example: seasoned confirm show 6sXlJ0bVQ8OJkq2m9Yd3Zw
+    Example: seasoned confirm show 6sXlJ0bVQ8OJkq2m9Yd3Zw --wait 60
     """
+    if wait is not None:
+        _print_decision(service_client(url, token_file).wait(request_id, wait), as_json=as_json)
+        return
     if url is not None or token_file is not None:
         found = service_client(url, token_file).read_request(request_id)
     else:

@@ -224,7 +224,7 @@ def deciding_refusal(who: Credential, row: DatabaseRow, policy: Policy) -> str |
     if who.person == row["person"] and not (policy.single_operator and row["single_operator"]):
         return (
             f"{who.name!r} belongs to the person whose agent asked ({who.person!r}): another person must decide, unless"
-            " the policy had single_operator = true when it was submitted; see `seasoned confirm policy use`"
+            " the policy had single_operator = true when it was submitted; see `seasoned confirm policy FILE --use`"
         )
     named = policy.approvers(str(row["action"]))
     if named is not None and who.name not in named:

@@ -3,11 +3,11 @@ INSERT INTO credential (id, name, role, person, token_hash, public_key, sealed_k
 VALUES (:id, :name, :role, :person, :token_hash, :public_key, :sealed_key, :created_at);
 
 -- name: credential
-SELECT id, name, role, person, created_at, revoked_at, verifier, token_hash, public_key, sealed_key
+SELECT id, name, role, person, created_at, revoked_at, token_hash, public_key, sealed_key
 FROM credential WHERE id = :id;
 
 -- name: credential_named
-SELECT id, name, role, person, created_at, revoked_at, verifier, token_hash, public_key, sealed_key
+SELECT id, name, role, person, created_at, revoked_at, token_hash, public_key, sealed_key
 FROM credential WHERE name = :name;
 
 -- name: credential_by_token
@@ -17,7 +17,7 @@ SELECT id, name, role, person, created_at, revoked_at, token_hash FROM credentia
 SELECT id, name, role, person, created_at, revoked_at FROM credential ORDER BY created_at, name;
 
 -- name: credentials_whole
-SELECT id, name, role, person, revoked_at, verifier, token_hash, public_key, sealed_key FROM credential ORDER BY name;
+SELECT id, name, role, person, revoked_at, token_hash, public_key, sealed_key FROM credential ORDER BY name;
 
 -- name: active_admins
 SELECT COUNT(*) AS count FROM credential WHERE role = 'admin' AND revoked_at IS NULL;
@@ -26,7 +26,7 @@ SELECT COUNT(*) AS count FROM credential WHERE role = 'admin' AND revoked_at IS 
 UPDATE credential SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL;
 
 -- name: set_key
-UPDATE credential SET public_key = :public_key, sealed_key = :sealed_key, verifier = NULL
+UPDATE credential SET public_key = :public_key, sealed_key = :sealed_key
 WHERE id = :id AND revoked_at IS NULL;
 
 -- name: add_request
