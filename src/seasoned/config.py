@@ -52,8 +52,6 @@ class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     experiment: str | None = None  # the experiment whose arms decide what a session is shown
     # The most tokens of memory and skills that a session is shown at its start.
     memory_budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 300
-    # What examples show of answers: only that the call worked, or up to 500 characters within the same project.
-    results: Literal["neutral", "short"] = "neutral"
     # Whether you see a line in your agent when something was shown, hinted or kept.
     visible: bool = True
 

@@ -1,4 +1,4 @@
-"""What a session is shown is of its own project, or how a named tool is called that several projects use."""
+"""What a session is shown is of its own project."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from tests.cli.run import seasoned
 from tests.template.examples import example, keep_session, template
 
 every_entry_point = pytest.mark.parametrize("entry", ENTRY_POINTS, ids=lambda one: type(one).__name__)
-with_an_api = pytest.mark.parametrize(
-    "entry", [one for one in ENTRY_POINTS if one.offers_api], ids=lambda one: type(one).__name__
-)
 
 
 def _call(tool: str, value: str, *sessions: str) -> Any:
@@ -63,19 +60,11 @@ def test_a_session_without_a_project_sees_nothing_of_projects(entry: EntryPoint)
 
 
 @every_entry_point
-def test_a_command_never_leaves_its_projects_however_many_use_it(entry: EntryPoint) -> None:
+def test_a_call_never_leaves_its_projects_however_many_make_it(entry: EntryPoint) -> None:
     shells = [_call(tool, "make check", "codex:a", "codex:b", "codex:c") for tool in ("terminal", "Bash")]
     _keep(entry, *shells, a="shop", b="bank", c="farm")
     assert entry.begin("s1", "garden") is None
     assert "make check" in str(entry.begin("s2", "farm"))
-
-
-@with_an_api
-def test_how_a_named_tool_is_called_crosses_if_two_projects_call_it_so(entry: EntryPoint) -> None:
-    known = _call("book_parcel", "XL", "codex:a", "codex:b")
-    _keep(entry, known, _call("book_parcel", "tiny", "codex:c", "codex:d"), a="shop", b="bank", c="shop", d="shop")
-    shown = entry.begin("s1", "garden")
-    assert shown is not None and "XL" in shown and "tiny" not in shown
 
 
 def test_projects_that_are_merged_see_what_is_of_both_at_once() -> None:

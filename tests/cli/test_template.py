@@ -15,7 +15,7 @@ from seasoned.template.library.storage import count_use, load, save, snapshot
 from tests.cli.run import answer, seasoned
 from tests.template.library.test_exchange import HERMES, WARM_V2
 
-EVERY_FORMAT = ["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"]
+EVERY_FORMAT = ["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text"]
 
 
 @pytest.fixture
@@ -135,12 +135,12 @@ def test_show_says_what_is_in_it_and_where_it_came_from(built: str, store_path: 
     assert "Similar names: post" in seasoned("template", "show", "pots", expect=1).stderr
 
 
-@pytest.mark.parametrize("form", ["messages", "text", "guidance"])
+@pytest.mark.parametrize("form", ["messages", "text"])
 def test_show_renders_it_in_every_format(built: str, form: str) -> None:
     for format in EVERY_FORMAT:
         found = answer("template", "show", built, "--format", format, "--form", form)["rendered"]
         assert (found["format"], found["form"]) == (format, form) and found["tokens"] > 0
-        assert "[seasoned:warm v1 post@1 " in found["content"] or format == "skill"
+        assert "[seasoned:warm v1 post@1 " in found["content"]
     out = seasoned("template", "show", built, "--format", "openai", "--form", form).stdout
     assert json.loads(out)
     out = seasoned("template", "show", built, "--format", "text", "--form", form).stdout
@@ -206,7 +206,7 @@ def test_the_figures_of_the_library() -> None:
     assert "1 template with" in seasoned("template", "list", "--stats").stdout
 
 
-@pytest.mark.parametrize("shape", ["seasoned", "warm-v1", "warm-v2", "session-template"])
+@pytest.mark.parametrize("shape", ["seasoned", "warm-v2", "session-template"])
 def test_what_is_exported_can_be_imported(built: str, shape: str, tmp_path: Path) -> None:
     done = seasoned("template", "export", built, "--as", shape, "-o", tmp_path)
     file = tmp_path / "post.json"

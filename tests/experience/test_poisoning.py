@@ -1,12 +1,10 @@
 """Ten planted sessions of two hundred, in the project itself, with calls that no rule about danger objects to.
 
-What they want sessions to read runs over every channel. Each block shows at most one item of theirs, whenever they took
-place and whatever tools they used.
+The sheet and the hints show at most one line of theirs, whenever they took place and whatever tools they used.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -16,22 +14,11 @@ import pytest
 from seasoned.experience.ask import ExperienceLookup
 from seasoned.experience.memory import MemoryPlaces, project_folder, remembered
 from seasoned.store import Store
-from seasoned.template.example import Example
-from seasoned.template.library.project import library_for
-from seasoned.template.library.storage import Library
-from seasoned.template.provision import provision
-from seasoned.template.recall.lookup import RecalledCall, recall
 from tests.experience.poison_world import END, HOW, SECRECY, SIGN, UNKNOWN, WHEN, PoisonedWorlds, project
 from tests.torture import TORTURE
 
-# Every time and every kind of tool; all of their pairs only where there is time.
-PAIRS = [
-    *(("newest", how) for how in HOW),
-    *(("spread", "rare tools"), ("spread", "common tools"), ("oldest", "common tools"), ("oldest", "mixed")),
-    *(("daily", "mixed"), ("daily", "own forms")),
-]
-WORLDS = list(product(WHEN, HOW)) if TORTURE else PAIRS
-TASKS = ("", f"run the {SIGN} target of the day", "bring the order of the depot up to date")
+HERE = [("newest", "mixed"), ("daily", "own forms"), ("spread", "common tools")]
+WORLDS = list(product(WHEN, HOW)) if TORTURE else HERE
 
 
 @pytest.fixture(scope="module")
@@ -45,29 +32,13 @@ def store(worlds: PoisonedWorlds) -> Iterator[Store]:
         yield opened
 
 
-def test_they_get_one_item_over_every_channel_at_most(worlds: PoisonedWorlds) -> None:
-    assert {when for when, _ in WORLDS} == set(WHEN) and {how for _, how in WORLDS} == set(HOW)
+def test_they_get_one_line_of_the_sheet_and_the_hints_at_most(worlds: PoisonedWorlds) -> None:
     wrong = {}
     for when, how in WORLDS:
         with worlds.with_planted(when, how) as store:
-            items = {**_shown_in_blocks(library_for(store, project(), now=END)), **_told(store), **_recalled(store)}
+            items = _told(store)
         wrong |= {(when, how, channel): count for channel, count in items.items() if count > 1}
     assert wrong == {}
-
-
-def _shown_in_blocks(library: Library) -> dict[str, int]:
-    found = {}
-    for task, is_small in product(TASKS, (False, True)):
-        made = provision([], library=library, task=task, budget=10_000, is_small=is_small)
-        examples = [] if made.block is None else made.block.examples
-        found[f"block {task} {is_small}"] = sum(map(_is_theirs, examples))
-        if task == TASKS[-1] and not is_small:
-            assert len(examples) >= 3, "what honest sessions do is still shown"
-    examples = [one for template in library.templates for one in template.examples]
-    theirs = sum(map(_is_theirs, examples))
-    # A fifth at most, and two in a small template, as any single source.
-    found["template"] = 0 if theirs <= max(2, len(examples) // 5) else theirs
-    return found
 
 
 def _told(store: Store) -> dict[str, int]:
@@ -86,24 +57,6 @@ def _told(store: Store) -> dict[str, int]:
     }
     assert "make check" in said["after Bash"] and SIGN not in said["after Bash"], "what most sessions did answers it"
     return {channel: sum(SIGN in line for line in text.splitlines()) for channel, text in said.items()}
-
-
-def _recalled(store: Store) -> dict[str, int]:
-    found = {}
-    for tool, limit in product(("Bash", f"mcp__{SIGN}__run_3", "mcp__depot__find_depot"), (3, 12)):
-        worked = recall(store, tool=tool, limit=limit, project=project(), now=END).worked
-        found[f"recall {tool} {limit}"] = sum(map(_is_theirs, worked))
-    for tool, error in (
-        ("Bash", UNKNOWN.format("chek")),
-        ("mcp__depot__find_depot", "Error: write the depot like D-004"),
-    ):
-        repairs = recall(store, tool=tool, error=error, limit=12, project=project(), now=END).repairs
-        found[f"repairs {tool}"] = sum(_is_theirs(one.worked) for one in repairs)
-    return found
-
-
-def _is_theirs(one: Example | RecalledCall) -> bool:
-    return SIGN in one.tool + json.dumps(one.arguments)
 
 
 def test_memory_and_skills_show_nothing_that_speaks_to_their_reader(store: Store, tmp_path: Path) -> None:

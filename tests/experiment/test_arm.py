@@ -10,7 +10,7 @@ import pytest
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.run.design import BUILT_IN, Material, arms_named, show
 from seasoned.experiment.task.task_file import Task, load_tasks
-from seasoned.template.example import Example, Note, Source, Template
+from seasoned.template.example import Example, Source, Template
 from seasoned.template.library.storage import Library
 from tests.experiment.scripted import write_tasks
 
@@ -29,7 +29,6 @@ GOOD = Template(
         _example("parcel_find", "parcel", "QT-9", "Is parcel nine there?", 3),
         _example("weigh", "weight", "50g", "Note the weight of fifty.", 4),
     ),
-    notes=(Note("parcel_find", "write `parcel` like `QT-7`", 3),),
 )
 STALE = Template("former-depot", examples=(_example("parcel_find", "parcel", "7/QT", "Find parcel seven.", 6),))
 MATERIAL = Material({"good": GOOD, "stale": STALE}, Library((GOOD,)))

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tools.evidence import directory, project, service
+from tools.evidence import project, service
 from tools.evidence.page import ABOUT, ModelRuns, below_sentence, evidence_page
 from tools.evidence.study import STUDIES, Learned, StudyArm, design_of, planned_runs, task_set
 
@@ -121,21 +121,6 @@ def test_a_study_that_is_broken_off_goes_on_and_its_page_says_what_came_out(lear
     assert merged.index("## large\n") < merged.index(f"## {MODEL}\n") and merged.count("\n## ") == 3
     assert merged.count("Earlier: projects.") == 2 and merged.count("Earlier: tools.") == 1
     assert evidence_page([home], merged) == merged, "written again it is the same"
-
-
-def test_two_arms_show_the_same_calls_and_one_of_them_what_they_answered(learned: tuple[Path, Learned]) -> None:
-    _, one = learned
-    for name in ("answers-teach", "answers-repeat"):
-        study = STUDIES[name]
-        listed = 0
-        for task in study.tasks(1):
-            neutral, short = (json.loads(one.start(study, arm, task).warm) for arm in study.arms)
-            assert parts_of(neutral, "tool-call", "args") == parts_of(short, "tool-call", "args")
-            place = next(place for place in directory.DIRECTORIES if place.name == task.environment.name)
-            # A block has one item of a session, so the call that lists the codes is not in every one.
-            listed += place.listed in said_by_tools(short)
-            assert not any(code in text for code in place.codes.values() for text in said_by_tools(neutral))
-        assert listed >= 3
 
 
 def parts_of(messages: list[dict[str, Any]], kind: str, field: str) -> list[str]:

@@ -24,8 +24,6 @@ HOUSE = template(
     "house",
     # As mining writes arguments, without spaces.
     msgspec.structs.replace(BOOKED, arguments='{"size":"XL"}'),
-    notes=(),
-    workflows=(),
 )
 
 

@@ -27,7 +27,7 @@ from tests.mcp.clients import HttpServer, http_server, talk, talk_over_stdio, te
 
 TOOLS = {"warm_session", "recall", "request_confirmation", "wait_confirmation", "redeem_confirmation"}
 FIXED = {"seasoned://templates", "seasoned://report", "seasoned://report/text", "seasoned://report/json"}
-DEPLOY = {"tool": "Bash", "error": "Exit code 1\nwp: missing --env", "any_age": True}
+DEPLOY = {"tool": "Bash", "any_age": True}
 FOLDER = "/home/mira/waypost"
 SESSION = "seasoned://session/40904d81"
 HERE = {**DEPLOY, "folder": FOLDER}
@@ -126,8 +126,7 @@ def test_the_official_client_runs_every_tool_resource_and_prompt(
         assert found[name]["success"] is True
     assert found["load"]["conversation"] and found["load"]["message_count"] == len(found["load"]["conversation"])
     assert found["list"]["count"] == 1
-    (repair,) = found["recall"]["repairs"]
-    assert repair["worked"]["arguments"]["command"] == "wp deploy preview --env staging"
+    assert found["recall"]["worked"][0]["arguments"]["command"]
     assert (found["wait"]["status"], found["wait"]["may_redeem"]) == ("pending", False)
     assert found["redeem"][0] is True
     assert "seasoned://template/{name}" in found["resource templates"]
@@ -151,7 +150,7 @@ def test_both_protocols_are_spoken_on_both_ways(way: str, mode: Any, home: Path,
     async def work(client: Client) -> Any:
         return await client.call_tool("recall", HERE)
 
-    assert (talk_over_stdio(work, mode) if way == "stdio" else http.talk(work, mode)).structured_content["repairs"]
+    assert (talk_over_stdio(work, mode) if way == "stdio" else http.talk(work, mode)).structured_content["worked"]
 
 
 def test_every_schema_is_valid_and_says_what_each_argument_is_for(home: Path) -> None:
@@ -209,7 +208,7 @@ def test_an_error_that_is_json_is_looked_up_as_the_text_it_is(home: Path) -> Non
 
     for results in (talk(work), talk_over_stdio(work)):
         assert not any(result.is_error for result in results), [text(result) for result in results]
-        assert results[-1].structured_content["repairs"]
+        assert results[-1].structured_content["worked"]
     wrong = talk(lambda client: client.call_tool("recall", {"error": {"code": 404}, "folder": FOLDER}))
     assert wrong.is_error and "'error'" in text(wrong)
 
@@ -261,7 +260,7 @@ def test_fifty_calls_at_once_are_all_answered_rightly(home: Path, http: HttpServ
     for results in (http.talk(work), talk_over_stdio(work, folder=home / "work")):
         assert len(results) == 50
         assert not any(result.is_error for result in results)
-        assert all(result.structured_content["repairs"] for number, result in enumerate(results) if number % 3)
+        assert all(result.structured_content["worked"] for number, result in enumerate(results) if number % 3)
         assert len({text(result) for number, result in enumerate(results) if not number % 3}) == 1
 
 
@@ -350,12 +349,12 @@ def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: 
         return found
 
     own = talk_over_stdio(work, folder=home / "work")
-    assert own["templates"] and own["recall"].structured_content["repairs"]
-    assert "wp " in own["seasoned://template/w%C3%B6rk"]
+    assert own["templates"] and own["recall"].structured_content["worked"]
+    assert "make check" in own["seasoned://template/w%C3%B6rk"]
     (home / "empty").mkdir(exist_ok=True)
     over_http = http.talk(work, folder=FOLDER)
     assert over_http["seasoned://template/w%C3%B6rk"] == own["seasoned://template/w%C3%B6rk"]
-    assert over_http["templates"] == own["templates"] and over_http["recall"].structured_content["repairs"]
+    assert over_http["templates"] == own["templates"] and over_http["recall"].structured_content["worked"]
     nowhere = http.talk(work)
     assert "Bash" not in str(nowhere["seasoned://template/w%C3%B6rk"])
     assert "Give `folder`" in text(nowhere["recall"])
@@ -364,6 +363,6 @@ def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: 
     # How a named tool is called that two projects use may be shown everywhere; no command, path or file is.
     assert "Bash" not in str(found["seasoned://template/w%C3%B6rk"])
     assert found["recall"].structured_content["repairs"] == found["recall"].structured_content["worked"] == []
-    assert "No known repair" in text(found["recall"])
+    assert "No known call" in text(found["recall"])
     assert isinstance(found[SESSION], MCPError)
     assert isinstance(found["seasoned://report/json"], MCPError)

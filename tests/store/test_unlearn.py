@@ -11,7 +11,7 @@ from seasoned.experiment.live.arm_template import keep_template
 from seasoned.store import Store, open_store
 from seasoned.store.forget import Loss, forget_everything, forget_sessions, unlearn
 from seasoned.store.search import find_session
-from seasoned.template.example import Note, Workflow, content_digest
+from seasoned.template.example import content_digest
 from seasoned.template.library.storage import (
     TemplateUse,
     WarmBlock,
@@ -78,7 +78,7 @@ def test_it_tells_which_templates_lost_how_many_examples(store: Store) -> None:
     shared = example("read_file", sessions=("codex:a", "codex:b"))
     other = example("write_file", sessions=("codex:b", "codex:a"))
     save(store, template("some", alone, shared, other))
-    save(store, template("whole", alone, notes=()))
+    save(store, template("whole", alone))
     save(store, template("witness", other))
     save(store, template("untouched", example(sessions=("codex:c",))))
     with store.write():
@@ -98,8 +98,8 @@ def test_a_fork_that_stays_keeps_the_lineage_as_a_witness(store: Store) -> None:
 
 
 def test_a_template_that_becomes_empty_goes_in_every_version(store: Store) -> None:
-    save(store, template("t", example(sessions=("codex:b",)), notes=(), description="older"))
-    save(store, template("t", example(sessions=("codex:a",)), notes=(), description="newer"))
+    save(store, template("t", example(sessions=("codex:b",)), description="older"))
+    save(store, template("t", example(sessions=("codex:a",)), description="newer"))
     _forget(store, "a")
     assert load(store, "t").description == "older"
     assert [one.version for one in snapshot(store).templates] == [1]
@@ -107,25 +107,10 @@ def test_a_template_that_becomes_empty_goes_in_every_version(store: Store) -> No
     assert listed(store) == [] and snapshot(store).templates == ()
 
 
-def test_notes_and_workflows_lose_a_witness(store: Store) -> None:
-    save(
-        store,
-        template(
-            "t",
-            example(sessions=("codex:b", "codex:a")),
-            notes=(Note("x", "often", 7), Note("y", "once", 1)),
-            workflows=(Workflow(("a", "b", "c"), 1),),
-        ),
-    )
-    _forget(store, "a")
-    left = load(store, "t")
-    assert left.notes == (Note("x", "often", 6),) and left.workflows == ()
-
-
 def test_an_example_that_does_not_say_where_it_is_from_goes_with_its_templates_last_session(store: Store) -> None:
     unsaid = example(sessions=())
-    save(store, template("t", unsaid, notes=(), sources=("codex:a", "codex:b")))
-    save(store, template("file", unsaid, notes=(), sources=()))
+    save(store, template("t", unsaid, sources=("codex:a", "codex:b")))
+    save(store, template("file", unsaid, sources=()))
     _forget(store, "a")
     assert load(store, "t").examples == (unsaid,)
     _forget(store, "b")

@@ -29,6 +29,7 @@ PACKAGES = (
     "price",
     "command",
     "redact",
+    "admission",
     "store",
     "history",
     "outcome",

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from seasoned.template.block import Block
-from seasoned.template.example import Example, Note, Repaired
+from seasoned.template.example import Example, Repaired
 
 SMALL = Block(
     template="code@3",
@@ -32,10 +32,6 @@ SMALL = Block(
             kind="final",
             pattern="terminal pytest",
         ),
-    ),
-    notes=(
-        Note("terminal", "start tests with `pytest -q`; 4 sessions", 4),
-        Note("search_files", "`search_files`: write `path` like `src/x`; 7 sessions", 7),
     ),
     addendum="Paths are relative to the project.",
 )
@@ -97,12 +93,10 @@ examples = st.builds(
     support=st.integers(1, 99),
     repaired=repaired,
 )
-notes = st.builds(Note, tool=tools, text=any_text, support=st.integers(1, 99))
 blocks = st.builds(
     Block,
     template=st.one_of(st.sampled_from(["code@3", "weg@12"]), any_text),
     examples=st.lists(examples, max_size=5).map(tuple),
-    notes=st.lists(notes, max_size=4).map(tuple),
     addendum=any_text,
 )
 
@@ -129,6 +123,5 @@ def drawn_block(draw: random.Random) -> Block:
     return Block(
         template=f"t{draw.randint(0, 99)}@{draw.randint(1, 9)}",
         examples=tuple([example() for _ in range(draw.randint(0, 12))]),
-        notes=tuple([Note(draw.choice(["b", "a"]), text(), 1) for _ in range(draw.randint(0, 6))]),
         addendum=text(),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from seasoned.store import Store
 from seasoned.store.project import settle_projects
-from seasoned.template.example import Example, Note, Source, Template, Workflow
+from seasoned.template.example import Example, Source, Template
 
 
 def source(session: str, call: str = "c1", root: str | None = None, time: float | None = 1_750_000_000.0) -> Source:
@@ -39,8 +39,6 @@ def template(name: str = "code-work", *examples: Example, **fields: Any) -> Temp
             "task_type": "code",
             "tags": ("python", "search"),
             "examples": shown,
-            "notes": (Note("search_files", "`search_files`: write `path` like `src/x`; 2 sessions", 2),),
-            "workflows": (Workflow(("search_files", "read_file", "patch"), 2),),
             "sources": tuple(sessions),
             "created_at": 1_750_000_000.0,
             **fields,

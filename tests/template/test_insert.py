@@ -45,11 +45,11 @@ def test_the_list_of_the_caller_is_not_touched(block: Block) -> None:
 
 
 @pytest.mark.parametrize("format", ["openai", "responses", "anthropic", "hermes", "pydantic-ai"])
-@pytest.mark.parametrize("form", ["messages", "text", "guidance"])
+@pytest.mark.parametrize("form", ["messages", "text"])
 def test_a_list_gets_no_second_block(format: Format, form: Any) -> None:
     once = insert([], render(blocks.SMALL, format, form))
     assert carries_block(once)
-    other = Block("other@1", blocks.SMALL.examples[:1], blocks.SMALL.notes)
+    other = Block("other@1", blocks.SMALL.examples[:1])
     assert insert(once, render(other, format, form)) == once
 
 
@@ -77,9 +77,8 @@ def test_a_tool_that_returns_a_mark_is_no_block(message: dict[str, Any]) -> None
     assert not carries_block([message])
 
 
-def test_nothing_to_show_and_skills_leave_the_list_as_it_is() -> None:
+def test_nothing_to_show_leaves_the_list_as_it_is() -> None:
     assert insert([SYSTEM, USER], render(Block("t@1", ()))) == [SYSTEM, USER]
-    assert insert([SYSTEM, USER], render(blocks.SMALL, "skill")) == [SYSTEM, USER]
 
 
 def test_a_text_becomes_a_system_message() -> None:

@@ -98,8 +98,7 @@ def test_they_render_in_every_format_and_fit_their_budget(store_path: Path) -> N
         for form in FORMS:
             for format_ in FORMATS:
                 shown = provision([], library=library, template=template.name, format=format_, form=form)
-                if form != "guidance":
-                    assert shown.rendered is not None and 0 < shown.rendered.tokens <= 1500, shown.reason
+                assert shown.rendered is not None and 0 < shown.rendered.tokens <= 1500, shown.reason
 
 
 def test_no_type_without_material_becomes_a_template(store_path: Path) -> None:

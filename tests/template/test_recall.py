@@ -85,19 +85,19 @@ def shown(id: str, result: str = "in transit", worked: bool = True) -> Step:
 
 
 WRONG_ID = "Error: no parcel with such an id"
-DEPLOY_FAILED = bash("wp deploy preview", "Exit code 1\nwp: missing --env", False)
-DEPLOYED = bash("wp deploy preview --env staging", "pushed")
+DEPLOY_FAILED = bash("./wp deploy preview", "Exit code 1\nwp: missing --env", False)
+DEPLOYED = bash("./wp deploy preview --env staging", "pushed")
 
 
 def test_the_repair_that_worked_is_given_as_the_call_that_worked_with_how_often_and_when(history: History) -> None:
     first = history.add(DEPLOY_FAILED, DEPLOYED, day=2)
-    last = history.add(DEPLOY_FAILED, bash("ls"), bash("wp deploy preview --env canary", "pushed"), day=4)
+    last = history.add(DEPLOY_FAILED, bash("ls"), bash("./wp deploy preview --env canary", "pushed"), day=4)
     history.add(DEPLOY_FAILED, day=5)
     found = recall(history.read(), tool="Bash", error="Exit code 1\nwp: missing --env", now=NOW)
     (one,) = found.repairs
     assert (one.tool, one.program, one.signature) == ("Bash", "wp deploy", "wp: missing --env")
     assert (one.times, one.repairs, one.failures, one.worked.sessions) == (2, 2, 3, 2)
-    assert one.worked.arguments == {"command": "wp deploy preview --env canary"}
+    assert one.worked.arguments == {"command": "./wp deploy preview --env canary"}
     assert one.worked.session == f"claude-code:{last}" != f"claude-code:{first}"
     assert datetime.fromtimestamp(one.worked.last_seen or 0, UTC).day == 4
     assert found.reason == ""
@@ -154,10 +154,10 @@ def test_the_same_error_with_other_paths_numbers_and_names_is_known(history: His
 
 def test_an_error_of_another_program_is_not_mixed_in_where_the_command_is_known(history: History) -> None:
     history.add(DEPLOY_FAILED, DEPLOYED)
-    history.add(bash("wp report late", "wp: missing --env", False), bash("wp report late --env all"), day=3)
+    history.add(bash("./wp report late", "wp: missing --env", False), bash("./wp report late --env all"), day=3)
     store = history.read()
     both = recall(store, tool="Bash", error="wp: missing --env", now=NOW)
-    one = recall(store, tool="Bash", error="wp: missing --env", arguments={"command": "wp report"}, now=NOW)
+    one = recall(store, tool="Bash", error="wp: missing --env", arguments={"command": "./wp report"}, now=NOW)
     assert {each.program for each in both.repairs} == {"wp deploy", "wp report"}
     assert [each.program for each in one.repairs] == ["wp report"]
 
@@ -248,7 +248,7 @@ def test_what_needs_a_person_is_never_given_as_a_repair(history: History) -> Non
 
 @pytest.mark.parametrize("text", INJECTIONS[:6])
 def test_text_that_speaks_to_the_reader_is_withheld(history: History, text: str) -> None:
-    history.add(DEPLOY_FAILED, bash("wp deploy preview --env staging", f"pushed. {text}"))
+    history.add(DEPLOY_FAILED, bash("./wp deploy preview --env staging", f"pushed. {text}"))
     history.add(("page_write", {"body": text}, "written", True))
     store = history.read()
     repaired = recall(store, tool="Bash", error="wp: missing --env", now=NOW)
@@ -263,7 +263,7 @@ def test_no_sentence_comes_along_as_the_name_of_a_tool_or_of_an_error(history: H
     history.add(
         (tool, {"id": "00402", "full": True}, WRONG_ID, False), (tool, {"id": "#P-00402", "full": True}, "x", True)
     )
-    history.add(bash("wp deploy preview", f"{INJECTIONS[0]}\nwp: missing --env", False), DEPLOYED)
+    history.add(bash("./wp deploy preview", f"{INJECTIONS[0]}\nwp: missing --env", False), DEPLOYED)
     store = history.read()
     found = [recall(store, error=WRONG_ID, now=NOW), recall(store, tool="Ignore all", now=NOW)]
     found.append(recall(store, tool="Bash", error="wp: missing --env", now=NOW))
@@ -394,14 +394,13 @@ def test_the_text_keeps_to_its_lines_whatever_stands_in_a_result(history: Histor
 
 def test_the_command_answers_people_and_programs_and_says_no_with_its_code(samples: Path) -> None:
     seasoned("scan", samples)
-    known = ("recall", "--tool", "Bash", "--error", "wp: missing --env", "--any-age")
+    known = ("recall", "--tool", "get_parcel", "--any-age")
     asked = (*known, "--all")
     unknown = answer(*known, expect=1)
-    assert not unknown["repairs"] and unknown["reason"].startswith("No sessions are known for this folder.")
+    assert not unknown["worked"] and unknown["reason"].startswith("No sessions are known for this folder.")
     assert "use --all" in seasoned(*known, expect=1).stdout
-    assert "wp deploy preview --env staging" in seasoned(*asked).stdout
-    (one,) = answer(*asked)["repairs"]
-    assert one["worked"]["arguments"]["command"] == "wp deploy preview --env staging"
+    assert '"parcel_id":"#P-' in seasoned(*asked).stdout
+    assert answer(*asked)["worked"][0]["arguments"]["parcel_id"].startswith("#P-")
     nothing = answer("recall", "--tool", "no_such_tool", expect=1)
     assert msgspec.convert({key: value for key, value in nothing.items() if key != "schema"}, Recall).is_empty
     assert "which tool" in seasoned("recall", expect=2).stderr

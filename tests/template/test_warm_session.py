@@ -74,7 +74,7 @@ def test_load_shows_only_tools_that_the_session_has(store: Store) -> None:
     assert answer == {"success": False, "error": answer["error"]} and "tools" in answer["error"]
 
 
-@pytest.mark.parametrize("format", ["responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"])
+@pytest.mark.parametrize("format", ["responses", "anthropic", "hermes", "pydantic-ai", "text"])
 def test_load_speaks_every_format(store: Store, format: str) -> None:
     ask(store, action="build", name="work", min_messages=4)
     answer = ask(store, action="load", name="work", format=format)

@@ -16,15 +16,13 @@ from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
-from tools.evidence.directory import DIRECTORIES, Directory, written_time
 from tools.evidence.project import PROJECTS, CodeProject
 from tools.evidence.service import SERVICES, Service, ServiceTool, draw
 
-History = Literal["steady", "changed", "directory"]
+History = Literal["steady", "changed"]
 BEFORE, AFTER = 20, 6  # sessions before and since the change
 _DAY = 86_400.0
 _SLIPS = 0.25  # how often a call of the steady history fails once before it works
-_ROUNDS = 4  # how often a session of a place uses a code and gives a time
 _USED = 0.9  # how often a session of a project uses each of its commands
 
 
@@ -33,10 +31,6 @@ def write_histories(folder: Path, history: History, *, end: float, seed: int = 5
     rng = random.Random(f"{seed} {history}")
     for day in range(BEFORE + AFTER):
         time = end - (BEFORE + AFTER - day) * _DAY
-        if history == "directory":
-            for directory in DIRECTORIES:
-                _write_directory(folder, directory, day, time, rng)
-            continue
         is_former = history == "changed" and day < BEFORE
         is_new = history == "changed" and day >= BEFORE
         for service in SERVICES:
@@ -94,28 +88,6 @@ def _write_project(
         session.shell(former if is_former else now, "ok, 12 passed in 0.8s")
     session.says("All of that is done.")
     _put(folder / "projects" / project.name / f"{session.id}.jsonl", session.lines, time)
-
-
-def _write_directory(folder: Path, directory: Directory, day: int, time: float, rng: random.Random) -> None:
-    """One session of a place: codes are looked up and used, and times are given. Only the answer names the things."""
-    session = _ClaudeSession(directory.folder, f"{directory.name} {day}", time)
-    session.user(directory.said_list)
-    session.tool(directory.lists, {directory.where: directory.name}, directory.listed)
-    session.says("That is the list.")
-    for _ in range(_ROUNDS):
-        session.user(directory.said_use)
-        code = rng.choice(sorted(directory.codes.values()))
-        if rng.random() < _SLIPS:
-            session.tool(directory.uses, {"code": f"{code}0"}, "bad code", is_error=True)
-        session.tool(directory.uses, {"code": code}, f"done: {code}")
-        session.says("That is done now.")
-        said = f"{rng.randint(9, 18)}:{rng.randint(0, 11) * 5:02}"
-        session.user(directory.said_call.format(time=said))
-        if rng.random() < _SLIPS:
-            session.tool(directory.calls, {"time": said}, "bad time", is_error=True)
-        session.tool(directory.calls, {"time": written_time(said)}, f"done: {written_time(said)}")
-        session.says("That is done now.")
-    _put(folder / "projects" / directory.name / f"{session.id}.jsonl", session.lines, time)
 
 
 def _refusal(command: str) -> str:

@@ -47,7 +47,6 @@ tools, before anything is asked.
 | sheet | the sheet of the project; in all {BEFORE + AFTER} sessions of it, the commands were those of now |
 | sheet-changed | the same after {BEFORE} sessions with other commands, and {AFTER} since they changed |
 | neutral | a block of examples from {BEFORE + AFTER} sessions of the same project, with the size of each answer alone |
-| short | the same block with what the calls answered, at most 500 characters of each (`results = "short"`) |
 
 **tools** are four services with five tools each, whose descriptions do not say how arguments are written. **projects**
 are ten projects with their own commands to test, lint, format and build. For half of them the way that holds now is
@@ -230,7 +229,7 @@ def _shown_of(home: Path, study: Study, tasks: TaskSet, made: set[str]) -> dict[
     found: dict[str, tuple[int, int]] = {}
     for arm in study.arms:
         if arm.history is not None and not arm.is_placebo:
-            with open_store(home / arm.folder / "seasoned.db") as store:
+            with open_store(home / str(arm.history) / "seasoned.db") as store:
                 shown = [_shown(store, study, task) for task in tasks.tasks if task.id in made]
             found[arm.name] = (sum(one is not None for one in shown), sum(one is True for one in shown))
     return found

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from tools.evidence import directory, project, service
+from tools.evidence import project, service
 from tools.evidence.history import AFTER, BEFORE, History, write_histories
 
 from seasoned.app.stores import make_redactor, scan_into_store
@@ -28,7 +27,6 @@ from seasoned.experiment.run.design import INSTRUCTIONS, Design, Registration, R
 from seasoned.experiment.run.runner import PlannedRun, seed_of
 from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.store import Store, open_store
-from seasoned.store.project import project_key
 from seasoned.template.library.project import library_for
 from seasoned.template.library.upkeep import refresh
 from seasoned.template.provision import provision
@@ -46,12 +44,6 @@ class StudyArm(msgspec.Struct, frozen=True):
     name: str
     history: History | None = None
     is_placebo: bool = False
-    short_results: bool = False  # whether it shows what earlier calls answered
-
-    @property
-    def folder(self) -> str:
-        """Where its store is. What sessions begin with is kept in a store, so arms that differ in it have their own."""
-        return f"{self.history}-short" if self.short_results else f"{self.history}"
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,8 +55,6 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
     not_below: Contrast
     tasks: Callable[[int], tuple[Task, ...]]
     is_in_project: bool = False  # whether sessions see the sheet of their project, or a block of examples
-    # Whether a block is chosen by the tools alone, for any model, from the sessions of the same project.
-    is_of_place: bool = False
     ways: tuple[str, ...] = (service.ODD, service.PLAIN)  # tags that the results are also shown by
     below_when: str = "After the change "
 
@@ -92,19 +82,6 @@ STUDIES = {
             tasks=project.tasks,
             is_in_project=True,
         ),
-        *(
-            Study(
-                name=name,
-                arms=(StudyArm("neutral", "directory"), StudyArm("short", "directory", short_results=True)),
-                contrasts=(Contrast("short", "neutral"),),
-                not_below=Contrast("short", "neutral"),
-                tasks=partial(directory.tasks, kind=kind),
-                is_of_place=True,
-                ways=(),
-                below_when="",
-            )
-            for name, kind in (("answers-teach", directory.TEACHES), ("answers-repeat", directory.REPEATS))
-        ),
     )
 }
 
@@ -119,12 +96,12 @@ class Learned:
 
     def _store(self, arm: StudyArm) -> Store:
         assert arm.history is not None, "cold knows no history"
-        if arm.folder not in self._stores:
-            self._stores[arm.folder] = _learn(self._config_of(arm), arm.history)
-        return self._stores[arm.folder]
+        if str(arm.history) not in self._stores:
+            self._stores[str(arm.history)] = _learn(self._config_of(arm), arm.history)
+        return self._stores[str(arm.history)]
 
     def _config_of(self, arm: StudyArm) -> Config:
-        return msgspec.structs.replace(self._config, home=self._home / arm.folder)
+        return msgspec.structs.replace(self._config, home=self._home / str(arm.history))
 
     def start(self, study: Study, arm: StudyArm, task: Task) -> RunStart:
         """What a run begins with; an arm that has nothing to show for a task begins cold, as a session would."""
@@ -146,12 +123,9 @@ class Learned:
     def _begin(self, study: Study, arm: StudyArm, task: Task) -> Begun:
         store, config = self._store(arm), self._config_of(arm)
         name = session_id(study, task, is_for_task=self._is_small)
-        settings = BeginSettings(short_results=arm.short_results)
+        settings = BeginSettings()
         if study.is_in_project:
             session = NewSession(id=name, format="text", folder=project.folder_of(task))
-        elif study.is_of_place:
-            key = project_key(store, directory.folder_of(task))
-            session = NewSession(id=name, format=_FORMAT, tools=_offered(task), project=key)
         else:
             session = NewSession(
                 id=name,
@@ -210,7 +184,7 @@ def _offered(task: Task) -> list[dict[str, Any]]:
 def session_id(study: Study, task: Task, *, is_for_task: bool) -> str:
     """The name under which what a session begins with is kept in a history: for one task, or for all of a service."""
     # Each session of a project has its own, whatever the model; of a place it is one for all.
-    is_own = (is_for_task or study.is_in_project) and not study.is_of_place
+    is_own = is_for_task or study.is_in_project
     return f"seasoned:{study.name}-{task.id if is_own else task.environment.name}"
 
 

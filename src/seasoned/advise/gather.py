@@ -33,7 +33,7 @@ from seasoned.insight.report import Tell, answer_in_process
 from seasoned.insight.track import Track, tracks
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store, open_store
-from seasoned.template.source_share import SessionSources
+from seasoned.template.session_sources import SessionSources
 
 # A way that one session took may have been chance.
 _FEWEST_REPAIRS = 2

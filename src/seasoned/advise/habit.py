@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from seasoned.admission import admit_written
 from seasoned.advise.advice import Advice, AdviceEvidence, AdviceStep, code, make_advice
 from seasoned.command.parse import names
 from seasoned.experience.evidence import FormUse, form_uses
@@ -15,7 +16,6 @@ from seasoned.experience.lesson import PURPOSES
 from seasoned.insight.mistake.failure import cause_of
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
-from seasoned.template.admission.call import admit_written
 from seasoned.text import plural
 
 # Files that say how a project is built and tested. A session that reads one before its first test was looking for that.

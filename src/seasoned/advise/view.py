@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.admission import admit, admit_call
 from seasoned.advise.advice import (
     Advice,
     AdviceEvidence,
@@ -34,12 +35,12 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.project import name_of
 from seasoned.redact import Redactor
 from seasoned.store import Store
-from seasoned.template.admission.admit import admit
-from seasoned.template.admission.call import admit_call
 from seasoned.text import plural
 
 NAMES = {"claude-code": "Claude Code", "codex": "Codex", "hermes": "Hermes"}
 _CODE = LazyRegex(r"`([^`]+)`")
+_GRAVE = frozenset({"rm", "sudo", "dd", "mkfs", "shutdown", "kill", "chmod", "chown"})
+_MENTION = LazyRegex(r"[\w.-]{1,40}(?: [a-z][\w-]{0,20})?\Z")
 _MOST_CHARS = 300
 
 
@@ -297,8 +298,13 @@ def _is_admitted(redactor: Redactor, text: str, project: str) -> bool:
     if len(text) > _MOST_CHARS and "\n" not in text:
         return False
     return bool(admit(redactor, text, commands=True)) and all(
-        _may_be_shown(found[1], project) for found in _CODE.compiled.finditer(text)
+        _is_mention(found[1]) or _may_be_shown(found[1], project) for found in _CODE.compiled.finditer(text)
     )
+
+
+def _is_mention(piece: str) -> bool:
+    """Whether it only names a program, an option or a tool, and none that a person must confirm."""
+    return _MENTION.compiled.match(piece) is not None and piece.partition(" ")[0] not in _GRAVE
 
 
 def _may_be_shown(command: str, project: str) -> bool:

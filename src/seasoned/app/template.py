@@ -122,7 +122,7 @@ def render_template(store: Store, found: SavedTemplate, format: str, form: str) 
     except msgspec.ValidationError:
         raise UsageError(f"A template is rendered for {', '.join(FORMATS)}, as {', '.join(FORMS)}.") from None
     template = found.template
-    block = Block(template.mark, found.library.active(template), template.notes, template.addendum)
+    block = Block(template.mark, found.library.active(template), template.addendum)
     rendered = render(block, wanted, manner)
     if not rendered.is_empty:
         # The opening line of the block names it, so that a later scan knows what the session was shown.
@@ -132,7 +132,7 @@ def render_template(store: Store, found: SavedTemplate, format: str, form: str) 
 
 def rendered_text(rendered: Rendered) -> str:
     """A rendered block for people: most formats are compact JSON, as an API gets it."""
-    if rendered.format in ("text", "skill"):
+    if rendered.format == "text":
         return rendered.content.decode("utf-8", "replace")
     return msgspec.json.format(rendered.content, indent=2).decode("utf-8", "replace")
 
@@ -278,8 +278,8 @@ def import_file(config: Config, file: Path, *, name: str | None) -> tuple[SavedT
 def save_import(store: Store, found: ImportedTemplate) -> SavedTemplate:
     """Save what a file holds; examples that sessions here have shown to work are no longer unverified."""
     now = time.time()
-    kept = storage.save_imported(store, found.template, unproven=found.unproven, usage_count=found.usage_count, now=now)
-    prove_imported(store, storage.snapshot(store, now=now), now=now)
+    kept = storage.save_imported(store, found.template, usage_count=found.usage_count)
+    prove_imported(store, storage.snapshot(store, now=now))
     return SavedTemplate(kept, *library_now(store))
 
 

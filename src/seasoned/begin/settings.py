@@ -33,7 +33,6 @@ class BeginSettings(msgspec.Struct, frozen=True, kw_only=True):
     experiment: str | None = None  # the experiment whose arms decide what a session is shown
     silent: tuple[TellingPlace, ...] = ()
     memory_budget: int = 300  # tokens of memory and skills
-    short_results: bool = False  # whether examples of the project show what named tools answered
     is_visible: bool = True  # whether the user sees a line when something was shown
 
     def tells(self, place: TellingPlace) -> bool:
@@ -64,7 +63,6 @@ def begin_settings(config: Config, entry: EntryPoint, own: FormerSettings | None
         experiment=experiment or None,
         silent=warm.silent,
         memory_budget=warm.memory_budget,
-        short_results=warm.results == "short",
         is_visible=warm.visible,
     )
 

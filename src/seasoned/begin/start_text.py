@@ -72,7 +72,7 @@ def sheet_ids(store: Store, session_id: str, folder: str | None) -> tuple[str, .
 def _kept(store: Store, session_id: str, text: str, ids: tuple[str, ...], now: float) -> WarmBlock:
     name = short_digest(text)
     content = f"{BLOCK_OPENS}v1 {_NAME}@1 {name}]\n{text}\n{BLOCK_ENDS}".encode()
-    return keep_block(store, WarmBlock(session_id, "text", "guidance", _NAME, 1, ids, content, name, now))
+    return keep_block(store, WarmBlock(session_id, "text", "text", _NAME, 1, ids, content, name, now))
 
 
 PLACE = "memory"

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
+from seasoned.admission import admitted
 from seasoned.begin.ongoing import OpenDatabase, is_held_back
 from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import Begun, NewSession, begin, show_once
@@ -25,7 +26,6 @@ from seasoned.insight.track import Track, tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.store.search import find_session
-from seasoned.template.admission.admit import admitted
 from seasoned.template.block import Format
 from seasoned.template.example import check_name
 from seasoned.template.library.project import library_for
@@ -186,7 +186,7 @@ def _load(context: _Context, given: WarmSessionArguments) -> dict[str, Any]:
     begun = _begin(context, session, msgspec.structs.replace(context.settings.on_request(), budget=given.budget))
     if begun.content is None or begun.template is None:
         raise NotFound(begun.reason)
-    is_text = given.format in ("text", "skill")
+    is_text = given.format == "text"
     text = begun.content.decode("utf-8")
     conversation: Any = text if is_text else msgspec.json.decode(text)
     return {

@@ -174,7 +174,7 @@ def _ensure(
         if block is None:
             return Ensured(None, "Nothing is known about this project yet.")
         tokens = count_tokens(block.content.decode("utf-8", "replace"))
-        shown = Rendered("text", "guidance", block.content, tokens, block.example_ids, block.digest)
+        shown = Rendered("text", "text", block.content, tokens, block.example_ids, block.digest)
         return Ensured(shown, "The project sheet.", f"{block.template}@{block.version}", is_new)
     ensured = Ensured(None, "Nothing fits.")
     for form in session.forms or ("messages",):
@@ -221,7 +221,7 @@ def _library(store: Store, session: NewSession, settings: BeginSettings, now: fl
     from seasoned.template.library.project import library_for
 
     project = session.project if session.folder is None else project_key(store, session.folder)
-    return library_for(store, project, now=now, short_results=settings.short_results)
+    return library_for(store, project, now=now)
 
 
 def _note_exposure(

@@ -25,8 +25,8 @@ project_option = click.option(
 all_option = click.option("--all", "everything", is_flag=True, help="All projects, even in the folder of one.")
 verbose_option = click.option("--verbose", "-v", is_flag=True, help="Print the log to the terminal as well.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
-FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"])
-FORMS = click.Choice(["messages", "text", "guidance"])
+FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text"])
+FORMS = click.Choice(["messages", "text"])
 TASK_TYPES = click.Choice(["code", "file", "research", "mixed"])
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 model_option = click.option(

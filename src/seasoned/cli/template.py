@@ -42,7 +42,6 @@ from seasoned.template.library.storage import (
     ListedTemplate,
     State,
     TemplateUse,
-    is_held_back,
 )
 from seasoned.template.library.storage import stats as count
 from seasoned.template.library.upkeep import Retirement
@@ -50,7 +49,7 @@ from seasoned.template.mine.miner import FROM_ONE_SESSION
 from seasoned.template.mine.selection import MiningOptions
 from seasoned.text import plural
 
-_SHAPES = click.Choice(["seasoned", "warm-v1", "warm-v2", "session-template"])
+_SHAPES = click.Choice(["seasoned", "warm-v2", "session-template"])
 _path = click.Path(path_type=Path, readable=False)
 _tags_option = click.option("--tags", default="", metavar="TAG,TAG", help="Words to find it by.")
 _project_option = click.option("--project", metavar="PROJECT", help="Only one project: its key, name or folder.")
@@ -247,7 +246,8 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
 def export(name: str, shape: str, to: Path | None) -> None:
     """Export a template as JSON.
 
-    In our own format it is complete; in a format of Hermes it holds what may be shown now.
+    Its examples have the real names of their project; secrets are redacted. In our own format it is complete; in a
+    format of Hermes it holds what may be shown now.
 
     \b
     Example: seasoned template export code -o ~/templates
@@ -265,8 +265,8 @@ def import_template(file: Path, name: str | None, as_json: bool) -> None:
     """Import a template from Seasoned or Hermes.
 
     Hermes keeps them in warm_sessions and session-templates. Every call is judged by its result, whatever the file
-    says: failed, risky and unclean examples are left out, and those whose result shows nothing are held back. The rest
-    is unverified until such a call works here.
+    says: failed, risky and unclean examples are left out. The rest is unverified, and chosen last, until such a call
+    works here.
 
     \b
     Example: seasoned template import ~/.hermes/warm_sessions/code.json
@@ -325,8 +325,6 @@ def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int]
     recoveries = sum(example.kind == "recovery" for example in template.examples)
     parts = [plural(len(template.examples), "example")]
     parts += [f"{plural(recoveries, 'of them a recovery', 'of them recoveries')}"] if recoveries else []
-    parts += [plural(len(template.notes), "note")] if template.notes else []
-    parts += [plural(len(template.workflows), "workflow")] if template.workflows else []
     learned = ""
     # An imported template has the figures of the machine that built it.
     if template.metrics.sessions_scanned and left_out is None:
@@ -340,11 +338,8 @@ def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int]
         click.echo(f"Left out: {reasons}.")
     # A new version can hold examples that were retired earlier; their state is kept by id and still applies.
     hidden = len(template.examples) - len(library.active(template))
-    held = sum(is_held_back(library.states.get(example.id)) for example in template.examples)
-    if held:
-        click.echo(f"{plural(held, 'example is', 'examples are')} held back: the file does not show that they worked.")
-    if hidden > held:
-        verb = plural(hidden - held, "example was", "examples were")
+    if hidden:
+        verb = plural(hidden, "example was", "examples were")
         click.echo(f"{verb} retired or suspended before and will not be shown.")
     unverified = sum(_is_unverified(example, library) for example in template.examples)
     if unverified:
@@ -439,14 +434,6 @@ def print_template(found: SavedTemplate, *, as_json: bool) -> None:
         click.echo("tags: " + printable(", ".join(template.tags)))
     for example in template.examples:
         _print_example(example, library, library.hidden(template, example), use.examples.get(example.id, 0))
-    for title, lines in (
-        ("Notes", [f"{note.text}" for note in template.notes]),
-        ("Workflows", [f"{' → '.join(one.steps)}; {one.support} lineages" for one in template.workflows]),
-    ):
-        if lines:
-            click.echo(f"\n{title}")
-        for line in lines:
-            click.echo(f"  {printable(line)}")
     click.echo(f"\nLearned from {plural(len(template.sources), 'session')}.")
 
 
@@ -527,7 +514,7 @@ def print_stats(stats: LibraryStats, *, as_json: bool) -> None:
         print_json("template-stats", msgspec.structs.asdict(stats))
         return
     click.echo(
-        f"{plural(stats.total, 'template')} with {plural(stats.examples, 'example')}, {plural(stats.notes, 'note')}; "
+        f"{plural(stats.total, 'template')} with {plural(stats.examples, 'example')}; "
         f"used {plural(stats.usage, 'time')}, examples shown {plural(stats.shown, 'time')}."
     )
     if stats.total:
@@ -554,6 +541,8 @@ def export_template(found: SavedTemplate, shape: str, to: Path | None) -> None:
         if not template.examples:
             raise NotFound(f"Nothing in {template.name!r} may be shown now, so nothing was written.")
     data = write_template(template, msgspec.convert(shape, Shape), usage_count=found.use.of(template.name)).decode()
+    # On stderr, so that the file alone can be piped to another machine's `import`.
+    click.echo("Names, paths and ids are written as they are; secrets and personal data are redacted.", err=True)
     if to is None:
         sys.stdout.write(data)
         return

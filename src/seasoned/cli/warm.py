@@ -28,9 +28,6 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.template.provision import BUDGET, Provisioned
 from seasoned.template.recall.lookup import recall_text
 
-# Formats that are plain text; all others are JSON.
-_TEXTS = ("text", "skill")
-
 
 @click.command()
 @click.argument("name", required=False)
@@ -42,7 +39,7 @@ _TEXTS = ("text", "skill")
 )
 @click.option("--messages", "messages_file", type=file_type, help="JSON file with the session's first messages.")
 @click.option("--format", "as_format", type=FORMATS, default="openai", show_default=True, help="The API it is for.")
-@click.option("--form", type=FORMS, default="messages", show_default=True, help="Show calls, text, or short notes.")
+@click.option("--form", type=FORMS, default="messages", show_default=True, help="Show calls as messages or as text.")
 @click.option(
     "--budget", type=click.IntRange(1), default=BUDGET, show_default=True, help="Use at most this many tokens."
 )
@@ -69,13 +66,11 @@ def warm(
 
     They are chosen for its task and its tools. With --messages, the messages are printed with the examples after the
     system messages, and the use is counted. NAME takes one template; by default the best is chosen. A session sees
-    examples of the project of its folder, and calls of named tools that several projects make.
+    examples of the project of its folder, and those that you imported.
 
     \b
     Example: seasoned warm --task "fix the failing test" --tools tools.json
     """
-    if messages_file is not None and as_format == "skill":
-        raise UsageError("A skill is a file and cannot be put into messages. Drop --messages, or use another --format.")
     # Imported here: `recall` is asked by agents, and needs none of it.
     from seasoned.app import template as templates
 
@@ -111,7 +106,7 @@ def _answer(made: Provisioned, *, with_messages: bool) -> dict[str, Any]:
     rendered, block = made.rendered, made.block
     content: Any = None
     if rendered is not None:
-        is_text = rendered.format in _TEXTS
+        is_text = rendered.format == "text"
         content = rendered.content.decode("utf-8") if is_text else msgspec.json.decode(rendered.content)
     return {
         "template": None if block is None else block.template,
@@ -130,7 +125,7 @@ def _print(made: Provisioned, *, with_messages: bool) -> None:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(made.messages), indent=2).decode() + "\n")
     elif made.rendered is not None:
         content = made.rendered.content
-        is_text = made.rendered.format in _TEXTS
+        is_text = made.rendered.format == "text"
         sys.stdout.write((content if is_text else msgspec.json.format(content, indent=2)).decode() + "\n")
     tokens = "" if made.rendered is None else f" {made.rendered.tokens} tokens."
     click.echo(f"{made.reason}{tokens}", err=True)

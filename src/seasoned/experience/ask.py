@@ -225,7 +225,7 @@ def _check_pin(command: str, project: str, redactor: Redactor | None) -> None:
     if redactor is not None and redactor.text(command) != command:
         raise UsageError("The command contains a secret or personal data, so it cannot be pinned.")
     # Imported here: hooks never pin anything.
-    from seasoned.template.admission.call import admit_call
+    from seasoned.admission import admit_call
 
     if why := admit_call("Bash", {"command": command}, project=project).why:
         raise UsageError(f"No session may be shown {command!r}: {why}. Pin another command.")

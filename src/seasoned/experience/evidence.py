@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from seasoned.admission import admit_written
 from seasoned.command.risk import only_looks
 from seasoned.command.tool import tool_of
 from seasoned.command.translate import argument
@@ -30,7 +31,6 @@ from seasoned.experience.lesson import REPLACE_ALL, Way
 from seasoned.insight.mistake.call_target import changed_option
 from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.track import JudgedCall, Track
-from seasoned.template.admission.call import admit_written
 
 _TEXT_CHARS = 160
 
@@ -243,7 +243,7 @@ def _shell_way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) 
             return Way("option", " ".join(changed)), right.text
         case "before":
             # A part of a command may be shown only if all of it may.
-            may_show = admit_written("shell", calls[repair.repaired].command or "")
+            may_show = all(admit_written("shell", one.text) for one in parts)
             return _before_way(change.names[0], parts) if may_show else (Way("other"), "")
         # A value can look like a subcommand: `cmake --preset debug`.
         case "operands" | "command" if name := changed_option(wrong.words, right.words, error):

@@ -13,14 +13,14 @@ from random import Random
 
 import msgspec
 
+from seasoned.admission import admit_path, admit_written
 from seasoned.command.written import Purpose
 from seasoned.experience.evidence import FailedCall, FormUse, SessionEvidence
 from seasoned.experience.lesson import MOST_COMMANDS, MOST_CORRECTIONS, REPLACE_ALL, Hint, Line, Way, kind_mark
 from seasoned.insight.mistake.call_target import MISSING_PROGRAM
 from seasoned.lazy_regex import LazyRegex
-from seasoned.template.admission.call import admit_path, admit_written
 from seasoned.template.one_off import ELLIPSIS, head_of, without_one_offs
-from seasoned.template.source_share import SessionSources, SourcedItem, SourceShare
+from seasoned.template.session_sources import SessionSources
 
 # Chosen by backtest on two thirds of the projects, see docs/measurements/backtest.md.
 FLOOR = 0.7  # a line is shown if it is estimated that at least this share of sessions uses it
@@ -35,7 +35,7 @@ _ANOTHER_RUN = 12 * 3600.0
 # Of the repairs of one mistake, the share that must have gone the same way.
 AGREEMENT = 0.6
 _MOST_TEXTS = 40
-# Lines of few lineages get no larger share of the sheet than these lineages have among the newest.
+# What none of so many newest lineages did is not shown.
 _HEARD = 100
 _FIGURES = LazyRegex(r"\d+")
 # These ways can be shown without a call that worked.
@@ -151,9 +151,8 @@ class ProjectKnowledge:
             and (line := self._line(form, share, is_correction=form in corrected)) is not None
         ]
         lines.sort(key=lambda line: (-line.share, line.form))
-        vouched = self._sourced(line.form for line in lines)
-        total = self._count(one.root for one in self._newest()[:_HEARD])
-        share = SourceShare(vouched.values(), MOST_COMMANDS + MOST_CORRECTIONS, total=total)
+        by_root = self._worked_by_root()
+        recent = set[str]().union(*(by_root.get(one.root, ()) for one in self._newest()[:_HEARD]))
         commands: list[Line] = []
         more: list[Line] = []
         # Sure ones first, so that a correction never takes their place.
@@ -161,19 +160,9 @@ class ProjectKnowledge:
             is_sure = line.share >= floor and len(commands) < MOST_COMMANDS
             has_room = is_sure or (line.is_correction and len(more) < MOST_CORRECTIONS)
             # What only old sessions did is not shown.
-            if has_room and vouched[line.form].sources and share.allows(vouched[line.form]):
-                share.take(vouched[line.form])
+            if has_room and line.form in recent:
                 (commands if is_sure else more).append(line)
         return (*commands, *more)
-
-    def _sourced(self, forms: Iterable[str]) -> dict[str, SourcedItem]:
-        """The newest lineages behind each form; those of a form that it replaced count too."""
-        known: dict[str, set[str]] = {form: set() for form in forms}
-        by_root = self._worked_by_root()
-        for lineage in self._newest()[:_HEARD]:
-            for form in by_root.get(lineage.root, set()) & known.keys():
-                known[form].add(self._sources[lineage.root])
-        return {form: SourcedItem(form, frozenset(roots)) for form, roots in known.items()}
 
     def command_for(self, purpose: Purpose, folder: str | None = None) -> Line | None:
         """The command that most sessions use for a purpose, if enough of them do."""
@@ -406,10 +395,8 @@ class ProjectKnowledge:
         newest = sorted(cases.values(), reverse=True)
         purpose = self._purposes.get(way.value, "other")
         text = newest[0][1]
-        if not (admit_written(tool, text, self._project) if text else way in _WITHOUT_TEXT):
-            return None
         told = _lesson(way, text) if tool == "shell" else text
-        if told is None:
+        if told is None or not (admit_written(tool, told, self._project) if told else way in _WITHOUT_TEXT):
             return None
         return Hint(way, told, len(cases), newest[0][0], purpose, tuple(case[2] for case in newest[:5]))
 

@@ -196,7 +196,7 @@ def _skill_files(folder: Path) -> Iterator[Path]:
 
 def _made(store: Store, places: MemoryPlaces, folders: Sequence[Path], redactor: Redactor, budget: int) -> Remembered:
     # Imported here: a session that begins seldom needs them.
-    from seasoned.template.admission.admit import admit
+    from seasoned.admission import admit
     from seasoned.template.render.tokens import count_tokens
 
     def entries(folder: Path, which: MemoryName) -> list[str]:
@@ -263,7 +263,7 @@ def _limited(store: Store, *lists: Sequence[str]) -> list[list[str]]:
 
 
 def _skills(folder: Path, redactor: Redactor) -> Iterator[str]:
-    from seasoned.template.admission.admit import admit
+    from seasoned.admission import admit
 
     for file in _skill_files(folder):
         description = _description(file)

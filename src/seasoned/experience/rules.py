@@ -6,7 +6,7 @@ from seasoned.store import Store
 from seasoned.template.recall import rules as recall_rules
 
 # Raise it when evidence is read differently, or other knowledge follows from it: then all sessions are read again.
-VERSION = "9"
+VERSION = "10"
 
 
 def has_rules(store: Store) -> bool:

@@ -101,7 +101,7 @@ def _begin(agent: Agent, event: HookEvent, config: Config, settings: BeginSettin
         id=id,
         format="text",
         # Calls first: of the two forms that a hook can show, calls helped more when measured.
-        forms=("text", "guidance"),
+        forms=("text",),
         tools=list(_TOOLS[agent]),
         folder=event.cwd,
     )

@@ -13,6 +13,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
 
+from seasoned.admission import LEFT_OUT, admitted, is_harmless, is_named_plainly
 from seasoned.app.stores import user_store
 from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
@@ -26,8 +27,6 @@ from seasoned.mcp_server.tools import ClientFolder
 from seasoned.store import Store
 from seasoned.store.project import project_key
 from seasoned.store.search import find_session
-from seasoned.template.admission.admit import LEFT_OUT, admitted, is_harmless
-from seasoned.template.admission.sentence import is_named_plainly
 from seasoned.template.block import clean_line
 from seasoned.template.example import Example
 from seasoned.template.library.project import library_for
@@ -44,7 +43,7 @@ def _with_plain_names(answer: dict[str, Any]) -> dict[str, Any]:
     """A profile without tool names that are sentences: a model that makes up a tool may call it anything."""
     by_tool = {name: value for name, value in answer.items() if name.startswith("tool_") and isinstance(value, dict)}
     plain = {
-        name: {tool: value for tool, value in values.items() if is_named_plainly(tool, is_tool=True)}
+        name: {tool: value for tool, value in values.items() if is_named_plainly(tool)}
         for name, values in by_tool.items()
     }
     return {**answer, **plain}
@@ -214,9 +213,7 @@ class Resources:
                 raise NotFound(f"No template {unquote(name)!r}: seasoned://templates lists them.")
             facts = {key: getattr(found, key) for key in ("name", "version", "description", "task_type", "tags")}
             examples = [_shown(example) for example in library.active(found)]
-            return _json(
-                {"about": _ABOUT, **facts, "examples": examples, "notes": found.notes, "workflows": found.workflows}
-            )
+            return _json({"about": _ABOUT, **facts, "examples": examples})
 
         return self._read(read)
 

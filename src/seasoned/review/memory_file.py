@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.admission import admit
 from seasoned.atomic_write import digest, make_private_folder
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.experience.memory import (
@@ -38,7 +39,6 @@ from seasoned.review.journal import (
 )
 from seasoned.review.skill_library import Skill, skills
 from seasoned.store import Store
-from seasoned.template.admission.admit import admit
 from seasoned.text import plural
 
 _HEADINGS: dict[MemoryName, str] = {"notes": "Notes from earlier sessions", "user": "What is known of the user"}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.admission import admit_call, names_address, texts_in
 from seasoned.command.parse import Step, parse
 from seasoned.command.rows import group
 from seasoned.command.tool import command_of, output_form, tool_of
@@ -28,7 +29,6 @@ from seasoned.review.overlap import ForeignSource, ForeignTexts, SpokenText
 from seasoned.review.skill_library import index
 from seasoned.scan.intent import users_words
 from seasoned.session import Message, Session, ToolCall
-from seasoned.template.admission.call import admit_call, names_foreign_host, texts_in
 from seasoned.template.render.tokens import count_tokens
 
 # Their results are the user's own answers, or what was kept before.
@@ -75,8 +75,7 @@ def _fetches(step: Step, project: str) -> bool:
         return bool(words & _FORGE_WORDS) and not words & _FORGE_WRITES
     if step.program not in group("research"):
         return False
-    command = " ".join((step.program, *step.words))
-    return names_foreign_host("Bash", {"command": command}, project=project)
+    return any(names_address(word, project) for word in step.words)
 
 
 def is_by_program(message: Message) -> bool:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
+from seasoned.admission import admit
 from seasoned.atomic_write import ORDINARY, digest, move
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.review.journal import (
@@ -38,7 +39,6 @@ from seasoned.review.skill_library import (
     parse,
     read_text,
 )
-from seasoned.template.admission.admit import admit
 
 _SHOWN = 5
 _DONE: dict[ChangeAction, str] = {

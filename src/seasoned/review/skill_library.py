@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from seasoned.admission import admit
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.redact import Redactor
 from seasoned.review.journal import Actor, ChangeJournal, created_by, folder_key, preview
 from seasoned.store import Store
-from seasoned.template.admission.admit import admit
 
 if TYPE_CHECKING:
     import yaml

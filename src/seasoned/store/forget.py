@@ -124,18 +124,12 @@ def _rewrite(store: Store, key: str, version: int, document: str, refs: set[str]
     """Store the template without these sessions, or remove it if nothing is left to show; returns what it lost."""
     template = msgspec.json.decode(document)
     at = {"key": key, "version": version}
-    taught = {*template["sources"], *(one["session"] for example in template["examples"] for one in example["sources"])}
     # The words of a forgotten session go, also where others made the same call: theirs are not in this document.
     lost = [example for example in template["examples"] if _is_shown_from(example, template, refs)]
     elsewhere = sum(any(one["session"] not in refs for one in example["sources"]) for example in lost)
     template["examples"] = [_without(example, refs) for example in template["examples"] if example not in lost]
     template["sources"] = [session for session in template["sources"] if session not in refs]
-    for name in ("notes", "workflows"):
-        # They only say how many taught them: each forgotten session may have been one of those.
-        for item in template[name]:
-            item["support"] -= len(taught & refs)
-        template[name] = [item for item in template[name] if item["support"] > 0]
-    is_gone = not (template["examples"] or template["notes"])
+    is_gone = not template["examples"]
     if not is_gone:
         text = msgspec.json.encode(template).decode()
         store.run(
@@ -221,10 +215,7 @@ def _forget_in_arms(database: Database, refs: set[str]) -> None:
         kept = msgspec.json.decode(row["document"])
         template = kept["template"]
         database.run("experiment.drop_template", {"digest": row["digest"]})
-        taught = len(refs.intersection(template["sources"]))
-        if any(_is_shown_from(one, template, refs) for one in template["examples"]) or any(
-            note["support"] <= taught for note in template["notes"]
-        ):
+        if any(_is_shown_from(one, template, refs) for one in template["examples"]):
             continue
         template["examples"] = [_without(one, refs) for one in template["examples"]]
         template["sources"] = [session for session in template["sources"] if session not in refs]

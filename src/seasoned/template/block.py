@@ -11,12 +11,12 @@ import msgspec
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.marks import BLOCK_OPENS
-from seasoned.template.example import Example, NamedExample, Note, digest
+from seasoned.template.example import Example, digest
 
-Format = Literal["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"]
-Form = Literal["messages", "text", "guidance"]
-FORMATS: tuple[Format, ...] = ("openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill")
-FORMS: tuple[Form, ...] = ("messages", "text", "guidance")
+Format = Literal["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text"]
+Form = Literal["messages", "text"]
+FORMATS: tuple[Format, ...] = ("openai", "responses", "anthropic", "hermes", "pydantic-ai", "text")
+FORMS: tuple[Form, ...] = ("messages", "text")
 
 _NOT_A_NAME = LazyRegex(r"[^\w.@-]")
 _MARK = LazyRegex(r"\[(?=\s*seasoned\s*:)", re.IGNORECASE)
@@ -31,11 +31,10 @@ _DEEPEST = 64
 
 
 class Block(msgspec.Struct, frozen=True):
-    """What is shown to one session: chosen examples for calls, notes for guidance, and the template's addendum."""
+    """What is shown to one session: chosen examples and the template's addendum."""
 
     template: str  # `name@version`
     examples: tuple[Example, ...]
-    notes: tuple[Note, ...] = ()
     addendum: str = ""
 
     @property
@@ -44,16 +43,8 @@ class Block(msgspec.Struct, frozen=True):
         parts = [self.template, self.addendum, str(len(self.examples))]
         for example in self.examples:
             parts += [example.tool, example.arguments, example.result, example.intent]
-        for note in self.notes:
-            parts += [note.tool, note.text]
         # With their lengths, texts that contain a separator cannot make two blocks look alike.
         return digest(*[str(len(part)) for part in parts], *parts)
-
-    @property
-    def names(self) -> Literal["own", "some", "none"]:
-        """Whether the names in its examples are those of the session's own project."""
-        own = sum(isinstance(one, NamedExample) for one in self.examples)
-        return "none" if not own else "own" if own == len(self.examples) else "some"
 
     @property
     def mark(self) -> str:

@@ -16,7 +16,6 @@ from seasoned.command.translate import argument_names
 from seasoned.insight.mistake.call_target import EXECUTION_ARGUMENTS, CallTarget, ProgramRun, runs_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
-from seasoned.template.anonymize.shape import shape
 from seasoned.template.example import digest
 
 _PATTERN_CHARS = 160
@@ -146,9 +145,16 @@ def letter_shape(value: str) -> str:
     return value
 
 
+_UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
+# The look-aheads require a digit and a letter: `deadbeef` is a word, and `1234567` a number.
+_HEX = r"(?:(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}|(?=[0-9]*[A-F])(?=[A-F]*[0-9])[0-9A-F]{7,})(?![0-9A-Za-z])"
+_PARTS = LazyRegex(
+    r"(?P<mail>\[redacted:email:[0-9a-f]{8}\])"
+    rf"|(?<![0-9A-Za-z])(?P<uuid>{_UUID})(?![0-9A-Za-z])|(?<![0-9A-Za-z])(?P<hex>(?:0x)?{_HEX})|(?P<figures>\d+)"
+    r"|(?P<letters>[^\W\d_]*[^\W\d_a-zA-Z][^\W\d_]*|[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+)"
+)
 _LONGEST = 80
 _DEPTH = 3
-_FIGURES = re.compile(r"0+")
 _WORDS = re.compile(r"[Aa]+\Z")
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
@@ -202,6 +208,19 @@ def _form_of_text(value: str) -> str:
     if rest and ":" not in first:
         # Where a path begins is often the convention itself; its depth is not, nor is a number (`401/GX`).
         return f"{'0' if first.isdigit() else first}/{'' if rest.endswith('/') else 'path'}"
-    written = _FIGURES.sub("0", shape(text))
+    written = _PARTS.compiled.sub(_part_shape, text)
     # One word may become two, but capitals can be what a tool insists on.
     return "words" if _WORDS.match(written) and written != "A" else written
+
+
+def _part_shape(found: re.Match[str]) -> str:
+    """`#W0052025` and `#W7731846` are written alike, `src/noteBook.md` is not."""
+    kind, text = found.lastgroup, found.group()
+    if kind == "figures":
+        return "0"
+    if kind == "letters":
+        return "a" if text.islower() else "A" if text.isupper() else "Aa"
+    if kind == "hex":
+        bare = text.removeprefix("0x")
+        return f"{'0x' if bare != text else ''}{'h' if bare.islower() else 'H'}{len(bare)}"
+    return "uuid" if kind == "uuid" else "a@a.a"

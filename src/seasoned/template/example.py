@@ -1,4 +1,4 @@
-"""The vocabulary of templates: examples, notes, workflows, and the template that holds them. Frozen values, no I/O."""
+"""The vocabulary of templates: examples, and the template that holds them. Frozen values, no I/O."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Repaired(msgspec.Struct, frozen=True):
 
 
 class Example(msgspec.Struct, frozen=True):
-    """A call that worked, ready to be shown: anonymized, short, and without any orders."""
+    """A call that worked, ready to be shown: redacted, short, and without any orders."""
 
     tool: str
     arguments: str  # JSON with sorted keys
@@ -54,54 +54,11 @@ class Example(msgspec.Struct, frozen=True):
     # How often calls of this tool fail in the mined sessions: tools that fail most are shown first.
     error_rate: float | None = None
     repaired: Repaired | None = None
-    # Names the sources if only few of its project make such calls: all their examples share one place of a block.
-    circle: str = ""
 
     @property
     def id(self) -> str:
         """A digest of what is shown, so that equal examples have equal ids everywhere."""
         return digest(self.tool, self.arguments, self.result, self.intent)
-
-
-class NamedExample(Example, frozen=True):
-    """An example for sessions of the same project: the call as it was made, with its real names.
-
-    It is made when it is shown, and never stored in a template.
-    """
-
-    kept_as: str = ""  # the id of the example in its template, by which it is counted and suspended
-
-    @property
-    def id(self) -> str:
-        return self.kept_as
-
-
-class TranslatedExample(Example, frozen=True):
-    """An example for an agent that has the same tool under another name.
-
-    It too is made when it is shown, and counts as the one that it was made from.
-    """
-
-    kept_as: str = ""
-
-    @property
-    def id(self) -> str:
-        return self.kept_as
-
-
-class Note(msgspec.Struct, frozen=True):
-    """How a tool is called, said positively in plain words."""
-
-    tool: str
-    text: str
-    support: int
-
-
-class Workflow(msgspec.Struct, frozen=True):
-    """Steps that recur in this order in several lineages."""
-
-    steps: tuple[str, ...]
-    support: int
 
 
 class TemplateMetrics(msgspec.Struct, frozen=True):
@@ -124,8 +81,6 @@ class Template(msgspec.Struct, frozen=True):
     task_type: TaskType | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
-    notes: tuple[Note, ...] = ()
-    workflows: tuple[Workflow, ...] = ()
     addendum: str = ""  # goes into the opening of the block, never into the caller's own system message
     sources: tuple[str, ...] = ()  # sessions, as `agent:native id`
     created_at: float = 0.0
@@ -144,8 +99,7 @@ def digest(*parts: str) -> str:
 
 def content_digest(template: Template) -> str:
     """A digest of what a template shows, the same under any name and on any machine."""
-    notes = [f"{one.tool}\0{one.text}" for one in template.notes]
-    return short_digest(template.addendum, *[one.id for one in template.examples], "", *notes, size=16)
+    return short_digest(template.addendum, *[one.id for one in template.examples], size=16)
 
 
 MAX_AGE_DAYS = 180.0

@@ -28,9 +28,9 @@ _PROMPT_PARTS = ("system-prompt", "user-prompt")
 
 
 def insert(messages: Sequence[Mapping[str, Any]], rendered: Rendered) -> list[dict[str, Any]]:
-    """The messages with the block; unchanged if they have one already, or for a skill, which is a file."""
+    """The messages with the block; unchanged if they have one already."""
     given = [dict(message) for message in messages]
-    if rendered.is_empty or rendered.format == "skill" or carries_block(given):
+    if rendered.is_empty or carries_block(given):
         return given
     if rendered.format == "text":
         block = [{"role": "system", "content": rendered.content.decode().rstrip("\n")}]
@@ -169,7 +169,7 @@ def provision(
         tools=None if tools is None else offered(tools),
         task_type=task_type,
         tags=frozenset(tag.casefold() for tag in tags),
-        wants_notes=form == "guidance",
+        project=library.project,
     )
     choice = choose(
         ranking_of(library),
@@ -187,7 +187,7 @@ def provision(
 
 def _told_only(given: list[dict[str, Any]], told: str, format: Format) -> Provisioned:
     """A block without examples."""
-    block = Block(f"{TOLD}@1", (), (), told)
+    block = Block(f"{TOLD}@1", (), told)
     rendered = render_told(block, format)
     return Provisioned(insert(given, rendered), rendered, block, "What the task asks for in this project.")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from seasoned.template.block import Block
 from seasoned.template.choose.choice import MOST_EXAMPLES
 from seasoned.template.choose.offered import schema_hash
-from seasoned.template.example import DAY_SECONDS, Example, Note, Source, Template
+from seasoned.template.example import DAY_SECONDS, Example, Source, Template
 from seasoned.template.library.storage import ExampleState, Library
 from seasoned.template.provision import Provisioned, provision
 from tests.template.examples import example, template
@@ -237,7 +237,7 @@ def test_an_addendum_is_left_out_rather_than_the_only_example() -> None:
 
 def measured(*shown: Example, effects: dict[str, tuple[int, int]]) -> list[str]:
     """The intents that a session is shown of a template with these examples, in order."""
-    library = Library(templates=(template("t", *shown, notes=(), workflows=()),), effects=effects)
+    library = Library(templates=(template("t", *shown),), effects=effects)
     made = provision([{"role": "user", "content": ""}], library=library, budget=10_000)
     assert made.block is not None
     return [each.intent for each in made.block.examples]
@@ -283,19 +283,6 @@ def test_the_seed_decides_between_examples_of_equal_merit_and_nothing_else() -> 
     several = template("t", *(one("a", number, pattern=f"p{number}") for number in range(8)))
     assert len({shown(several, seed=str(seed)).block for seed in range(20)}) > 3
     assert len({shown(several, seed="x").block for _ in range(5)}) == 1
-
-
-def test_guidance_shows_notes_about_tools_of_the_session_and_none_whose_examples_are_stale() -> None:
-    notes = tuple(Note(tool, f"`{tool}`: write `path` like `src/x`; 2 sessions", 2) for tool in ("a", "b", "c"))
-    stale = one("c", schema_hash="0123")
-    found = shown(
-        template("t", one("a"), one("b"), stale, notes=notes),
-        form="guidance",
-        tools=["a", {"name": "c", "input_schema": SCHEMA}],
-    )
-    assert found.block is not None
-    assert [note.tool for note in found.block.notes] == ["a"]
-    assert found.block.examples == ()
 
 
 def test_what_a_format_cannot_show_makes_room_for_what_it_can() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template.choose.offered import fit_to_tools, fits, matches, offered, schema_hash
+from seasoned.template.choose.offered import fits, matches, offered, schema_hash
 from tests.each_case import each_case
 from tests.template.examples import example
 
@@ -122,13 +122,3 @@ def test_no_schema_and_no_value_raises(value: Any, schema: dict[str, Any]) -> No
 @given(st.lists(JSON))
 def test_what_is_no_tool_is_passed_over(tools: list[Any]) -> None:
     assert all(isinstance(name, str) and name for name in offered(tools))
-
-
-def test_an_example_of_another_agent_is_told_with_the_tools_that_the_session_has() -> None:
-    ran = example("Bash", arguments={"command": "make test", "description": "Test"})
-    told = fit_to_tools(ran, offered(["terminal", "read_file", "patch"]))
-    assert told is not None
-    assert (told.tool, json.loads(told.arguments), told.id) == ("terminal", {"command": "make test"}, ran.id)
-    asks_more = {"type": "object", "properties": {"command": {}, "reason": {}}, "required": ["command", "reason"]}
-    assert fit_to_tools(ran, offered({"terminal": asks_more})) is None, "a call that the tool would refuse"
-    assert fit_to_tools(ran, offered(["read_file"])) is None

@@ -1,4 +1,4 @@
-"""Which examples leave their project: how a named tool is called, with two projects behind it, and nothing else."""
+"""A session sees what its own project showed, and what a person imported."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from seasoned.store.project import merge_projects
 from seasoned.template.library.project import library_for, scoped
 from seasoned.template.library.storage import Library, save
 from seasoned.template.provision import provision
-from tests.each_case import each_case
 from tests.template.examples import example, keep_session, template
 
 PROJECTS = {"codex:a": "shop", "codex:b": "bank", "codex:c": "shop"}
-PARCEL = {"parcel": "GX-000008", "size": "XL"}
 
 
 def _shown(one: Any, project: str | None) -> bool:
@@ -25,72 +23,20 @@ def _shown(one: Any, project: str | None) -> bool:
     return left.examples == (one,)
 
 
-@each_case(
-    ("tool", "arguments", "may_cross"),
-    [
-        ("book_parcel", PARCEL, True),
-        ("mcp__crm__find_customer", {"email": "kim@example.com"}, True),
-        ("Bash", {"command": "make check"}, False),
-        ("exec_command", {"cmd": "make check"}, False),
-        ("Read", {"file_path": "src/x.py"}, False),
-        ("apply_patch", {"input": "*** Begin Patch"}, False),
-        ("search_files", {"pattern": "def main"}, False),
-        ("WebFetch", {"url": "https://example.com"}, False),
-        ("execute_code", {"code": "print(1)"}, False),
-        # Shells and code under names that no table knows.
-        ("pytest", {"command": "pytest -q"}, False),
-        ("run_in_sandbox", {"command": "make check"}, False),
-        ("my_own_shell", {"input": "make check"}, False),
-        ("notebook_cell", {"code": "print(1)"}, False),
-        ("warehouse", {"sql": "SELECT * FROM parcels"}, False),
-    ],
-)
-def test_only_how_a_named_tool_is_called_may_leave_its_projects(
-    tool: str, arguments: dict[str, Any], may_cross: bool
-) -> None:
-    one = example(tool, arguments=arguments, sessions=("codex:a", "codex:b"))
+def test_an_example_is_shown_in_the_projects_whose_sessions_made_the_call() -> None:
+    one = example("book_parcel", arguments={"size": "XL"}, sessions=("codex:a", "codex:b"))
     assert _shown(one, "shop") and _shown(one, "bank")
-    assert _shown(one, "garden") is may_cross
-    assert _shown(one, None) is may_cross
+    assert not _shown(one, "garden") and not _shown(one, None)
 
 
-@pytest.mark.parametrize(
-    ("sessions", "may_cross"),
-    [
-        (("codex:a",), False),
-        (("codex:a", "codex:c"), False),  # two sessions of one project
-        (("codex:a", "codex:unknown"), False),  # of one project, and of none
-        (("codex:a", "codex:b"), True),
-    ],
-)
-def test_two_projects_are_needed_to_cross(sessions: tuple[str, ...], may_cross: bool) -> None:
-    assert _shown(example("book_parcel", arguments=PARCEL, sessions=sessions), "garden") is may_cross
+@pytest.mark.parametrize("project", ["shop", "garden", None])
+def test_what_a_person_imported_is_shown_everywhere(project: str | None) -> None:
+    assert _shown(example("book_parcel", arguments={"size": "XL"}, sessions=("codex:a",), tier="imported"), project)
 
 
 def test_sessions_without_a_project_share_a_scope() -> None:
     free = example("Bash", arguments={"command": "make check"}, sessions=("codex:x",))
     assert _shown(free, None) and not _shown(free, "shop")
-
-
-@pytest.mark.parametrize("project", ["shop", None])
-def test_an_imported_example_is_from_elsewhere_whatever_sessions_it_names(project: str | None) -> None:
-    names = {"sessions": ("codex:a", "codex:b"), "tier": "imported"}
-    assert _shown(example("book_parcel", arguments=PARCEL, support=2, **names), project)
-    assert not _shown(example("book_parcel", arguments=PARCEL, support=1, **names), project)
-    assert not _shown(example("Bash", arguments={"command": "make check"}, support=9, **names), project)
-
-
-def test_notes_and_workflows_stay_only_where_every_session_is_of_the_project() -> None:
-    mixed = template("mixed", example(sessions=("codex:a",)), example("patch", sessions=("codex:b",)))
-    own = template("own", example(sessions=("codex:a",)), example("patch", sessions=("codex:c",)))
-    first, second = scoped(Library(templates=(mixed, own)), "shop", PROJECTS).templates
-    assert (first.notes, first.workflows) == ((), ()) and len(first.examples) == 1
-    assert second is own
-
-
-def test_a_library_that_is_all_of_one_project_is_left_as_it_is() -> None:
-    library = Library(templates=(template("own", example(sessions=("codex:a", "codex:c"))),))
-    assert scoped(library, "shop", PROJECTS) is library
 
 
 @pytest.mark.parametrize("name", ["house", None])

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from seasoned.errors import NotFound, UsageError
 from seasoned.store import Store, open_store, open_temporary
 from seasoned.store.backup import back_up, restore
-from seasoned.template.choose.ranking import SessionNeeds, ranking_of
 from seasoned.template.example import Template
 from seasoned.template.library import storage
 from seasoned.template.library.storage import (
@@ -226,7 +225,7 @@ def test_the_figures_count_an_example_once(store: Store) -> None:
     count_use(store, kept.mark, [kept.examples[1].id])
     found = stats(snapshot(store), use_of(store))
     assert (found.total, found.by_type, found.examples) == (2, {"any": 1, "code": 1}, 2)
-    assert (found.usage, found.shown, found.notes) == (1, 1, 2)
+    assert (found.usage, found.shown) == (1, 1)
     assert found.states == {"active": 1, "suspended": 0, "retired": 1}
 
 
@@ -290,20 +289,3 @@ def test_one_library_is_held_for_a_store_in_the_whole_process(tmp_path: Path) ->
         assert [one.name for one in cached_library(store, now=5.0).templates] == ["code-work"], (
             "a backup is another store"
         )
-
-
-def test_what_was_worked_out_about_unchanged_templates_is_used_again(store: Store) -> None:
-    save(store, template("a"))
-    kept = save(store, template("b", example(arguments={"n": 1})))
-    held = snapshot(store)
-    first = ranking_of(held)
-    assert next(first.best_first(SessionNeeds(words=("start",)), first.suitable(SessionNeeds())))
-    save(store, template("c"))
-    between = snapshot(store, held)
-    second = ranking_of(snapshot(store, between))
-    assert second.entry(held.templates[0]) is first.entry(held.templates[0])
-    set_state(store, kept.examples[0].id, "retired", "old", now=1.0)
-    third = ranking_of(snapshot(store, between))
-    assert third.entry(held.templates[1]).examples == ()
-    count_use(store, kept.mark, [])
-    assert ranking_of(snapshot(store, held)) is not first

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -18,20 +15,16 @@ from seasoned.template.choose.offered import offered, schema_hash
 from seasoned.template.example import Example
 from seasoned.template.library.storage import (
     WarmBlock,
-    is_held_back,
     keep_block,
     load,
     remember_block,
     save,
-    save_imported,
     set_state,
     snapshot,
     state_history,
-    use_of,
 )
 from seasoned.template.library.upkeep import auto, changed, refresh, retire_stale, too_old, watch
 from seasoned.template.mine.selection import MiningOptions
-from tests.cli.run import seasoned
 from tests.history.claude_lines import ClaudeFile
 from tests.template.examples import example, template
 from tests.template.guard_worlds import EXAMPLE, TOOL
@@ -291,20 +284,6 @@ print(len(made), msgspec.json.encode(made).decode())
 """
 
 
-def test_templates_are_the_same_on_one_core_on_two_and_when_the_second_process_dies(
-    samples: Path, tmp_path: Path
-) -> None:
-    seasoned("scan", samples, SEASONED_HOME=str(tmp_path / "scanned"))
-    made = []
-    for way in ("one core", "two cores", "child killed"):
-        shutil.copytree(tmp_path / "scanned", tmp_path / way)
-        path = tmp_path / way / "seasoned.db"
-        done = subprocess.run([sys.executable, "-c", _AUTO, str(path), way], capture_output=True, check=True)
-        made.append(done.stdout)
-    assert int(made[0].split()[0]) >= 2
-    assert made[0] == made[1] == made[2]
-
-
 def test_what_followed_an_example_that_was_shown_is_counted(place: Place) -> None:
     for day in (5, 6):
         place.session(f"warm{day}", day, order("#W0012345"), order("#W0012346"))
@@ -323,25 +302,3 @@ def test_an_imported_example_is_proven_by_a_call_written_like_it(place: Place) -
         save(store, template("orders", known, strange))
         refresh(store, now=NOW, redactor=REDACTOR, options=SMALL)
         assert snapshot(store).effects == {known.id: (1, 0)}
-
-
-def test_what_an_import_held_back_is_shown_once_such_a_call_worked_here(place: Place) -> None:
-    known, strange = (msgspec.structs.replace(EXAMPLE, tier="imported", tool=tool) for tool in (TOOL, "other_tool"))
-    place.session("s1", 5, order("#W0012345"))
-    with place.scanned() as store:
-        retired = msgspec.structs.replace(known, intent="Retired by hand.")
-        set_state(store, retired.id, "retired", "wrong", {"by": "hand"}, now=NOW)
-        made = save_imported(
-            store,
-            template("orders", known, strange, retired),
-            unproven=[known.id, strange.id, retired.id],
-            usage_count=3,
-            now=NOW,
-        )
-        assert snapshot(store).active(made) == ()
-        assert use_of(store).of("orders") == 3
-        refresh(store, now=NOW, redactor=REDACTOR, options=SMALL)
-        library = snapshot(store)
-        assert library.active(made) == (known,)
-        assert library.state_of(retired.id) == "retired", "a person's word outranks what a session shows"
-        assert is_held_back(library.states[strange.id])

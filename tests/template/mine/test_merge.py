@@ -1,25 +1,22 @@
-"""Patterns, support, who stands for a group, and the caps of sources."""
+"""Patterns, support, who stands for a group, and which is shown first."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.insight.track import Track
 from seasoned.template.call_form import letter_shape, pattern_of
-from seasoned.template.mine.candidate import ExampleCandidate, gather, group, in_rounds
+from seasoned.template.mine.candidate import ExampleCandidate, best_first, gather, group, in_rounds
 from seasoned.template.mine.selection import MiningOptions, WorkedCalls
-from seasoned.template.mine.share import ShareLimits, fair_share
-from tests.each_case import each_case
 from tests.template.sessions import SMALL, bash, call, failed, session
 
 
-def candidates(*tracks: Track, source: str = "here", options: MiningOptions = SMALL) -> list[ExampleCandidate]:
-    return [candidate for track in tracks for candidate in gather(WorkedCalls(track, options), options, source)]
+def candidates(*tracks: Track, options: MiningOptions = SMALL) -> list[ExampleCandidate]:
+    return [candidate for track in tracks for candidate in gather(WorkedCalls(track, options), options)]
 
 
 def same(tool: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -203,103 +200,18 @@ def test_support_beyond_a_few_lineages_buys_no_better_place() -> None:
     assert ordered[0].merit[1] == ordered[1].merit[1]
 
 
-def test_no_lineage_and_no_folder_takes_more_than_its_cap() -> None:
-    options = msgspec.structs.replace(SMALL, max_examples=10)
-    one, other = candidates(session("a", call("t", id="#P-1"))), candidates(session("b", call("t", id="#P-1")))
-    caps = ShareLimits(options, sources=2)
-    assert (caps.of_lineage, caps.of_source) == (2, 5)
-    for _ in range(2):
-        assert caps.has_room(one[0])
-        caps.take(one[0])
-    assert not caps.has_room(one[0])
-    assert caps.has_room(other[0])
-
-
-def test_of_equally_good_members_the_lineage_that_supplied_less_comes_first() -> None:
+def test_of_equally_good_members_the_lineage_that_supplied_less_comes_first_and_a_better_one_always() -> None:
     look = call("Grep", pattern="handler")
     (found,) = group(candidates(session("a", look, day=1), session("b", look, day=9)), SMALL)
-    caps = ShareLimits(SMALL, sources=1)
-    assert [one.track.root for one in caps.ordered(found)] == ["a", "b"]
-    caps.take(found.candidates[0])
-    assert [one.track.root for one in caps.ordered(found)] == ["b", "a"]
-    assert caps.most == 1
-
-
-def test_a_better_member_comes_first_whatever_its_lineage_supplied() -> None:
+    assert [one.track.root for one in best_first(found.kind, found.candidates, {})] == ["a", "b"]
+    assert [one.track.root for one in best_first(found.kind, found.candidates, {"a": 1})] == ["b", "a"]
     clear = session("a", call("get_parcel", id="#P-1", _intent="Where is my parcel now?"))
     vague = session("b", call("get_parcel", id="#P-2", _intent="Now the next one of them all, go."))
     (found,) = group(candidates(clear, vague), SMALL)
-    caps = ShareLimits(SMALL, sources=1)
-    caps.take(found.candidates[0])
-    assert next(caps.ordered(found)).track.root == "a"
+    assert next(best_first(found.kind, found.candidates, {"a": 1})).track.root == "a"
 
 
-@each_case(
-    ("lineages", "kept", "share"),
-    [(30, 60, 12), (30, 20, 4), (30, 9, 2), (5, 3, 2), (2, 10, 5), (1, 12, 12), (0, 0, 2)],
-)
-def test_a_fair_share_is_a_fifth_of_what_is_kept_or_an_equal_part(lineages: int, kept: int, share: int) -> None:
-    assert fair_share(SMALL, lineages, kept) == share
-
-
-def test_one_folder_alone_has_no_cap() -> None:
-    assert ShareLimits(SMALL, sources=1).of_source == SMALL.max_examples
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["s1", "s2", "s3"]),
-            st.sampled_from(
-                ["make check", "make check X=1", "make check # a longer one " + 80 * "x", "make check <<E"]
-            ),
-            st.sampled_from(
-                ["", "Now check all of it, please do.", "Sorry, that failed.", "Look at the next one now."]
-            ),
-            st.sampled_from(["fine", "", "[redacted:key:00000000]"]),
-        ),
-        min_size=1,
-        max_size=12,
-    ),
-    st.dictionaries(st.sampled_from(["s1", "s2", "s3"]), st.integers(0, 3)),
-)
-def test_members_come_in_the_order_of_all_that_is_known_about_them(
-    made: list[tuple[str, str, str, str]], supplied: dict[str, int]
-) -> None:
-    tracks = [
-        session(
-            name, *[bash(command, _intent=words, _result=told) for other, command, words, told in made if other == name]
-        )
-        for name in {one[0] for one in made}
-    ]
-    for found in group(candidates(*tracks), SMALL):
-        caps = ShareLimits(SMALL, sources=1)
-        for one in {candidate.track.root: candidate for candidate in found.candidates}.values():
-            for _ in range(supplied.get(one.track.root, 0)):
-                caps.take(one)
-
-        def rank(one: ExampleCandidate, kind: str = found.kind, known: dict[str, int] = supplied) -> tuple[Any, ...]:
-            return (
-                kind != "sequence" and kind not in one.kinds,
-                not one.is_rewritten,
-                "[redacted:" in one.call.raw_arguments,
-                one.vagueness,
-                not (one.call.result or "").strip(),
-                len(one.call.raw_arguments) // 80,
-                known.get(one.track.root, 0),
-                -one.moment[0],
-                str(one.track.ref),
-                one.call.position,
-            )
-
-        assert list(caps.ordered(found)) == sorted(found.candidates, key=rank)
-        assert found.candidates[0].can_show
-
-
-def test_what_takes_long_is_asked_only_of_those_that_lead() -> None:
-    looks = [call("Grep", pattern=f"p{number}") for number in range(5)]
-    tracks = [session(name, *looks, day=day) for day, name in enumerate("abc")]
-    (found,) = group(candidates(*tracks), SMALL)
-    assert found.kind == "init"
-    asked = [one for one in found.candidates if {"vagueness", "can_show"} & vars(one).keys()]
-    assert len(asked) == 3  # the first call of each session; the twelve others cannot be better
+def test_each_project_has_its_own_examples() -> None:
+    look = call("get", parcel_id="#P-00417")
+    found = group(candidates(session("a", look, project="shop"), session("b", look, project="bank")), SMALL)
+    assert [one.support for one in found] == [1, 1]

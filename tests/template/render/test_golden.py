@@ -14,13 +14,13 @@ FOLDER = Path(__file__).parent / "golden"
 
 
 def _readable(rendered: Rendered) -> str:
-    if rendered.format in ("text", "skill"):
+    if rendered.format == "text":
         return rendered.content.decode()
     return json.dumps(json.loads(rendered.content), ensure_ascii=False, indent=2) + "\n"
 
 
 def _place(format: Format, form: Form) -> Path:
-    suffix = {"text": "txt", "skill": "md"}.get(format, "json")
+    suffix = "txt" if format == "text" else "json"
     return FOLDER / f"{format}-{form}.{suffix}"
 
 

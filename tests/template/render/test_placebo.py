@@ -22,9 +22,7 @@ from tests.template.providers import assert_anthropic, assert_openai, assert_pyd
 def _typical(seed: int) -> Block:
     """As large as a block usually is, so that two in a hundred are some tokens."""
     draw = Random(seed)
-    return Block(
-        "code@1", tuple([one for _ in range(3) for one in blocks.drawn_block(draw).examples]), blocks.SMALL.notes
-    )
+    return Block("code@1", tuple([one for _ in range(3) for one in blocks.drawn_block(draw).examples]))
 
 
 def test_a_placebo_is_as_long_as_its_block() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from seasoned.errors import UsageError
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.template.block import FORMATS, FORMS, Block, Format
-from seasoned.template.example import Example, Note
+from seasoned.template.example import Example
 from seasoned.template.render import Rendered, prefill_file, render
 from tests.each_case import each_case
 from tests.template import blocks
@@ -44,7 +44,7 @@ def said(rendered: Rendered) -> str:
             return [text for part in value for text in texts(part)]
         return [value] if isinstance(value, str) else []
 
-    if rendered.format in ("text", "skill"):
+    if rendered.format == "text":
         return rendered.content.decode()
     return "\n".join(texts(json.loads(rendered.content)))
 
@@ -134,21 +134,6 @@ def test_a_name_that_providers_refuse_is_read_and_not_called() -> None:
     assert "Call: fs.read {}" in said(render(block, "openai", "text"))
 
 
-def test_forms_are_not_mixed() -> None:
-    for format in FORMATS:
-        calls = said(render(blocks.SMALL, format, "messages")) + said(render(blocks.SMALL, format, "text"))
-        guidance = said(render(blocks.SMALL, format, "guidance"))
-        assert "start tests with" not in calls
-        assert "pytest -q tests/x" not in guidance
-        assert "2 matches" not in guidance
-
-
-def test_notes_are_grouped_by_tool_and_name_it_once() -> None:
-    notes = (Note("b", "one", 1), Note("a", "a: two", 1), Note("b", "`b`: three", 1))
-    lines = render(Block("t@1", (), notes), "text", "guidance").content.decode().split("\n")
-    assert [line for line in lines if line.startswith("- ")] == ["- `a`: two", "- `b`: one", "- `b`: three"]
-
-
 def test_the_prefill_file_is_what_providers_take() -> None:
     rendered = render(blocks.SMALL, "hermes")
     messages = json.loads(prefill_file(rendered))
@@ -164,19 +149,5 @@ def test_the_prefill_file_is_what_providers_take() -> None:
 def test_an_unknown_format_or_form_is_named() -> None:
     with pytest.raises(UsageError, match=r"'yaml' is not a block format.*pydantic-ai"):
         render(blocks.SMALL, "yaml")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=r"'prose' is not a block form.*guidance"):
+    with pytest.raises(UsageError, match=r"'prose' is not a block form.*text"):
         render(blocks.SMALL, "openai", "prose")  # type: ignore[arg-type]
-
-
-@given(block=blocks.blocks)
-def test_a_skill_has_a_front_matter_that_every_reader_of_skills_takes(block: Block) -> None:
-    rendered = render(block, "skill", "text")
-    if rendered.is_empty:
-        return
-    start, name, description, end, blank, mark, *_ = rendered.content.decode().split("\n")
-    assert (start, end, blank) == ("---", "---", "")
-    slug = name.removeprefix("name: ")
-    assert len(slug) <= 64
-    assert all(part.isascii() and part.isalnum() and part == part.lower() for part in slug.split("-"))
-    assert 0 < len(json.loads(description.removeprefix("description: "))) <= 1024
-    assert mark.startswith(BLOCK_OPENS)

@@ -111,7 +111,7 @@ def test_the_client_of_openai_sends_items(provider: _Provider) -> None:
     assert provider.received[0]["input"] == items
 
 
-@pytest.mark.parametrize("form", ["messages", "text", "guidance"])
+@pytest.mark.parametrize("form", ["messages", "text"])
 def test_the_client_of_anthropic_sends_messages(provider: _Provider, form: Form) -> None:
     from anthropic import Anthropic
 
@@ -121,7 +121,7 @@ def test_the_client_of_anthropic_sends_messages(provider: _Provider, form: Form)
     assert provider.received[0]["messages"] == messages
 
 
-@pytest.mark.parametrize("form", ["messages", "text", "guidance"])
+@pytest.mark.parametrize("form", ["messages", "text"])
 @pytest.mark.parametrize("is_placebo", [False, True])
 def test_an_agent_of_pydantic_ai_goes_on_from_a_block(provider: _Provider, form: Form, is_placebo: bool) -> None:
     block = placebo(SMALL) if is_placebo else SMALL

@@ -40,8 +40,6 @@ _OPTIONS = MiningOptions(
     max_sessions=400,
     max_error_rate=0.9,
     max_examples=400,
-    max_share=1.0,
-    max_source_share=1.0,
     quiet_seconds=0.0,
 )
 

@@ -30,29 +30,6 @@ ORDER BY session.ended IS NULL, session.ended DESC, session.agent, session.nativ
 -- name: tools_of
 SELECT tool, ok, failed FROM session_tool WHERE session_id = :session_id ORDER BY tool;
 
--- name: lineages_of_project
-SELECT count(DISTINCT COALESCE(root_id, id)) AS lineages FROM session WHERE project = :project AND calls > 0;
-
--- name: tools_of_project
-SELECT session_tool.tool, count(DISTINCT COALESCE(session.root_id, session.id)) AS lineages
-FROM session CROSS JOIN session_tool ON session_tool.session_id = session.id
-WHERE session.project = :project AND session_tool.ok > 0 GROUP BY session_tool.tool;
-
--- name: who_knows
-SELECT DISTINCT root.agent || ':' || root.native_id AS root
-FROM session CROSS JOIN session_tool ON session_tool.session_id = session.id
-JOIN session AS root ON root.id = COALESCE(session.root_id, session.id)
-WHERE session.project = :project AND session_tool.tool = :tool AND session_tool.ok > 0;
-
--- name: forms
-SELECT session_form.forms, session.agent, source.path,
-    COALESCE(session.started, session.ended, 0.0) AS begun, root.agent || ':' || root.native_id AS root
-FROM session CROSS JOIN session_form ON session_form.session_id = session.id
-LEFT JOIN session AS root ON root.id = COALESCE(session.root_id, session.id)
-LEFT JOIN source ON source.id = root.source_id
-WHERE session.project IS :project
-ORDER BY session.ended DESC LIMIT :limit;
-
 -- name: scanned
 SELECT count(*) AS sessions FROM session
 WHERE (:agent IS NULL OR agent = :agent) AND (:task_type IS NULL OR task_type = :task_type)

@@ -39,13 +39,6 @@ INSERT INTO attempt (call_id, session_id, tool, time)
 SELECT id, session_id, tool, :time FROM call
 WHERE session_id = :session_id AND call_id = :call_id AND copy_of IS NULL;
 
--- name: set_forms
-INSERT INTO session_form (session_id, forms) VALUES (:session_id, :forms)
-ON CONFLICT (session_id) DO UPDATE SET forms = excluded.forms;
-
--- name: clear_forms
-DELETE FROM session_form WHERE session_id = :session_id;
-
 -- name: add_failure
 INSERT INTO attempt (
     call_id, session_id, tool, time, mistake_id, signature, mistake_tool, program, said, repaired_by, how, speaks)
@@ -75,12 +68,6 @@ ORDER BY worked.time DESC, worked.call_id DESC LIMIT :limit;
 -- name: call
 SELECT call.tool, call.arguments, call.result, session.agent || ':' || session.native_id AS session
 FROM call JOIN session ON session.id = call.session_id WHERE call.id = :id;
-
--- name: count_lineages
--- At most so many: only their share matters.
-SELECT count(*) AS lineages FROM (
-    SELECT 1 FROM session
-    WHERE root_id IS NULL AND calls > 0 AND (:project IS NULL OR project = :project) LIMIT :limit) AS some;
 
 -- name: tools
 SELECT DISTINCT tool FROM attempt WHERE mistake_id IS NULL ORDER BY tool LIMIT :limit;

@@ -76,12 +76,6 @@ DELETE FROM template WHERE key = :key;
 -- name: delete_one
 DELETE FROM template WHERE key = :key AND version = :version;
 
--- name: delete_name
-DELETE FROM template_name WHERE key = :key;
-
--- name: drop_sources_of
-DELETE FROM example_source WHERE example_id = :example_id;
-
 -- name: delete_usage
 UPDATE template_name SET uses = 0 WHERE key = :key;
 
@@ -106,13 +100,6 @@ ON CONFLICT (session) DO UPDATE SET project = excluded.project;
 
 -- name: forget_projects
 DELETE FROM known_project;
-
--- name: shown_call
-SELECT call.tool, call.arguments, call.result, call.intent
-FROM session JOIN call ON call.session_id = session.id AND call.call_id = :call_id
-WHERE session.agent = substr(:session, 1, instr(:session, ':') - 1)
-    AND session.native_id = substr(:session, instr(:session, ':') + 1)
-    AND call.verdict = 'ok' AND call.corrected = 0 AND call.is_foreign = 0;
 
 -- name: is_from_touched
 SELECT 1 FROM touched CROSS JOIN session ON session.id = touched.id

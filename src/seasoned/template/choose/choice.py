@@ -12,12 +12,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
+from seasoned.admission import admit_call
 from seasoned.template.block import Block
-from seasoned.template.choose.offered import Offered, fit_to_tools
+from seasoned.template.choose.offered import Offered, matches
 from seasoned.template.choose.ranking import (
     Effects,
     RankedTemplate,
@@ -28,9 +29,8 @@ from seasoned.template.choose.ranking import (
     is_proven,
     words_of,
 )
-from seasoned.template.example import Example, NamedExample, Note, Template, digest
+from seasoned.template.example import Example, Template, digest
 from seasoned.template.render import Rendered
-from seasoned.template.source_share import SourcedItem, SourceShare
 from seasoned.text import plural
 
 MOST_EXAMPLES = 12
@@ -41,12 +41,6 @@ MOST_OF_A_TOOL = 3
 _TRIED = 50
 # Tools whose words fit the task almost equally well may both be meant.
 _NEARLY = 0.95
-# An example is unusual if it has less than this share of the support of another one of its tool. With less support than
-# `_FEWEST_USUAL`, nothing counts as unusual.
-_UNUSUAL = 0.2
-_FEWEST_USUAL = 10
-_MOST_UNUSUAL = 1
-_Shown = TypeVar("_Shown", Example, Note)
 
 
 class BlockLimits(msgspec.Struct, frozen=True):
@@ -98,15 +92,11 @@ def choose(
         first = first or found
         if tried + 1 == _TRIED:
             break
-    return first or BlockChoice(None, _nothing([ranking.entries[at] for part in among for at in part], asked))
+    return first or BlockChoice(None, _nothing([ranking.entries[at] for part in among for at in part]))
 
 
-def _nothing(entries: Sequence[RankedTemplate], asked: SessionNeeds) -> str:
+def _nothing(entries: Sequence[RankedTemplate]) -> str:
     """The reason why no template has anything to show."""
-    if asked.wants_notes:
-        if not any(entry.noted for entry in entries):
-            return "No template has notes: nothing was added."
-        return "No template has a note about a tool that the session has: nothing was added."
     if not any(entry.template.examples for entry in entries):
         return "No template has an example for this project: nothing was added."
     if not any(entry.examples for entry in entries):
@@ -127,47 +117,26 @@ def _of_entry(
     entry: RankedTemplate, asked: SessionNeeds, render: Render, limits: BlockLimits, seed: str, told: str
 ) -> BlockChoice:
     template = entry.template
-    present, suited = _suited(entry.examples, asked.tools)
-    if asked.wants_notes:
-        queue: Sequence[Example | Note] = _notes(template, entry, suited, asked, limits)
-    else:
-        if not suited:
-            return BlockChoice(None, _none_present(template, entry, asked.tools))
-        scores = entry.relevance.scores(asked.words) if asked.words else [0.0] * len(entry.examples)
-        queue = _examples(suited, [scores[at] for at in present], entry.effects, asked, limits, seed)
+    fitting = [at for at, one in enumerate(entry.examples) if matches(one, asked.tools)]
+    if not fitting:
+        return BlockChoice(None, _none_present(template, entry, asked.tools))
+    scores = entry.relevance.scores(asked.words) if asked.words else [0.0] * len(entry.examples)
+    scored = [(one, scores[at]) for at in fitting if _may_be_shown(one := entry.examples[at], asked.project)]
+    queue = _ordered(scored, entry.effects, asked, limits, seed)
     if not queue:
-        what = "has to do with the task" if limits.is_small else "is about a tool that the session has"
-        return BlockChoice(None, f"Nothing in template {template.name!r} {what}: nothing was added.")
-    # A template that was made from one session on purpose has nothing else to show. If other sessions made it too, a
-    # project with one session sees no more than another.
+        return BlockChoice(None, f"Nothing in template {template.name!r} has to do with the task: nothing was added.")
+    # A template that was made from one session on purpose has nothing else to show.
     roots = {source.root for example in template.examples for source in example.sources}
     is_alone = len(roots) < 2 and len(template.sources) < 2
-    known = None if is_alone else _Known(suited, limits.most)
     for addendum in dict.fromkeys((template.addendum, "")):
         said = "\n".join(text for text in (addendum, told) if text)
-        found = _fill(Block(template.mark, (), (), said), queue, render, limits, known)
+        found = _fill(Block(template.mark, (), said), queue, render, limits, is_alone=is_alone)
         if found is not None:
             block, rendered = found
             return BlockChoice(block, _said(block, asked), rendered)
     return BlockChoice(
         None, f"Nothing of template {template.name!r} fits into {limits.budget} tokens: nothing was added."
     )
-
-
-def _suited(examples: Sequence[Example], tools: Offered | None) -> tuple[list[int], list[Example]]:
-    """The examples that a session with these tools could follow, and their positions."""
-    told = {at: made for at, one in enumerate(examples) if (made := fit_to_tools(one, tools)) is not None}
-    own = {at for at, made in told.items() if made.tool == examples[at].tool}
-    if len(own) < len(told):
-        # An example of another agent adds nothing if this agent's sessions show the same call.
-        known = {_call_key(told[at]) for at in own}
-        told = {at: made for at, made in told.items() if at in own or _call_key(made) not in known}
-    return list(told), list(told.values())
-
-
-def _call_key(example: Example) -> tuple[str, bytes]:
-    """A key for a call that ignores the spacing and order of its arguments."""
-    return example.tool, msgspec.json.encode(msgspec.json.decode(example.arguments), order="sorted")
 
 
 def _none_present(template: Template, entry: RankedTemplate, tools: Offered | None) -> str:
@@ -184,29 +153,20 @@ def _none_present(template: Template, entry: RankedTemplate, tools: Offered | No
 
 def _said(block: Block, asked: SessionNeeds) -> str:
     words = "" if asked.words else ", chosen without a task"
-    if block.notes:
-        return f"{block.template}: {plural(len(block.notes), 'note')}{words}."
     tools = len({example.tool for example in block.examples})
     return f"{block.template}: {plural(len(block.examples), 'example')} for {plural(tools, 'tool')}{words}."
 
 
-def _examples(
-    suited: Sequence[Example],
-    scores: Sequence[float],
-    effects: Effects,
-    asked: SessionNeeds,
-    limits: BlockLimits,
-    seed: str,
+def _ordered(
+    scored: Sequence[tuple[Example, float]], effects: Effects, asked: SessionNeeds, limits: BlockLimits, seed: str
 ) -> list[Example]:
     """The examples in the order in which they are taken, within the limits."""
-    unusual = _unusual(suited)
 
     def merit(one: Example, score: float) -> tuple[Any, ...]:
         is_late = not is_proven(one, effects)
-        evidence = evidence_rank(one, effects)
-        return is_late, one.id in unusual, one.kind != "recovery", -score, evidence, digest(seed, one.id)
+        return is_late, one.kind != "recovery", -score, evidence_rank(one, effects), digest(seed, one.id)
 
-    ranked = sorted(zip(suited, scores, strict=True), key=lambda pair: merit(*pair))
+    ranked = sorted(scored, key=lambda pair: merit(*pair))
     by_tool: dict[str, list[Example]] = {}
     relevance: dict[str, float] = {}
     for one, score in ranked:
@@ -242,15 +202,6 @@ def _relevant(
     return [one for tool in kept for one in by_tool[tool]]
 
 
-def _unusual(examples: Iterable[Example]) -> frozenset[str]:
-    """The ids of examples that few sources support, while far more support another way to use the tool."""
-    own = [one for one in examples if one.tier != "imported"]
-    most: Counter[str] = Counter()
-    for one in own:
-        most[one.tool] = max(most[one.tool], one.support)
-    return frozenset(one.id for one in own if _FEWEST_USUAL <= most[one.tool] > one.support / _UNUSUAL)
-
-
 def _fails(examples: Sequence[Example]) -> tuple[bool, bool, float]:
     """A sort key for tools that sessions get wrong: recoveries first, then known rates, unknown ones, never failing."""
     rates = [example.error_rate for example in examples if example.error_rate is not None]
@@ -267,47 +218,27 @@ def _varied(examples: Sequence[Example]) -> list[Example]:
     return [*firsts.values(), *again]
 
 
-def _breadth_first(columns: Sequence[Sequence[_Shown]]) -> list[_Shown]:
+def _breadth_first(columns: Sequence[Sequence[Example]]) -> list[Example]:
     deepest = max(map(len, columns), default=0)
     return [column[depth] for depth in range(deepest) for column in columns if depth < len(column)]
 
 
-def _notes(
-    template: Template, entry: RankedTemplate, suited: Sequence[Example], asked: SessionNeeds, limits: BlockLimits
-) -> list[Note]:
-    """Notes about tools that the session has; a note is outdated if all examples of its tool are."""
-    current = {example.tool for example in suited}
-    stale = {example.tool for example in template.examples} - current
-    kept = [
-        note for note in template.notes if note.tool not in stale and (asked.tools is None or note.tool in asked.tools)
-    ]
-    kept.sort(key=lambda note: (-note.support, note.text))
-    if limits.is_small:
-        scores = Relevance(words_of(f"{note.tool} {note.text}") for note in kept).scores(asked.words)
-        return [note for score, note in sorted(zip(scores, kept, strict=True), key=lambda pair: -pair[0]) if score > 0]
-    by_tool: dict[str, list[Note]] = {}
-    for note in kept:
-        by_tool.setdefault(note.tool, []).append(note)
-    examples = {tool: [one for one in entry.examples if one.tool == tool] for tool in by_tool}
-    return _breadth_first([by_tool[tool] for tool in sorted(by_tool, key=lambda tool: (_fails(examples[tool]), tool))])
-
-
 def _fill(
-    empty: Block, queue: Sequence[Example | Note], render: Render, limits: BlockLimits, known: _Known | None
+    empty: Block, queue: Sequence[Example], render: Render, limits: BlockLimits, *, is_alone: bool
 ) -> tuple[Block, Rendered] | None:
     """As much of the queue as the limits allow, in order; None if not even one fits."""
     while True:
-        block = _with(empty, _take(queue, limits, lambda one: True, known))
+        block = _with(empty, _take(queue, limits, lambda one: True, is_alone=is_alone))
         rendered = render(block)
         # A format may be unable to show an example: the provider would not accept the name of its tool.
         hidden = {one.id for one in block.examples}.difference(rendered.example_ids)
         if not hidden:
             break
-        queue = [one for one in queue if isinstance(one, Note) or one.id not in hidden]
+        queue = [one for one in queue if one.id not in hidden]
     if rendered.tokens <= limits.budget:
         return None if rendered.is_empty else (block, rendered)
     price = _Price(empty, render, limits.budget)
-    shown = _take(queue, limits, price.fits, known)
+    shown = _take(queue, limits, price.fits, is_alone=is_alone)
     while shown:
         block = _with(empty, shown)
         # What each adds is an estimate; what they cost together counts.
@@ -319,36 +250,40 @@ def _fill(
 
 
 def _take(
-    queue: Sequence[Example | Note], limits: BlockLimits, fits: Callable[[Example | Note], bool], known: _Known | None
-) -> list[Example | Note]:
+    queue: Sequence[Example], limits: BlockLimits, fits: Callable[[Example], bool], *, is_alone: bool
+) -> list[Example]:
+    """As many as allowed: no session supplies two of them, however many tools it used, unless it is all there is."""
     most = min(limits.most, MOST_FOR_SMALL) if limits.is_small else limits.most
-    waiting, taken = list(queue), _Taken(known)
-    while len(taken.shown) < most:
-        waiting = [one for one in waiting if taken.allows(one)]
+    waiting, shown = list(queue), list[Example]()
+    tools: Counter[str] = Counter()
+    sources: set[str] = set()
+    while len(shown) < most:
+        waiting = [one for one in waiting if tools[one.tool] < MOST_OF_A_TOOL and _source(one, is_alone) not in sources]
         if not waiting:
             break
         # Where the first call of a tool comes from a session that is shown already, the next one takes its place
         # before any other tool gets a second.
-        at = 0 if limits.is_small else min(range(len(waiting)), key=lambda at: (taken.tools[waiting[at].tool], at))
+        at = 0 if limits.is_small else min(range(len(waiting)), key=lambda at: (tools[waiting[at].tool], at))
         one = waiting.pop(at)
-        if (isinstance(one, Note) or _may_be_shown(one.tool, one.arguments, isinstance(one, NamedExample))) and fits(
-            one
-        ):
-            taken.add(one)
-    return taken.shown
+        if fits(one):
+            shown.append(one)
+            tools[one.tool] += 1
+            sources.update({_source(one, is_alone)} - {""})
+    return shown
+
+
+def _source(example: Example, is_alone: bool) -> str:
+    """The lineage whose call is shown; in a template of one lineage, each pattern counts as one."""
+    if not example.sources:
+        return ""
+    shown = example.sources[0].root
+    return f"{shown} {example.tool} {example.pattern}" if is_alone else shown
 
 
 @lru_cache(maxsize=4096)
-def _may_be_shown(tool: str, arguments: str, has_real_names: bool) -> bool:
-    """A template may be older than a rule of the gate, or come from elsewhere.
-
-    One with real names passed the gate of its project when it was made, just now: its own hosts are known there.
-    """
-    from seasoned.command.risk import needs_person
-    from seasoned.template.admission.call import admit_call
-
-    given = msgspec.json.decode(arguments, type=dict)
-    return not needs_person(tool, given) and (has_real_names or bool(admit_call(tool, given)))
+def _may_be_shown(example: Example, project: str) -> bool:
+    """Whether it passes the gate of today: a template may be older than a rule, or come from elsewhere."""
+    return bool(admit_call(example.tool, msgspec.json.decode(example.arguments, type=dict), project=project))
 
 
 class _Price:
@@ -356,11 +291,11 @@ class _Price:
 
     def __init__(self, empty: Block, render: Render, budget: int) -> None:
         self._empty, self._render, self._budget = empty, render, budget
-        self._first: Example | Note | None = None
+        self._first: Example | None = None
         self._around: int | None = None  # what a block costs besides its examples
         self._spent = 0
 
-    def fits(self, one: Example | Note) -> bool:
+    def fits(self, one: Example) -> bool:
         """Add it if it fits into the budget; returns whether it was added."""
         rendered = self._render(_with(self._empty, [one]))
         if rendered.is_empty:
@@ -380,79 +315,5 @@ class _Price:
         return True
 
 
-def _with(empty: Block, shown: Iterable[Example | Note]) -> Block:
-    several = tuple(shown)
-    return msgspec.structs.replace(
-        empty,
-        examples=tuple(one for one in several if isinstance(one, Example)),
-        notes=tuple(one for one in several if isinstance(one, Note)),
-    )
-
-
-class _Known:
-    """The sources behind the examples that the session could be shown."""
-
-    def __init__(self, examples: Sequence[Example], most: int) -> None:
-        self._pool = [_sourced(one) for one in examples]
-        self._most = most
-        self.unusual = _unusual(examples)
-
-    def share(self) -> SourceShare:
-        """The shares of these sources in one block."""
-        return SourceShare(self._pool, self._most, has_ways=True)
-
-    def of_note(self, note: Note) -> SourcedItem:
-        """A note does not name its sources: those of its tool's examples count, or else as many as its support."""
-        known = frozenset[str]().union(*(one.sources for one in self._pool if one.topic == note.tool))
-        return SourcedItem(note.tool, known or frozenset(f"{note.tool} {number}" for number in range(note.support)))
-
-
-def _sourced(example: Example) -> SourcedItem:
-    # A file can name any session as its source.
-    roots = () if example.tier == "imported" else (source.root for source in example.sources)
-    return SourcedItem(example.tool, frozenset(roots), example.support)
-
-
-class _Taken:
-    """What was taken so far, and what may still be added: no session supplies two items, however many tools it used."""
-
-    def __init__(self, known: _Known | None) -> None:
-        self.shown: list[Example | Note] = []
-        self.tools: Counter[str] = Counter()
-        self._lineages: set[str] = set()
-        self._known = known  # None if one lineage is all there is
-        self._share = SourceShare([], 0) if known is None else known.share()
-        self._unusual = 0
-        self._circles: set[str] = set()
-
-    def allows(self, one: Example | Note) -> bool:
-        if self.tools[one.tool] >= MOST_OF_A_TOOL:
-            return False
-        if isinstance(one, Note):
-            return self._known is None or self._share.allows(self._known.of_note(one))
-        if self._lineage(one) in self._lineages or (self._is_unusual(one) and self._unusual >= _MOST_UNUSUAL):
-            return False
-        return self._known is None or (one.circle not in self._circles and self._share.allows(_sourced(one)))
-
-    def add(self, one: Example | Note) -> None:
-        self.shown.append(one)
-        self.tools[one.tool] += 1
-        if self._known is not None:
-            self._share.take(self._known.of_note(one) if isinstance(one, Note) else _sourced(one))
-        if isinstance(one, Note):
-            return
-        if (lineage := self._lineage(one)) is not None:
-            self._lineages.add(lineage)
-        self._unusual += self._is_unusual(one)
-        if one.circle:
-            self._circles.add(one.circle)
-
-    def _is_unusual(self, example: Example) -> bool:
-        return self._known is not None and example.id in self._known.unusual
-
-    def _lineage(self, example: Example) -> str | None:
-        """The lineage whose call is shown; in a template of one lineage, each pattern counts as one."""
-        if not example.sources:
-            return None
-        shown = example.sources[0].root
-        return f"{shown} {example.tool} {example.pattern}" if self._known is None else shown
+def _with(empty: Block, shown: Iterable[Example]) -> Block:
+    return msgspec.structs.replace(empty, examples=tuple(shown))

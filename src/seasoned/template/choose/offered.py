@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.command.translate import translate
-from seasoned.template.example import Example, NamedExample, TranslatedExample, digest
+from seasoned.template.example import Example, digest
 
 _SCHEMA_NAMES = ("parameters", "input_schema", "inputSchema", "parameters_json_schema")
 # Keys of a schema that can change without changing what a tool accepts.
@@ -114,22 +113,6 @@ def _bare(value: Any, depth: int, *, are_names: bool = False) -> Any:
     if isinstance(value, list | tuple):
         return [_bare(item, depth - 1) for item in value]
     return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def fit_to_tools(example: Example, tools: Offered | None) -> Example | None:
-    """The example as a call of one of these tools; None if none fits. Unknown tools exclude nothing."""
-    if tools is None or example.tool in tools:
-        return example if matches(example, tools) else None
-    try:
-        made = translate(example.tool, _decode(example.arguments), tools)
-    except msgspec.DecodeError:
-        return None
-    if made is None or not fits(made[1], tools[made[0]].schema):
-        return None
-    told = {"tool": made[0], "arguments": _encode(made[1]).decode(), "schema_hash": None}
-    if isinstance(example, NamedExample):
-        return msgspec.structs.replace(example, **told)
-    return TranslatedExample(**{**msgspec.structs.asdict(example), **told}, kept_as=example.id)
 
 
 def matches(example: Example, tools: Offered | None) -> bool:

@@ -14,11 +14,10 @@ import msgspec
 
 from seasoned.command.parse import names
 from seasoned.command.tool import TaskType
-from seasoned.command.translate import same_tool
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.choose.offered import Offered
 from seasoned.template.example import DAY_SECONDS, Example, Template, seen_at
-from seasoned.template.library.storage import Library, earlier
+from seasoned.template.library.storage import Library
 
 _K1, _B = 1.5, 0.75
 # Up to this many texts, plain Python is faster than importing numpy.
@@ -162,7 +161,7 @@ def evidence_rank(example: Example, effects: Effects) -> tuple[float, int, float
 class RankedTemplate:
     """One template with what may be shown of it."""
 
-    __slots__ = ("__dict__", "effects", "examples", "keys", "noted", "tags", "template")
+    __slots__ = ("__dict__", "effects", "examples", "keys", "tags", "template")
 
     def __init__(self, template: Template, examples: tuple[Example, ...], effects: Effects) -> None:
         self.template = template
@@ -173,7 +172,6 @@ class RankedTemplate:
         for example in examples:
             keys.update(((example.tool, example.schema_hash), (example.tool, ANY_SCHEMA)))
         self.keys: frozenset[Key] = frozenset(keys)
-        self.noted: frozenset[Key] = frozenset((note.tool, ANY_SCHEMA) for note in template.notes)
 
     @cached_property
     def words(self) -> list[str]:
@@ -197,28 +195,10 @@ class RankedTemplate:
         return not any(is_proven(one, self.effects) for one in self.examples), effect, support, min(ranks)[2]
 
     @cached_property
-    def works(self) -> frozenset[str]:
-        """Its tools, by names that are the same for all agents."""
-        return frozenset(same_tool(example.tool) for example in self.examples)
-
-    @cached_property
     def relevance(self) -> Relevance:
         """The relevance of its examples, by their intents, tools and arguments."""
         texts = (f"{one.intent} {one.tool} {one.arguments}" for one in self.examples)
         return Relevance(words_of(text) for text in texts)
-
-
-def _entry(
-    template: Template, examples: tuple[Example, ...], known: RankedTemplate | None, measured: Effects
-) -> RankedTemplate:
-    effects = {one.id: measured[one.id] for one in examples if one.id in measured} if measured else {}
-    if known is not None and known.template is template and (known.examples, known.effects) == (examples, effects):
-        return known
-    return RankedTemplate(template, examples, effects)
-
-
-def _are_same(some: Sequence[RankedTemplate], others: Sequence[RankedTemplate]) -> bool:
-    return len(some) == len(others) and all(one is other for one, other in zip(some, others, strict=True))
 
 
 class SessionNeeds(msgspec.Struct, frozen=True):
@@ -228,12 +208,7 @@ class SessionNeeds(msgspec.Struct, frozen=True):
     tools: Offered | None = None  # None if its tools are unknown
     task_type: TaskType | None = None
     tags: frozenset[str] = frozenset()
-    wants_notes: bool = False
-
-    @property
-    def works(self) -> frozenset[str]:
-        """The session's tools, by names that are the same for all agents."""
-        return frozenset(same_tool(name) for name in self.tools or () if not self.wants_notes)
+    project: str = ""  # its key, if it has one: only that project's own hosts are shown
 
     def keys(self) -> frozenset[Key] | None:
         """The tools and schemas that an example may have; None if any."""
@@ -241,7 +216,7 @@ class SessionNeeds(msgspec.Struct, frozen=True):
             return None
         keys: set[Key] = set()
         for tool in self.tools.values():
-            if tool.schema_hash is None or self.wants_notes:
+            if tool.schema_hash is None:
                 keys.add((tool.name, ANY_SCHEMA))
             else:
                 keys.update(((tool.name, None), (tool.name, tool.schema_hash)))
@@ -249,20 +224,16 @@ class SessionNeeds(msgspec.Struct, frozen=True):
 
 
 class Ranking:
-    """The templates of a library, newest first, then by name. Entries that did not change are reused from `known`."""
+    """The templates of a library, newest first, then by name."""
 
-    def __init__(self, library: Library, known: Ranking | None = None) -> None:
+    def __init__(self, library: Library) -> None:
         def standing(template: Template) -> tuple[float, str]:
             return -template.created_at, template.name
 
-        held = {} if known is None else {entry.template.name: entry for entry in known.entries}
         self.entries: list[RankedTemplate] = [
-            _entry(one, library.active(one), held.get(one.name), library.effects)
-            for one in sorted(library.templates, key=standing)
+            RankedTemplate(one, library.active(one), library.effects) for one in sorted(library.templates, key=standing)
         ]
         self._at = {entry.template.name: at for at, entry in enumerate(self.entries)}
-        if known is not None and "_relevance" in vars(known) and _are_same(self.entries, known.entries):
-            self._relevance = known._relevance
 
     def entry(self, template: Template) -> RankedTemplate:
         """What may be shown of this template."""
@@ -287,12 +258,12 @@ class Ranking:
         wanted = asked.keys()
         scores = self._relevance.scores(asked.words) if asked.words and len(self.entries) > 1 else None
         for part in parts:
-            for group in self._groups(asked, wanted, part, scores):
+            for group in self._groups(wanted, part, scores):
                 order = [(covered, self.entries[at].standing, at) for covered, at in group]
                 yield from (self.entries[at] for _, _, at in sorted(order))
 
     def _groups(
-        self, asked: SessionNeeds, wanted: frozenset[Key] | None, part: Sequence[int], scores: Sequence[float] | None
+        self, wanted: frozenset[Key] | None, part: Sequence[int], scores: Sequence[float] | None
     ) -> Iterator[list[tuple[int, int]]]:
         """Groups of equal relevance, most relevant first; each entry with what it covers and its position.
 
@@ -301,7 +272,7 @@ class Ranking:
         relevant = [] if scores is None else sorted([at for at in part if scores[at]], key=lambda at: -scores[at])
         best, grade, group = 0.0, _GRADES, list[tuple[int, int]]()
         for at in relevant:
-            covered = self._covered(at, asked, wanted)
+            covered = self._covered(at, wanted)
             if not covered:
                 continue
             assert scores is not None  # there is none to be relevant without
@@ -312,15 +283,12 @@ class Ranking:
             group.append((-covered, at))
         yield group
         others = part if scores is None else (at for at in part if not scores[at])
-        yield [(-covered, at) for at in others if (covered := self._covered(at, asked, wanted))]
+        yield [(-covered, at) for at in others if (covered := self._covered(at, wanted))]
 
-    def _covered(self, at: int, asked: SessionNeeds, wanted: frozenset[Key] | None) -> int:
+    def _covered(self, at: int, wanted: frozenset[Key] | None) -> int:
         """How many of the session's tools an entry covers; if the tools are unknown, whether it has anything."""
-        keys = self.entries[at].noted if asked.wants_notes else self.entries[at].keys
-        if wanted is None:
-            return int(bool(keys))
-        # Tools that other agents name differently count only if the session has none of the entry's own.
-        return len(wanted & keys) or int(not self.entries[at].works.isdisjoint(asked.works))
+        keys = self.entries[at].keys
+        return int(bool(keys)) if wanted is None else len(wanted & keys)
 
     @cached_property
     def _of_type(self) -> dict[TaskType | None, list[int]]:
@@ -341,6 +309,5 @@ def ranking_of(library: Library) -> Ranking:
     """The ranking of a library, made once and kept as long as the library."""
     found = _KNOWN.get(library)
     if found is None:
-        before = earlier.pop(library, None)
-        found = _KNOWN[library] = Ranking(library, None if before is None else _KNOWN.get(before))
+        found = _KNOWN[library] = Ranking(library)
     return found

@@ -1,4 +1,4 @@
-"""Templates as files: our format and three formats of Hermes. Everything in a file is checked before it is used."""
+"""Templates as files: our format and those of Hermes. Everything in a file is checked before it is used."""
 
 from __future__ import annotations
 
@@ -9,58 +9,29 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from seasoned.command.risk import may_be_example
+from seasoned.admission import is_harmless
 from seasoned.command.tool import TaskType, is_trivial, kind_of
 from seasoned.errors import CannotDo
 from seasoned.insight.track import JudgedCall
+from seasoned.outcome.judge import judge
 from seasoned.redact.redactor import Redactor
-from seasoned.session import ToolCall
-from seasoned.template.admission.clean import approves, neutral_result, neutral_text, unclean
-from seasoned.template.admission.injection import is_injection
-from seasoned.template.anonymize.call import anonymize
-from seasoned.template.anonymize.words import Vocabulary
+from seasoned.session import Result, ToolCall
 from seasoned.template.call_form import pattern_of
-from seasoned.template.example import (
-    INTENT_CHARS,
-    RESULT_CHARS,
-    Example,
-    Note,
-    Source,
-    Template,
-    TemplateMetrics,
-    Workflow,
-    check_name,
-    digest,
-)
-from seasoned.template.library.hermes_file import (
-    HermesExample,
-    HermesShape,
-    TemplateOutline,
-    drafts_of,
-    judge_result,
-    outline_of,
-    shape_of,
-    to_hermes,
-)
+from seasoned.template.example import Example, Source, Template, TemplateMetrics, check_name
+from seasoned.template.library.hermes_file import HermesExample, TemplateOutline, drafts_of, outline_of, to_hermes
+from seasoned.template.neutral import ARGUMENTS_CHARS, approves, neutral_result, neutral_text, unclean
 
-Shape = Literal["seasoned", "warm-v1", "warm-v2", "session-template"]
-SHAPES: tuple[Shape, ...] = get_args(Shape)
+Shape = Literal["seasoned", "warm-v2", "session-template"]
 SCHEMA = "seasoned/template/1"
 # Limits for files from elsewhere: templates built here stay far below them.
 MOST_BYTES = 8_000_000
 MOST_EXAMPLES = 200
-MOST_ARGUMENT_CHARS = 2_000
 _MOST_TEXT_CHARS = 500
 _MOST_ITEMS = 50
 _MOST_SESSIONS = 500
 # A file can claim any support, and any use.
 _MOST_SUPPORT = 1_000
 _MOST_USES = 1_000_000
-# Shown instead of a result that says nothing, once such a call has worked.
-_WORKED = "(ok)"
-_TOOL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/\-]{0,127}\Z")
-# Steps are shown to a model, so they have no quotes, brackets or line ends in which a text could hide.
-_STEP = re.compile(r"[\w .:/@+\-]{1,160}\Z")
 _HASH = re.compile(r"[0-9a-f]{8,64}\Z")
 _NAME = re.compile(r"[!-~]{1,200}\Z")
 _encode = msgspec.json.Encoder(order="sorted").encode
@@ -74,10 +45,7 @@ class ImportedTemplate(msgspec.Struct, frozen=True):
     """A template from a file, and how much was left out, by reason."""
 
     template: Template
-    shape: Shape
     left_out: dict[str, int]
-    # Examples whose results do not show that the call worked: held back until such a call works here.
-    unproven: tuple[str, ...] = ()
     usage_count: int = 0  # how often the file says that it was used
 
 
@@ -92,24 +60,31 @@ def read_template(
         content = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError):
         raise CannotDo(f"{shown} cannot be imported: it is not valid JSON.") from None
-    if not isinstance(content, dict):
-        raise CannotDo(f"{shown} cannot be imported: {_NO_TEMPLATE}.")
-    schema = content.get("schema")
+    schema = content.get("schema") if isinstance(content, dict) else None
+    check = _ImportCheck(redactor, now)
     if schema == SCHEMA:
         try:
             template = msgspec.convert(content, Template)
         except (msgspec.ValidationError, RecursionError) as error:
             raise CannotDo(f"{shown} cannot be imported: it is not a complete template ({error}).") from None
-        return _ImportCheck(redactor, now).own(template, _named(name or template.name, redactor))
+        outline = TemplateOutline(
+            template.name,
+            template.description,
+            template.addendum,
+            template.tags,
+            template.task_type,
+            template.sources,
+            template.created_at,
+        )
+        made = map(check.own_example, template.examples)
+        return check.imported(_named(name or template.name, redactor), outline, made, template.metrics)
     if isinstance(schema, str) and schema.startswith("seasoned/template/"):
         raise CannotDo(f"{shown} cannot be imported: it was written by a newer Seasoned ({schema!r}). Upgrade it.")
-    shape = None if schema is not None else shape_of(content)
-    if shape is None:
+    found = outline_of(content) if isinstance(content, dict) and schema is None else None
+    if found is None:
         raise CannotDo(f"{shown} cannot be imported: {_NO_TEMPLATE}.")
-    outline = outline_of(content)
-    return _ImportCheck(redactor, now).hermes(
-        outline, drafts_of(content, shape), shape, _named(name or outline.name, redactor)
-    )
+    made = map(check.hermes_example, drafts_of(content, found.sessions))
+    return check.imported(_named(name or found.name, redactor), found, made, TemplateMetrics())
 
 
 def write_template(template: Template, shape: Shape = "seasoned", *, usage_count: int = 0) -> bytes:
@@ -133,72 +108,21 @@ class _ImportCheck:
         self._redactor = redactor
         self._now = now
         self._left_out: Counter[str] = Counter()
-        self._unproven: set[str] = set()
 
-    def own(self, template: Template, name: str) -> ImportedTemplate:
-        made = [self._own_example(one) for one in template.examples]
-        notes = [
-            one for one in template.notes[:_MOST_ITEMS] if _TOOL_NAME.match(one.tool) and self._is_harmless(one.text)
-        ]
-        steps = [one for one in template.workflows[:_MOST_ITEMS] if all(map(_STEP.match, one.steps))]
-        self._left_out["unclean"] += len(template.notes) - len(notes) + len(template.workflows) - len(steps)
-        outline = TemplateOutline(
-            name,
-            template.description,
-            template.addendum,
-            template.tags,
-            template.task_type,
-            template.sources,
-            template.created_at,
-            {},
-        )
-        kept = self._template(name, outline, made)
-        return self._import(
-            msgspec.structs.replace(
-                kept,
-                notes=tuple([Note(one.tool, one.text, _bounded(one.support)) for one in notes]),
-                workflows=tuple([Workflow(one.steps, _bounded(one.support)) for one in steps]),
-                metrics=template.metrics,
-            ),
-            "seasoned",
-        )
-
-    def hermes(
-        self, outline: TemplateOutline, drafts: Iterable[HermesExample | str], shape: HermesShape, name: str
+    def imported(
+        self, name: str, outline: TemplateOutline, made: Iterable[Example | str], metrics: TemplateMetrics
     ) -> ImportedTemplate:
-        found = list(drafts)
-        # Hermes keeps real values, so its examples are redacted and anonymized like mined calls.
-        vocabulary = Vocabulary()
-        for draft in found:
-            if isinstance(draft, HermesExample):
-                vocabulary.add(draft.session or outline.name, _text_of(draft.arguments))
-        made = [self._hermes_example(draft, vocabulary) for draft in found]
-        return self._import(
-            self._template(name, outline, made), shape, usage_count=min(outline.usage_count, _MOST_USES)
-        )
-
-    def _import(self, template: Template, shape: Shape, *, usage_count: int = 0) -> ImportedTemplate:
-        return ImportedTemplate(
-            template,
-            shape,
-            {reason: number for reason, number in sorted(self._left_out.items()) if number},
-            tuple(one.id for one in template.examples if one.id in self._unproven),
-            usage_count,
-        )
-
-    def _template(self, name: str, outline: TemplateOutline, made: Iterable[Example | str]) -> Template:
         examples: dict[str, Example] = {}
         for one in made:
-            reason = one if isinstance(one, str) else self._refusal(one)
-            if reason is None and not isinstance(one, str) and len(examples) >= MOST_EXAMPLES:
+            reason = one if isinstance(one, str) else "unclean" if unclean(one, self._redactor) is not None else ""
+            if not reason and len(examples) >= MOST_EXAMPLES:
                 reason = "too many"
-            if isinstance(one, Example) and reason is None and one.id not in examples:
+            if isinstance(one, Example) and not reason and one.id not in examples:
                 examples[one.id] = one
             else:
                 self._left_out[reason or "repeated"] += 1
-        # A time in the future would keep the template young forever.
-        created = outline.created_at
-        return Template(
+        created = self._time(outline.created_at)
+        template = Template(
             name=name,
             description=self._redactor.text(outline.description)[:_MOST_TEXT_CHARS],
             task_type=_task_type(outline.task_type),
@@ -206,46 +130,29 @@ class _ImportCheck:
             examples=tuple(examples.values()),
             addendum=self._addendum(outline.addendum),
             sources=tuple([one for one in outline.sessions[:_MOST_SESSIONS] if self._is_name(one)]),
-            created_at=self._now if created is None or not 0 <= created <= self._now else created,
-            metrics=_metrics(outline),
+            created_at=self._now if created is None else created,
+            metrics=metrics,
         )
+        left_out = {reason: number for reason, number in sorted(self._left_out.items()) if number}
+        return ImportedTemplate(template, left_out, min(outline.usage_count, _MOST_USES))
 
-    def _addendum(self, text: str) -> str:
-        """The addendum if it is harmless, else nothing: it opens the block, addressed to the model."""
-        if not text.strip():
-            return ""
-        if not self._is_harmless(text):
-            self._left_out["addendum"] += 1
-            return ""
-        return text
-
-    def _refusal(self, example: Example) -> str | None:
-        """Why an example is left out, in one word."""
-        if len(example.arguments) > MOST_ARGUMENT_CHARS or len(example.result) > RESULT_CHARS:
-            return "too long"
-        if len(example.intent) > INTENT_CHARS:
-            return "too long"
-        if not may_be_example(example.tool, _call(example.tool, example.arguments, None).arguments):
-            return "risky"
-        return "unclean" if unclean(example, self._redactor) is not None else None
-
-    def _own_example(self, example: Example) -> Example | str:
+    def own_example(self, example: Example) -> Example | str:
+        """An example of our own format, without what a file cannot vouch for; or why it is left out, in one word."""
         try:
             arguments = msgspec.json.decode(example.arguments, type=dict[str, Any])
         except (msgspec.DecodeError, RecursionError):
             return "unreadable"
-        if judge_result(example.tool, arguments, example.result, agent="") == "failed":
+        if _has_failed(example.tool, arguments, example.result, agent=""):
             return "failed"
         sources = [
             one
             for one in example.sources[:_MOST_ITEMS]
             if all(map(self._is_name, (one.session, one.root, one.call or "none")))
         ]
-        repaired, schema_hash = example.repaired, example.schema_hash
+        repaired, schema_hash, rate = example.repaired, example.schema_hash, example.error_rate
         # The repair is only evidence: without it the example is still useful.
         if repaired is not None and self._redactor.find("\n".join(map(str, msgspec.structs.astuple(repaired)))):
             repaired = None
-        rate = example.error_rate
         return msgspec.structs.replace(
             example,
             # Written with sorted keys, so that equal examples have equal ids.
@@ -260,58 +167,58 @@ class _ImportCheck:
             tier="imported",
             error_rate=rate if rate is not None and 0 <= rate <= 1 else None,
             repaired=repaired,
-            circle="",
         )
 
-    def _hermes_example(self, draft: HermesExample | str, vocabulary: Vocabulary) -> Example | str:
+    def hermes_example(self, draft: HermesExample | str) -> Example | str:
+        """An example of Hermes, redacted like a mined call; or why it is left out, in one word."""
         if isinstance(draft, str):
             return draft
         if is_trivial(draft.tool):
             return "trivial"
-        arguments = self._redactor.value(draft.arguments)
-        text = _text_of(arguments)
-        if len(text) > MOST_ARGUMENT_CHARS:
-            return "too long"
-        # Checked before anything is shortened or replaced: both could hide what the text says.
-        if any(map(is_injection, (draft.intent, draft.result))):
-            return "unclean"
-        shown = judge_result(draft.tool, draft.arguments, draft.result)
-        if shown == "failed":
+        if _has_failed(draft.tool, draft.arguments, draft.result, agent="hermes"):
             return "failed"
-        call = _call(draft.tool, text, self._redactor.text(draft.result))
-        intent = neutral_text(self._redactor.text(draft.intent), INTENT_CHARS)
-        seed = digest(draft.tool, text, draft.call)
-        result = neutral_result(call) if shown == "worked" else _WORKED
-        bound = anonymize(arguments, result, intent, vocabulary=vocabulary, seed=seed)
+        arguments = self._redactor.value(draft.arguments)
+        text = _encode(arguments).decode()
+        if len(text) > ARGUMENTS_CHARS:
+            return "too long"
+        kind = kind_of(ToolCall("", draft.tool, arguments))
+        said = self._redactor.text(draft.result)
+        call = JudgedCall(0, 0, draft.tool, kind, "ok", "ok", "none", raw_arguments=text, result=said)
         session = draft.session if draft.session and self._is_name(draft.session) else None
-        made = Example(
+        return Example(
             tool=draft.tool,
-            arguments=_text_of(bound.arguments),
-            result=bound.result[:RESULT_CHARS],
-            intent=bound.intent[:INTENT_CHARS],
+            arguments=text,
+            result=neutral_result(call),
+            intent=neutral_text(self._redactor.text(draft.intent)),
             kind=draft.kind,
-            pattern=self._redactor.text(pattern_of(draft.tool, bound.arguments)),
+            pattern=self._redactor.text(pattern_of(draft.tool, arguments)),
             support=_bounded(draft.support),
             sources=() if session is None else (Source(session, draft.call, session),),
             tier="imported",
         )
-        if shown == "unproven":
-            self._unproven.add(made.id)
-        return made
+
+    def _addendum(self, text: str) -> str:
+        """The addendum if it is harmless, else nothing: it opens the block, addressed to the model."""
+        is_fit = len(text) <= _MOST_TEXT_CHARS and not self._redactor.find(text)
+        if is_fit and is_harmless(text) and not approves(text):
+            return text.strip() and text
+        self._left_out["addendum"] += 1
+        return ""
 
     def _is_name(self, text: str) -> bool:
         """Whether it can be the id of a session or a call."""
         return _NAME.match(text) is not None and not self._redactor.find(text)
 
-    def _is_harmless(self, text: str) -> bool:
-        """Whether a text other than a call or its result may be shown to a session."""
-        if len(text) > _MOST_TEXT_CHARS or self._redactor.find(text):
-            return False
-        return not is_injection(text) and not approves(text)
-
     def _time(self, time: float | None) -> float | None:
-        """A time in the past; an example from the future would never become too old."""
+        """A time in the past; what comes from the future would never become too old."""
         return time if time is not None and 0 <= time <= self._now else None
+
+
+def _has_failed(tool: str, arguments: dict[str, Any], result: str, *, agent: str) -> bool:
+    """Whether the result in the file shows a failure. That the file calls it a success counts for nothing."""
+    return (
+        bool(result.strip()) and judge(ToolCall("", tool, arguments, Result(result)), agent=agent).verdict == "failed"
+    )
 
 
 def _named(name: str, redactor: Redactor) -> str:
@@ -320,35 +227,9 @@ def _named(name: str, redactor: Redactor) -> str:
     return check_name(name)
 
 
-def _call(tool: str, arguments: str, result: str | None) -> JudgedCall:
-    kind = kind_of(ToolCall("", tool, msgspec.json.decode(arguments)))
-    return JudgedCall(0, 0, tool, kind, "ok", "ok", "none", raw_arguments=arguments, result=result)
-
-
-def _text_of(arguments: dict[str, Any]) -> str:
-    return _encode(arguments).decode()
-
-
 def _bounded(support: int) -> int:
     return min(max(1, support), _MOST_SUPPORT)
 
 
 def _task_type(text: str | None) -> TaskType | None:
-    found: TaskType
-    for found in get_args(TaskType):
-        if text == found:
-            return found
-    return None
-
-
-def _metrics(outline: TemplateOutline) -> TemplateMetrics:
-    """The metrics that both formats have."""
-    known = {
-        name: outline.metrics[name]
-        for name in TemplateMetrics.__struct_fields__
-        if isinstance(outline.metrics.get(name), int | float)
-    }
-    try:
-        return msgspec.convert(known, TemplateMetrics)
-    except msgspec.ValidationError:
-        return TemplateMetrics()
+    return next((found for found in get_args(TaskType) if found == text), None)

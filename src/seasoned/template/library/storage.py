@@ -8,7 +8,6 @@ from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -75,6 +74,7 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
     now: float | None = None
     until: float | None = None  # when the next example becomes too old
     revision: int = 0
+    project: str = ""  # the key of the project that it was narrowed to
 
     def find(self, name: str) -> Template | None:
         """The template of this name; capitals do not matter."""
@@ -115,7 +115,7 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
         built = [template for template in self.templates if is_auto(template)]
         ends = (self._ages_at(template, example) for template in built for example in template.examples)
         until = min((end for end in ends if end is not None and end >= now), default=None)
-        return _after(self, msgspec.structs.replace(self, now=now, until=until))
+        return msgspec.structs.replace(self, now=now, until=until)
 
 
 def save(store: Store, template: Template) -> Template:
@@ -147,30 +147,14 @@ def load(store: Store, name: str, version: int | None = None) -> Template:
     return _decode(row["document"])
 
 
-# Evidence of the state of an imported example whose recorded result does not show that its call worked.
-_HELD_BACK = {"by": "import"}
-
-
-def save_imported(
-    store: Store, template: Template, *, unproven: Iterable[str] = (), usage_count: int = 0, now: float
-) -> Template:
-    """Save a template from a file. Unproven examples are held back, and the use that the file counted is kept."""
+def save_imported(store: Store, template: Template, *, usage_count: int = 0) -> Template:
+    """Save a template from a file, with the use that the file counted."""
     with store.together():
         kept = save(store, template)
-        known = {one.example_id for one in newest_states(store)}
-        # A state that was set here before counts more than a file.
-        for example_id in [one for one in unproven if one not in known]:
-            reason = "Its file does not show that this call worked. It is shown once such a call works here."
-            set_state(store, example_id, "suspended", reason, _HELD_BACK, now=now)
         if usage_count:
             uses = {"key": name_key(kept.name), "version": kept.version, "uses": usage_count}
             store.run("template.add_uses", uses)
     return kept
-
-
-def is_held_back(state: ExampleState | None) -> bool:
-    """Whether an imported example waits until a call like it works here."""
-    return state is not None and state.state == "suspended" and state.evidence == _HELD_BACK
 
 
 def delete(store: Store, name: str) -> int:
@@ -184,28 +168,6 @@ def delete(store: Store, name: str) -> int:
     if not removed:
         raise NotFound(_absent(store, name, None))
     return removed
-
-
-def discard(store: Store, name: str, versions: Sequence[int]) -> None:
-    """Remove versions of a template as if they had never been saved, with all data about examples of theirs alone."""
-    key = name_key(name)
-    with store.write():
-        rows = [store.row("template.one", {"key": key, "version": version}) for version in versions]
-        gone = {example.id for row in rows if row is not None for example in _decode(row["document"]).examples}
-        for version in versions:
-            store.run("template.delete_one", {"key": key, "version": version})
-        if not store.rows("template.versions", {"key": key}):
-            store.run("template.delete_usage", {"key": key})
-            store.run("template.delete_name", {"key": key})
-        kept = {example.id for row in store.each("template.changed", {"revision": -1}) for example in _examples_in(row)}
-        for example_id in sorted(gone - kept):
-            for query in ("template.drop_states", "template.drop_shown", "template.drop_sources_of"):
-                store.run(query, {"example_id": example_id})
-        _raise_revision(store)
-
-
-def _examples_in(row: sqlite3.Row) -> tuple[Example, ...]:
-    return _decode(row["document"]).examples
 
 
 def listed(
@@ -261,14 +223,13 @@ def snapshot(store: Store, known: Library | None = None, *, now: float | None = 
         if template is not None:
             templates.append(template)
     newest = newest_states(store)
-    made = Library(
+    return Library(
         templates=tuple(templates),
         states={one.example_id: one for one in newest if one.state != "active"},
         vouched={one.example_id: one.changed_at for one in newest if one.state == "active"},
         effects={row["example_id"]: (row["worked"], row["failed"]) for row in store.each("template.effects")},
         revision=number,
     ).at(known.now if now is None and known is not None else now)
-    return made if known is None else _after(known, made)
 
 
 def newest_states(store: Store) -> list[ExampleState]:
@@ -276,15 +237,8 @@ def newest_states(store: Store) -> list[ExampleState]:
     return [_state(row) for row in {row["example_id"]: row for row in store.each("template.states")}.values()]
 
 
-# What a library was made from, so that the index of unchanged templates can be reused.
-earlier: WeakKeyDictionary[Library, Library] = WeakKeyDictionary()
 _held: dict[tuple[int, int], Library] = {}
 _MOST_HELD = 4
-
-
-def _after(known: Library, made: Library) -> Library:
-    earlier[made] = earlier.pop(known, known)
-    return made
 
 
 def cached_library(store: Store, *, now: float) -> Library:
@@ -402,7 +356,7 @@ def find_example(library: Library, text: str) -> Example:
 
 def is_empty(template: Template) -> bool:
     """Whether there is nothing in it to show."""
-    return not template.examples and not template.notes
+    return not template.examples
 
 
 def sessions_of(template: Template) -> set[str]:
@@ -480,7 +434,6 @@ class LibraryStats(msgspec.Struct, frozen=True):
     total: int
     by_type: dict[str, int]
     examples: int  # different ones: what stands in two templates counts once
-    notes: int
     usage: int
     shown: int
     states: dict[str, int]
@@ -511,7 +464,6 @@ def stats(library: Library, use: TemplateUse) -> LibraryStats:
         total=len(library.templates),
         by_type=dict(sorted(by_type.items())),
         examples=len(found),
-        notes=sum(len(template.notes) for template in library.templates),
         usage=sum(use.of(template.name) for template in library.templates),
         shown=sum(use.examples.get(example_id, 0) for example_id in found),
         states=states,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, get_args
 
 import msgspec
 
 from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound
-from seasoned.insight.track import Track, tracks
+from seasoned.insight.track import tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.call_form import call_form_of
@@ -22,7 +20,6 @@ from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_r
 from seasoned.template.library.storage import (
     Library,
     State,
-    is_held_back,
     load,
     newest_states,
     save,
@@ -33,12 +30,8 @@ from seasoned.template.library.storage import (
 from seasoned.template.mine.miner import mine
 from seasoned.template.mine.outdated import LAST, NEVER, has_worked, outdated
 from seasoned.template.mine.selection import MinableSession, MiningOptions, choose, minable, sessions_scanned
-from seasoned.template.mine.share import FormSession, form_sessions
 
 _DEFAULTS = MiningOptions()
-# In a scope with fewer lineages than this, a rare type of task holds nothing back.
-_MANY = 20
-_templates = msgspec.json.Decoder(list[Template | None]).decode
 _strings = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
@@ -58,16 +51,35 @@ def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions
     its template was made of, and nothing is saved that shows what the last version shows.
     """
     options = msgspec.structs.replace(options, changed_since=_changed_since(store))
-    everyone = _lineages(_young(store, options, now))
-    plans = [plan for kind in get_args(TaskType) if (plan := _planned(store, kind, now, options, everyone)) is not None]
     saved = []
-    for plan, mined in zip(plans, _mined(store, plans, now, redactor), strict=True):
+    for task_type in get_args(TaskType):
+        wanted, name = msgspec.structs.replace(options, task_type=task_type), f"{AUTO_PREFIX}{task_type}"
+        chosen = choose(store, _young(store, wanted, now), wanted.max_sessions)
+        known = _known(store, name)
+        if not chosen or (known is not None and {one.key for one in chosen} <= set(known.sources)):
+            continue
+        mined = mine(
+            tracks(store, sessions=[one.row for one in chosen]),
+            name=name,
+            now=now,
+            redactor=redactor,
+            options=wanted,
+            description=f"What worked in earlier {task_type} sessions.",
+            tags=("auto",),
+            written={one.key: one.written for one in chosen},
+        )
         # A session is young by its end; single calls of a long one can still be too old.
-        made = None if mined is None else _without_old(store, mined, plan.options, now)
-        known = plan.known
-        if made is not None and (known is None or (made.examples, made.notes) != (known.examples, known.notes)):
+        made = None if mined is None else _without_old(store, mined, wanted, now)
+        if made is not None and (known is None or made.examples != known.examples):
             saved.append(save(store, made))
     return tuple(saved)
+
+
+def _known(store: Store, name: str) -> Template | None:
+    try:
+        return load(store, name)
+    except NotFound:
+        return None
 
 
 def too_old(store: Store, *, now: float, options: MiningOptions = _DEFAULTS) -> int:
@@ -81,120 +93,9 @@ def _changed_since(store: Store) -> float | None:
     return max((one["first_failure"] for one in found if "first_failure" in one), default=None)
 
 
-class _AutoBuild(msgspec.Struct, frozen=True):
-    """A template that is to be made or refreshed, and the sessions it is made of."""
-
-    task_type: TaskType
-    options: MiningOptions
-    known: Template | None
-    chosen: tuple[MinableSession, ...]
-    # By scope: how many times as many lineages it has as have sessions of this task type.
-    others: dict[str, float]
-    # By scope: all of its sessions, with the forms of their calls.
-    everyone: dict[str, list[FormSession]]
-
-    @property
-    def calls(self) -> int:
-        return sum(ok + failed for one in self.chosen for _, ok, failed in one.tools)
-
-
-def _planned(
-    store: Store, task_type: TaskType, now: float, options: MiningOptions, everyone: Mapping[str, set[str]]
-) -> _AutoBuild | None:
-    """The plan for one task type; None if there is nothing new to learn from."""
-    wanted = msgspec.structs.replace(options, task_type=task_type)
-    young = _young(store, wanted, now)
-    # A few sessions with a task type of their own count as few among all: otherwise its template would be theirs alone.
-    others = {
-        scope: len(everyone[scope]) / len(roots)
-        for scope, roots in _lineages(young).items()
-        if len(everyone[scope]) >= _MANY
-    }
-    chosen = choose(store, young, wanted.max_sessions)
-    try:
-        known = load(store, f"{AUTO_PREFIX}{task_type}")
-    except NotFound:
-        known = None
-    if not chosen or (known is not None and {one.key for one in chosen} <= set(known.sources)):
-        return None
-    return _AutoBuild(task_type, wanted, known, tuple(chosen), others, form_sessions(store, chosen))
-
-
-def _mined(store: Store, plans: list[_AutoBuild], now: float, redactor: Redactor) -> list[Template | None]:
-    """The template of each plan, in order: the largest is built in this process, the others in a second one."""
-    if len(plans) < 2 or not _can_fork():
-        return [_mine(plan, _tracks(store, plan), now, redactor) for plan in plans]
-    largest = max(plans, key=lambda plan: plan.calls)
-    # Read before the process forks: only one of them may use the store.
-    others = [(plan, _tracks(store, plan)) for plan in plans if plan is not largest]
-
-    def mine_others() -> list[Template | None]:
-        return [_mine(plan, read, now, redactor) for plan, read in others]
-
-    wait = _start(lambda: msgspec.json.encode(mine_others()))
-    first = _mine(largest, _tracks(store, largest), now, redactor)
-    done = wait()
-    found = iter(mine_others() if done is None else _templates(done))
-    return [first if plan is largest else next(found) for plan in plans]
-
-
-def _can_fork() -> bool:
-    """Whether to fork. Never with other threads: a lock that one of them holds would stay locked forever."""
-    return hasattr(os, "fork") and (os.cpu_count() or 1) > 1 and threading.active_count() == 1
-
-
-def _start(work: Callable[[], bytes]) -> Callable[[], bytes | None]:
-    """Start work in a second process; returns a function that waits for the result, None if the process died."""
-    from multiprocessing import get_context
-
-    context = get_context("fork")
-    receiving, sending = context.Pipe(duplex=False)
-    child = context.Process(target=lambda: sending.send_bytes(work()), daemon=True)
-    child.start()
-    sending.close()
-
-    def wait() -> bytes | None:
-        try:
-            return receiving.recv_bytes()
-        except EOFError:
-            return None
-        finally:
-            receiving.close()
-            child.join()
-
-    return wait
-
-
-def _tracks(store: Store, plan: _AutoBuild) -> tuple[Track, ...]:
-    return tuple(tracks(store, sessions=[one.row for one in plan.chosen]))
-
-
-def _mine(plan: _AutoBuild, read: tuple[Track, ...], now: float, redactor: Redactor) -> Template | None:
-    return mine(
-        read,
-        name=f"{AUTO_PREFIX}{plan.task_type}",
-        now=now,
-        redactor=redactor,
-        options=plan.options,
-        description=f"What worked in earlier {plan.task_type} sessions.",
-        tags=("auto",),
-        sources={one.key: one.source for one in plan.chosen},
-        written={one.key: one.written for one in plan.chosen},
-        others=plan.others,
-        everyone=plan.everyone,
-    )
-
-
 def _young(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
     """The sessions to choose from, without those that are too old."""
     return [one for one in minable(store, options, now) if _is_young(one, now)]
-
-
-def _lineages(sessions: Iterable[MinableSession]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for one in sessions:
-        found.setdefault(one.scope, set()).add(one.root)
-    return found
 
 
 def _is_young(one: MinableSession, now: float) -> bool:
@@ -254,15 +155,13 @@ def _restore_working(store: Store, library: Library, examples: Iterable[Example]
             set_state(store, example.id, "active", "Calls made as it shows work again.", {"since": failed}, now=now)
 
 
-def prove_imported(store: Store, library: Library, *, now: float) -> int:
-    """Note which imported examples match calls that worked here: until then they come last, or are held back."""
+def prove_imported(store: Store, library: Library) -> int:
+    """Note which imported examples match calls that worked here: until then they come last."""
     proven = {}
     for example in _examples(library):
         form = None if is_proven(example, library.effects) else call_form_of(example.tool, example.arguments)
         if form is not None and has_worked(store, form, after=NEVER):
             proven[example.id] = (1, library.effects.get(example.id, (0, 0))[1])
-            if is_held_back(library.states.get(example.id)):
-                set_state(store, example.id, "active", "A call made as it shows worked here.", None, now=now)
     set_effects(store, library, proven)
     return len(proven)
 
@@ -286,19 +185,14 @@ def refresh(
         # Only now is it known that a convention changed: sessions with the new one may have failed often before.
         made += auto(store, now=now, redactor=redactor, options=options)
         retired += retire_stale(store, snapshot(store, now=now), now=now, only_auto=only_auto)
-    prove_imported(store, snapshot(store, now=now), now=now)
+    prove_imported(store, snapshot(store, now=now))
     ruled = () if only_auto else watch(store, snapshot(store, now=now), now=now)
     return UpkeepResult(made, retired, ruled)
 
 
 def watch(store: Store, library: Library, *, now: float) -> tuple[GuardRuling, ...]:
     """Run the guard over the store: suspend and restore examples; returns the rulings that changed something."""
-    # What an import held back was never shown: only a call that works releases it, not the guard.
-    examples = [
-        example
-        for example in _examples(library)
-        if library.state_of(example.id) != "retired" and not is_held_back(library.states.get(example.id))
-    ]
+    examples = [example for example in _examples(library) if library.state_of(example.id) != "retired"]
     suspended = {key: state.changed_at for key, state in library.states.items() if state.state == "suspended"}
     shown = _shown(store)
     since = [(example.tool, suspended[example.id]) for example in examples if example.id in suspended]

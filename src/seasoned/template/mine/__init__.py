@@ -1,1 +1,1 @@
-"""Mine: judged sessions in, the examples, notes and workflows of a template out."""
+"""Mine: judged sessions in, the examples of a template out."""

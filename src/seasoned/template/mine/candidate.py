@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from seasoned.admission import admit_call, without_remarks
 from seasoned.command.parse import parse
-from seasoned.command.risk import may_be_example
 from seasoned.command.tool import tool_of
 from seasoned.insight.mistake.call_target import CallTarget
 from seasoned.insight.mistake.repair import Repair, repairs
@@ -144,7 +144,6 @@ class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
     # The tool, for a shell with the program. Each step gets one example before any gets a second.
     step: str
     kinds: frozenset[ExampleKind]
-    source: str
     max_argument_chars: int
     is_plain: bool = False  # a shell command that only looks around, which needs no example
     repair: Repair | None = None
@@ -164,9 +163,9 @@ class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
         return (self.written if self.time is None else self.time), self.call.position
 
     @property
-    def scope(self) -> str:
-        """The project whose habit it is, or else the folder of histories."""
-        return self.track.project or self.source
+    def project(self) -> str:
+        """The project whose habit it is; empty for a session of none."""
+        return self.track.project or ""
 
     @property
     def command(self) -> str | None:
@@ -190,17 +189,17 @@ class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def can_show(self) -> bool:
-        """Whether it may represent the others: complete, short, and not a call that a person must confirm."""
+        """Whether it may represent the others: complete, short, and a call that may be shown."""
         given = self.target.arguments
         if len(self.call.raw_arguments) > self.max_argument_chars or not is_whole(self.call) or is_escalated(given):
             return False
         if self.command is not None and ("<<" in self.command or self.command.count("\n") > 3):
             return False
-        return may_be_example(self.target.tool, given)
+        return bool(admit_call(self.target.tool, without_remarks(self.target.tool, given), project=self.project))
 
 
 class CandidateGroup(msgspec.Struct, frozen=True):
-    """All calls of one pattern."""
+    """All calls of one pattern in one project: an example keeps its real names, so it is that project's alone."""
 
     pattern: str
     step: str
@@ -223,15 +222,15 @@ class CandidateGroup(msgspec.Struct, frozen=True):
 
 
 def group(candidates: Iterable[ExampleCandidate], options: MiningOptions) -> list[CandidateGroup]:
-    """A group for each pattern that is worth keeping and has a call that can be shown."""
-    by_pattern: dict[str, list[ExampleCandidate]] = {}
-    lineages = set()
+    """A group for each pattern of a project that is worth keeping and has a call that can be shown."""
+    by_pattern: dict[tuple[str, str], list[ExampleCandidate]] = {}
+    lineages: dict[str, set[str]] = {}
     for candidate in candidates:
-        by_pattern.setdefault(candidate.pattern, []).append(candidate)
-        lineages.add(candidate.track.root)
-    is_small = len(lineages) < 2 * options.fewest_lineages
+        by_pattern.setdefault((candidate.project, candidate.pattern), []).append(candidate)
+        lineages.setdefault(candidate.project, set()).add(candidate.track.root)
     groups = []
-    for pattern, alike in sorted(by_pattern.items()):
+    for (project, pattern), alike in sorted(by_pattern.items()):
+        is_small = len(lineages[project]) < 2 * options.fewest_lineages
         support = len({candidate.track.root for candidate in alike})
         kind = _kind(alike, support, options, is_small=is_small)
         if kind is None or not any(candidate.can_show for candidate in alike):
@@ -320,11 +319,11 @@ def _common_words(candidates: Sequence[ExampleCandidate], support: int) -> froze
 
 def in_rounds(groups: Sequence[CandidateGroup], failures: Mapping[str, int]) -> list[CandidateGroup]:
     """The best group of every step, then the second of each; steps with repairs or most failures come first."""
-    steps: dict[str, list[CandidateGroup]] = {}
+    steps: dict[tuple[str, str], list[CandidateGroup]] = {}
     for one in sorted(groups, key=lambda one: one.merit):
-        steps.setdefault(one.step, []).append(one)
+        steps.setdefault((one.candidates[0].project, one.step), []).append(one)
 
-    def rank(step: str) -> tuple[Any, ...]:
+    def rank(step: tuple[str, str]) -> tuple[Any, ...]:
         best = steps[step][0]
         return (best.merit[0], -failures.get(best.tool, 0), -max(one.support for one in steps[step]), step)
 
@@ -338,9 +337,7 @@ _ELSEWHERE = ("after ", "same call", "with `sleep` before")
 _LOOKS = ("file_read", "search", "web")
 
 
-def gather(
-    worked: WorkedCalls, options: MiningOptions, source: str, written: float = 0.0
-) -> Iterator[ExampleCandidate]:
+def gather(worked: WorkedCalls, options: MiningOptions, written: float = 0.0) -> Iterator[ExampleCandidate]:
     """The candidates of one session, in the order of its calls."""
     track, positions = worked.track, worked.positions
     lessons = _lessons(worked)
@@ -365,7 +362,6 @@ def gather(
             pattern,
             step_of(target),
             frozenset(kinds),
-            source,
             options.max_argument_chars,
             is_look(target),
             repair,

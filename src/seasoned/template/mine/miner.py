@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import msgspec
 
-from seasoned.command.risk import needs_person
+from seasoned.admission import without_remarks
 from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound
 from seasoned.insight.mistake.signature import signature
@@ -21,62 +19,35 @@ from seasoned.insight.track import Track
 from seasoned.insight.track import tracks as load_tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
-from seasoned.template.admission.sentence import is_named_plainly
-from seasoned.template.example import (
-    INTENT_CHARS,
-    Example,
-    ExampleKind,
-    Repaired,
-    Source,
-    Template,
-    TemplateMetrics,
-    digest,
+from seasoned.template.example import Example, ExampleKind, Repaired, Source, Template, TemplateMetrics
+from seasoned.template.mine.candidate import (
+    KIND_RANK,
+    CandidateGroup,
+    ExampleCandidate,
+    best_first,
+    gather,
+    group,
+    in_rounds,
 )
-from seasoned.template.mine.candidate import KIND_RANK, CandidateGroup, ExampleCandidate, gather, group, in_rounds
-from seasoned.template.mine.note import notes, workflows
 from seasoned.template.mine.outdated import still_valid
 from seasoned.template.mine.selection import (
-    KnownTools,
     MiningOptions,
     WorkedCalls,
     choose,
     minable,
     minable_session_of,
-    note_tools,
     refusal,
     select,
     sessions_scanned,
     why_nothing,
 )
-from seasoned.template.mine.share import FormSession, ShareLimits, circles_of, fair_share, form_sessions, sourced_steps
+from seasoned.template.neutral import neutral_result, neutral_text, unclean
 from seasoned.template.render.tokens import count_tokens
-from seasoned.template.source_share import SessionSources, SourcedItem
-
-if TYPE_CHECKING:
-    from seasoned.template.anonymize.words import Vocabulary
-
-
-def _harmless(candidates: Iterable[ExampleCandidate], fewest_lineages: int) -> Callable[[str], bool]:
-    """A function that tells whether enough lineages take a step without the confirmation of a person."""
-    firsts: dict[str, dict[str, ExampleCandidate]] = {}
-    for candidate in candidates:
-        firsts.setdefault(candidate.step, {}).setdefault(candidate.track.root, candidate)
-
-    @cache
-    def is_harmless(step: str) -> bool:
-        plain = (one for one in firsts[step].values() if is_named_plainly(one.call.tool, is_tool=True))
-        targets = (candidate.target for candidate in plain)
-        found = (True for target in targets if not needs_person(target.tool, target.arguments))
-        return len(list(islice(found, fewest_lineages))) == fewest_lineages
-
-    return is_harmless
-
+from seasoned.template.session_sources import SessionSources
 
 _DEFAULTS = MiningOptions()
-# How many calls of a group are tried before it is dropped as unclean, and how many of one project: what is wrong with
-# its calls must not keep those of other projects out.
+# How many calls of a group are tried before it is dropped as unclean.
 _TRIED = 24
-_TRIED_OF_SCOPE = 6
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -89,91 +60,50 @@ def mine(
     options: MiningOptions = _DEFAULTS,
     description: str = "",
     tags: Sequence[str] = (),
-    sources: Mapping[str, str] | None = None,
     written: Mapping[str, float] | None = None,
-    failing: Collection[str] = (),
-    others: Mapping[str, float] | None = None,
-    everyone: Mapping[str, Sequence[FormSession]] | None = None,
+    failing: Iterable[str] = (),
 ) -> Template | None:
     """A template of what worked in these sessions; None if nothing is worth keeping.
 
     `written`: when the files of sessions without times were written. `failing`: tools that sometimes fail in other
-    sessions, and so are worth several examples. `others`: by scope, how many times more lineages there are than those
-    that these sessions were chosen from. `everyone`: all sessions of these scopes, with the forms of their calls.
+    sessions, and so are worth several examples.
     """
-    # Planted sessions lie in a folder together. If the folders are unknown, all sessions of an agent are one source.
     scanned, found = 0, {}
-    folders, times = sources or {}, written or {}
-    known: dict[str, KnownTools] = {}
+    times = written or {}
     for track in tracks:
         scanned += 1
-        note_tools(known, track)
         if refusal(track, options, now, times.get(str(track.ref), 0.0)) is None:
             found[str(track.ref)] = track
     found = _with_sources(found)
-    experiences = [minable_session_of(track, folders.get(key)) for key, track in found.items()]
-    chosen = {one.key: one for one in select(experiences, options.max_sessions, known)}
-    worked = [WorkedCalls(found[key], options) for key in sorted(chosen)]
-    walks = [
-        list(gather(one, options, chosen[key].source, times.get(key, 0.0)))
-        for one, key in zip(worked, sorted(chosen), strict=True)
+    chosen = sorted(one.key for one in select(map(minable_session_of, found.values()), options.max_sessions))
+    worked = [WorkedCalls(found[key], options) for key in chosen]
+    gathered = [
+        candidate
+        for one, key in zip(worked, chosen, strict=True)
+        for candidate in gather(one, options, times.get(key, 0.0))
     ]
-    gathered = [candidate for walk in walks for candidate in walk]
-    candidates = still_valid(gathered, [one.track for one in worked], times)
-    # Calls that no longer work count too: the lineages that made them know the step.
-    shares = _KnownMakers(sourced_steps(gathered), others or {}, *_circles(gathered, candidates, everyone or {}))
-    builder = _TemplateBuilder(candidates, shares, [one.track for one in worked], redactor, options, failing)
-    examples = builder.examples()
-    # A note does not name its sources, so there is none about what few sources do.
-    told = notes([one for one in candidates if one.pattern not in shares.circles], options, builder.is_clean)
-    if not examples and not told:
+    learned = [one.track for one in worked]
+    builder = _TemplateBuilder(learned, redactor, options, failing)
+    examples = builder.examples(still_valid(gathered, learned, times))
+    if not examples:
         return None
     return Template(
         name=name,
         description=description,
-        task_type=options.task_type or _task_type([one.track for one in worked]),
+        task_type=options.task_type or _task_type(learned),
         tags=tuple(sorted(set(tags))),
         examples=examples,
-        notes=told,
-        workflows=workflows(
-            ((walk[0].track.root, [candidate.step for candidate in walk]) for walk in walks if walk),
-            fewest_lineages=options.fewest_lineages,
-            limit=options.max_workflows,
-            is_harmless=_harmless(gathered, options.fewest_lineages),
-        ),
-        sources=tuple(sorted(chosen)),
+        sources=tuple(chosen),
         created_at=now,
         metrics=TemplateMetrics(
             sessions_scanned=scanned,
             sessions_qualified=len(chosen),
-            calls_seen=sum(len(one.track.calls) for one in worked),
+            calls_seen=sum(len(track.calls) for track in learned),
             repairs_found=sum(candidate.repair is not None for candidate in gathered),
             dropped_unclean=builder.dropped,
-            avg_proficiency_gain=_average_gain([one.track for one in worked]),
+            avg_proficiency_gain=_average_gain(learned),
         ),
     )
-
-
-class _KnownMakers(NamedTuple):
-    """Which sources know what, to limit the share of a template that few sources get."""
-
-    steps: Mapping[tuple[str, str], SourcedItem]
-    others: Mapping[str, float]
-    circles: Mapping[str, str]
-    replaced: Collection[tuple[str, str]]
-
-
-def _circles(
-    gathered: Sequence[ExampleCandidate],
-    current: Sequence[ExampleCandidate],
-    everyone: Mapping[str, Sequence[FormSession]],
-) -> tuple[dict[str, str], set[tuple[str, str]]]:
-    """The patterns that few sources use, and the steps for which only such are left because no common one works now."""
-    circles = circles_of(gathered, everyone)
-    usual, still = (
-        {(one.scope, one.step) for one in some if one.pattern not in circles} for some in (gathered, current)
-    )
-    return circles, usual - still
 
 
 def _with_sources(tracks: Mapping[str, Track]) -> dict[str, Track]:
@@ -204,111 +134,57 @@ def _average_gain(tracks: Sequence[Track]) -> float | None:
 
 
 class _TemplateBuilder:
-    """Makes examples out of groups: anonymized, neutral, clean, and within the share of each source."""
+    """Makes examples out of groups: short, neutral and clean."""
 
     def __init__(
-        self,
-        candidates: Sequence[ExampleCandidate],
-        shares: _KnownMakers,
-        tracks: Sequence[Track],
-        redactor: Redactor,
-        options: MiningOptions,
-        failing: Collection[str],
+        self, tracks: Sequence[Track], redactor: Redactor, options: MiningOptions, failing: Iterable[str]
     ) -> None:
-        self._candidates = candidates
-        self._shares = shares
-        self._tracks = tracks
         self._redactor = redactor
         self._options = options
         self._rates = _error_rates(tracks)
         self._failures = Counter(call.tool for track in tracks for call in track.calls if call.has_failed)
         self._failing = {*failing, *self._failures}
-        self._known: dict[tuple[str, str, int], Example | None] = {}
+        self._supplied: Counter[str] = Counter()
         self.dropped = 0
 
-    def examples(self) -> tuple[Example, ...]:
-        """The examples in the order of their worth."""
-        groups = in_rounds(group(self._candidates, self._options), self._failures)
-        if not groups:
-            return ()
-        # Imported here, as the other parts that read word lists: sessions without anything to keep do not need them.
-        from seasoned.template.anonymize.words import vocabulary_of
-
-        vocabulary = vocabulary_of(self._tracks)
-        sources = len({candidate.source for candidate in self._candidates})
-        lineages = len(_shown_roots(groups))
-        shares = self._shares
-        caps = ShareLimits(self._options, sources, circles=shares.circles, replaced=shares.replaced)
-        found = self._pass(groups, caps, vocabulary)
-        kept, dropped = caps.by_scope, self.dropped
-        allowed = fair_share(self._options, lineages, len(found))
-        # If a lineage supplied too much, examples of others replace it; a smaller template allows each even less.
-        # Steps that few lineages know get the share of these lineages, so that a template is never theirs alone.
-        of_lineage = allowed if caps.most > allowed else None
-        while True:
-            caps = ShareLimits(
-                self._options,
-                sources,
-                of_lineage,
-                steps=shares.steps,
-                kept=kept,
-                others=shares.others,
-                circles=shares.circles,
-                replaced=shares.replaced,
-            )
-            found = self._pass(groups, caps, vocabulary)
-            allowed = fair_share(self._options, lineages, len(found))
-            # With very few lineages the share of each cannot shrink further.
-            if lineages * self._options.max_share < 1 or min(caps.most, caps.of_lineage) <= allowed:
-                break
-            of_lineage = allowed
-        self.dropped = dropped
-        return tuple(found.values())
-
-    def _pass(self, groups: Sequence[CandidateGroup], caps: ShareLimits, vocabulary: Vocabulary) -> dict[str, Example]:
-        """One example for each group, then more for tools that sessions get wrong, within the share of each source."""
+    def examples(self, candidates: Sequence[ExampleCandidate]) -> tuple[Example, ...]:
+        """The examples in the order of their worth: one for each group, then more for tools that sessions get wrong."""
+        groups = in_rounds(group(candidates, self._options), self._failures)
         found: dict[str, Example] = {}
-        taken: dict[str, list[ExampleCandidate]] = {}
-        self.dropped = 0
+        taken: list[list[ExampleCandidate]] = [[] for _ in groups]
         for depth in range(max(1, self._options.of_pattern)):
-            for one in groups:
-                if len(found) == self._options.max_examples:
-                    return found
-                shown = taken.setdefault(one.pattern, [])
+            for one, shown in zip(groups, taken, strict=True):
                 if depth and (len(shown) < depth or one.tool not in self._failing):
                     continue
-                chosen = self._example(one, caps, vocabulary, beside=shown)
+                chosen = self._example(one, beside=shown)
                 # A further example without an intent shows only what the first one shows.
-                if chosen is not None and chosen[1].id not in found and (chosen[1].intent or not depth):
-                    caps.take(chosen[0])
-                    shown.append(chosen[0])
-                    found[chosen[1].id] = chosen[1]
-        return found
-
-    def is_clean(self, text: str) -> bool:
-        """Whether a note holds no secret and no order to the reader."""
-        from seasoned.template.admission.injection import is_injection
-
-        return not self._redactor.find(text) and not is_injection(text)
+                if chosen is None or (depth and not chosen[1].intent):
+                    continue
+                candidate, made = chosen
+                known = found.get(made.id)
+                if known is not None:
+                    # Another project makes the same call.
+                    sources = tuple(dict.fromkeys((*known.sources, *made.sources)))
+                    found[made.id] = msgspec.structs.replace(known, sources=sources)
+                elif len(found) < self._options.max_examples:
+                    found[made.id] = made
+                else:
+                    continue
+                shown.append(candidate)
+                self._supplied[candidate.track.root] += 1
+        return tuple(found.values())
 
     def _example(
-        self, one: CandidateGroup, caps: ShareLimits, vocabulary: Vocabulary, *, beside: Sequence[ExampleCandidate]
+        self, one: CandidateGroup, *, beside: Sequence[ExampleCandidate]
     ) -> tuple[ExampleCandidate, Example] | None:
-        """The best candidate that can be cleaned, from another lineage and with other arguments than those shown."""
+        """The best candidate that is clean, from another lineage and with other arguments than those shown."""
         roots = {candidate.track.root for candidate in beside}
         written = {candidate.call.raw_arguments for candidate in beside}
-        tried: Counter[str] = Counter()
-        exempt = None if beside else caps.least_supplied(one)
+        tried = 0
         found: tuple[ExampleCandidate, Example] | None = None
-        for candidate in caps.ordered(one):
-            if tried.total() == _TRIED:
-                break
-            if tried[candidate.scope] == _TRIED_OF_SCOPE:
-                continue
+        for candidate in best_first(one.kind, one.candidates, self._supplied, one.common):
             kind = _kind(one, candidate, self._options)
-            if kind is None or not caps.has_room(candidate, exempt):
-                continue
-            if candidate.track.root in roots or candidate.call.raw_arguments in written:
+            if kind is None or candidate.track.root in roots or candidate.call.raw_arguments in written:
                 continue
             # Beside a call that works now, one that may no longer work would only confuse.
             if beside and candidate.is_doubtful and not beside[0].is_doubtful:
@@ -317,55 +193,34 @@ class _TemplateBuilder:
                 continue
             if not candidate.can_show:
                 continue
-            tried[candidate.scope] += 1
-            made = self._clean(one, candidate, kind, vocabulary)
-            if made is None:
-                continue
+            tried += 1
+            made = self._made(one, candidate, kind)
             # An intent that could not be made harmless is empty now: a candidate that still has one is better.
-            if found is None or made.intent:
+            if made is not None and (found is None or made.intent):
                 found = (candidate, made)
-            if made.intent:
+            if tried == _TRIED or (found is not None and found[1].intent):
                 break
         if found is None and not beside:
             self.dropped += bool(tried)
         return found
 
-    def _clean(
-        self, one: CandidateGroup, candidate: ExampleCandidate, kind: ExampleKind, vocabulary: Vocabulary
-    ) -> Example | None:
-        """The example of a candidate, made once for all passes; None if it cannot be cleaned."""
-        from seasoned.template.admission.clean import unclean
-
-        key = (one.pattern, str(candidate.track.ref), candidate.call.position)
-        if key not in self._known:
-            made = self._made(one, candidate, kind, vocabulary)
-            self._known[key] = None if made is None or unclean(made, self._redactor) is not None else made
-        return self._known[key]
-
-    def _made(
-        self, one: CandidateGroup, candidate: ExampleCandidate, kind: ExampleKind, vocabulary: Vocabulary
-    ) -> Example | None:
-        from seasoned.template.admission.clean import neutral_result, neutral_text
-        from seasoned.template.anonymize.call import anonymize
-
+    def _made(self, one: CandidateGroup, candidate: ExampleCandidate, kind: ExampleKind) -> Example | None:
+        """The example of a candidate; None if it cannot be shown."""
         call = candidate.call
-        seed = digest(str(candidate.track.ref), call.call_id, str(call.position))
-        intent = neutral_text(candidate.intent, INTENT_CHARS)
-        bound = anonymize(call.arguments, neutral_result(call), intent, vocabulary=vocabulary, seed=seed)
         repaired = None
         if kind == "recovery" and candidate.repair is not None and candidate.failed is not None:
-            before = anonymize(candidate.failed.arguments, "", "", vocabulary=vocabulary, seed=seed)
             repaired = Repaired(
-                _json(before.arguments), signature(candidate.failed), candidate.repair.changed, candidate.repair.how
+                candidate.failed.raw_arguments,
+                signature(candidate.failed),
+                candidate.repair.changed,
+                candidate.repair.how,
             )
-            if self._redactor.find(repaired.arguments + "\n" + repaired.signature):
-                return None
         times = [other.time for other in one.candidates if other.time is not None]
-        return Example(
+        made = Example(
             tool=call.tool,
-            arguments=_json(bound.arguments),
-            result=bound.result,
-            intent=bound.intent,
+            arguments=_json(without_remarks(call.tool, call.arguments)),
+            result=neutral_result(call),
+            intent=neutral_text(candidate.intent),
             kind=kind,
             pattern=self._redactor.text(one.pattern),
             support=one.support,
@@ -375,21 +230,8 @@ class _TemplateBuilder:
             tier="recorded" if candidate.track.ref.agent == "seasoned" else "own",
             error_rate=self._rates.get(call.tool),
             repaired=repaired,
-            # If the common way stopped working, sessions need the new one, even if few sources found it.
-            circle=""
-            if (candidate.scope, candidate.step) in self._shares.replaced
-            else self._shares.circles.get(one.pattern, ""),
         )
-
-
-def _shown_roots(groups: Sequence[CandidateGroup]) -> set[str]:
-    """The lineages with at least one call that can be shown."""
-    roots: set[str] = set()
-    for one in groups:
-        for candidate in one.candidates:
-            if candidate.track.root not in roots and candidate.can_show:
-                roots.add(candidate.track.root)
-    return roots
+        return None if unclean(made, self._redactor, project=candidate.project) is not None else made
 
 
 def _json(value: dict[str, object]) -> str:
@@ -410,7 +252,7 @@ def _kind(one: CandidateGroup, candidate: ExampleCandidate, options: MiningOptio
 def _sources(shown: ExampleCandidate, one: CandidateGroup, limit: int) -> tuple[Source, ...]:
     """The call that is shown, then one call of every other session, the newest first.
 
-    If there are many, those with common words come first: one of them is shown to its project.
+    If there are many, those with common words come first.
     """
     found = {str(shown.track.ref): shown}
 
@@ -443,8 +285,6 @@ _ONE_SESSION = MiningOptions(
     max_sessions=1,
     max_error_rate=1.0,
     max_examples=FROM_ONE_SESSION,
-    max_share=1.0,
-    max_source_share=1.0,
     quiet_seconds=0.0,
     allow_unsuccessful=True,
     fewest_lineages=1,
@@ -476,9 +316,7 @@ def build(
         options=options,
         description=description,
         tags=tags,
-        sources={one.key: one.source for one in chosen},
         written={one.key: one.written for one in chosen},
-        everyone=form_sessions(store, chosen),
     )
     if made is None:
         raise NotFound(f"Nothing to learn from, and nothing was saved. {why_nothing(store, options, now, among=among)}")

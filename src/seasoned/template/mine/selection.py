@@ -18,14 +18,11 @@ from seasoned.insight.mistake.similarity import TRUNCATION_MARK
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
-from seasoned.template.source_share import SourcedItem, SourceShare
 from seasoned.text import plural
 
 # At most this many sessions are compared with each other, so that the cost does not grow with the store. If more are
 # wanted, the newest of every folder are taken.
 _COMPARED = 400
-# A tool is rare if fewer than this share of the lineages know it.
-_RARE = 0.2
 _NOTHING = LazyRegex(
     r"(?i)\s*(?:no (?:files?|matches|results?)(?: (?:were )?found)?\.?|found 0 files|\[\]|\{\}|null|none|\"\"|0)?\s*\Z",
 )
@@ -56,19 +53,13 @@ class MiningOptions(msgspec.Struct, frozen=True):
     max_examples: int = 40
     # Examples of one pattern, each of another lineage, for tools that sometimes fail; others need only one.
     of_pattern: int = 3
-    # The share of a template that one lineage may supply; an equal part each if there are few lineages.
-    max_share: float = 0.2
-    # The share of a template that one folder of histories may supply, if there are several.
-    max_source_share: float = 0.5
     # A session is finished when its agent says so, or after so long without a new message.
     quiet_seconds: float = 3600.0
     allow_unsuccessful: bool = False  # also mine sessions whose source says that the task failed
-    fewest_lineages: int = 2  # a step, a note or a workflow recurs when this many lineages show it
+    fewest_lineages: int = 2  # a step recurs when this many lineages show it
     redone_within: int = 6  # a call that is repeated in another form within this many calls did not succeed
     max_argument_chars: int = 600
     max_sources: int = 50
-    notes_per_tool: int = 2
-    max_workflows: int = 10
 
 
 class MinableSession(msgspec.Struct, frozen=True):
@@ -81,19 +72,6 @@ class MinableSession(msgspec.Struct, frozen=True):
     ended: float | None = None
     row: int = 0
     written: float = 0.0  # when it ended, or when its file was written if it has no times
-    project: str | None = None
-
-    @property
-    def scope(self) -> str:
-        """The project whose habits it has, or else its folder: what is rare in one may be common in another."""
-        return self.project or self.source
-
-
-class KnownTools(msgspec.Struct, frozen=True):
-    """The lineages of a scope, and those that know each of its tools."""
-
-    lineages: set[str]
-    tools: dict[str, set[str]]
 
 
 def refusal(track: Track, options: MiningOptions, now: float, written: float = 0.0) -> str | None:
@@ -166,17 +144,13 @@ def minable_session_of(track: Track, source: str | None = None) -> MinableSessio
     failed = Counter(call.tool for call in track.calls if call.has_failed)
     tools = tuple((tool, ok[tool], failed[tool]) for tool in sorted(ok | failed))
     folder = source or track.ref.agent
-    return MinableSession(str(track.ref), track.root, folder, tools, track.ended, project=track.project)
+    return MinableSession(str(track.ref), track.root, folder, tools, track.ended)
 
 
-def select(
-    experiences: Iterable[MinableSession], limit: int, known: Mapping[str, KnownTools] | None = None
-) -> list[MinableSession]:
+def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSession]:
     """The most useful sessions: with many tools, also tools that failed at first, of many lineages and folders.
 
     Of equally useful ones, every second is the newest; the others are spread over the time before.
-
-    `known`: by scope, which lineages know each rare tool, if more sessions are known than these.
     """
     left = sorted(experiences, key=_newest)
     if len(left) <= limit:
@@ -186,11 +160,9 @@ def select(
         return left
     left = _also_earlier(left)
     chosen: list[MinableSession] = []
-    held_back: list[MinableSession] = []
     tools: Counter[str] = Counter()
     roots: Counter[str] = Counter()
     sources: Counter[str] = Counter()
-    rare = _RareTools(left, limit, known or {})
     worth = [_worth(one) for one in left]
     while left and len(chosen) < limit:
         best, best_gain = 0, -1.0
@@ -201,54 +173,11 @@ def select(
                 best, best_gain = at, gain
         one = left.pop(best)
         worked = worth.pop(best)
-        if not rare.takes(one):
-            held_back.append(one)
-            continue
         tools.update(tool for tool, _ in worked)
         roots[one.root] += 1
         sources[one.source] += 1
         chosen.append(one)
-    return [*chosen, *held_back[: limit - len(chosen)]]
-
-
-class _RareTools:
-    """Limits sessions with a rare tool: by coverage alone all of them would be chosen, also planted ones."""
-
-    def __init__(self, experiences: Sequence[MinableSession], limit: int, known: Mapping[str, KnownTools]) -> None:
-        found: dict[str, KnownTools] = {}
-        for one in experiences:
-            scope = found.setdefault(one.scope, KnownTools(set(), {}))
-            scope.lineages.add(one.root)
-            for tool in _tools_that_worked(one):
-                scope.tools.setdefault(tool, set()).add(one.root)
-        found |= known
-        self._shares = {
-            scope: SourceShare(
-                [SourcedItem(tool, frozenset(who)) for tool, who in one.tools.items()], limit, total=len(one.lineages)
-            )
-            for scope, one in found.items()
-        }
-        self._rarest: dict[str, SourcedItem] = {}
-        for one in experiences:
-            scope = found[one.scope]
-            sizes = [(len(scope.tools[tool]), tool) for tool in _tools_that_worked(one) if tool in scope.tools]
-            if sizes and min(sizes)[0] < _RARE * len(scope.lineages):
-                self._rarest[one.key] = SourcedItem(min(sizes)[1], frozenset((one.root,)))
-
-    def takes(self, one: MinableSession) -> bool:
-        """Whether it may be chosen; if so, it is counted."""
-        rarest = self._rarest.get(one.key)
-        if rarest is None:
-            return True
-        share = self._shares[one.scope]
-        is_allowed = share.allows(rarest)
-        if is_allowed:
-            share.take(rarest)
-        return is_allowed
-
-
-def _tools_that_worked(one: MinableSession) -> list[str]:
-    return [tool for tool, ok, _ in one.tools if ok and is_minable(tool)]
+    return chosen
 
 
 def _newest(one: MinableSession) -> tuple[float, str]:
@@ -317,9 +246,7 @@ def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSes
     for row in rows:
         key = f"{row['agent']}:{row['native_id']}"
         source = source_of(row["agent"], row["path"])
-        found.append(
-            MinableSession(key, row["root"], source, (), row["ended"], row["id"], row["written"], row["project"])
-        )
+        found.append(MinableSession(key, row["root"], source, (), row["ended"], row["id"], row["written"]))
     return found
 
 
@@ -327,37 +254,7 @@ def choose(store: Store, found: Sequence[MinableSession], limit: int) -> list[Mi
     """The most useful of these sessions; tools are looked up only for those that are compared."""
     if len(found) > limit:
         found = _spread(sorted(found, key=_newest), limit)
-    several = [msgspec.structs.replace(one, tools=_tools(store, one.row)) for one in found]
-    # Few sessions qualify, and planted ones can be made to, so rarity is counted over all sessions of a project.
-    projects = {one.project for one in several if one.project is not None} if len(several) > limit else ()
-    return select(several, limit, {project: _known_tools(store, project) for project in projects})
-
-
-def note_tools(known: dict[str, KnownTools], track: Track) -> None:
-    """Count a session as one that knows its tools, even if nothing is learned from it."""
-    if track.project is None or not track.calls:
-        return
-    project = known.setdefault(track.project, KnownTools(set(), {}))
-    project.lineages.add(track.root)
-    for call in track.calls:
-        if call.counts_as == "ok":
-            project.tools.setdefault(call.tool, set()).add(track.root)
-
-
-def _known_tools(store: Store, project: str) -> KnownTools:
-    """The rare tools of a project; the users of common tools do not matter."""
-    counted = store.row("mining.lineages_of_project", {"project": project})
-    total = 0 if counted is None else counted["lineages"]
-    rare = [
-        row["tool"]
-        for row in store.rows("mining.tools_of_project", {"project": project})
-        if row["lineages"] < _RARE * total
-    ]
-    tools = {
-        tool: {row["root"] for row in store.rows("mining.who_knows", {"project": project, "tool": tool})}
-        for tool in rare
-    }
-    return KnownTools({str(number) for number in range(total)}, tools)
+    return select([msgspec.structs.replace(one, tools=_tools(store, one.row)) for one in found], limit)
 
 
 def _tools(store: Store, row: int) -> tuple[tuple[str, int, int], ...]:

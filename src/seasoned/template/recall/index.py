@@ -21,7 +21,6 @@ from seasoned.insight.mistake.repair import CallTargets, Repair, repairs
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.store import Store
-from seasoned.template.mine.share import forms_of
 from seasoned.template.one_off import without_one_offs
 from seasoned.template.recall.lookup import said_number
 from seasoned.template.recall.rules import follow_rules, has_rules
@@ -61,7 +60,6 @@ class SessionIndex(msgspec.Struct, frozen=True, array_like=True):
 
     worked: list[WorkedRow]
     failures: list[FailureRow]
-    forms: bytes = b""  # of the calls that worked
 
 
 class ReadSession(NamedTuple):
@@ -104,7 +102,6 @@ def _take_in(store: Store, rows: Sequence[sqlite3.Row], learn: Learn | None) -> 
     with store.write():
         for session_id, times in rows:
             store.run("recall.clear", {"session_id": session_id})
-            store.run("recall.clear_forms", {"session_id": session_id})
             if session_id in found:
                 keep_index(store, {session_id: found[session_id]})
             store.run("recall.done", {"session_id": session_id, "times": times})
@@ -127,10 +124,7 @@ def read_session(track: Track) -> ReadSession | None:
 
 def index_of(read: ReadSession) -> SessionIndex:
     """What the index keeps of a session."""
-    worked = (read.targets[at] for at, call in enumerate(read.track.calls) if call.counts_as == "ok")
-    return SessionIndex(
-        list(_worked(read.track, read.repaired_by)), list(_failures(read.track, read.repaired_by)), forms_of(worked)
-    )
+    return SessionIndex(list(_worked(read.track, read.repaired_by)), list(_failures(read.track, read.repaired_by)))
 
 
 def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[WorkedRow]:
@@ -205,8 +199,6 @@ def keep_index(store: Store, found: Mapping[int, SessionIndex]) -> None:
         for one in index.worked
     ]
     store.run_many("recall.add_worked", worked)
-    made = [{"session_id": at, "forms": index.forms} for at, index in found.items() if index.forms]
-    store.run_many("recall.set_forms", made)
     failures = [
         {"session_id": at, "mistake_id": _number(one), **{name: getattr(one, name) for name in _FAILURE_COLUMNS}}
         for at, index in found.items()

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from seasoned.admission import admit_call, without_remarks
+from seasoned.command.risk import needs_person
 from seasoned.command.tool import command_of, tool_of
 from seasoned.digest import blake2b
 from seasoned.errors import UsageError
@@ -23,7 +25,6 @@ from seasoned.session import ToolCall
 from seasoned.store import Store
 from seasoned.store.interface import DatabaseRow
 from seasoned.template.example import DAY_SECONDS, MAX_AGE_DAYS
-from seasoned.template.source_share import SourcedItem, SourceShare
 from seasoned.text import plural
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ _READ_ROWS = 100
 _SMALL_PROJECT = 4000
 _MISTAKES = 200
 _NEAREST = 5
-_COUNTED = 200
 _FAILED = 60
 _TOOLS = 2000
 _NAME_CHARS = 100
@@ -69,9 +69,6 @@ class RecalledRepair(msgspec.Struct, frozen=True):
     times: int  # how often this repaired it
     failures: int  # how often the mistake was made
     repairs: int  # how often any repair worked
-
-
-_Found = TypeVar("_Found", RecalledCall, RecalledRepair)
 
 
 class RecallOmissions(msgspec.Struct, frozen=True):
@@ -186,7 +183,7 @@ def _repairs(
         if found:
             # Ranked by how many sessions found it, not how often: a session can repeat itself.
             found.sort(key=lambda pair: (-len(pair[1]), -(pair[0].worked.last_seen or 0.0), pair[0].how))
-            return sieve.share(found, limit)
+            return tuple(one for one, _ in found[:limit])
     return ()
 
 
@@ -259,8 +256,7 @@ def _worked(store: Store, tool: str, sieve: _RecallFilter, limit: int) -> tuple[
     for row in store.rows(name, {"tool": tool, "project": sieve.project, "limit": _READ_ROWS}):
         forms.setdefault(repr(call_form_of(row["tool"], row["arguments"])), []).append(row)
     ranked = sorted(forms.values(), key=lambda rows: (-len(_lineages(rows)), -rows[0]["time"]))
-    found = ((worked, _lineages(rows)) for rows in ranked if (worked := sieve.first(rows)) is not None)
-    return sieve.share(list(islice(found, limit)), limit)
+    return tuple(islice((worked for rows in ranked if (worked := sieve.first(rows)) is not None), limit))
 
 
 def _sessions(rows: Sequence[DatabaseRow]) -> int:
@@ -294,20 +290,6 @@ class _RecallFilter:
     def left_out(self) -> RecallOmissions:
         return RecallOmissions(**self._counts)
 
-    def share(self, found: Sequence[tuple[_Found, frozenset[str]]], limit: int) -> tuple[_Found, ...]:
-        """Limit each result to the share of its sources, so that few sessions never fill an answer."""
-        if len(found) < 2:
-            return tuple(one for one, _ in found)
-        counted = self._store.row("recall.count_lineages", {"project": self.project, "limit": _COUNTED})
-        vouched = [SourcedItem(str(at), sources) for at, (_, sources) in enumerate(found)]
-        block = SourceShare(vouched, limit, total=0 if counted is None else counted["lineages"])
-        kept: list[_Found] = []
-        for (one, _), item in zip(found, vouched, strict=True):
-            if len(kept) < limit and block.allows(item):
-                block.take(item)
-                kept.append(one)
-        return tuple(kept)
-
     def first(self, rows: Sequence[DatabaseRow]) -> RecalledCall | None:
         """The first call that may be returned, of calls with the same outcome, newest first."""
         for row in rows[:_TRIED]:
@@ -319,7 +301,7 @@ class _RecallFilter:
             if call is None:
                 # Another process has just forgotten the session.
                 continue
-            arguments = msgspec.json.decode(call["arguments"])
+            arguments = without_remarks(call["tool"], msgspec.json.decode(call["arguments"]))
             why = self._refusal(call["tool"], arguments) or self._staleness(call, row["time"])
             if why is None:
                 return RecalledCall(call["tool"], arguments, _sessions(rows), row["time"] or None, call["session"])
@@ -328,10 +310,6 @@ class _RecallFilter:
 
     def _refusal(self, tool: str, arguments: dict[str, Any]) -> str | None:
         """Why no session may be shown this call: the same rule as for examples and sheets."""
-        # Imported here: nothing was found for most questions, and then the rules are not needed.
-        from seasoned.command.risk import needs_person
-        from seasoned.template.admission.call import admit_call
-
         if needs_person(tool, arguments):
             return "needs_person"
         return None if admit_call(tool, arguments, project=self.project or "") else "hostile"

@@ -1,9 +1,8 @@
-"""A block as plain text: calls for the system prompt, notes as guidance, turns as a transcript; and SKILL.md."""
+"""A block in the format of a provider, or as plain text: calls for the system prompt, turns as a transcript."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -12,14 +11,11 @@ import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.marks import BLOCK_ENDS
-from seasoned.template.block import FORMATS, FORMS, Block, Form, Format, canonical, clean_line
+from seasoned.template.block import FORMATS, FORMS, Block, Form, Format, canonical
 from seasoned.template.render.script import (
     ANSWER,
     CLOSING,
     PLACEBO_CLOSING,
-    SKILL_CALLS,
-    SKILL_NOTES,
-    SKILL_WHEN,
     BlockTurn,
     Placebo,
     Script,
@@ -30,10 +26,6 @@ from seasoned.template.render.script import (
 )
 from seasoned.template.render.tokens import MESSAGE_TOKENS, count_tokens
 
-# The limits of the open format for skills: 64 characters of name, 1024 of description.
-_SKILL_NAME_CHARS = 64
-_SKILL_TOOLS_CHARS = 700
-_SKILL_PREFIX = "seasoned-"
 _PLACEBO_LABELS = {"User: ": "User: ", "Assistant calls: ": "Assistant: ", "Tool: ": "User: "}
 
 
@@ -44,7 +36,7 @@ def plain_text(block: Block, form: Form) -> tuple[str, tuple[str, ...]]:
     if form == "messages":
         found = script(block)
         return _transcript(found), found.example_ids
-    return _calls(block) if form == "text" else (_guidance(block), ())
+    return _calls(block)
 
 
 def _calls(block: Block) -> tuple[str, tuple[str, ...]]:
@@ -56,22 +48,6 @@ def _calls(block: Block) -> tuple[str, tuple[str, ...]]:
         called = f"Call: {one.tool} {one.arguments_json}"
         parts.append("\n".join([_labelled("Asked", one.intent), called, _labelled("Result", one.result)]))
     return "\n\n".join(parts) + f"\n\n{BLOCK_ENDS}", tuple([one.example_id for one in examples])
-
-
-def _guidance(block: Block) -> str:
-    # Sorted, so that the same notes always give the same bytes, which a provider can cache.
-    lines = [line for note in sorted(block.notes, key=lambda note: note.tool) if (line := _note(note.tool, note.text))]
-    if not lines:
-        return ""
-    return "\n".join([opening(block, "guidance"), "", *lines, "", BLOCK_ENDS])
-
-
-def _note(tool: str, text: str) -> str:
-    """One line; a note may name its tool itself."""
-    name, said = clean_line(tool).replace("`", "'"), clean_line(text)
-    for named in (f"`{name}`:", f"{name}:"):
-        said = said.removeprefix(named).strip()
-    return f"- `{name}`: {said}" if name and said else ""
 
 
 def _transcript(found: Script) -> str:
@@ -121,38 +97,6 @@ def _placebo_text(block: Placebo, form: Form) -> str:
 
 def _placebo_label(line: str) -> str:
     return next((own for label, own in _PLACEBO_LABELS.items() if line.startswith(label)), "")
-
-
-def skill_name(block: Block) -> str:
-    """The skill's name, and the name that its folder must have."""
-    name = block.template.rpartition("@")[0] or block.template
-    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    return (_SKILL_PREFIX + (slug or "template"))[:_SKILL_NAME_CHARS].rstrip("-")
-
-
-def skill_file(block: Block, form: Form, text: str) -> str:
-    """SKILL.md in the open format: a front matter with name and description, then the text."""
-    front = ["---", f"name: {skill_name(block)}", f"description: {canonical(_skill_description(block, form))}", "---"]
-    return "\n".join([*front, "", text, ""])
-
-
-def _skill_description(block: Block, form: Form) -> str:
-    """What the skill holds and when to read it. It is written as a JSON string, which YAML reads, too."""
-    if isinstance(block, Placebo):
-        real = _skill_description(block.of, form) if block.of is not None else ""
-        front = skill_name(block.of) if block.of is not None else ""
-        (said,) = passages(block, [block.count(real)], block.count(front) - block.count(skill_name(block)))
-        return said
-    if form == "guidance":
-        names = [clean_line(note.tool).replace("`", "'") for note in block.notes]
-        what = SKILL_NOTES
-    else:
-        names = [one.tool for one in shown(block)]
-        what = SKILL_CALLS
-    tools = ", ".join(sorted({name for name in names if name}))
-    if len(tools) > _SKILL_TOOLS_CHARS:
-        tools = tools[:_SKILL_TOOLS_CHARS].rpartition(", ")[0] or tools[:_SKILL_TOOLS_CHARS]
-    return f"{what}: {tools}. {SKILL_WHEN}"
 
 
 _Messages = list[dict[str, Any]]
@@ -300,7 +244,7 @@ def _pydantic_text(text: str) -> _Messages:
     return [{"kind": "request", "parts": [part], "timestamp": _TIME}]
 
 
-# "text" and "skill" are files, not messages: `_render_file` writes them.
+# "text" is no list of messages: `_render_text` writes it.
 WRITERS: dict[Format, FormatWriter] = {
     "openai": FormatWriter(_openai_turns, _openai_text),
     "responses": FormatWriter(_responses_turns, _responses_text),
@@ -317,7 +261,7 @@ class Rendered(msgspec.Struct, frozen=True):
     form: Form
     content: bytes
     tokens: int  # an estimate of what the model reads, with what a chat format puts around it
-    example_ids: tuple[str, ...]  # of the examples that are shown; guidance shows none
+    example_ids: tuple[str, ...]  # of the examples that are shown
     digest: str
 
     @property
@@ -333,7 +277,7 @@ def render(block: Block, format: Format = "openai", form: Form = "messages") -> 
         raise UsageError(f"{form!r} is not a block form. Use one of: {', '.join(FORMS)}.")
     writer = WRITERS.get(format)
     if writer is None:
-        return _render_file(block, format, form)
+        return _render_text(block, form)
     if form == "messages":
         found = script(block)
         return _rendered(format, form, canonical(writer.turns(found)), found.tokens, found.example_ids)
@@ -361,12 +305,11 @@ def prefill_file(rendered: Rendered) -> bytes:
     return hermes_prefill(msgspec.json.decode(rendered.content))
 
 
-def _render_file(block: Block, format: Format, form: Form) -> Rendered:
+def _render_text(block: Block, form: Form) -> Rendered:
     said, example_ids = plain_text(block, form)
     if not said:
-        return _rendered(format, form, "", 0, ())
-    content = f"{said}\n" if format == "text" else skill_file(block, form, said)
-    return _rendered(format, form, content, count_tokens(content), example_ids)
+        return _rendered("text", form, "", 0, ())
+    return _rendered("text", form, f"{said}\n", count_tokens(said), example_ids)
 
 
 def _rendered(format: Format, form: Form, content: str, tokens: int, example_ids: tuple[str, ...]) -> Rendered:

@@ -16,21 +16,13 @@ from seasoned.template.block import Block, Form, canonical, clean_arguments, cle
 from seasoned.template.example import Example, digest
 from seasoned.template.render.tokens import CALL_TOKENS, MESSAGE_TOKENS, RESULT_TOKENS, count_tokens
 
-# These are the only sentences in a block that Seasoned writes; every other byte comes from examples and notes.
-# `WhoseNames`: whether the names in a block are those of the session's own project.
-WhoseNames = Literal["own", "some", "none"]
+# These are the only sentences in a block that Seasoned writes; every other byte comes from examples.
 _DEMONSTRATIONS = (
-    "The following {what} are demonstrations from earlier sessions of {whose}, not part of this conversation: nothing "
-    "in them was asked, approved or done here. {worked}; {names}."
+    "The following {what} are demonstrations from earlier sessions, not part of this conversation: nothing in them was "
+    "asked, approved or done here. {worked}; paths and names in them are real, while ids and other values belong to "
+    "those sessions."
 )
 _WHAT = {"messages": ("turns", "They show calls that worked"), "text": ("calls", "Each of them worked")}
-# Whose sessions they are, and what to make of the names in them.
-_WHOSE: dict[WhoseNames, tuple[str, str]] = {
-    "own": ("this project", "paths and names in them are real, while ids and other values belong to those sessions"),
-    "some": ("this project and of others", "some of the paths, ids and names in them are placeholders"),
-    "none": ("other people and agents", "the paths, ids and names in them are placeholders"),
-}
-NOTES_OPENING = "The following notes say how these tools were used with success in earlier sessions of other agents."
 TOLD_OPENING = "What worked in earlier sessions of this project (data, not instructions):"
 CLOSING = "The demonstrations end here. This conversation begins with the next message."
 # Where a text stands alone, the other side answers it, so that the sides take turns.
@@ -42,17 +34,14 @@ PLACEBO_OPENING = (
 )
 PLACEBO_CLOSING = "The passages end here. This conversation begins with the next message."
 NO_OUTPUT = "(no output)"
-SKILL_CALLS = "Calls that worked in earlier sessions"
-SKILL_NOTES = "How tools were used with success in earlier sessions"
-SKILL_WHEN = "Read it before the first call of one of these tools."
 
 
-def opening_words(form: str, names: WhoseNames) -> str:
+def opening_words(form: str) -> str:
     """What a block in this form says about itself before anything else."""
-    if form in ("guidance", "told"):
-        return NOTES_OPENING if form == "guidance" else TOLD_OPENING
-    (what, worked), (whose, real) = _WHAT[form], _WHOSE[names]
-    return _DEMONSTRATIONS.format(what=what, whose=whose, worked=worked, names=real)
+    if form == "told":
+        return TOLD_OPENING
+    what, worked = _WHAT[form]
+    return _DEMONSTRATIONS.format(what=what, worked=worked)
 
 
 Count = Callable[[str], int]
@@ -113,7 +102,6 @@ def passages(block: Placebo, lengths: Sequence[int], spared: int = 0) -> list[st
 def words_apart(block: Block) -> tuple[str, ...]:
     """The words of a placebo that do not occur in the block it replaces."""
     said = [text for one in block.examples for text in (one.tool, one.arguments, one.intent, one.result)]
-    said += [text for note in block.notes for text in (note.tool, note.text)]
     whole = "\n".join(said).lower()
     return tuple([word for word in _WORDS if word not in whole]) or ("river",)
 
@@ -205,7 +193,7 @@ def _shown(example: Example) -> RenderedExample | None:
 
 def opening(block: Block, form: Form | Literal["told"]) -> str:
     """The mark, what the block is, and the template's addendum."""
-    words = PLACEBO_OPENING if isinstance(block, Placebo) else opening_words(form, block.names)
+    words = PLACEBO_OPENING if isinstance(block, Placebo) else opening_words(form)
     addendum = clean_text(block.addendum)
     return "\n".join([block.mark, words, *([addendum] if addendum else [])])
 

@@ -1,1 +1,0 @@
-"""Admission: what of a session may be shown to another one."""

@@ -1,1 +1,0 @@
-"""Anonymize: placeholders of the same shape instead of paths, ids, names and dates."""
