@@ -96,7 +96,8 @@ def test_a_machine_that_cannot_get_the_template_assigns_no_session_and_says_so(
         save(first, HOUSE)
         experiments.begin(homes[0], "autumn", "cold,template:house", holdout=0.0)
         with shared_database(homes[0]) as database, database.write():
-            database.run("experiment.forget_templates")
+            for row in database.rows("experiment.templates_of", {"pattern": "%"}):
+                database.run("experiment.drop_template", {"digest": row["digest"]})
         shown = [_begin(homes[1], second, f"codex:{n}", said) for n in range(8)]
         assert {one.arm for one in shown} == {None} and {one.content for one in shown} == {None}
         assert len(said) == 8 and "'template:house'" in said[0] and "experiment begin" in said[0]

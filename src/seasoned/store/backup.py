@@ -27,15 +27,13 @@ _CONFIRM_TABLES = (
     "audit_head",
     "allowed",
     "outbox",
-    "spent",
     "heard",
-    "device_key",
 )
 # What a person decided, and what no history tells: it is taken over from a store of an earlier version. The rest is
 # read again. Memory and skills are files; `learned` says where they come from.
 _CARRIED = (
     *_CONFIRM_TABLES,
-    *("learned", "skill_usage", "review", "choice", "advice", "forgotten"),
+    *("learned", "skill_usage", "review", "choice", "forgotten"),
     *("split", "assignment", "exposure", "material", "run", "begun"),
     *("job", "job_run", "gateway_key", "gateway_request"),
 )
@@ -45,7 +43,9 @@ _RENAMED = {
     " UNION ALL SELECT experiment, session, arm, 0, example_ids, at FROM foregone",
     "choice": "SELECT project, choice AS kind, form, text, decided_at FROM sheet_choice"
     " UNION ALL SELECT key, 'merge', ':merge', target, at FROM project_merge"
-    " UNION ALL SELECT folder, 'split', ':split', project, at FROM project_split",
+    " UNION ALL SELECT folder, 'split', ':split', project, at FROM project_split"
+    " UNION ALL SELECT '', state, 'advice:' || id, json_object('kind', kind, 'project', project, 'sentence', sentence,"
+    " 'subject', subject, 'step', step), at FROM advice",
     "material": "SELECT task_set AS name, tasks_digest, model, role, document, created_at FROM material"
     " UNION ALL SELECT experiment, tasks_digest, '', 'design', document, created_at FROM design",
 }

@@ -26,7 +26,6 @@ _SHARED = (
     "experiment.forget_assignments",
     "experiment.forget_exposures",
     "experiment.forget_splits",
-    "experiment.forget_templates",
     "gateway.forget_views",
     "gateway.forget_all_chains",
     "gateway.forget_requests",

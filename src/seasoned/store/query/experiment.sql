@@ -7,7 +7,7 @@ ON CONFLICT (experiment, digest) DO UPDATE SET created_at = excluded.created_at;
 SELECT digest, document, created_at FROM split WHERE experiment = :experiment ORDER BY created_at DESC, digest;
 
 -- name: names
-SELECT DISTINCT experiment FROM split ORDER BY experiment;
+SELECT DISTINCT experiment FROM split WHERE experiment <> '' ORDER BY experiment;
 
 -- name: assign
 INSERT INTO assignment (experiment, session, arm, split, at)
@@ -55,7 +55,7 @@ SELECT split.experiment, MAX(split.created_at) AS began_at,
     (SELECT COUNT(*) FROM assignment WHERE assignment.experiment = split.experiment) AS sessions,
     (SELECT COUNT(*) FROM exposure WHERE exposure.experiment = split.experiment AND is_shown = 1) AS exposed,
     (SELECT MAX(assignment.at) FROM assignment WHERE assignment.experiment = split.experiment) AS last_at
-FROM split GROUP BY split.experiment ORDER BY split.experiment;
+FROM split WHERE split.experiment <> '' GROUP BY split.experiment ORDER BY split.experiment;
 
 -- name: drop_assignment
 DELETE FROM assignment WHERE session = :session;
@@ -73,24 +73,21 @@ DELETE FROM exposure;
 DELETE FROM split;
 
 -- name: keep_template
-INSERT INTO arm_template (digest, document, created_at) VALUES (:digest, :document, :created_at)
-ON CONFLICT (digest) DO UPDATE SET document = excluded.document;
+INSERT INTO split (experiment, digest, document, created_at) VALUES ('', :digest, :document, :created_at)
+ON CONFLICT (experiment, digest) DO UPDATE SET document = excluded.document;
 
 -- name: template
-SELECT document FROM arm_template WHERE digest = :digest;
+SELECT document FROM split WHERE experiment = '' AND digest = :digest;
 
 -- name: templates_of
-SELECT digest, document, created_at FROM arm_template WHERE document LIKE :pattern ESCAPE '\';
-
--- name: forget_templates
-DELETE FROM arm_template;
+SELECT digest, document, created_at FROM split WHERE experiment = '' AND document LIKE :pattern ESCAPE '\';
 
 -- name: keep_outcome
 UPDATE assignment SET outcome = :document, is_settled = :is_settled
 WHERE experiment = :experiment AND session = :session;
 
 -- name: drop_template
-DELETE FROM arm_template WHERE digest = :digest;
+DELETE FROM split WHERE experiment = '' AND digest = :digest;
 
 -- name: outcomes
 SELECT session, outcome AS document, is_settled FROM assignment WHERE experiment = :experiment AND outcome IS NOT NULL;

@@ -52,7 +52,7 @@ CREATE TABLE knowledge (
     PRIMARY KEY (project, topic, key)
 ) WITHOUT ROWID;
 -- What a person decided: a line of a project's sheet is pinned or dropped, a project is another one (`merge`), or a folder
--- of a project is one of its own (`split`).
+-- of a project is one of its own (`split`). Advice that was applied or dismissed is here too, without a project.
 CREATE TABLE choice (
     project TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -77,17 +77,6 @@ CREATE INDEX told_in_project ON told (project, place);
 CREATE TABLE session_form (
     session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
     forms BLOB NOT NULL
-);
--- Advice that a person applied or dismissed: what it was about, so that before and after can be compared.
-CREATE TABLE advice (
-    id TEXT PRIMARY KEY,
-    kind TEXT NOT NULL,
-    project TEXT,
-    sentence TEXT NOT NULL,
-    subject TEXT NOT NULL,
-    step TEXT NOT NULL,
-    state TEXT NOT NULL,
-    at REAL NOT NULL
 );
 CREATE TABLE template_name (
     key TEXT PRIMARY KEY,

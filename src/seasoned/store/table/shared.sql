@@ -7,6 +7,7 @@ CREATE TABLE revision (
     digest TEXT
 );
 INSERT INTO revision (name) VALUES ('library'), ('schedule'), ('recall'), ('evidence');
+-- The arms of an experiment. Without a name: what arms show, for machines that do not have the template.
 CREATE TABLE split (
     experiment TEXT NOT NULL,
     digest TEXT NOT NULL,
@@ -39,12 +40,6 @@ CREATE TABLE exposure (
 );
 CREATE UNIQUE INDEX exposure_once ON exposure (experiment, session) WHERE is_shown = 1;
 CREATE INDEX exposure_session ON exposure (session);
--- What arms show, by digest, for machines that do not have the template.
-CREATE TABLE arm_template (
-    digest TEXT PRIMARY KEY,
-    document TEXT NOT NULL,
-    created_at DOUBLE PRECISION NOT NULL
-);
 CREATE TABLE credential (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -58,12 +53,6 @@ CREATE TABLE credential (
     sealed_key TEXT,
     UNIQUE (id, person),
     UNIQUE (id, role, person)
-);
-CREATE TABLE device_key (
-    public_key TEXT PRIMARY KEY,
-    name TEXT NOT NULL,
-    sealed BYTEA NOT NULL,
-    expires_at DOUBLE PRECISION NOT NULL
 );
 CREATE TABLE request (
     id TEXT PRIMARY KEY,
@@ -173,12 +162,6 @@ CREATE TABLE outbox (
     UNIQUE (request_id, event, channel)
 );
 CREATE INDEX outbox_due ON outbox (next_at) WHERE sent_at IS NULL;
-CREATE TABLE spent (
-    hash TEXT PRIMARY KEY,
-    purpose TEXT NOT NULL,
-    request_id TEXT,
-    at DOUBLE PRECISION NOT NULL
-);
 CREATE TABLE heard (
     channel TEXT NOT NULL,
     message_id TEXT NOT NULL,
