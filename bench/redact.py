@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.redact.corpus import clean_values, planted, survives
-from tests.redact.corpus_places import PLACES, leaks
-from tests.redact.corpus_writings import LATER, is_left, later_leaks, later_look_alikes, look_alikes, written_leaks
+from tests.redact.everyday import is_left, leaks, look_alikes
 
 from seasoned.redact import Redactor
 
@@ -73,42 +72,23 @@ def quality(redactor: Redactor, seed: int) -> list[str]:
     ]
 
 
-def places(redactor: Redactor, seed: int) -> Iterator[str]:
-    """Recall in the places where real histories leak, in the writings that rules were made with and in others."""
-    for is_aside, name in ((False, "writings the rules were made with"), (True, "writings set aside")):
-        found = [leak for leak in leaks(seed) if leak.is_aside == is_aside]
-        missed = sum(leak.secret in redactor.text(leak.text) for leak in found)
-        yield f"{len(PLACES)} places, {name}: recall {1 - missed / len(found):.3f} ({len(found)} secrets)"
-
-
-def written_set(redactor: Redactor, which: str, leaks: str, harmless: str) -> Iterator[str]:
-    """Recall in both halves of a set of writings, and harm on its look-alikes."""
-    found = list(written_leaks(leaks))
-    for is_measured_only, name in ((False, "half the rules were improved with"), (True, "other half")):
-        half = [leak for leak in found if leak.is_measured_only == is_measured_only]
-        left = sum(
-            is_left(secret, done) for leak in half for done in [redactor.text(leak.text)] for secret in leak.secrets
-        )
-        secrets = sum(len(leak.secrets) for leak in half)
-        places = len({leak.place for leak in half})
-        yield f"{which} set, {places} places, {name}: recall {1 - left / secrets:.3f} ({secrets} secrets)"
-    texts = list(look_alikes(harmless))
-    harmed = sum(redactor.text(text) != text for text in texts)
-    yield f"{which} set, look-alikes: harm {harmed / len(texts) * 1000:.2f} per 1,000 ({len(texts)} texts)"
-
-
-def recall(redactor: Redactor, leaks: list[tuple[str, list[str]]]) -> str:
-    """The share of the secrets that are gone, and how many there are."""
-    left = sum(is_left(secret, done) for text, secrets in leaks for done in [redactor.text(text)] for secret in secrets)
-    count = sum(len(secrets) for _, secrets in leaks)
-    return f"recall {1 - left / count:.3f} ({count} secrets)"
+def everyday(redactor: Redactor) -> Iterator[str]:
+    """Recall in the texts of everyday work, and how many of its look-alikes change."""
+    left = count = 0
+    for _, text, secrets in leaks():
+        done = redactor.text(text)
+        left += sum(is_left(secret, done) for secret in secrets)
+        count += len(secrets)
+    yield f"everyday work: recall {1 - left / count:.3f} ({count} secrets)"
+    texts = look_alikes()
+    yield f"everyday work, look-alikes: {sum(redactor.text(text) != text for text in texts)} of {len(texts)} changed"
 
 
 def growth(redactor: Redactor) -> Iterator[str]:
-    """Time for texts made to be slow, doubled three times: linear if each step takes twice as long."""
-    sizes = (32_000, 64_000, 128_000, 256_000)
-    for bait in ("mysql -p", "://a:b1c2@", "cookie: a=", '{"password":12345}', "0000 0\n"):
-        took = [seconds(lambda n=n, bait=bait: redactor.text(bait * (n // len(bait))), 2) for n in sizes]  # type: ignore[misc]
+    """Time for texts made to be slow, doubled twice: linear if each step takes twice as long."""
+    sizes = (250_000, 500_000, 1_000_000)
+    for bait in ("token ", "password ", "mysql -p", "[sudo] password for ", "cookie: a=", '{"password":12345}'):
+        took = [seconds(lambda n=n, bait=bait: redactor.text(bait * (n // len(bait))), 1) for n in sizes]  # type: ignore[misc]
         marks = "  ".join(f"{n // 1000} kB {t * 1000:.0f} ms" for n, t in zip(sizes, took, strict=True))
         yield f"{bait.strip()!r} repeated: {marks}"
 
@@ -149,17 +129,7 @@ def figures() -> Iterator[str]:
     redactor = Redactor(b"benchmark".ljust(32, b"."))
     for seed in (1, 2):
         yield from quality(redactor, seed)
-    yield from places(redactor, 1)
-    yield from written_set(redactor, "third", "leaks.txt", "harmless.txt")
-    yield from written_set(redactor, "fourth", "leaks_fourth.txt", "harmless_fourth.txt")
-    fifth = [(leak.text, leak.secrets) for leak in written_leaks("leaks_fifth.txt")]
-    yield f"fifth set, read after its first measurement: {recall(redactor, fifth)}"
-    for which in LATER:
-        found = [(text, secrets) for _, text, secrets in later_leaks(which)]
-        yield f"{which} set, the score was trained with it: {recall(redactor, found)}"
-        texts = later_look_alikes(which)
-        harmed = sum(redactor.text(text) != text for text in texts)
-        yield f"{which} set, look-alikes: {harmed} of {len(texts)} changed"
+    yield from everyday(redactor)
     yield from growth(redactor)
     yield from speed(redactor)
     yield f"import: {import_milliseconds():.1f} ms"

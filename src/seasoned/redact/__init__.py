@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seasoned.redact.hit import Hit
     from seasoned.redact.key import Secrecy, load_key, new_key
     from seasoned.redact.redactor import Redactor
+    from seasoned.redact.value import Hit
 
 __all__ = ["Hit", "Redactor", "Secrecy", "load_key", "new_key"]
 
-_HOMES = {"Hit": "hit", "Redactor": "redactor", "Secrecy": "key", "load_key": "key", "new_key": "key"}
+_HOMES = {"Hit": "value", "Redactor": "redactor", "Secrecy": "key", "load_key": "key", "new_key": "key"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,233 +1,39 @@
-"""Finds secrets in a text. Fast where there are none: cheap tests come first, then expressions."""
+"""Finds secrets in a text. Fast where there are none: a few looks at the whole text come first, then expressions."""
 
 from __future__ import annotations
 
-import binascii
 import re
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import find_assignments
-from seasoned.redact.below import find_codes, find_printed
-from seasoned.redact.command import find_in_commands
-from seasoned.redact.hit import Hit
-from seasoned.redact.literal import find_drawn, is_placeholder, is_random
-from seasoned.redact.mark import COMMON_MARKS, PHONE_WORDS, find_marks
-from seasoned.redact.pair import PAIR_MARKS, find_pairs
-from seasoned.redact.personal import (
-    FIGURES,
-    PHONE_MARKS,
-    find_cards,
-    find_emails,
-    find_ibans,
-    find_phones,
+from seasoned.redact.personal import FIGURES, find_cards, find_emails, find_ibans, find_phones
+from seasoned.redact.place import (
+    BASE64,
+    BESIDE,
+    CALLS,
+    LONG,
+    find_blocks,
+    find_hashes,
+    find_in_base64,
+    find_in_hex,
+    find_in_percent,
+    find_in_places,
+    find_in_urls,
 )
-from seasoned.redact.place import find_hashes, find_in_places
-from seasoned.redact.program import find_in_programs
+from seasoned.redact.program import PROGRAMS, find_arguments
 from seasoned.redact.rules import RULES, Rule
-from seasoned.redact.scorer import find_scored
-from seasoned.redact.sentence import find_said
-from seasoned.redact.table import find_certain, find_in_tables
+from seasoned.redact.value import Hit, find_drawn, is_placeholder, is_random
 
-BASE64 = LazyRegex(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
-PERCENT = LazyRegex(r"%[0-9A-Fa-f]{2}[A-Za-z0-9%._~+!*()\-]*")
-PERCENT_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+!*()-"
-CODE = LazyRegex(r"%([0-9A-Fa-f]{2})")
-SAMPLE = 24
-
-Find = Callable[[str], list[Hit]]
-
-
-def find_in_base64(text: str, start: int, end: int, find: Find) -> Hit | None:
-    """The whole run of base64 if it decodes to text with a secret."""
-    run = text[start:end]
-    if run.islower() or run.isupper() or run.isdigit():
-        return None
-    packed = run.replace("-", "+").replace("_", "/").rstrip("=") if "-" in run or "_" in run else run.rstrip("=")
-    # A stray letter before it (the n of an escaped newline) shifts the run: try every alignment.
-    for skip in range(4):
-        sample = _decode(packed[skip : skip + SAMPLE])
-        if sample is None or not _is_text(sample):
-            continue
-        data = _decode(packed[skip:])
-        if data is None:
-            return None
-        inside = _read(data)
-        if inside and find(inside):
-            return Hit("encoded", start + skip, end)
-    return None
-
-
-def find_in_hex(text: str, start: int, end: int, find: Find) -> Hit | None:
-    """The whole run of hexadecimal if it decodes to text with a secret."""
-    run = text[start:end]
-    if len(run) % 2 or not run[:2].isalnum():
-        return None
-    try:
-        data = bytes.fromhex(run)
-    except ValueError:
-        return None
-    return Hit("encoded", start, end) if data.isascii() and find(data.decode("ascii")) else None
-
-
-def find_in_percent(text: str, find: Find) -> Iterator[Hit]:
-    """Percent-encoded words that contain a secret."""
-    for match in PERCENT.compiled.finditer(text):
-        left = text[max(0, match.start() - 512) : match.start()]
-        start = match.start() - len(left) + len(left.rstrip(PERCENT_LETTERS))
-        plain = _unquote(text[start : match.end()])
-        if "%" in plain:
-            plain = _unquote(plain)
-        if len(plain) > 8 and find(plain):
-            yield Hit("encoded", start, match.end())
-
-
-def _unquote(text: str) -> str:
-    return CODE.compiled.sub(lambda code: chr(int(code[1], 16)), text)
-
-
-def _decode(packed: str) -> bytes | None:
-    over = len(packed) % 4
-    if over == 1:
-        packed = packed[:-1]
-    elif over:
-        packed += "=" * (4 - over)
-    try:
-        return binascii.a2b_base64(packed)
-    except (binascii.Error, ValueError):
-        return None
-
-
-def _is_text(data: bytes) -> bool:
-    if data.isascii():
-        return data.translate(None, CONTROL) == data or data[1::2].count(0) * 2 >= len(data) - 2
-    return False
-
-
-CONTROL = bytes(c for c in range(32) if c not in (9, 10, 13)) + b"\x7f"
-
-
-def _read(data: bytes) -> str:
-    if data[1::2].count(0) * 2 >= len(data) - 2:
-        data = data.replace(b"\0", b"")
-    return data.decode("utf-8", "replace")
-
-
-# No key is longer, and without a limit a text full of begin lines would take quadratic time.
-FURTHEST = 65536
-BEGIN = LazyRegex(r"-----BEGIN (?:[A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----")
-END = LazyRegex(r"-----END (?:[A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----")
-BODY = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n\\-:,→|>.()"
-LINES = LazyRegex(r"Private-Lines: \d{1,4}")
-MAC = LazyRegex(r"Private-(?:MAC|Hash): [0-9a-f]{40,64}")
-
-
-def find_blocks(text: str) -> Iterator[Hit]:
-    """Private keys, from first to last line; without an end line, as far as base64 continues."""
-    if "PRIVATE KEY" in text or "Static key" in text:
-        yield from _pem(text)
-    if "Private-Lines" in text:
-        done = 0
-        for match in LINES.compiled.finditer(text):
-            if match.start() >= done:
-                mac = MAC.compiled.search(text, match.end(), match.end() + FURTHEST)
-                done = mac.end() if mac else _body_end(text, match.end())
-                yield Hit("private-key", match.start(), done)
-
-
-def _pem(text: str) -> Iterator[Hit]:
-    done = 0
-    for begin in BEGIN.compiled.finditer(text):
-        if begin.start() < done:
-            continue
-        end = END.compiled.search(text, begin.end(), begin.end() + FURTHEST)
-        # Another begin line before the end line: this key was cut off, and the end belongs to the next.
-        following = text.find("-----BEGIN ", begin.end(), end.end() if end else begin.end() + FURTHEST)
-        if end is not None and following < 0:
-            done = end.end()
-        else:
-            done = _body_end(text, begin.end())
-            if done - begin.end() < 24:
-                continue
-        # A begin and an end line with hardly anything between them are documentation.
-        if done - begin.start() > 96:
-            yield Hit("private-key", begin.start(), done)
-    for end in END.compiled.finditer(text, done):
-        # The first line is missing: go back as far as base64 reaches.
-        kept = text[max(done, end.start() - FURTHEST) : end.start()]
-        start = end.start() - (len(kept) - len(kept.rstrip(BODY)))
-        if end.start() - start >= 24:
-            yield Hit("private-key", start, end.end())
-        done = end.end()
-
-
-def _body_end(text: str, start: int) -> int:
-    stretch = text[start : start + FURTHEST]
-    return start + len(stretch) - len(stretch.lstrip(BODY))
-
-
-USERINFO = LazyRegex(r"""://([^\s/?#@:"'<>\\`]{0,256}):([^\s/"'<>\\`]{1,512})@""")
-# A token without a user name: `https://TOKEN@host`.
-ALONE = LazyRegex(r"""://([^\s/?#@:"'<>\\`.]{20,512})@""")
-# The same percent-encoded once or twice, as in redirect parameters.
-CODED = LazyRegex(r"""(?i)%3a(?:%2f|/){2}([^\s/?#@:"'<>\\`&]{0,256}?)%3a([^\s/@"'<>\\`&]{1,512}?)%40""")
-TWICE = LazyRegex(r"""(?i)%253a(?:%252f){2}([^\s/?#@:"'<>\\`&]{0,256}?)%253a([^\s/@"'<>\\`&]{1,512}?)%2540""")
-
-
-def find_in_urls(text: str) -> Iterator[Hit]:
-    """The password or token before the host of a URL."""
-    if "@" in text and "://" in text:
-        for match in USERINFO.compiled.finditer(text):
-            if not is_placeholder(match[2]):
-                yield Hit("url-password", match.start(2), match.end(2))
-                if len(match[1]) >= LONG and is_random(match[1]):
-                    yield Hit("url-password", match.start(1), match.end(1))
-        for match in ALONE.compiled.finditer(text):
-            if is_random(match[1]):
-                yield Hit("url-password", match.start(1), match.end(1))
-    if "%40" in text or "%2540" in text:
-        for pattern in (CODED, TWICE):
-            for match in pattern.compiled.finditer(text):
-                if not is_placeholder(match[2]):
-                    yield Hit("url-password", match.start(2), match.end(2))
-
-
-def any_of(words: Iterable[str]) -> LazyRegex:
-    """An expression that finds any of the words: shared beginnings are tried once."""
-    return LazyRegex(_branches(sorted(set(words))))
-
-
-def _branches(words: list[str]) -> str:
-    rests: dict[str, list[str]] = {}
-    for word in words:
-        rests.setdefault(word[0], []).append(word[1:])
-    # A word that ends here matches; longer ones with the same beginning are not needed.
-    found = [re.escape(first) + ("" if "" in rest else _branches(rest)) for first, rest in rests.items()]
-    return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
-
-
-LONG = 20  # shorter words are neither tokens nor worth decoding
 # Characters before a long word that anchors may include: `SG.`, `Bearer `, `sig=`.
 BEFORE = 24
 # Encodings within encodings: deeper ones are rare, and a limit keeps hostile texts cheap.
 DEEPEST = 3
 # Words without a digit are searched only for tokens whose random part may have none.
 WITHOUT_DIGITS = (
-    "hf_",
-    "AKIA",
-    "ASIA",
-    "sk-",
-    "gl",
-    "gh",
-    "earer",
-    "SG.",
-    "=",
-    "k_live_",
-    "k_test_",
-    "k_prod_",
-    "npm_",
-    "rzp_",
-)
+    "hf_", "AKIA", "ASIA", "sk-", "gl", "gh", "earer", "SG.", "=", "k_live_", "k_test_", "k_prod_", "npm_", "rzp_",
+)  # fmt: skip
 # Changes of case that names do not have, or the padding of base64.
 UNWRITTEN = LazyRegex(r"[a-z][A-Z]{1,3}[a-z][A-Z]|[A-Z]{4}[a-z]{1,2}[A-Z]|=$")
 REACH = 256
@@ -245,6 +51,7 @@ CLASSES = bytes(
     48 if 48 <= c <= 57 else 97 if c in _ALNUM or c in b"_-%" else 43 if c in b"+/=.:~" else 32 for c in range(256)
 )
 WORD = b"a" * LONG
+JOINED = CLASSES.replace(b"0", b"a")
 SPACE = 32
 # A lower-case word may change this often between letters and digits without being random.
 PLAIN = 2
@@ -255,60 +62,128 @@ DIGESTS = (32, 36, 40, 64)  # lengths of MD5, UUID, SHA-1 and SHA-256
 PAIRED = LazyRegex(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 
 
+# Words of names, lower-case.
+NAMES = (
+    "pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "psk", "salt", "pepper", "_pat", "_pw", "pw=",
+    "pw:", " pw ", "kennwort", "senha", "contrasen", "wachtwoord",
+)  # fmt: skip
+# Beyond ASCII: looked for one by one, and only in texts that have such letters.
+FOREIGN_NAMES = ("contraseña", "hasło", "şifre", "lösenord", "jelszó", "пароль", "密码", "パスワード", "비밀번호")
+OTHERS = ("bearer ", "phone", "mobile", "tel:", "stringdata", "kty", "phrase", "seed", "mnemonic", "define(",
+    "whsec_")  # fmt: skip
+# One of these, or an option, stands in every text with a mark.
+FIRST = (
+    *NAMES, *OTHERS, ":5432:", ":thin:", ":::", "{ssha", "{sha", "identified ", "@tcp(", " : eap ", "wifi:", *CALLS,
+    "words", "echo ", "printf ", "add_user", "net user", "alias set", "sqlplus", "kinit", "radtest", "rman ", "dp ",
+)  # fmt: skip
+# Names of programs come first, since some contain the word of a name.
+MARKS = tuple(dict.fromkeys((*PROGRAMS, *NAMES, *OTHERS, *BESIDE, *CALLS, "words")))
+NAME_SET = frozenset(NAMES)
+Found = list[tuple[int, int, int]]
+
+
+class _Finder:
+    """Finds words in bytes, in order and without overlap: number, start and end of each.
+
+    With `ahocorasick_rs`, which is installed where wheels of it are published, this takes a tenth of the time.
+    """
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self._words = [word.encode() for word in words]
+
+    @cached_property
+    def find(self) -> Callable[[bytes], Found]:
+        try:
+            from ahocorasick_rs import BytesAhoCorasick, MatchKind
+        except ImportError:
+            return self.find_plainly
+        # Leftmost-first, since that search looks at many bytes at once as long as there are few words.
+        found: Callable[[bytes], Found] = BytesAhoCorasick(
+            self._words, matchkind=MatchKind.LeftmostFirst
+        ).find_matches_as_indexes
+        return found
+
+    def find_plainly(self, data: bytes) -> Found:
+        """The same without the library."""
+        words = [word for word in self._words if word in data]
+        pattern = re.compile(b"|".join(map(re.escape, words)))
+        return [(self._words.index(match[0]), *match.span()) for match in pattern.finditer(data)] if words else []
+
+
+_first, _every = _Finder(FIRST), _Finder(MARKS)
+
+
 def scan(text: str, depth: int = 0) -> list[Hit]:
     """Every hit, unordered and possibly overlapping."""
     if len(text) < 8:
         return []
+    # One byte per character, so that offsets are equal in all views of the text.
     data = text.encode("ascii", "replace")
-    low = text.lower()
-    if len(low) != len(text):
-        low = data.lower().decode("ascii")  # rare letters change their length, and places would no longer be equal
-    # One byte per character, so that offsets are equal in all three.
-    classes = data.translate(CLASSES)
-    places = find_marks(low)
-    marks = places.keys()
-    figures = b"0" in classes
+    small = data.lower()
+    found = _first.find(small)
+    if found or b" -" in data:
+        found = _every.find(small)
     hits: list[Hit] = []
-    if marks:
-        hits += find_assignments(text, low, places)
-        rare = marks - COMMON_MARKS
-        if rare:
-            hits += find_in_places(text, low, places)
-            hits += find_certain(text, low, places)
-            hits += find_in_programs(text, low, rare)
-            hits += find_printed(text, low, places)
-        if figures:
-            hits += find_in_tables(text, low, places)
-            hits += find_codes(text, low, places)
-            if not marks.isdisjoint(PAIR_MARKS):
-                hits += find_pairs(text, low, places)
-        hits += find_in_commands(text, low, marks)
-        hits += find_said(text, low, places)
-    if "$" in low:
-        hits += find_hashes(text, low)
-    if "@" in low:
-        hits += find_emails(text, low)
-        hits += find_in_urls(text)
-    if "%" in low and depth < DEEPEST:
-        hits += find_in_percent(text, lambda inner: scan(inner, depth + 1))
-        if "%40" in low:
+    ascii_only = text.isascii()
+    if found or not ascii_only or b"$" in data or b"@" in data or b"%" in data:
+        low = text.lower()
+        if len(low) != len(text):
+            low = small.decode("ascii")  # rare letters change their length, and places would no longer be equal
+        if found or not ascii_only:
+            _marked(text, low, found, ascii_only, hits)
+        if "$" in low:
+            hits += find_hashes(text, low)
+        if "@" in low:
+            hits += find_emails(text, low)
             hits += find_in_urls(text)
-    if "~" in low and "Q~" in text:
+        if "%" in low and depth < DEEPEST:
+            hits += find_in_percent(text, lambda inner: scan(inner, depth + 1))
+            if "%40" in low:
+                hits += find_in_urls(text)
+    classes = data.translate(CLASSES)
+    if b"000" in classes:
+        _numbers(text, data, hits)
+    if WORD in data.translate(JOINED):
+        _words(text, classes, depth, hits)
+    if b"Q~" in data:
         hits += _apply(AZURE_CLIENT, text)
+    if b"0" in classes:
+        hits += find_drawn(text, data)
+    return hits
+
+
+def _marked(text: str, low: str, found: list[tuple[int, int, int]], ascii_only: bool, hits: list[Hit]) -> None:
+    """What stands beside the marks."""
+    marks: dict[str, list[int]] = {}
+    names: list[tuple[int, int]] = []
+    reached = 0
+    for number, start, end in found:
+        mark = MARKS[number]
+        marks.setdefault(mark, []).append(end)
+        if mark in NAME_SET:
+            names.append((start, end))
+        elif mark in PROGRAMS and start >= reached:
+            more, reached = find_arguments(text, low, mark, start)
+            hits += more
+            if "pass" in mark:
+                names.append((at := start + mark.index("pass"), at + 4))  # `wpa_passphrase=...`
+    if not ascii_only:
+        for word in FOREIGN_NAMES:
+            at = low.find(word)
+            while at >= 0:
+                names.append((at, at + len(word)))
+                at = low.find(word, at + len(word))
+        names.sort()
+    hits += find_assignments(text, low, names)
+    hits += find_in_places(text, low, marks)
+    if "key" in marks or "Private-Lines" in text:
+        hits += find_blocks(text)
     if "bearer " in marks:
         hits += _apply(BEARER, unescape(text))
     if "whsec_" in marks:
         hits += _apply(WEBHOOK, unescape(text))  # signs of base64 may cut it into short words
-    if figures and b"000" in classes:
-        _numbers(text, low, data, marks, hits)
-    if "private" in marks or "static key" in marks:
-        hits += find_blocks(text)
-    _words(text, classes, depth, hits)
-    if figures:
-        hits += find_drawn(text, data)
-    if depth == 0 and (marks or not text.isascii()):
-        hits += find_scored(text, low, hits)
-    return hits
+    if "phone" in marks or "mobile" in marks or "tel:" in marks:
+        hits += find_phones(text, low)
 
 
 def unescape(text: str) -> str:
@@ -316,9 +191,8 @@ def unescape(text: str) -> str:
     return ESCAPE.compiled.sub(lambda match: " " * len(match[0]), text) if "\\" in text else text
 
 
-def _numbers(text: str, low: str, data: bytes, marks: Set[str], hits: list[Hit]) -> None:
-    """Card, account and telephone numbers, in texts with at least three digits in a row."""
-    may_be_phone = not marks.isdisjoint(PHONE_WORDS)
+def _numbers(text: str, data: bytes, hits: list[Hit]) -> None:
+    """Card and account numbers, in texts with at least three digits in a row."""
     figures = data.translate(FIGURES)
     # No card or account has fewer; every search through a text full of figures is slow.
     if b"0" * 10 in figures or (
@@ -327,8 +201,6 @@ def _numbers(text: str, low: str, data: bytes, marks: Set[str], hits: list[Hit])
         plain = unescape(text)
         hits += find_cards(plain, figures)
         hits += find_ibans(plain, figures)
-    if may_be_phone and any(mark in figures for mark in PHONE_MARKS):
-        hits += find_phones(text, low)
 
 
 def _words(text: str, digits: bytes, depth: int, hits: list[Hit]) -> None:
@@ -375,10 +247,10 @@ def _words(text: str, digits: bytes, depth: int, hits: list[Hit]) -> None:
         joined = unescape("\n".join(letters))
         anchors = [pair for mark, pairs in _LETTERS if mark in joined for pair in pairs]
         if anchors:
-            _marked(text, joined, hits, anchors)
+            _anchored(text, joined, hits, anchors)
     if words:
         joined = unescape("\n".join(words))
-        _marked(text, joined, hits, _ANCHORS if len(joined) < FEW or _RARE.compiled.search(joined) else _COMMON)
+        _anchored(text, joined, hits, _ANCHORS if len(joined) < FEW or _RARE.compiled.search(joined) else _COMMON)
         if len(hits) == found:
             _remember(words)
 
@@ -394,7 +266,7 @@ def _remember(words: list[str]) -> None:
     _harmless.update(words)
 
 
-def _marked(text: str, joined: str, hits: list[Hit], anchors: list[tuple[str, Rule]]) -> None:
+def _anchored(text: str, joined: str, hits: list[Hit], anchors: list[tuple[str, Rule]]) -> None:
     plain = ""
     for rule in dict.fromkeys([rule for anchor, rule in anchors if anchor in joined]):
         if rule.pattern.compiled.search(joined):
@@ -410,7 +282,7 @@ _SHORT = 3
 _COMMON = [(anchor, rule) for anchor, rule in _ANCHORS if len(anchor) <= _SHORT]
 # Anchors of tokens that may have no digit, by their common character.
 _LETTERS = [(mark, [(anchor, rule) for anchor, rule in _ANCHORS if mark in anchor]) for mark in WITHOUT_DIGITS]
-_RARE = any_of(anchor for anchor, _ in _ANCHORS if len(anchor) > _SHORT)
+_RARE = LazyRegex("|".join(re.escape(anchor) for anchor, _ in _ANCHORS if len(anchor) > _SHORT))
 
 
 def _look_inside(text: str, first: int, start: int, end: int, depth: int, hits: list[Hit]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.hit import Hit
 from seasoned.redact.name import vocabulary
+from seasoned.redact.value import Hit
 
 PLAIN_LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789.+_-"
 DOMAIN = LazyRegex(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.){1,6}([a-z]{2,18})(?![a-z0-9\-_(]|\.[a-z0-9]|:[/~])")
@@ -48,9 +48,10 @@ def find_emails(text: str, low: str) -> Iterator[Hit]:
             left = low[max(0, at - 64) : at]
             local = left[len(left.rstrip(PLAIN_LOCAL)) :].lstrip(".-+")
             start = at - len(local)
-            # In JSON a line end is written `\n`, and its letter would become part of the name.
-            if start and text[start - 1] == "\\" and local[:1] in "nrt":
-                local, start = local[1:], start + 1
+            # In JSON a line end is written `\n` and `<` may be `\u003c`, which would become part of the name.
+            if start and text[start - 1] == "\\":
+                cut = 5 if local.startswith("u00") else 1 if local[:1] in "nrt" else 0
+                local, start = local[cut:], start + cut
             if text[start - 1 : start] != "$" and _is_person(local, domain[0], low, start):
                 yield Hit("email", start, domain.end())
         at = low.find("@", at + 1)
@@ -60,6 +61,7 @@ def _is_person(local: str, domain: str, low: str, start: int) -> bool:
     if (
         not local
         or local in IMPERSONAL
+        or not local.strip("x")  # masked
         or "noreply" in local
         or "no-reply" in local
         or not any(c.isalpha() for c in local)

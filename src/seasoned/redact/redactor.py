@@ -11,9 +11,8 @@ from typing import Any
 from seasoned.digest import blake2b
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.detector import scan
-from seasoned.redact.hit import Hit
-from seasoned.redact.literal import is_secret
 from seasoned.redact.name import Promise, kind_of, promise
+from seasoned.redact.value import Hit, is_secret
 
 __all__ = ["Hit", "Redactor"]
 

@@ -1,0 +1,415 @@
+"""How values look: placeholders and code are not secret despite their name, random words are secret by look alone."""
+
+from __future__ import annotations
+
+import math
+from binascii import Error, a2b_base64
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from seasoned.lazy_regex import LazyRegex
+from seasoned.redact.name import WORDS, Promise, vocabulary
+
+
+class Hit(NamedTuple):
+    """The kind of a secret, and where it begins and ends."""
+
+    kind: str
+    start: int
+    end: int
+
+
+LABELS = vocabulary(
+    "api key keys token tokens access refresh id user client secret secrets password passwd pass pwd passphrase auth "
+    "authorization bearer basic db database my your the app name value admin login username confirm new old current x "
+    "private public session csrf oauth jwt credentials credential cookie header service account"
+)
+EMPTY = vocabulary(
+    "none null nil true false undefined yes no on off string str int integer number bool boolean any object text "
+    "varchar bytes char unknown never void float date array list dict map optional required invalid incorrect wrong "
+    "missing expired valid ok failed failure success error denied empty unset set default enabled disabled hidden "
+    "masked removed changeme changeit replaceme dummy fake example sample placeholder redacted todo fixme tbd test "
+    "testing foo bar baz foobar n/a na include omit same-origin self auto inherit prompt ask stdin env file type field "
+    "input output and or not is in for the a an of to if else function func const let var return await must should "
+    "can cannot will was has have been be with from your this that it sensitive filtered protected encrypted secure "
+    "hashed plain generated provided found expected ollama"
+)
+# For lower-cased text. Five shapes: `<...>`, `${...}`, `***`, `xxx` and `your-...`.
+PLACEHOLDER = LazyRegex(
+    r"""(?x)
+      <[^>]*>? .* | \[[^\]]*\]? | \([^()\d]*\)?
+    | [$%\#@&!]? [{(] .* | \$\$?[a-z_]\w*\W? | %[a-z_]*[%sd]? | @[a-z_.]+@ | __\w+__ | `.*`
+    | .*(?:\$\{|\{\{|\*{3,}|\.{3}|…).* | [*•.\-_?\#=+~0/\\ ]+
+    | (?:\w{1,8}[-_]){0,3}x{3,} | .*x{8,}.* | .*(?:placeholder|redacted|example).* | .*[-_ ]here\W?
+    | (?:your|some|change|replace|insert|enter|put|paste|use|add|provide|dummy|fake|mock|generate)
+      (?:[-_ .].*|\w*(?:password|secret|token|key|me))
+    | (?:my|the|a|test|new|old|valid|wrong|bad|super)[-_ ]?\w*(?:password|passwd|secret|token|key|pass|pwd)
+    """
+)
+# Where a value is kept: a variable, a file, a store of secrets.
+KEPT = LazyRegex(
+    r"(?i)(?:os\.|process\.|env[.\[:]|environ|secrets\.|var\.|local\.|data\.|module\.|config\.|self\.|this\.|import\.meta"
+    r"|vault:|op://|ssm:|arn:|file:|keyring:|enc\[|ref\+|!\w|[|>&]\w*$|\\|/[a-z_./\-]+$|~/|\.{1,2}/|[a-z]:[\\/]"
+    r"|https?://[^:@\s]*$|projects/|pk_(?:live|test)_).*"
+)
+REFERENCE = LazyRegex(
+    r"(?x) [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )* (?: \(.* | \[.* | \{.* | <.* | \??\.\[?.* )"
+    r"| [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )+ [,;)\]}]*"
+    r"| [A-Z][A-Za-z]*\b(?:\[.*|\s*\|.*|<.*)?"
+    r"| (?:await|new|lambda|not|f|b|r|typeof|func|async|yield|if|Some|Optional|List)\b[\s\"'(\[<].*"
+)
+SENTENCE = LazyRegex(
+    r"(?i)\b(?:the|your|is|must|a|to|please|enter|invalid|required|incorrect|wrong|and|or|not|for|at|reset|forgot|with"
+    r"|of|should|this|that|be|in|use|used|set|if|when|from|has|cannot|expired|missing|failed|password|token|on|by)\b"
+)
+VARIABLE_NAME = LazyRegex(r"(?:[A-Z0-9]+_)+(?:PASS|PASSWORD|PWD?|SECRET|TOKEN|KEY)|[A-Z]+(?:PASSWORD|PASSWD)")
+SHOWN = 200  # enough of a value to recognise a placeholder
+TIDY = LazyRegex(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z%]{0,3}")
+
+
+UUID = LazyRegex(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# The key of a cache: words and a digest.
+CACHE_KEY = LazyRegex(r"[A-Za-z][A-Za-z0-9_.]*(?:-[A-Za-z0-9_.]+)*-(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})")
+# `local/001`, `shift+alt+f12`, `oracle-overlay-v1`: words with a number are not random.
+WRITTEN = LazyRegex(r"https?:.*|\.?/.*|[A-Za-z]+(?:[\-_/.+:]+[A-Za-z]*\d{0,4})*")
+# `sha256`, `argon2id`, `utf-8`: letters and figures that stand where passwords do.
+ALGORITHM = LazyRegex(
+    r"(?i)(?:ssh-)?(?:sha|md|aes|rsa|des|ed|ec|es|hs|rs|ps|pbkdf|argon|oauth|utf|base|iso|http|tls|ssl|ipv|v|snmpv|wpa)"
+    r"[-_]?\d{1,5}(?:[a-z]{0,6}|[-_/.][\w.\-/]{0,20})"
+)
+TYPED_SIGNS = "!@#$%^&*?~+"
+
+
+def is_made(word: str) -> bool:
+    """Whether a person made up the word: figures among letters, or a sign within, and not just a name with a number."""
+    if len(word) < 5 or is_placeholder(word) or any(c in word for c in "()[]{}<>;|\"'`"):
+        return False
+    figures = sum(c.isdigit() for c in word)
+    letters = any(c.isalpha() for c in word)
+    if not letters or ALGORITHM.compiled.fullmatch(word) or ("@" in word and "." in word.partition("@")[2]):
+        return False
+    if figures == 0:
+        return len(word) > 5 and word[0].isalnum() and any(c in TYPED_SIGNS for c in word.rstrip("!?*~+"))
+    return figures > 1 or not word.islower() or not word.isalnum()
+
+
+def is_strong(word: str) -> bool:
+    """Whether a word can hardly be anything but a password, even where a name or a number could stand."""
+    if len(word) < 8 or word[0] in "/.~$<{([#@-" or any(c in word for c in "/\\()[]{}<>=:;|,") or not is_made(word):
+        return False
+    figures = sum(c.isdigit() for c in word)
+    if (
+        HEXADECIMAL.compiled.fullmatch(word)
+        or UUID.compiled.fullmatch(word)
+        or figures == 0
+        or DATED.compiled.search(word)
+    ):
+        return False
+    mixed = word.lower() != word and word.upper() != word
+    return any(c in TYPED_SIGNS for c in word) or (mixed and figures > 1)
+
+
+DATED = LazyRegex(r"(?:19|20)\d\d[-_.]?\d\d|\d\.\d")
+WHOLE_HEXADECIMAL = LazyRegex(r"^(?:0x)?[0-9a-fA-F]{6,64}$")
+HEXADECIMAL = LazyRegex(r"(?:0x)?[0-9a-fA-F]{6,64}")
+
+
+# What code reads a value from, so that a dotted name is not a password.
+ROOTS = vocabulary(
+    "os process env environ config configuration settings self this options opts args req request props params ctx "
+    "context state module data local var system credentials session builder app user form input body event response "
+    "result conf node item obj object ref value vault spec values global globals cfg window document model payload"
+)
+DOTTED = LazyRegex(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+")
+
+
+def is_reference(word: str) -> bool:
+    """Whether a bare word is code that yields the value, rather than the value."""
+    if not REFERENCE.compiled.fullmatch(word):
+        return False
+    if DOTTED.compiled.fullmatch(word) is None:
+        return True
+    parts = word.split(".")
+    if len(parts[0]) == 1 and parts[0].isupper():
+        return True  # a module under a short name: `T.unpack`
+    words = {w.lower() for part in parts for w in WORDS.compiled.findall(part)}
+    camel = any(part[1:].lower() != part[1:] for part in parts)
+    return camel or bool(words & (ROOTS | LABELS))
+
+
+# What is said of passwords in a sentence or a label: they are required, wrong, hashed. No word of these is one.
+SAID_OF = LazyRegex(
+    r"[a-z\-]*(?:ed|ing|able|ible|ly|less|ful|ous|ive|ent|tion|ory|ary|s)|phrase|word|code|manager|policy|field|prompt"
+    r"|change|file|login|page|form|value|string|length|check|flow|grant|store|vault|type|reset|hash|correct|wrong|empty"
+    r"|weak|strong|short|blank|known|here|below|above|there|also|only|still|what|when|then|than|more|must|just|same"
+    r"|never|always|once|again|secure|secret|public|private|clear|column|label|auth|based|safe|sync|break|else|raise"
+)
+TYPE_NAMES = vocabulary(
+    "string str text varchar char bool boolean int integer number float object any optional bytes buffer field column "
+    "param parameter arg argument option variable const var let function func def class return null none true false "
+    "self this input output prompt get set new env config random generate generated hash hashed encrypted schema type"
+)
+CAMEL = LazyRegex(r"[a-zA-Z]*[a-z][A-Z][a-zA-Z]*$")
+JOINTS = str.maketrans("", "", "-._'")
+
+
+@lru_cache(maxsize=4096)
+def is_plain(word: str) -> bool:
+    """Whether a plain word may be a password where the place leaves no doubt: no label, type or predicate."""
+    bare = word.rstrip("!?*#")
+    if len(bare) < 4 or not bare.translate(JOINTS).isalnum() or bare.isdigit() or ALGORITHM.compiled.fullmatch(bare):
+        return False
+    if HEXADECIMAL.compiled.fullmatch(bare) and any(c.isdigit() for c in bare):
+        return False
+    parts = {part.lower() for part in WORDS.compiled.findall(bare)}
+    if not (LABELS | TYPE_NAMES).isdisjoint(parts) or is_placeholder(bare) or bare.isupper():
+        return False
+    return not CAMEL.compiled.match(bare) and not SAID_OF.compiled.fullmatch(bare.lower())
+
+
+def is_random(text: str) -> bool:
+    """Whether a word looks random: mixed characters with high entropy, or long hexadecimal."""
+    n = len(text)
+    if n < 8 or " " in text or "\n" in text:
+        return False
+    digits = sum(c.isdigit() for c in text)
+    if n >= 16 and _is_hex(text):
+        return digits > 2 and len(set(text)) > 5
+    upper = any(c.isupper() for c in text)
+    lower = any(c.islower() for c in text)
+    if TIDY.compiled.fullmatch(text) or len(set(text)) < min(6, n):
+        return False
+    if digits == 0:
+        if all(part.isalpha() and (part.istitle() or part.islower() or part.isupper()) for part in text.split("-")):
+            return False  # `GPL-My-Project-Is-Open-Source`
+        return upper and lower and n >= 16 and _turns(text) * 3 > n
+    if n >= 16:
+        return entropy(text) > 3.0 and _turns(text) * (6 if digits > 1 else 3) >= n
+    return (upper or lower) and (digits >= 2 or (upper and lower))
+
+
+# How rare a pair of letters is in words of English and code, 0 to 9, from "aa" to "zz".
+_RARITY = (
+    "33236536374232737221455557354646774573664675464877482645256348335626735246785835442556277455357444466768"
+    "24223345476231434112544257465543682894763794554888695666265448746556944556887736663776487666378564678968"
+    "44234437676231247322748484698859987878996799786999895767377757857677865678697926541576287366258643467947"
+    "25752677387546339745578948253224263755543576324467675433654657533133923334357726562665497376347343576949"
+    "78899989898888987778398999254415462954442593324558484635165328545533662137574825340462186445247223455636"
+    "44454558498342649333788798367837874997676797778789774776578638967557945787679956465597578667758764888558"
+    "6656567859865564864477666669874988599879789988897776"
+)
+RARITY = {chr(97 + i // 26) + chr(97 + i % 26): int(c) for i, c in enumerate(_RARITY)}
+SHORTEST_DRAWN = 12  # shorter words may look drawn by chance
+LEAST_RARITY = 3.6  # the mean of a word: in words 2.8, in random letters 5.5
+NAMED_RARITY = 4.5
+LONGEST_RUN = 5
+# Runs that names are made of: syllables, abbreviations, years.
+RUNS = LazyRegex(r"[A-Z]?[a-z]{3,}|[A-Z]{5,}|[0-9]{5,}")
+
+
+def rarity(word: str) -> float:
+    """How rare the pairs of letters in a word are, on average."""
+    small = word.lower()
+    pairs = [RARITY[pair] for pair in map("".join, pairwise(small)) if pair in RARITY]
+    return sum(pairs) / len(pairs) if pairs else 5.0
+
+
+def is_drawn(word: str) -> bool:
+    """Whether a word was drawn from letters of both cases and figures, rather than made of syllables."""
+    if word.lower() == word or word.upper() == word or not any(c.isdigit() for c in word):
+        return False
+    runs = [run for run in RUNS.compiled.findall(word) if rarity(run) < NAMED_RARITY]
+    if sum(map(len, runs)) * 2 > len(word) or any(len(run) > LONGEST_RUN and run.isalpha() for run in runs):
+        return False
+    return rarity(word) >= LEAST_RARITY
+
+
+def is_hex_key(word: str) -> bool:
+    """A key in hexadecimal, as long as those of ciphers are; a commit has another length."""
+    word = word.removeprefix("0x")
+    return len(word) in (32, 48, 64, 96, 128) and _is_hex(word) and len(set(word)) > 7
+
+
+def _is_hex(text: str) -> bool:
+    return all(c in "0123456789abcdefABCDEF" for c in text)
+
+
+def _turns(text: str) -> int:
+    """How often the kind of character changes; rare in words."""
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.islower() else "s" for c in text]
+    return sum(a != b for a, b in pairwise(kinds))
+
+
+def entropy(text: str) -> float:
+    """The Shannon entropy of the text in bits per character."""
+    n = len(text)
+    return -sum(k / n * math.log2(k / n) for k in (text.count(c) for c in set(text)))
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether it stands for a secret, or says where it is kept."""
+    return _is_placeholder(value[:SHOWN])
+
+
+@lru_cache(maxsize=8192)
+def _is_placeholder(value: str) -> bool:
+    low = value.lower()
+    if low.rstrip("!?") in EMPTY or PLACEHOLDER.compiled.fullmatch(low) or KEPT.compiled.fullmatch(low):
+        return True
+    words = WORDS.compiled.findall(value)
+    return VARIABLE_NAME.compiled.fullmatch(value) is not None or (
+        bool(words) and all(w.lower() in LABELS for w in words)
+    )
+
+
+def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
+    """Whether a value with a suspicious name is secret. `exact`: the place holds data, not code."""
+    if len(value) < 4 or is_placeholder(value):
+        return False
+    if not quoted and not exact and (value[0] in "([{" or is_reference(value)):
+        return False
+    if promise is Promise.WEAK:
+        if UUID.compiled.fullmatch(value) or CACHE_KEY.compiled.fullmatch(value):
+            return False
+        return is_hex_key(value) or (is_random(value) and not WRITTEN.compiled.fullmatch(value))
+    if " " in value or "\n" in value:
+        return promise is not Promise.TOKEN and not SENTENCE.compiled.search(value) and value[-1] not in ".:?!,;"
+    if promise is Promise.TOKEN:
+        return is_random(value) or (len(value) >= 16 and sum(c.isdigit() for c in value) > 1)
+    if value.isdigit():
+        return promise is Promise.PASSWORD
+    if quoted or exact:
+        return len(value) >= 6 or promise is Promise.PASSWORD
+    letters = value.rstrip("?").replace("_", "")
+    return any(c.isdigit() for c in value) or not letters.isalpha() or is_random(value)
+
+
+# Words that are secret by their look alone. In 117 MB of real histories and 222 MB of source and documentation hardly
+# any other word looks like that: names are made of syllables, digests and ids have one case or a prefix, and what
+# encodes a text can be decoded.
+JOINED_CLASSES = bytes(97 if 48 <= c <= 57 or (chr(c).isalpha() and c < 128) else 32 for c in range(256))
+WORD = b"a" * SHORTEST_DRAWN
+LONGEST_WORD = 200  # longer ones are data
+BLOCK = 8192  # a key or a certificate
+CONTROL = bytes(c for c in range(32) if c not in (9, 10, 13)) + b"\x7f"
+ENCODED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-="
+# What a drawing's path is written with, and an address of a cryptocurrency.
+DRAWING = LazyRegex(r"(?:[mhvlzcsqtaMHVLZCSQTA]?-?[0-9]+|[zZ][a-zA-Z]?)+")
+ADDRESS = LazyRegex(r"[13][1-9A-HJ-NP-Za-km-z]{25,34}|(?:bc1|0x|Qm)\w+|AAAA.*|AQICAH.*")
+# `toolu_01...`, `sha512-...`, `cus_...`: an id or a token that `rules.py` knows.
+PREFIXED = LazyRegex(r"[A-Za-z0-9]{2,12}[_\-][A-Za-z0-9+/_=\-]+")
+# The name before a word that says what it is: `"node_id": "`, `integrity: sha512-`, `h1:`, `ETag: W/"`, `--accessor `.
+LABEL = LazyRegex(
+    r"(?:(?:\\[nrt])?([\w.\-]{1,40})\\{0,8}[\"']{0,2}\s{0,4}[:=]>?\s{0,2}(?:W/)?"
+    r"|([\w\-]{2,40})[ ]{1,30})\\{0,8}[\"'`]{0,2}$"
+)
+LINE_START = LazyRegex(r"(?:^|\n|\\n)(?:[\w./\-]{1,80}:\d{1,6}:|[ \t]*\d{1,6}→|[+\-])?[ \t]*[\"'`]?$")
+# An address that grants access to those who know it.
+GRANTING = LazyRegex(r"(?i)hook|login|sign-?in|reset|invit|magic|token|verif|confirm|activat|secret|auth|private|join")
+ADDRESSED = LazyRegex(r"://[^\s\"'<>?#]*/$")
+REACH = 200
+LONG_ENOUGH = 20
+PUBLIC_LABELS = vocabulary(
+    "id ids uid uuid guid kid sub hash hashes digest integrity sum checksum etag nonce fingerprint thumbprint cursor "
+    "commit rev revision ref address addr pubkey public instance node video sheet doc document file filename path url "
+    "uri href src image img data base64 b64 d content body blob challenge h sha md crc "
+    "signature identifier voice secure enc encrypted ciphertext sealed x thread message trace span "
+    "request version build name class page next prev "
+    "continuation offset boundary accessor accept bh sid peer iv tag rowid stdout output text result"
+)
+
+
+SHOWN_TO_ALL = vocabulary("public publishable site sha")
+
+
+def find_drawn(text: str, data: bytes) -> Iterator[Hit]:
+    """Words that look drawn, outside of paths, addresses and what names an id. `data` has one byte a character."""
+    joined = data.translate(JOINED_CLASSES)
+    at = joined.find(WORD)
+    while at >= 0:
+        end = joined.find(b" ", at + SHORTEST_DRAWN)
+        if end < 0:
+            end = len(joined)
+        # Most long words have no figure.
+        if not data[at:end].isalpha() and end - at <= LONGEST_WORD and is_drawn(text[at:end]):
+            yield from _around(text, at, end)
+        at = joined.find(WORD, end)
+
+
+def _around(text: str, start: int, end: int) -> Iterator[Hit]:
+    """The whole word around a part that looks drawn, unless what is around it names an id or data."""
+    near = text[max(0, start - LONGEST_WORD) : start]
+    first = start - (len(near) - len(near.rstrip(ENCODED)))
+    near = text[end : end + LONGEST_WORD]
+    last = end + len(near) - len(near.lstrip(ENCODED))
+    if first and text[first - 1] == "\\" and text[first] in "nrt":
+        first += 1
+    if text[first] in "+-" and (first == 0 or text[first - 1] == "\n"):
+        first += 1  # the sign of a diff
+    # `name=` belongs to the word only as padding.
+    cut = text.rfind("=", first, start)
+    first = cut + 1 if cut >= 0 else first
+    slash = text.rfind("/", first, start)
+    address = ADDRESSED.compiled.search(text, max(0, slash - REACH), slash + 1) if slash >= 0 else None
+    first = slash + 1 if address is not None else first
+    word = text[first:last].rstrip("=")
+    if PREFIXED.compiled.fullmatch(word) or DRAWING.compiled.fullmatch(word) or ADDRESS.compiled.fullmatch(word):
+        return
+    before, after = text[max(0, first - 60) : first], text[last : last + 2]
+    if address is not None:
+        if len(word) >= LONG_ENOUGH and GRANTING.compiled.search(address[0]) is not None and "/" not in word:
+            yield Hit("url-key", first, last)
+        return
+    if (
+        not word
+        or is_placeholder(word)
+        or before[-1:] in ("/", ".", "%", "@", "#", ",", "?", "&", "~", "]")
+        or "/" in word[:2]
+    ):
+        return
+    if after[:1] in ("/", ".", "(", "[") and after[1:].isalnum():
+        return
+    if (
+        before.lower().endswith(("enc(", "x25519 ", "session=<"))
+        or "encryptedData" in text[max(0, first - 400) : first]
+    ):
+        return
+    if len(word) > LONGEST_WORD or is_public(before) or decodes_to_text(word):
+        return
+    # A word that fills its line is an id or a line of encoded data.
+    alone = LINE_START.compiled.search(before) is not None and after[:1] in ("", "\n", "\r", "\\")
+    if alone or "-----BEGIN " in text[max(0, first - BLOCK) : first]:
+        return
+    yield Hit("random", first, last)
+
+
+def is_public(before: str) -> bool:
+    """Whether the name before a word says that it may be seen by all."""
+    label = LABEL.compiled.search(before)
+    if label is None:
+        return False
+    words = [word.lower() for word in WORDS.compiled.findall(label[1] or label[2]) if not word.isdigit()]
+    if before[: label.start()].endswith(("?", "&")):
+        return True  # a parameter of an address: its name is known, or it is none
+    if before[: label.start()].lower().endswith("public "):
+        return True
+    if not words or not SHOWN_TO_ALL.isdisjoint(words):
+        return bool(words)
+    # Parts of public keys and the variables of packed code have names of one letter.
+    return words[-1] in PUBLIC_LABELS or (len(words[-1]) == 1 and label[1] is not None)
+
+
+def decodes_to_text(word: str) -> bool:
+    """Whether the word is a text in base64: what is secret in it is found there."""
+    packed = word.replace("-", "+").replace("_", "/")
+    # The n of an escaped newline may stand before it.
+    for skip in (0, 1):
+        try:
+            data = a2b_base64(packed[skip : skip + (len(packed) - skip) // 4 * 4])
+        except (Error, ValueError):
+            continue
+        if data.isascii() and data.translate(None, CONTROL) == data:
+            return True
+    return False
