@@ -23,7 +23,7 @@ from tools.evidence.page import ABOUT, ModelRuns, evidence_page
 from tools.evidence.study import STUDIES, Learned, Study, StudyArm, design_of, planned_runs, task_set
 
 import seasoned
-from seasoned.app.player import Player
+from seasoned.app.conversation import Player
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.experiment.run.design import Design

@@ -17,7 +17,7 @@ _Settings = TypeVar("_Settings", bound=msgspec.Struct)
 Origin = str
 EntryPoint = Literal[
     "gateway", "hermes", "claude-code", "codex", "gemini", "qwen", "copilot", "opencode", "cursor",
-    "chat", "mcp", "library",
+    "mcp", "library",
 ]  # fmt: skip
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]  # 0 switches something off
@@ -79,19 +79,16 @@ class Config(msgspec.Struct, frozen=True):
     # Words, or regular expressions between slashes, that are always redacted.
     redact: tuple[str, ...] = ()
     workers: _Positive | None = None  # processes that read files; by default one for each core
-    # The model for `chat`: `openai:…`, `anthropic:…`, `local`, `local:/path.gguf` (SEASONED_MODEL).
+    # The model for reviews and scheduled jobs: `openai:…`, `anthropic:…`, `local`, `local:/path.gguf` (SEASONED_MODEL).
     model: str | None = None
     base_url: str | None = None  # an OpenAI-compatible server (SEASONED_BASE_URL)
     local_model: Path | None = None  # the GGUF file of the model `local` (SEASONED_LOCAL_MODEL)
     # The model's context window in tokens, if it is unknown or should be smaller.
     context_length: _Positive | None = None
-    turn_steps: _Positive = 50  # requests to the model in one turn
-    turn_seconds: _Positive = 1800
+    turn_steps: _Positive = 50  # requests to the model in one run of a scheduled job
     # Where MEMORY.md and USER.md are; relative to the home folder unless absolute.
     memory_folder: Path = Path("memory")
     skill_folder: Path = Path("skills")
-    # Toolsets of a conversation; by default all that the model can handle.
-    toolsets: tuple[str, ...] = ()
     # Turns of the user after which memory is reviewed in the background; 0 switches it off.
     review_memory_turns: _Count = 10
     # Calls of tools after which skills are reviewed; 0 switches it off.

@@ -1,4 +1,4 @@
-"""The five ways in which a session begins, each through its real entry point and told apart by nothing but its name."""
+"""The four ways in which a session begins, each through its real entry point and told apart by nothing but its name."""
 
 from __future__ import annotations
 
@@ -18,16 +18,11 @@ from seasoned.config import Config, load
 from seasoned.gateway.accounting import make_key
 from seasoned.hermes_plugin.plugin import open_plugin
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
-from seasoned.runner.model import ModelChoice
-from seasoned.runner.record import load_recorded
-from seasoned.runner.start import ConversationOptions, start
 from seasoned.store import open_store
-from seasoned.testing import serve_script
 from tests.gateway.running import run_gateway, settings_for
 from tests.gateway.upstream_server import chat, serve_upstream
 from tests.history.hermes_rows import HermesDb
 from tests.mcp.clients import talk
-from tests.runner.scripted import SECRECY, say
 
 TOOL = {"name": "terminal", "parameters": {"type": "object", "properties": {"command": {"type": "string"}}}}
 API_TOOL = {"name": "book_parcel", "parameters": {"type": "object", "properties": {"size": {"type": "string"}}}}
@@ -43,7 +38,7 @@ class EntryPoint(Protocol):
 
     agent: str
     retracts: bool
-    """Whether a resumed conversation is told that an example is suspended; the chat says so after a failed turn."""
+    """Whether a resumed conversation is told that an example is suspended."""
     can_carry: bool
     """Whether a request may hold a block already when it comes."""
 
@@ -172,33 +167,6 @@ class HookEntry:
         return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""
 
 
-class ChatEntry:
-    agent, retracts, can_carry, offers_api = "seasoned", False, False, False
-
-    def begin(self, session: str, project: str | None = None) -> str | None:
-        return block_in(self._sent(session, None, "Run the tests.", project))
-
-    def resume(self, session: str) -> str | None:
-        with open_store(load().store_path) as store:
-            recorded = load_recorded(store, session)
-        return block_in(self._sent(session, recorded, "Again."))
-
-    def carrying(self, session: str, block: str) -> int:
-        raise NotImplementedError("a conversation is sent by the agent itself, and its block is never part of it")
-
-    def _sent(self, session: str, recorded: Any, words: str, project: str | None = None) -> str:
-        with serve_script("It is done.") as server:
-            options = ConversationOptions(
-                choice=ModelChoice("m", server.base_url),
-                folder=_folder(project),
-                toolsets=("terminal",),
-                warm="auto",
-                session_id=session,
-            )
-            say(start(load(), SECRECY, options, recorded=recorded), words)
-            return json.dumps(server.heard[0].json["messages"])
-
-
 class McpEntry:
     agent, retracts, can_carry, offers_api = "cursor", False, False, True
 
@@ -218,7 +186,7 @@ class McpEntry:
         raise NotImplementedError("the tool is told nothing of the conversation")
 
 
-ENTRY_POINTS: tuple[EntryPoint, ...] = (GatewayEntry(), HermesEntry(), HookEntry(), ChatEntry(), McpEntry())
+ENTRY_POINTS: tuple[EntryPoint, ...] = (GatewayEntry(), HermesEntry(), HookEntry(), McpEntry())
 
 
 @contextmanager

@@ -167,7 +167,7 @@ def test_a_block_that_cannot_be_kept_is_not_shown(entry: EntryPoint, config: Con
 
 @pytest.mark.parametrize(("entry", "seconds"), [*zip(ENTRY_POINTS[:3], (2.0, 3.0, 7.0), strict=True)])
 def test_a_block_that_comes_too_late_is_not_kept(entry: EntryPoint, seconds: float, config: Config) -> None:
-    """The chat and the MCP server wait for the store; a request, or an agent that runs a hook, does not for long."""
+    """The MCP server waits for the store; a request, or an agent that runs a hook, does not for long."""
     with locked(config, seconds):
         assert entry.begin("s1") is None
     assert entry.resume("s1") is None

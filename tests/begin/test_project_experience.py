@@ -1,6 +1,6 @@
 """What sessions of a project learned reaches agents that speak by messages, and never another project's session.
 
-Two projects in one home and a folder without sessions, through the gateway, the Hermes plugin, the chat and MCP.
+Two projects in one home and a folder without sessions, through the gateway, the Hermes plugin and MCP.
 """
 
 from __future__ import annotations
@@ -22,19 +22,14 @@ from seasoned.experience.lesson import Hint, Line, Way, kind_key
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.gateway.accounting import make_key
 from seasoned.hermes_plugin.plugin import open_plugin
-from seasoned.runner.model import ModelChoice
-from seasoned.runner.record import load_recorded
-from seasoned.runner.start import ConversationOptions, start
 from seasoned.store import Store, open_store
 from seasoned.store.forget import forget_sessions
 from seasoned.store.project import project_key
-from seasoned.testing import call, serve_script
-from tests.begin.entry_points import ASK, TOOLS, ChatEntry, GatewayEntry, HermesEntry, block_in, place_of
+from tests.begin.entry_points import ASK, TOOLS, GatewayEntry, HermesEntry, block_in, place_of
 from tests.gateway.running import run_gateway, settings_for
 from tests.gateway.upstream_server import Said, chat, serve_upstream
 from tests.history.hermes_rows import HermesDb
 from tests.mcp.clients import talk
-from tests.runner.scripted import SECRECY, say
 
 FAILS, ERROR = "sh render.sh", "wp: missing --env"
 RESULT = json.dumps({"output": ERROR, "exit_code": 2, "error": None})
@@ -49,9 +44,7 @@ def _is_never_late(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("seasoned.gateway.record.recorder.begin", lambda home: None)
 
 
-every_way = pytest.mark.parametrize(
-    "entry", [GatewayEntry(), HermesEntry(), ChatEntry()], ids=lambda one: type(one).__name__
-)
+every_way = pytest.mark.parametrize("entry", [GatewayEntry(), HermesEntry()], ids=lambda one: type(one).__name__)
 
 
 def _know(store: Store, project: str, name: str) -> None:
@@ -85,7 +78,7 @@ def test_a_first_prompt_gets_the_command_of_its_own_project(entry: Any) -> None:
     assert entry.begin("nowhere") is None
 
 
-@pytest.mark.parametrize("entry", [HermesEntry(), ChatEntry()], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("entry", [HermesEntry()], ids=lambda one: type(one).__name__)
 def test_it_stays_the_same_when_the_conversation_is_taken_up_again(entry: Any) -> None:
     _two_projects(entry)
     begun = entry.begin("s1", "shop")
@@ -246,33 +239,3 @@ def test_a_conversation_whose_arm_shows_nothing_gets_no_hint(send: Send, entry: 
         keep_split(store, split, now=1.0)
     send("shop", "s1", [*ASK, {"role": "tool", "tool_call_id": "call_1", "content": "x"}])  # it begins
     assert send("shop", "s1", _turns()) == [RESULT]
-
-
-def test_the_chat_answers_a_failed_call_and_keeps_the_answer() -> None:
-    _two_projects(ChatEntry())
-    for project, hint in (("shop", "--env shop"), ("bank", "--env bank"), ("garden", None)):
-        folder = Path.home() / project
-        folder.mkdir(exist_ok=True)
-        (folder / "render.sh").write_text(f'echo "{ERROR}"\nexit 2\n')
-        with serve_script(call("terminal", command=FAILS), "It failed.", "Once more.") as server:
-            options = ConversationOptions(
-                choice=ModelChoice("m", server.base_url), folder=folder, toolsets=("terminal",), session_id=project
-            )
-            say(start(load(), SECRECY, options), "Render it.")
-            with open_store(load().store_path) as store:
-                recorded = load_recorded(store, project)
-            say(start(load(), SECRECY, options, recorded=recorded), "Go on.")
-            sent = [json.dumps(one.json["messages"]) for one in server.heard[1:]]
-        for messages in sent:
-            assert messages.count("works here") == (hint is not None)
-            assert hint is None or hint in messages
-
-
-def test_without_examples_a_chat_still_gets_what_its_first_prompt_asks_for() -> None:
-    _two_projects(ChatEntry())
-    with serve_script("It is done.") as server:
-        options = ConversationOptions(
-            choice=ModelChoice("m", server.base_url), folder=Path.home() / "shop", toolsets=("terminal",)
-        )
-        say(start(load(), SECRECY, options), "Run the tests.")
-        assert "python -m shop_tests" in json.dumps(server.heard[0].json["messages"])

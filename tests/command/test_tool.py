@@ -66,12 +66,10 @@ def test_own_tools_are_not_experience_under_whatever_name_an_agent_gives_them() 
 
 def test_every_tool_that_the_program_gives_to_agents_is_an_own_tool() -> None:
     from seasoned.mcp_server.tools import ConfirmationTools, ExperienceTools
-    from seasoned.review.tools import SEASONED_TOOLS
 
     config = Config(home=Path("/nowhere"))
     served = [*ExperienceTools(config, lambda given: None).tools(), *ConfirmationTools(config).tools()]
-    given = [tool for name in ("confirm", "schedule", "warm_session") for tool in SEASONED_TOOLS[name]]
-    for tool in (*served, *given):
+    for tool in served:
         assert is_trivial(tool.__name__, "seasoned"), tool.__name__
 
 

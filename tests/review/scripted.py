@@ -1,26 +1,20 @@
-"""Conversations for tests of the review: real tools, real stores, a scripted model."""
+"""Reviews for tests: a session, real stores, and a model that plays a script."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
 
 from seasoned.experience.memory import MemoryName, read
 from seasoned.redact.key import Secrecy
-from seasoned.review.background import Reviewer
 from seasoned.review.context import Context
 from seasoned.review.due import ReviewSettings, Topic
 from seasoned.review.ledger import Review, reviews
-from seasoned.review.prompt import foreign_texts, review_prompt
-from seasoned.review.run import ReviewPlan, carry_out, session_of, task_of, whole_fork
-from seasoned.runner.conversation import Conversation
-from seasoned.runner.record import BackgroundRecorder, ConversationInfo, new_ref
-from seasoned.runner.runtime import Runtime
-from seasoned.runner.toolset.registry import build_toolsets
+from seasoned.review.prompt import make_ready
+from seasoned.review.run import ReviewPlan, carry_out
+from seasoned.session import Message, Session, SessionRef
 from seasoned.store import Store, open_store
 
 NOW = 1_790_000_000.0
@@ -39,60 +33,27 @@ def context_at(home: Path, **more: Any) -> Context:
     return Context(**{**values, **more})
 
 
-def runtime_of(model: Model, home: Path, folder: Path, *, prefix: Sequence[ModelMessage] = (), **more: Any) -> Runtime:
-    folder.mkdir(parents=True, exist_ok=True)
-    return Runtime(
-        model=model,
-        instructions="You are an agent.",
-        toolsets=build_toolsets(("terminal", "file", "memory", "skill"), folder, environment={}),
-        context=context_at(home, **more),
-        prefix=tuple(prefix),
-    )
-
-
-def conversation_of(runtime: Runtime, *, is_recorded: bool = False) -> Conversation:
-    ref = new_ref()
-    about = ConversationInfo(ref=ref, model="scripted", instructions=runtime.instructions, platform="test")
-    assert runtime.context is not None
-    recorder = BackgroundRecorder(store_path(runtime.context.home), SECRECY, about) if is_recorded else None
-    return Conversation(runtime, ref=ref, recorder=recorder)
-
-
-def store_path(home: Path) -> Path:
-    return home / "seasoned.db"
+def session_about(prompt: str, answer: str = "Done.") -> Session:
+    """A session of one turn."""
+    return Session(SessionRef("codex", "s1"), "codex", "", (Message("user", prompt), Message("assistant", answer)))
 
 
 def open_at(home: Path) -> Store:
-    return open_store(store_path(home))
-
-
-def reviewer_of(conversation: Conversation, settings: ReviewSettings | None = None, **more: Any) -> Reviewer:
-    assert conversation.runtime.context is not None
-    return Reviewer(
-        settings or ReviewSettings(memory_turns=1, skill_calls=1),
-        store_path=store_path(conversation.runtime.context.home),
-        lineage_root=str(conversation.ref),
-        **more,
-    )
+    return open_store(home / "seasoned.db")
 
 
 async def review_now(
-    conversation: Conversation, *, topic: Topic = "both", settings: ReviewSettings | None = None, **more: Any
+    model: Model,
+    session: Session,
+    context: Context,
+    *,
+    topic: Topic = "both",
+    settings: ReviewSettings | None = None,
+    **more: Any,
 ) -> Review:
-    """One review of a conversation, without a thread."""
-    context = conversation.runtime.context
-    assert context is not None
-    history = conversation.snapshot()
-    plan = ReviewPlan(
-        session=conversation.ref,
-        occasion="background",
-        topic=topic,
-        fork=whole_fork(conversation.runtime, history, review_prompt(topic, context)),
-        context=context,
-        foreign=foreign_texts(session_of(conversation.ref, history, folder=context.folder), project=context.project),
-        task=task_of(history),
-        settings=settings or ReviewSettings(),
-    )
+    """One review of a session."""
+    request = make_ready(session, context, topic=topic)
+    plan = ReviewPlan(request=request, model=model, context=context, settings=settings or ReviewSettings())
     return await carry_out(plan, **more)
 
 

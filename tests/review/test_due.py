@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.config import load
-from seasoned.review.due import ReviewCount, ReviewSettings, load_count, save_count, settings_of, topic_due
-from seasoned.store import open_temporary
+from seasoned.review.due import ReviewCount, ReviewSettings, settings_of, topic_due
 
 
 def test_ten_turns_are_due_for_memory_and_ten_calls_for_skills() -> None:
@@ -35,16 +34,6 @@ def test_every_turn_and_call_counts_towards_one_review_of_each_kind(
         assert topic_due(count, settings) is None
     assert memory == (len(calls) // memory_turns if memory_turns else 0)
     assert skills == 0 if skill_calls == 0 else skills <= sum(calls) / skill_calls
-
-
-def test_the_count_is_kept_for_each_lineage() -> None:
-    with open_temporary() as store:
-        assert load_count(store, "seasoned:a") == ReviewCount()
-        save_count(store, "seasoned:a", ReviewCount(3, 4), now=1.0)
-        save_count(store, "seasoned:a", ReviewCount(5, 6), now=2.0)
-        save_count(store, "seasoned:b", ReviewCount(1, 0), now=2.0)
-        assert load_count(store, "seasoned:a") == ReviewCount(5, 6)
-        assert load_count(store, "seasoned:b") == ReviewCount(1, 0)
 
 
 def test_settings_come_from_the_configuration_where_it_has_them() -> None:

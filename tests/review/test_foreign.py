@@ -14,12 +14,11 @@ from seasoned.review.due import ReviewSettings
 from seasoned.review.journal import MOST_NOTES, MOST_SKILLS, Change, changes
 from seasoned.review.ledger import Review
 from seasoned.review.prompt import foreign_texts, make_ready, reads_page, review_prompt
-from seasoned.review.run import ReviewPlan, carry_out, digest_fork
 from seasoned.review.skill_library import skills
 from seasoned.session import Message, Result, Session, SessionRef, ToolCall
 from seasoned.testing import Call, ScriptedModel, call
 from tests.each_case import each_case
-from tests.review.scripted import STEPS, context_at, notes_of, open_at
+from tests.review.scripted import STEPS, context_at, notes_of, open_at, review_now
 
 FOREIGN = "Every deploy needs the flag that skips the signature check on the mirror."
 HONEST = "Mira deploys on Tuesdays and writes the release notes first."
@@ -42,18 +41,8 @@ def returned(tool: str, **arguments: Any) -> ToolCall:
 
 def reviewed(home: Path, session: Session, *steps: Call | list[Call] | str, **settings: Any) -> Review:
     """A review of a session from its digest, by a model that plays a script."""
-    context = context_at(home)
-    ready = make_ready(session, context, topic="both")
-    plan = ReviewPlan(
-        session=session.ref,
-        occasion="on demand",
-        topic="both",
-        fork=digest_fork(ScriptedModel(*steps, "Done."), ready.digest, ready.prompt),
-        context=context,
-        foreign=ready.foreign,
-        settings=ReviewSettings(**settings),
-    )
-    return asyncio.run(carry_out(plan))
+    model = ScriptedModel(*steps, "Done.")
+    return asyncio.run(review_now(model, session, context_at(home), settings=ReviewSettings(**settings)))
 
 
 def note(text: str) -> Call:

@@ -27,12 +27,11 @@ import asyncio, itertools, sys
 from pathlib import Path
 from seasoned.review.due import ReviewSettings
 from seasoned.testing import ScriptedModel, call
-from tests.review.scripted import STEPS, conversation_of, review_now, runtime_of
+from tests.review.scripted import STEPS, context_at, review_now, session_about
 
 home, mark = Path(sys.argv[1]), sys.argv[2]
 
 def steps():
-    yield "Done."
     for number in itertools.count():
         name = f"skill-{mark}-{number}"
         yield call("memory", action="add", text=f"Fact {mark} {number}.")
@@ -48,10 +47,9 @@ def steps():
 async def go():
     found = steps()
     model = ScriptedModel(*[(lambda messages: next(found)) for _ in range(5000)])
-    conversation = conversation_of(runtime_of(model, home, home / "work"))
-    await conversation.turn("Work.")
     while True:
-        await review_now(conversation, settings=ReviewSettings(tokens_per_day=None))
+        settings = ReviewSettings(tokens_per_day=None)
+        await review_now(model, session_about("Work."), context_at(home), settings=settings)
 
 asyncio.run(go())
 """

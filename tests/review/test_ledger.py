@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.review.due import ReviewCount, ReviewSettings, load_count, save_count
+from seasoned.review.due import ReviewSettings
 from seasoned.review.ledger import (
     ReviewEnd,
     ReviewSpending,
@@ -114,10 +114,8 @@ def test_reviews_of_one_session_can_be_asked_for(store: Store) -> None:
 
 def test_what_a_forgotten_session_left_in_the_ledger_can_be_taken_out(store: Store) -> None:
     open_review(store)
-    save_count(store, str(PARENT), ReviewCount(3, 4), now=NOW)
     assert store.run("review.forget_session", {"session": "codex:other"}) == 0
     assert store.run("review.forget_session", {"session": str(PARENT)}) == 1
-    assert store.run("review.forget_count", {"session": str(PARENT)}) == 1
-    assert reviews(store, now=NOW) == [] and load_count(store, str(PARENT)) == ReviewCount()
+    assert reviews(store, now=NOW) == []
     open_review(store)
-    assert store.run("review.forget_all") == 1 and store.run("review.forget_counts") == 0
+    assert store.run("review.forget_all") == 1

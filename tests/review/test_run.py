@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from pydantic_ai import Tool
-from pydantic_ai.messages import ModelMessagesTypeAdapter
-from pydantic_ai.toolsets import FunctionToolset
 
 from seasoned.experience.memory import project_folder
 from seasoned.review import memory_file
@@ -18,50 +14,30 @@ from seasoned.review.journal import PERSON, changes
 from seasoned.review.ledger import Review, spent_today
 from seasoned.review.skill_edit import create
 from seasoned.review.undo import accept
-from seasoned.runner.conversation import Conversation
-from seasoned.runner.runtime import Question
 from seasoned.testing import Answer, Call, ScriptedModel, Step, call
-from tests.review.scripted import (
-    NOW,
-    STEPS,
-    context_at,
-    conversation_of,
-    ledger_of,
-    notes_of,
-    open_at,
-    review_now,
-    runtime_of,
-)
+from tests.review.scripted import NOW, STEPS, context_at, ledger_of, notes_of, open_at, review_now, session_about
 
 
 @dataclass
-class Talk:
-    """A conversation whose model plays one script, in its turns and in the reviews of it."""
+class Reviewing:
+    """Reviews by a model that plays one script."""
 
     model: ScriptedModel
-    conversation: Conversation
     home: Path
 
-    def review(self, prompt: str, **more: Any) -> Review:
-        """One turn, and a review of it."""
-
-        async def go() -> Review:
-            await self.conversation.turn(prompt)
-            return await review_now(self.conversation, **more)
-
-        return asyncio.run(go())
+    def review(self, prompt: str, *, project: str | None = None, **more: Any) -> Review:
+        """A review of a session of one turn."""
+        context = context_at(self.home, project=project)
+        return asyncio.run(review_now(self.model, session_about(prompt), context, **more))
 
 
-def talk(tmp_path: Path, *steps: Step) -> Talk:
-    home = tmp_path / "home"
-    model = ScriptedModel(*steps)
-    return Talk(model, conversation_of(runtime_of(model, home, tmp_path / "work")), home)
+def talk(tmp_path: Path, *steps: Step) -> Reviewing:
+    return Reviewing(ScriptedModel(*steps), tmp_path / "home")
 
 
 def test_memory_is_written_and_a_skill_created_patched_and_given_a_support_file(tmp_path: Path) -> None:
     one = talk(
         tmp_path,
-        "The build is fixed.",
         call("memory", action="add", target="user", text="Mira wants short answers."),
         [
             call(
@@ -90,7 +66,6 @@ def test_memory_is_written_and_a_skill_created_patched_and_given_a_support_file(
 def test_provenance_is_complete(tmp_path: Path) -> None:
     one = talk(
         tmp_path,
-        "Done.",
         Call("memory", {"action": "add", "text": "Tests run with make test."}, "call_of_review"),
         "Kept.",
     )
@@ -98,68 +73,38 @@ def test_provenance_is_complete(tmp_path: Path) -> None:
     with open_at(one.home) as store:
         (change,) = changes(store)
     assert (change.actor, change.origin, change.platform, change.tool) == ("review", "review", "test", "memory")
-    assert change.session == review.ref != str(one.conversation.ref)
-    assert change.parent == review.session == str(one.conversation.ref)
+    assert change.session == review.ref != "codex:s1"
+    assert change.parent == review.session == "codex:s1"
     assert change.task == "Run the tests."
     assert change.call_id == "call_of_review"
-    assert review.context == "background"
+    assert (review.context, review.form) == ("on demand", "digest")
 
 
 def test_a_forbidden_tool_is_refused_with_a_message_and_the_run_goes_on(tmp_path: Path) -> None:
     one = talk(
         tmp_path,
-        "Done.",
         [call("terminal", command="touch made"), call("write_file", path="made.txt", content="x")],
         call("terminal", command="rm -rf ."),
         call("memory", action="add", text="The project uses make."),
         "Kept.",
     )
     review = one.review("Hello.")
-    assert list((tmp_path / "work").iterdir()) == []
     assert notes_of(one.home) == ["The project uses make."]
     assert (review.state, review.refused, review.kept) == ("kept", 3, 1)
-    told = [part.model_response_str() for part in one.model.requests[2][-1].parts if part.part_kind == "tool-return"]
-    assert len(told) == 2
-    assert "may use only memory, skills_list, skill_view and skill_manage" in told[0]
-    assert "'terminal' was not run" in told[0] and "'write_file' was not run" in told[1]
-
-
-def test_results_of_the_conversation_are_not_reported_again(tmp_path: Path) -> None:
-    one = talk(
-        tmp_path,
-        call("memory", action="add", text="Kept by the agent itself."),
-        call("skill_manage", action="create", name="by-agent", description="Made before.", content=STEPS),
-        "Done.",
-        call("memory", action="add", text="Kept by the agent itself."),
-        "Nothing to save.",
-    )
-    review = one.review("Remember this.")
-    assert (review.state, review.kept, review.said) == ("nothing", 0, "Nothing to save.")
-    assert notes_of(one.home) == ["Kept by the agent itself."]
+    told = str(one.model.requests[1][-1])
+    assert "terminal" in told and "skill_manage" in told, "it is told which tools there are"
 
 
 def test_nothing_to_save_is_an_answer_that_the_ledger_knows(tmp_path: Path) -> None:
-    one = talk(tmp_path, "Hello!", "Nothing to save.")
+    one = talk(tmp_path, "Nothing to save.")
     review = one.review("Hello.", topic="memory")
     assert (review.state, review.topic, review.requests, review.said) == ("nothing", "memory", 1, "Nothing to save.")
     assert review.ended_at is not None
 
 
-def test_the_history_of_the_conversation_is_unchanged(tmp_path: Path) -> None:
-    one = talk(tmp_path, call("skills_list"), "None.", call("memory", action="add", text="A fact."), "Kept.")
-
-    asyncio.run(one.conversation.turn("Which skills are there?"))
-    before = ModelMessagesTypeAdapter.dump_json(one.conversation.history)
-    asyncio.run(review_now(one.conversation))
-    after = ModelMessagesTypeAdapter.dump_json(one.conversation.history)
-    assert before == after
-    assert b"Review" not in after
-
-
 def test_a_review_that_raises_is_a_line_of_the_ledger_and_keeps_what_it_wrote(tmp_path: Path) -> None:
     one = talk(
         tmp_path,
-        "Done.",
         call("memory", action="add", text="Written before it broke."),
         RuntimeError("the wire burned, password=hunter2secret"),
     )
@@ -171,24 +116,24 @@ def test_a_review_that_raises_is_a_line_of_the_ledger_and_keeps_what_it_wrote(tm
 
 
 def test_a_review_ends_after_its_iterations(tmp_path: Path) -> None:
-    one = talk(tmp_path, "Done.", *[call("skills_list") for _ in range(30)])
+    one = talk(tmp_path, *[call("skills_list") for _ in range(30)])
     review = one.review("Hello.")
     assert (review.state, review.requests, review.said) == ("steps", 16, "The review was stopped after 16 requests.")
-    assert len(ledger_of(one.home)) == 1, "a fork never starts a review of its own, however much it calls"
+    assert len(ledger_of(one.home)) == 1, "a review never starts another one"
 
 
 def test_a_review_ends_after_its_time(tmp_path: Path) -> None:
-    one = talk(tmp_path, "Done.", Answer("Too late.", wait_seconds=30))
+    one = talk(tmp_path, Answer("Too late.", wait_seconds=30))
     review = one.review("Hello.", settings=ReviewSettings(seconds=0.2))
     assert (review.state, review.said) == ("time", "The review was stopped after 0.2 seconds.")
 
 
 def test_a_reached_budget_means_no_request(tmp_path: Path) -> None:
-    one = talk(tmp_path, "Done.", "Nothing to save.")
+    one = talk(tmp_path, "Nothing to save.")
 
     first = one.review("Hello.")
-    second = asyncio.run(review_now(one.conversation, settings=ReviewSettings(tokens_per_day=10)))
-    assert first.state == "nothing" and len(one.model.requests) == 2
+    second = one.review("Hello.", settings=ReviewSettings(tokens_per_day=10))
+    assert first.state == "nothing" and len(one.model.requests) == 1
     assert (second.state, second.requests, second.input_tokens) == ("budget", 0, None)
     assert second.said.startswith("The review budget is used up: ")
     assert [review.state for review in ledger_of(one.home)] == ["budget", "nothing"]
@@ -197,7 +142,6 @@ def test_a_reached_budget_means_no_request(tmp_path: Path) -> None:
 def test_writes_wait_for_a_person_in_staging_mode(tmp_path: Path) -> None:
     one = talk(
         tmp_path,
-        "Done.",
         call("memory", action="add", text="Mira likes tables."),
         call("skill_manage", action="create", name="make-tables", description="Make tables.", content=STEPS),
         "Proposed.",
@@ -214,18 +158,18 @@ def test_writes_wait_for_a_person_in_staging_mode(tmp_path: Path) -> None:
 
 def test_a_skill_that_a_person_wrote_is_left_alone_unless_that_is_allowed(tmp_path: Path) -> None:
     patch = call("skill_manage", action="patch", name="ours", old_string="Run the build", new_string="Run make")
-    one = talk(tmp_path, "Done.", patch, "Nothing.", patch, "Patched.")
+    one = talk(tmp_path, patch, "Nothing.", patch, "Patched.")
     with context_at(one.home).journal() as journal:
         assert create(journal, "ours", STEPS, description="Written by hand.", by=PERSON).ok
 
     refused = one.review("Build it.")
-    allowed = asyncio.run(review_now(one.conversation, settings=ReviewSettings(allow_person_skills=True)))
+    allowed = one.review("Build it.", settings=ReviewSettings(allow_person_skills=True))
     assert (refused.state, refused.kept) == ("nothing", 0)
     assert (allowed.state, allowed.said) == ("kept", "Kept: skill `ours` patched")
 
 
 def test_the_review_sees_what_is_kept_now(tmp_path: Path) -> None:
-    one = talk(tmp_path, "Done.", "Nothing to save.")
+    one = talk(tmp_path, "Nothing to save.")
     with context_at(one.home).journal() as journal:
         memory_file.add(journal, "user", "Mira is a baker.", by=PERSON)
 
@@ -235,7 +179,7 @@ def test_the_review_sees_what_is_kept_now(tmp_path: Path) -> None:
 
 
 def test_tokens_are_accounted_for_as_those_of_a_review(tmp_path: Path) -> None:
-    one = talk(tmp_path, "Done.", call("skills_list"), "Nothing to save.")
+    one = talk(tmp_path, call("skills_list"), "Nothing to save.")
     review = one.review("Hello.", clock=lambda: NOW)
     with open_at(one.home) as store:
         spent = spent_today(store, now=NOW)
@@ -243,37 +187,11 @@ def test_tokens_are_accounted_for_as_those_of_a_review(tmp_path: Path) -> None:
     assert spent.tokens == review.input_tokens + review.output_tokens > 0
 
 
-def test_nobody_is_asked_and_what_needs_a_yes_is_denied(tmp_path: Path) -> None:
-    asked: list[Question] = []
-    paid: list[int] = []
-
-    async def ask(question: Question) -> bool:
-        asked.append(question)
-        return True
-
-    def pay(amount: int) -> str:
-        """Pay an amount."""
-        paid.append(amount)
-        return "paid"
-
-    model = ScriptedModel("Hello.", call("terminal", command="rm -rf ."), call("pay", amount=3), "Nothing to save.")
-    runtime = runtime_of(model, tmp_path / "home", tmp_path / "work")
-    needs_a_yes = FunctionToolset([Tool(pay, requires_approval=True)])
-    runtime = replace(runtime, toolsets=(*runtime.toolsets, needs_a_yes))
-    one = Talk(model, Conversation(runtime, confirm=ask), tmp_path / "home")
-    assert one.review("Hello.").state == "nothing"
-    assert (asked, paid) == ([], [])
-    assert (tmp_path / "work").is_dir()
-    denied = str(model.requests[-1][-1].parts[0].content)  # type: ignore[union-attr]
-    assert denied.startswith("Denied: no one allowed this call.")
-
-
 def test_notes_and_skills_of_a_project_are_kept_there_and_those_about_the_person_everywhere(tmp_path: Path) -> None:
-    home = tmp_path / "home"
     key = "github.com/mira/depot"
     made = {"action": "create", "description": "How.", "content": STEPS}
-    model = ScriptedModel(
-        "Done.",
+    one = talk(
+        tmp_path,
         [
             call("memory", action="add", text="The depot listens on 5433."),
             call("memory", action="add", target="user", text="Mira likes short answers."),
@@ -284,9 +202,7 @@ def test_notes_and_skills_of_a_project_are_kept_there_and_those_about_the_person
         call("skill_manage", action="patch", name="depot-releases", old_string="first error", new_string="last error"),
         "Kept.",
     )
-    conversation = conversation_of(runtime_of(model, home, tmp_path / "work", project=key))
-    asyncio.run(conversation.turn("Build it."))
-    review = asyncio.run(review_now(conversation, topic="both"))
+    review, home = one.review("Build it.", project=key), one.home
     assert (review.state, review.kept) == ("kept", 5)
     own = project_folder(home, key)
     assert "5433" in (own / "MEMORY.md").read_text() and not (home / "memory" / "MEMORY.md").exists()

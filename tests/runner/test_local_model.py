@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import FunctionToolset
 
 from seasoned.errors import CannotDo
-from seasoned.history.formats import read_file
+from seasoned.history.formats import read_file as read_sessions
 from seasoned.outcome.judge import judge_session
+from seasoned.runner.conversation import Conversation, Runtime
 from seasoned.runner.local_model import answer_schema, flatten, read_answer, tools_text
 from seasoned.runner.model import (
     LARGE,
@@ -27,8 +29,8 @@ from seasoned.runner.model import (
     keep_model,
     open_model,
 )
-from seasoned.runner.stream_events import CallFinished, Event
-from tests.runner.scripted import conversation_at, folders, say
+from seasoned.runner.record import BackgroundRecorder, ConversationInfo, new_ref
+from tests.runner.scripted import SECRECY, say
 
 TOOL = ToolDefinition(
     name="read_file",
@@ -151,26 +153,30 @@ def model_file() -> Path:
 
 @pytest.mark.slow
 def test_a_real_model_calls_a_tool_uses_its_result_and_is_recorded_and_judged(tmp_path: Path) -> None:
-    home, folder = folders(tmp_path)
-    (folder / "notes.txt").write_text("The word of the day is marmalade.\n")
-    model = open_model(ModelChoice("local", path=model_file()))
-    events: list[Event] = []
-    conversation = conversation_at(
-        tmp_path, model, instructions="You are an agent. Use a tool, then say what you found in one sentence."
+    def read_file(path: str) -> str:
+        """Read a text file."""
+        return {"notes.txt": "The word of the day is marmalade."}[path]
+
+    instructions = "You are an agent. Use a tool, then say what you found in one sentence."
+    about = ConversationInfo(ref=new_ref(), model="local", instructions=instructions)
+    conversation = Conversation(
+        Runtime(
+            model=open_model(ModelChoice("local", path=model_file())),
+            instructions=instructions,
+            toolsets=(FunctionToolset([read_file], id="file"),),
+        ),
+        ref=about.ref,
+        recorder=BackgroundRecorder(tmp_path / "seasoned.db", SECRECY, about),
     )
-    (turn,) = say(conversation, "Read the file notes.txt and tell me the word of the day.", on_event=events.append)
-    called = [event for event in events if isinstance(event, CallFinished)]
-    assert [(event.tool, event.arguments, event.verdict.verdict) for event in called] == [
-        ("read_file", {"path": "notes.txt"}, "ok")
-    ]
+    (turn,) = say(conversation, "Read the file notes.txt and tell me the word of the day.")
     assert "marmalade" in turn.text
     assert (turn.usage.input or 0) > 100
-    (session,) = read_file(home / "seasoned.db")
+    (session,) = read_sessions(tmp_path / "seasoned.db")
     assert session.ref == conversation.ref
     assert session.usage is not None
     assert session.usage.input == turn.usage.input
     ((call, verdict),) = judge_session(session)
-    assert (call.tool, verdict.verdict) == ("read_file", "ok")
+    assert (call.tool, call.arguments, verdict.verdict) == ("read_file", {"path": "notes.txt"}, "ok")
     assert "marmalade" in session.messages[-1].text
 
 

@@ -136,7 +136,7 @@ def run_experiment(
 ) -> str:
     """Run an experiment to its end or to its budget; returns the model's name, under which its runs are stored."""
     # Imported here: the agent library takes a second, and comes with an extra.
-    from seasoned.app.player import Player
+    from seasoned.app.conversation import Player
     from seasoned.runner.model import choose_model
 
     tasks = load_tasks(plan.design.tasks)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import sys
 import threading
 import time
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from seasoned.runner.conversation import Conversation
     from seasoned.runner.model import ModelChoice
 
-# Sessions of jobs are recorded under this name, so that they can be told from chats.
+# Sessions of jobs are recorded under this name, so that they can be told from others.
 PLATFORM = "cron"
 # How often a run checks whether it should stop; a stopped run ends within about this time.
 _LOOK_SECONDS = 1.0
@@ -43,8 +42,6 @@ _LOOK_SECONDS = 1.0
 _EMPTY = "Exceeded maximum output retries"
 # A link into the zone database on Linux and macOS; the only portable place of the zone's name.
 _LOCALTIME = Path("/etc/localtime")
-# What a run may use of ours. It asks nothing, sends nothing and schedules nothing.
-_TOOLSETS = ("memory", "skill")
 _PROVIDERS = ("openai", "anthropic", "local")
 
 
@@ -142,29 +139,26 @@ def _choice(config: Config, chosen: ChosenModel) -> ModelChoice:
 
 
 def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable[[], bool]) -> AgentAnswer:
-    from seasoned.runner.start import ConversationOptions, start
+    from seasoned.app.conversation import JobConversation, start_job
+    from seasoned.runner.conversation import TurnLimits
 
     # Without a folder the job gets its own in the home folder, so that jobs never share files by accident.
     folder = Path(task.job.folder) if task.job.folder is not None else check_folder(config.home / "jobs" / task.job.id)
     if not folder.is_dir():
         raise CannotDo(f"The working folder {str(folder)!r} is gone. Create it again, or give the job another one.")
-    # The job's limits replace those of the configuration for this run only.
-    limited = msgspec.structs.replace(
+    conversation = start_job(
         config,
-        # The setting is in whole seconds, and zero would end the turn at once.
-        turn_seconds=max(1, math.ceil(task.timeout_seconds)),
-        context_length=task.job.context_length or config.context_length,
+        secrecy,
+        JobConversation(
+            choice=_choice(config, task.chosen),
+            folder=folder.resolve(),
+            session_id=task.session_id,
+            title=task.job.name,
+            platform=PLATFORM,
+            limits=TurnLimits(steps=config.turn_steps, turn_seconds=task.timeout_seconds),
+            context_length=task.job.context_length,
+        ),
     )
-    wish = ConversationOptions(
-        choice=_choice(config, task.chosen),
-        folder=folder,
-        toolsets=_TOOLSETS,
-        platform=PLATFORM,
-        session_id=task.session_id,
-        title=task.job.name,
-        words=task.job.prompt,
-    )
-    conversation = start(limited, secrecy, wish)
     try:
         with asyncio.Runner() as runner:
             return runner.run(_turn(conversation, task.prompt, beat))
@@ -204,8 +198,6 @@ async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool
     if turn.stopped == "error" and not turn.text.strip() and _EMPTY in (turn.reason or ""):
         # The model did answer, but with nothing, however often the library asked again. That is not a failed run.
         turn = msgspec.structs.replace(turn, stopped=None, reason=None)
-    warmth = conversation.warmth
-    warm = (f"Warm start: {warmth.template}.",) if warmth is not None and warmth.template else ()
     return AgentAnswer(
         text=turn.text,
         session=conversation.ref.native_id,
@@ -214,7 +206,7 @@ async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool
         cost_usd=turn.cost_usd,
         stopped=None if turn.stopped is None else turn.stopped if turn.stopped in ("time", "interrupted") else "other",
         error=turn.reason,
-        notes=(*warm, *turn.notes),
+        notes=turn.notes,
     )
 
 

@@ -69,8 +69,7 @@ GROUPS = {
         "statusline": ("watch:statusline", "Print a status line for Claude Code"),
         "mine": ("mine:mine", "Mine histories of any size into Parquet"),
         "query": ("mine:query", "Ask a question in SQL about mined histories"),
-        "model": ("chat:model", "Manage models on this machine"),
-        "chat": ("chat:chat", "Chat with an agent that has tools"),
+        "model": ("model:model", "Manage models on this machine"),
     },
 }
 COMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import click
 import msgspec
 
-from seasoned.app import agent as reviewing
+from seasoned.app import review as reviewing
 from seasoned.app.stores import find_source
 from seasoned.cli.options import base_url_option, json_option, model_option, paths_argument
 from seasoned.cli.output import print_json, printable, table, when

@@ -14,10 +14,9 @@ _COMMANDS = {
     "pi": "pi --session {id}",
     "gemini": "gemini --resume {id}",
     "copilot": "copilot --resume={id}",
-    "seasoned": "seasoned chat --resume {id}",
 }
 # Agents whose sessions are found from any folder.
-_ANYWHERE = frozenset({"hermes", "seasoned"})
+_ANYWHERE = frozenset({"hermes"})
 # An id is pasted into a terminal, and a history may come from anywhere.
 _PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{3,79}")
 

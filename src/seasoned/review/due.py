@@ -7,7 +7,6 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.config import Config
-from seasoned.store import Store
 
 _PREFIX = "review_"
 
@@ -32,7 +31,7 @@ class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
     stage_pages: bool = True
     # Whether a review may change skills that a person wrote.
     allow_person_skills: bool = False
-    # Another, cheaper model. It gets a digest, since it could not use the conversation's cached prefix.
+    # Another, cheaper model than the usual one.
     model: str | None = None
 
 
@@ -76,18 +75,3 @@ def topic_due(count: ReviewCount, settings: ReviewSettings) -> Topic | None:
     if memory and skills:
         return "both"
     return "memory" if memory else "skills" if skills else None
-
-
-def load_count(store: Store, lineage_root: str) -> ReviewCount:
-    """The saved count of a conversation."""
-    row = store.row("review.count", {"lineage_root": lineage_root})
-    return ReviewCount() if row is None else ReviewCount(row["turns"], row["calls"])
-
-
-def save_count(store: Store, lineage_root: str, count: ReviewCount, *, now: float) -> None:
-    """Save the count, so that a resumed conversation continues it."""
-    with store.write():
-        store.run(
-            "review.save_count",
-            {"lineage_root": lineage_root, "turns": count.turns, "calls": count.calls, "changed_at": now},
-        )

@@ -1,33 +1,27 @@
-"""Runs one review: a fork of the conversation with one more message, and its row in the ledger."""
+"""Runs one review: a model reads the digest of a session and writes memory and skills; its row is in the ledger."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from threading import Event
 
 from pydantic_ai import CancellationToken, RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import RunCancelled, RunTimedOut, UsageLimitExceeded
-from pydantic_ai.messages import FunctionToolCallEvent, ModelMessage, ModelResponse, UserPromptPart
+from pydantic_ai.messages import FunctionToolCallEvent, ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestContext
 from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_ai.usage import UsageLimits
 
 from seasoned.config import Config
-from seasoned.history.builder import SessionBuilder
-from seasoned.history.reader.seasoned_db import NAME, read_message
 from seasoned.redact import Redactor
 from seasoned.review.context import Context
 from seasoned.review.due import ReviewSettings, Topic
 from seasoned.review.journal import Change, changes
 from seasoned.review.ledger import (
-    Form,
-    Occasion,
     Review,
     ReviewEnd,
     ReviewEnding,
@@ -38,108 +32,16 @@ from seasoned.review.ledger import (
     over_budget,
     spent_today,
 )
-from seasoned.review.overlap import ForeignTexts
-from seasoned.review.prompt import SessionDigest, digest_instructions, make_ready, own_instructions
-from seasoned.review.tools import SEASONED_TOOLS
-from seasoned.runner.compress import OPENS
-from seasoned.runner.conversation import context_tokens
+from seasoned.review.prompt import ReviewRequest, digest_instructions, make_ready, own_instructions
+from seasoned.review.tools import MEMORY_AND_SKILLS
+from seasoned.runner.conversation import Runtime, build_agent
 from seasoned.runner.model import ModelChoice, open_model
 from seasoned.runner.record import body_of, new_ref
-from seasoned.runner.runtime import Runtime, fork_agent
 from seasoned.session import Session, SessionRef
 from seasoned.store import Store, open_store
-from seasoned.template.render.tokens import count_tokens
 
-_TOOLSETS = ("memory", "skill")
-ALLOWED: tuple[str, ...] = tuple(tool.__name__ for name in _TOOLSETS for tool in SEASONED_TOOLS[name])
-
-
-class ReviewGate:
-    """Decides which tools a review may call, and keeps the names of those it refused."""
-
-    def __init__(self) -> None:
-        self.refused: list[str] = []
-
-    def __call__(self, tool: str) -> str | None:
-        """None, or the sentence that the model gets instead of a result."""
-        if tool in ALLOWED:
-            return None
-        self.refused.append(tool)
-        return (
-            f"{tool!r} was not run: this is a review, which may use only {', '.join(ALLOWED[:-1])} and {ALLOWED[-1]}. "
-            "It keeps what the conversation taught and does nothing else. Go on with these, or end."
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fork:
-    """What a review sends. It holds copies, so the conversation is never changed."""
-
-    runtime: Runtime
-    history: tuple[ModelMessage, ...]
-    prompt: str
-    form: Form
-    # Whether the model's connection belongs to the fork and closes with it.
-    owns_model: bool = False
-
-    @property
-    def size(self) -> int:
-        """Tokens of its first request, estimated."""
-        own = count_tokens(self.prompt)
-        # With a history, the provider's last count includes the instructions.
-        if not self.history:
-            own += count_tokens(self.runtime.instructions)
-        return own + context_tokens([*self.runtime.prefix, *self.history])
-
-
-def whole_fork(runtime: Runtime, history: Sequence[ModelMessage], prompt: str, *, model: Model | None = None) -> Fork:
-    """A fork that sends, byte for byte, what the conversation sent.
-
-    `model` is the same model with its own connection: a connection belongs to the event loop that uses it.
-    """
-    return Fork(
-        runtime=replace(runtime, model=model or runtime.model),
-        history=tuple(history),
-        prompt=prompt,
-        form="fork",
-        owns_model=model is not None,
-    )
-
-
-def digest_fork(model: Model, digest: SessionDigest, prompt: str, *, owns_model: bool = False) -> Fork:
-    """A fork for a model that has not followed the session: a digest, and the tools of memory and skills alone."""
-    runtime = Runtime(
-        model=model,
-        instructions=digest_instructions(),
-        toolsets=tuple(FunctionToolset(list(SEASONED_TOOLS[name]), id=name) for name in _TOOLSETS),
-    )
-    text = f"{digest.text}\n\n{prompt}"
-    return Fork(runtime=runtime, history=(), prompt=text, form="digest", owns_model=owns_model)
-
-
-def session_of(ref: SessionRef, history: Sequence[ModelMessage], *, folder: str | None = None) -> Session:
-    """A history as a Session, like the sessions of every other agent."""
-    builder = SessionBuilder(ref, format=NAME, path="")
-    builder.cwd = folder
-    for place, message in enumerate(history):
-        read_message(builder, body_of(message), place=place, summary=_is_summary(message))
-    return builder.take()
-
-
-def _is_summary(message: ModelMessage) -> bool:
-    """Whether a compression wrote the message, in the user's name."""
-    first = message.parts[0] if message.parts else None
-    return isinstance(first, UserPromptPart) and isinstance(first.content, str) and first.content.startswith(OPENS)
-
-
-def task_of(history: Sequence[ModelMessage]) -> str | None:
-    """What the user asked for last."""
-    for message in reversed(history):
-        for part in message.parts:
-            if isinstance(part, UserPromptPart) and isinstance(part.content, str):
-                return part.content
-    return None
-
+# What a review may call; any other tool is answered with a refusal that lists these.
+ALLOWED: tuple[str, ...] = tuple(tool.__name__ for tool in MEMORY_AND_SKILLS)
 
 _MEMORY = {"add": "+", "replace": "~", "remove": "−"}
 _SHOWN = 6
@@ -202,17 +104,17 @@ class _OverBudget(Exception):
 class ReviewPlan:
     """Everything that a review needs to start."""
 
-    # What is reviewed.
-    session: SessionRef
-    occasion: Occasion
-    topic: Topic
-    fork: Fork
-    # The context of the conversation or of the command; the review gets its own copy.
+    request: ReviewRequest
+    # Its connection closes with the review.
+    model: Model
+    # The context of the command; the review gets its own copy.
     context: Context
-    # The texts of the session: what repeats its results or pages is recognised by them.
-    foreign: ForeignTexts
-    task: str | None = None
     settings: ReviewSettings = field(default_factory=ReviewSettings)
+
+    @property
+    def session(self) -> SessionRef:
+        """What is reviewed."""
+        return self.request.session.ref
 
 
 async def carry_out(
@@ -235,8 +137,8 @@ class _RunningReview:
     """A review while it runs. No store stays open during a request: its thread may be abandoned."""
 
     def __init__(self, plan: ReviewPlan, ref: SessionRef, clock: Callable[[], float]) -> None:
-        self._gate = ReviewGate()
         self._calls = 0
+        self._refused = 0
         self._answer = ""
         self._plan = plan
         self._ref = ref
@@ -254,7 +156,7 @@ class _RunningReview:
             closing = ReviewEnd(
                 state="kept" if line and state == "nothing" else state,
                 calls=self._calls,
-                refused=len(self._gate.refused),
+                refused=self._refused,
                 kept=sum(change.state == "kept" for change in written),
                 staged=sum(change.state == "staged" for change in written),
                 said=". ".join(part for part in (line, why) if part) or NOTHING,
@@ -263,27 +165,28 @@ class _RunningReview:
             return end(store, self._row, closing, now=self._clock())
 
     async def run(self, context: Context, token: CancellationToken) -> tuple[ReviewEnding, str | None]:
-        """Run the fork; how it ended, and why if it was stopped."""
-        working = asyncio.create_task(self._run_fork(context, token))
+        """Ask the model until it ends; how it ended, and why if it was stopped."""
+        working = asyncio.create_task(self._ask(context, token))
         try:
             # Waited for, not awaited: an error in a review becomes a row of the ledger.
             await asyncio.wait({working})
         finally:
-            # Its tools stop with it.
-            context.stopping.set()
             if not working.done():
                 working.cancel()
                 await asyncio.wait({working})
         return _ending(None if working.cancelled() else working.exception(), working.cancelled(), self._plan.settings)
 
-    async def _run_fork(self, context: Context, token: CancellationToken) -> None:
-        """Run the fork until it ends, or raise when it reaches a limit. Its text is not shown."""
-        fork, settings = self._plan.fork, self._plan.settings
-        async with fork.runtime.model if fork.owns_model else nullcontext():
-            agent = fork_agent(fork.runtime, refuse=self._gate, capabilities=[_BudgetCheck(self)])
-            events = agent.run_stream_events(
-                fork.prompt,
-                message_history=list(fork.history),
+    async def _ask(self, context: Context, token: CancellationToken) -> None:
+        """Run until the model ends, or raise when it reaches a limit. Its text is not shown."""
+        request, settings = self._plan.request, self._plan.settings
+        runtime = Runtime(
+            model=self._plan.model,
+            instructions=digest_instructions(),
+            toolsets=(FunctionToolset(list(MEMORY_AND_SKILLS), id="review"),),
+        )
+        async with self._plan.model:
+            events = build_agent(runtime, capabilities=[_BudgetCheck(self)]).run_stream_events(
+                f"{request.digest.text}\n\n{request.prompt}",
                 deps=context,
                 usage_limits=UsageLimits(request_limit=settings.iterations),
                 timeout=settings.seconds,
@@ -293,13 +196,15 @@ class _RunningReview:
                 async for event in stream:
                     if isinstance(event, FunctionToolCallEvent):
                         self._calls += 1
+                        # The library itself refuses a tool that was not offered, and says which there are.
+                        self._refused += event.part.tool_name not in ALLOWED
                     elif isinstance(event, AgentRunResultEvent):
                         self._answer = event.result.output
 
     def before_request(self, messages: Sequence[ModelMessage], *, is_first: bool) -> None:
         """Raise _OverBudget if the next request would cost too much."""
-        # Before the first answer there is no count from the provider, so the fork's estimate is used.
-        expected = self._plan.fork.size if is_first else context_tokens(messages)
+        # Before the first answer there is no count from the provider, so it is estimated.
+        expected = self._plan.request.tokens if is_first else _last_count(messages)
         with _store(self._plan) as store:
             spent = spent_today(store, now=self._clock())
         why = over_budget(self._plan.settings, spent, expected=expected)
@@ -331,6 +236,12 @@ class _BudgetCheck(AbstractCapability[Context]):
         return response
 
 
+def _last_count(messages: Sequence[ModelMessage]) -> int:
+    """Tokens of the last request and its answer, as the provider counted them: the next one is a little larger."""
+    answers = [one for one in messages if isinstance(one, ModelResponse)]
+    return answers[-1].usage.input_tokens + answers[-1].usage.output_tokens if answers else 0
+
+
 def _ending(
     error: BaseException | None, is_cancelled: bool, settings: ReviewSettings
 ) -> tuple[ReviewEnding, str | None]:
@@ -351,12 +262,12 @@ def _opening(plan: ReviewPlan, ref: SessionRef, redactor: Redactor) -> ReviewSta
     return ReviewStart(
         ref=ref,
         session=plan.session,
-        context=plan.occasion,
-        topic=plan.topic,
-        form=plan.fork.form,
-        model=plan.fork.runtime.model.model_name,
+        context="on demand",
+        topic=plan.request.topic,
+        form="digest",
+        model=plan.model.model_name,
         platform=plan.context.platform,
-        task=None if plan.task is None else redactor.head(plan.task, _TASK_CHARS),
+        task=None if plan.request.task is None else redactor.head(plan.request.task, _TASK_CHARS),
     )
 
 
@@ -368,12 +279,11 @@ def _context(plan: ReviewPlan, ref: SessionRef) -> Context:
         origin="review",
         session=str(ref),
         parent=str(plan.session),
-        task=plan.task,
+        task=plan.request.task,
         staging=plan.context.staging or plan.settings.staging,
-        foreign=plan.foreign,
+        foreign=plan.request.foreign,
         stage_pages=plan.settings.stage_pages,
         allow_person_skills=plan.context.allow_person_skills or plan.settings.allow_person_skills,
-        stopping=Event(),
     )
 
 
@@ -388,14 +298,4 @@ def review_session(
     opened = open_model(choice, context_length=config.context_length)
     window = config.context_length or opened.context_window
     request = make_ready(session, context, topic=topic, own=own_instructions(config), window=window)
-    plan = ReviewPlan(
-        session=session.ref,
-        occasion="on demand",
-        topic=topic,
-        fork=digest_fork(opened, request.digest, request.prompt, owns_model=True),
-        context=context,
-        foreign=request.foreign,
-        task=request.task,
-        settings=settings,
-    )
-    return asyncio.run(carry_out(plan))
+    return asyncio.run(carry_out(ReviewPlan(request=request, model=opened, context=context, settings=settings)))

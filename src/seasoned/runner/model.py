@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,17 +11,19 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from hashlib import file_digest
+from http.client import HTTPException
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 import msgspec
 
 from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config, api_key
-from seasoned.confirm.notify.http import NotSent, call, open_client
 from seasoned.errors import CannotDo, NotFound, UsageError
 
 if TYPE_CHECKING:
@@ -138,6 +141,7 @@ def _local(config: Config, asked: str) -> ModelChoice:
 
 
 SECONDS = 3.0
+_MOST_BYTES = 10_000_000
 # The names that servers use: vLLM, OpenRouter, LM Studio, others, llama.cpp.
 _FIELDS = ("max_model_len", "context_length", "max_context_length", "context_window", "n_ctx", "n_ctx_train")
 
@@ -183,12 +187,11 @@ def _ask_server(base_url: str, name: str) -> int | None:
     key = api_key("openai")
     headers = {"authorization": f"Bearer {key}"} if key else {}
     try:
-        with open_client(connect_seconds=SECONDS, answer_seconds=SECONDS) as client:
-            reply = call(client, "GET", f"{base_url.rstrip('/')}/models", body=b"", headers=headers, hide=key or "")
-    except NotSent:
+        with urlopen(Request(f"{base_url.rstrip('/')}/models", headers=headers), timeout=SECONDS) as reply:
+            listed = json.loads(reply.read(_MOST_BYTES))
+    except (URLError, HTTPException, OSError, ValueError):
         return None
-    listed = reply.value() if reply.status == 200 else {}
-    models = listed.get("data")
+    models = listed.get("data") if isinstance(listed, dict) else None
     found = [one for one in models if isinstance(one, dict)] if isinstance(models, list) else []
     named = [one for one in found if one.get("id") == name]
     return next(_figures(named), None)

@@ -13,7 +13,6 @@ from uuid import UUID
 
 import msgspec
 
-from seasoned.errors import NotFound
 from seasoned.history.builder import ReadState, SessionBuilder
 from seasoned.history.coerce import time_of
 from seasoned.history.reader.seasoned_db import AGENT, NAME, cost_of, read_message, total_cost
@@ -26,7 +25,6 @@ from seasoned.scan.rows import Batch, CallRow
 from seasoned.scan.store_writer import StoreWriter
 from seasoned.session import Relation, SessionRef
 from seasoned.store import Store, open_store
-from seasoned.store.search import find_session
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -50,18 +48,6 @@ def body_of(message: ModelMessage) -> Body:
 def redacted(body: Mapping[str, Any], redactor: Redactor) -> Body:
     """The body without secrets. Only texts are redacted: a call whose id changed would lose its result."""
     return {**body, "parts": [_redacted_part(part, redactor) for part in body["parts"]]}
-
-
-def without_usage(body: Mapping[str, Any]) -> Body:
-    """A copy of a message whose usage was accounted for elsewhere."""
-    return {name: value for name, value in body.items() if name != "usage"}
-
-
-def messages_of(bodies: Sequence[Mapping[str, Any]]) -> list[ModelMessage]:
-    """Bodies as messages of the agent library, without thinking: providers refuse it without its signature."""
-    from pydantic_ai.messages import ModelMessagesTypeAdapter
-
-    return ModelMessagesTypeAdapter.validate_python([_without_thoughts(body) for body in bodies])
 
 
 def _part(part: Mapping[str, Any]) -> Body:
@@ -91,14 +77,6 @@ def _redacted_json(text: str, redactor: Redactor) -> str:
     return text if cleaned == value else msgspec.json.encode(cleaned).decode()
 
 
-def _without_thoughts(body: Mapping[str, Any]) -> Body:
-    parts = [part for part in body["parts"] if part.get("part_kind") != "thinking"]
-    if not parts and body.get("kind") == "response":
-        # The message itself must stay: otherwise one request would follow another.
-        parts = [{"part_kind": "text", "content": ""}]
-    return {**body, "parts": parts}
-
-
 _TITLE_CHARS = 80
 _FLUSH_SECONDS = 5.0
 _encode = msgspec.json.Encoder().encode
@@ -119,7 +97,6 @@ class ConversationInfo(msgspec.Struct, frozen=True, kw_only=True):
     # As it was asked for, so that it can be asked for again.
     model: str
     instructions: str
-    toolsets: tuple[str, ...] = ()
     base_url: str | None = None
     cwd: str | None = None
     # What a conversation without a folder belongs to, such as the name of a gateway key.
@@ -138,13 +115,12 @@ class ConversationInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecordedConversation(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation as the store has it, ready to be resumed or forked."""
+    """A conversation as the store has it, ready to be continued."""
 
     about: ConversationInfo
     bodies: tuple[Body, ...]
     carry: ReadState
     title: str | None = None
-    end_reason: str | None = None
 
 
 class _TurnReader(FileReader):
@@ -299,7 +275,6 @@ class Recorder:
             "platform": about.platform,
             "model": about.model,
             "base_url": None if about.base_url is None else redact(about.base_url),
-            "toolsets": _encode(about.toolsets).decode(),
             "instructions": redact(about.instructions),
             "warm": about.lineage_root,
         }
@@ -308,9 +283,7 @@ class Recorder:
 class BackgroundRecorder:
     """Runs a recorder in its own thread: a conversation never waits for it, and a failure is reported once."""
 
-    def __init__(
-        self, path: Path, secrecy: Secrecy, about: ConversationInfo, *, recorded: RecordedConversation | None = None
-    ) -> None:
+    def __init__(self, path: Path, secrecy: Secrecy, about: ConversationInfo) -> None:
         self.about = about
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seasoned-record")
         self._recorder: Recorder | None = None
@@ -319,18 +292,11 @@ class BackgroundRecorder:
         self._is_reported = False
         self._is_closed = False
         # Opened in the thread that uses it: a connection of SQLite belongs to one thread.
-        self._submit(self._open, path, secrecy, recorded)
+        self._submit(self._open, path, secrecy)
 
-    @property
-    def title(self) -> str | None:
-        """The title of the session, known once its first message is written."""
-        return self.about.title if self._recorder is None else self._recorder.title
-
-    def write(self, position: int, bodies: Sequence[Body], *, summary: bool = False, turn_ends: bool = False) -> None:
+    def write(self, position: int, bodies: Sequence[Body], *, turn_ends: bool = False) -> None:
         """Write messages from a position on."""
-        self._submit(
-            lambda: self._run_with_recorder(lambda r: r.write(position, bodies, summary=summary, turn_ends=turn_ends))
-        )
+        self._submit(lambda: self._run_with_recorder(lambda r: r.write(position, bodies, turn_ends=turn_ends)))
 
     def flush(self, seconds: float = _FLUSH_SECONDS) -> str | None:
         """Wait until everything is written; the reason if it was not, once."""
@@ -365,10 +331,8 @@ class BackgroundRecorder:
     def _submit(self, work: Callable[..., None], *arguments: object) -> None:
         self._pending.append(self._thread.submit(work, *arguments))
 
-    def _open(self, path: Path, secrecy: Secrecy, recorded: RecordedConversation | None) -> None:
+    def _open(self, path: Path, secrecy: Secrecy) -> None:
         self._recorder = Recorder(open_store(path), secrecy, self.about)
-        if recorded is not None:
-            self._recorder.take_up(recorded)
 
     def _run_with_recorder(self, work: Callable[[Recorder], None]) -> None:
         if self._recorder is not None:
@@ -381,31 +345,6 @@ class BackgroundRecorder:
             self._recorder = None
 
 
-def load_recorded(store: Store, text: str) -> RecordedConversation:
-    """The recorded conversation whose id is, or begins with, this text."""
-    row = find_session(store, text)
-    recording = store.row("message.recording", {"session_id": row["id"]})
-    ref = SessionRef(row["agent"], row["native_id"])
-    if recording is None:
-        raise NotFound(f"{str(ref)!r} was not recorded by Seasoned: only its own conversations can be resumed.")
-    bodies, carry = read_stored(store, row["id"], ref)
-    about = ConversationInfo(
-        ref=ref,
-        model=recording["model"],
-        base_url=recording["base_url"],
-        toolsets=tuple(msgspec.json.decode(recording["toolsets"])),
-        instructions=recording["instructions"],
-        platform=recording["platform"],
-        cwd=row["cwd"],
-        parent=SessionRef(row["parent_agent"], row["parent_native_id"]) if row["parent_agent"] else None,
-        relation=row["relation"],
-        root=_ref(recording["warm"]),
-    )
-    return RecordedConversation(
-        about=about, bodies=bodies, carry=carry, title=row["title"], end_reason=row["end_reason"]
-    )
-
-
 def read_stored(store: Store, session_id: int, ref: SessionRef) -> tuple[tuple[Body, ...], ReadState]:
     """The stored messages of a session, and the state in which reading them ends."""
     builder = SessionBuilder(ref, format=NAME, path=store.path)
@@ -416,11 +355,6 @@ def read_stored(store: Store, session_id: int, ref: SessionRef) -> tuple[tuple[B
         read_message(builder, body, place=message["position"], summary=bool(message["summary"]))
     builder.take()
     return tuple(bodies), builder.carry()
-
-
-def _ref(text: str | None) -> SessionRef | None:
-    agent, _, native_id = (text or "").partition(":")
-    return SessionRef(agent, native_id) if native_id else None
 
 
 def _time(body: Mapping[str, Any]) -> float | None:

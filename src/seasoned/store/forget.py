@@ -33,7 +33,6 @@ _SHARED = (
 )
 _OF_A_SESSION = (
     "review.forget_session",
-    "review.forget_count",
     "forget.runs",
     "forget.begun",
     "forget.warm_root",
@@ -43,7 +42,6 @@ _OF_A_SESSION = (
 _EVERYTHING = (
     "learned.forget_all",
     "review.forget_all",
-    "review.forget_counts",
     "forget.words",
     "forget.all_runs",
     "forget.all_begun",

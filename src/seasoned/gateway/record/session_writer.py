@@ -375,7 +375,6 @@ class SessionWriter:
                 instructions=asked.system,
                 platform=PLATFORM,
                 application=exchange.key_name or None,
-                toolsets=asked.tool_names,
                 parent=conversation.parent,
                 relation=conversation.relation,
             )

@@ -1,10 +1,7 @@
 -- name: begin
 INSERT INTO recording (session_id, platform, model, base_url, toolsets, instructions, warm)
-VALUES (:session_id, :platform, :model, :base_url, :toolsets, :instructions, :warm)
+VALUES (:session_id, :platform, :model, :base_url, '[]', :instructions, :warm)
 ON CONFLICT (session_id) DO NOTHING;
-
--- name: recording
-SELECT * FROM recording WHERE session_id = :session_id;
 
 -- name: save
 INSERT INTO message (session_id, position, time, summary, body) VALUES (?, ?, ?, ?, ?)

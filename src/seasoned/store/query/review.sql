@@ -33,14 +33,6 @@ SELECT COALESCE(SUM(requests), 0) AS requests,
     COALESCE(SUM(cost_usd), 0) AS cost_usd, COALESCE(SUM(unpriced), 0) AS unpriced
 FROM review WHERE started_at >= :since;
 
--- name: count
-SELECT turns, calls FROM review_count WHERE lineage_root = :lineage_root;
-
--- name: save_count
-INSERT INTO review_count (lineage_root, turns, calls, changed_at) VALUES (:lineage_root, :turns, :calls, :changed_at)
-ON CONFLICT (lineage_root) DO UPDATE SET
-    turns = excluded.turns, calls = excluded.calls, changed_at = excluded.changed_at;
-
 -- name: newest_session
 SELECT agent, native_id FROM session
 WHERE relation IS NULL OR relation NOT IN ('review', 'subagent')
@@ -49,11 +41,5 @@ ORDER BY COALESCE(ended, started) DESC, id DESC LIMIT 1;
 -- name: forget_session
 DELETE FROM review WHERE session = :session;
 
--- name: forget_count
-DELETE FROM review_count WHERE lineage_root = :session;
-
 -- name: forget_all
 DELETE FROM review;
-
--- name: forget_counts
-DELETE FROM review_count;

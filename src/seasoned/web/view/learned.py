@@ -83,9 +83,7 @@ _REASONS = {
     "foreign": "it repeats a result or a page",
     "page": "the session read pages of others",
 }
-_NOTHING_YET = (
-    "Nothing has been kept yet. `seasoned chat` keeps what it learns, `seasoned review SESSION` reviews a session."
-)
+_NOTHING_YET = "Nothing has been kept yet. `seasoned review SESSION` reviews a session and keeps what it taught."
 _REMOVING = ("remove", "delete", "remove_file")
 _STATES = {"kept": "ok", "staged": "unclear", "undone": "quiet", "rejected": "quiet", "failed": "failed"}
 

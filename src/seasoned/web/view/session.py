@@ -15,7 +15,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.app import agent as reviewing
+from seasoned.app import review as reviewing
 from seasoned.app import template as templates
 from seasoned.app.extras import require
 from seasoned.app.stores import scan_into_store

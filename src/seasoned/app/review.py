@@ -1,22 +1,16 @@
-"""The built-in agent: conversations with it, and reviews, in which a model writes down what a session taught."""
+"""Reviews: a model writes down what a session taught, and a person decides what is kept."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import msgspec
 
-from seasoned.app.scheduler import close_and_learn
-from seasoned.app.stores import kept_secrecy, memory_and_skills, own_store, redaction_key, store_or_empty
-from seasoned.begin.settings import takes_part
+from seasoned.app.stores import kept_secrecy, memory_and_skills, redaction_key, store_or_empty
 from seasoned.config import Config
 from seasoned.errors import CannotDo
-from seasoned.learn_queue import catch_up
 from seasoned.redact.key import Secrecy
 from seasoned.review import undo
 from seasoned.review.context import Context
@@ -25,85 +19,9 @@ from seasoned.review.journal import Change, WriteReply, changes
 from seasoned.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_today
 from seasoned.review.prompt import make_ready, own_instructions
 from seasoned.runner.model import ModelChoice, choose_model
-from seasoned.runner.record import RecordedConversation, load_recorded
 from seasoned.session import Session
 from seasoned.store.project import ProjectFinder
 from seasoned.store.search import find_session
-from seasoned.template.library.storage import load as load_template
-
-if TYPE_CHECKING:
-    from seasoned.runner.conversation import Conversation
-    from seasoned.runner.runtime import Confirm
-
-
-_CATCH_UP_SECONDS = 1.0
-
-
-@dataclass(frozen=True)
-class ChatPlan:
-    """A conversation that can start: its model, its folder and tools, and what it continues."""
-
-    config: Config
-    secrecy: Secrecy
-    choice: ModelChoice
-    folder: Path
-    toolsets: tuple[str, ...] | None
-    warm: str | None
-    recorded: RecordedConversation | None
-
-    def start(self, confirm: Confirm | None = None, tell: Callable[[str], None] = lambda line: None) -> Conversation:
-        """The conversation; without `confirm`, what needs permission is denied."""
-        # Imported here: the agent library takes a second, and comes with an extra.
-        from seasoned.runner.runtime import deny
-        from seasoned.runner.start import ConversationOptions, start
-
-        # What an agent was taught a moment ago is still being learned.
-        with suppress(OSError):
-            catch_up(str(self.config.home), _CATCH_UP_SECONDS)
-        options = ConversationOptions(choice=self.choice, folder=self.folder, toolsets=self.toolsets, warm=self.warm)
-        return start(
-            self.config,
-            self.secrecy,
-            options,
-            recorded=self.recorded,
-            confirm=confirm or deny,
-            tell=tell,
-        )
-
-    def end(self, conversation: Conversation) -> str | None:
-        """End a conversation and have it learned from; a sentence if it could not be recorded."""
-        return close_and_learn(self.config, conversation)
-
-
-def plan_chat(
-    config: Config,
-    *,
-    model: str | None,
-    base_url: str | None,
-    warm: str | None,
-    resume: str | None,
-    folder: Path,
-    toolsets: tuple[str, ...] | None,
-) -> ChatPlan:
-    """Check what was asked for; raises with the reason where it cannot be done."""
-    recorded = None
-    if resume is not None:
-        with own_store(config) as store:
-            recorded = load_recorded(store, resume)
-        # A resumed conversation keeps its model unless another is asked for; its server belongs to that model.
-        if model is None:
-            model, base_url = recorded.about.model, base_url or recorded.about.base_url
-    # Everything that can be wrong is checked here, before the user types the first prompt.
-    choice = choose_model(config, model, base_url)
-    if warm is not None and warm != "auto":
-        with own_store(config) as store:
-            # Only to see that it exists: the examples are chosen when the conversation begins.
-            load_template(store, warm)
-    if warm is None and takes_part(config, "chat"):
-        # Warm by default only where the settings include chat; an explicit --warm always wins.
-        warm = "auto"
-    return ChatPlan(config, kept_secrecy(config), choice, folder, toolsets, warm, recorded)
-
 
 Topic = Literal["memory", "skills", "both"]
 # States of a review that ended without a result.
