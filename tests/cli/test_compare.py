@@ -47,10 +47,6 @@ def test_two_files_without_a_store(samples: Path, home: Path) -> None:
     assert not (home / ".seasoned" / "seasoned.db").exists()
 
 
-def test_ids_are_looked_for_below_the_paths_that_are_given(samples: Path) -> None:
-    assert answer("compare", ONE, OTHER, samples / "claude_code")["warm_id"].startswith(ONE)
-
-
 def test_two_folders_are_two_sets(samples: Path) -> None:
     found = answer("compare", "--set", samples / "claude_code", samples / "codex")
     assert found["is_set"] is True and found["test_name"] == "permutation of lineages"
@@ -61,16 +57,6 @@ def test_two_folders_are_two_sets(samples: Path) -> None:
     assert set(found["standardised"]) == {"improvement", "interval", "p_value", "reason", "covered", "missing"}
     out = " ".join(seasoned("compare", "--set", samples / "claude_code", samples / "codex").stdout.split())
     assert found["sentence"] in out and "tools" in out
-
-
-@pytest.mark.usefixtures("store")
-def test_sets_by_ids_and_by_files_of_ids_are_the_same(tmp_path: Path) -> None:
-    warm, cold = _ids("claude-code"), _ids("codex")
-    (tmp_path / "warm.txt").write_text("# the good ones\n\n" + "\n".join(warm) + "\n", "utf-8")
-    by_file = answer("compare", "--set", f"@{tmp_path / 'warm.txt'}", ",".join(cold))
-    by_id = answer("compare", "--set", ",".join(warm), ", ".join(cold))
-    assert by_file == by_id
-    assert sorted(by_file["warm_id"]) == sorted(warm)
 
 
 @pytest.mark.usefixtures("store")
@@ -175,29 +161,6 @@ def test_a_compaction_that_cost_what_was_known(tmp_path: Path) -> None:
     assert [one["kind"] for one in found["boundaries"]] == ["compaction"]
     out = " ".join(seasoned("compress-check", path).stdout.split())
     assert "Proficiency was not preserved" in out and "failed after" in out and "not its cause" in out
-
-
-def test_too_few_calls_are_no_guess(tmp_path: Path) -> None:
-    path = _session(tmp_path / "22222222-2222-4222-8222-222222222222.jsonl", "." * 40 + "xx", compacted_before=40)
-    found = answer("compress-check", path)
-    assert found["proficiency_preserved"] is None
-    assert "40 calls count before and 2 after" in found["reason"]
-
-
-def test_a_session_that_was_never_compressed(tmp_path: Path) -> None:
-    path = _session(tmp_path / "33333333-3333-4333-8333-333333333333.jsonl", "." * 30)
-    found = answer("compress-check", path)
-    assert found["has_compression"] is False
-    names = (
-        "pre_compression_profile",
-        "post_compression_profile",
-        "proficiency_preserved",
-        "ratio",
-        "interval",
-        "lost",
-    )
-    assert [found[name] for name in names] == [None] * 6
-    assert "No context was compressed" in seasoned("compress-check", path).stdout
 
 
 def test_many_sessions_are_judged_together_and_listed(samples: Path) -> None:

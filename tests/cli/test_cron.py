@@ -18,7 +18,7 @@ from seasoned.errors import SeasonedError
 from seasoned.testing import serve_script
 from tests.cli.run import SEASONED, answer, seasoned
 from tests.each_case import each_case
-from tests.schedule.places import config_at_home, script
+from tests.schedule.places import script
 
 
 def ask(*arguments: str) -> Any:
@@ -86,14 +86,6 @@ def test_a_run_by_hand_is_delivered_and_kept() -> None:
     assert "3 commits" in CliRunner().invoke(app, ["cron", "history", "--output"]).stdout
 
 
-def test_a_failed_run_has_an_exit_code() -> None:
-    script("echo no disk >&2; exit 2")
-    ask("add", "one", "every 1h", "--script", "gate.sh", "--to", "none")
-    done = seasoned("cron", "run", "one", expect=3)
-    assert done.stderr == "seasoned: The script 'gate.sh' ended with exit code 2.\n"
-    assert ask("history")["runs"][0]["script_output"] == "no disk"
-
-
 def test_an_agent_is_run_by_hand_with_its_session() -> None:
     with serve_script("Hello.") as server:
         made = ask("add", "one", "every 1h", "Hi.", "--model", "m", "--provider", server.base_url)
@@ -155,9 +147,3 @@ def test_what_is_not_there_is_said() -> None:
         done = CliRunner().invoke(app, ["cron", command, "x"])
         assert "job 'x' not found" in str(done.exception)
     assert "Nothing has run yet" in CliRunner().invoke(app, ["cron", "history"]).stdout
-
-
-def test_the_routing_table_is_shown_with_the_other_settings() -> None:
-    config_at_home(routes=[{"model": "m"}])
-    shown = json.loads(CliRunner().invoke(app, ["config", "show", "--json"]).stdout)
-    assert shown["settings"]["routes"]["value"][0]["model"] == "m"

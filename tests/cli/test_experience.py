@@ -49,15 +49,6 @@ def test_what_cannot_be_decided_gets_one_sentence(option: str, command: str, cod
 
 
 @pytest.mark.usefixtures("scanned")
-def test_one_decision_does_not_open_the_door_to_unknown_lines() -> None:
-    seasoned("sheet", "--project", SHOP, "--pin", "make docs")
-    assert "has no line" in seasoned("sheet", "--project", SHOP, "--drop", "make nothing", expect=1).stderr
-    seasoned("sheet", "--project", SHOP, "--drop", "make docs")
-    found = {line["text"]: line["state"] for line in answer("sheet", "--project", SHOP)["lines"]}
-    assert found["make docs"] == "dropped"
-
-
-@pytest.mark.usefixtures("scanned")
 def test_the_backtest_writes_a_page_that_overwrites_nothing_else(tmp_path: Path) -> None:
     page = tmp_path / "backtest.html"
     said = seasoned("backtest", "--store", "-o", page).stdout

@@ -86,11 +86,3 @@ def test_an_export_holds_requests_as_they_are_redacted_and_runs(environment: dic
     runs = [line for line in lines if line["table"] == "job_run"]
     assert [one["session"] for one in runs] == list(SESSIONS)
     assert {line["schema"] for line in lines} == {"seasoned/export/1"}
-
-
-def test_forgetting_a_session_that_asked_nobody_says_nothing(database_config: Config) -> None:
-    with open_store(database_config.store_path) as store, store.write():
-        store.connection.execute("INSERT INTO session (agent, native_id) VALUES ('codex', 'a')")
-    url = {} if database_config.database_url is None else {"SEASONED_DATABASE_URL": database_config.database_url}
-    done = seasoned("forget", "a", "--yes", SEASONED_HOME=str(database_config.home), **url)
-    assert done.stderr == "" and done.stdout.startswith("Forgot codex:a")

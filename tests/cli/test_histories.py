@@ -48,27 +48,12 @@ def test_judge_names_the_bad_file_on_stderr_and_judges_the_others(named: list[st
     assert "Left out: " in done.stderr and "snapshot.jsonl" in done.stderr
 
 
-def test_scan_and_template_build_read_the_others(named: list[str], home: Path) -> None:
-    report = answer("scan", *named)
-    assert (report["read"], report["sessions"]) == (2, 2)
-    assert [path for path, _ in report["failures"]] == [named[-1]]
-    # Named again, it is said again, although nothing has changed.
-    assert "snapshot.jsonl" in seasoned("scan", *named).stderr
-    assert "snapshot.jsonl" in seasoned("template", "build", "code", *named, "--min-messages", 0).stderr
-
-
 def test_a_named_pipe_among_the_histories_is_passed_over(named: list[str], tmp_path: Path, home: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     report = answer("scan", str(tmp_path))
     assert report["sessions"] == 2
     assert ["pipe" in path for path, why in report["failures"] if "pipe, socket or device" in why] == [True]
     assert "pipe, socket or device" in seasoned("sessions", str(tmp_path / "pipe.jsonl"), named[0]).stderr
-
-
-def test_compare_lists_what_a_side_passed_over(named: list[str], samples: Path) -> None:
-    made = answer("compare", "--set", ",".join(named), samples / "claude_code")
-    assert made["warm_sessions"] == 2
-    assert [one["path"] for one in made["passed_over"]] == [named[-1]]
 
 
 @pytest.mark.parametrize("command", ["scan", "judge", "sessions", "report", "agreement", "profile", "compress-check"])
@@ -85,11 +70,6 @@ def test_where_no_named_file_can_be_read_it_is_an_error(command: str, count: int
 
 def test_a_path_that_does_not_exist_is_a_mistake_and_never_passed_over(named: list[str], tmp_path: Path) -> None:
     assert "does not exist" in seasoned("judge", *named, tmp_path / "tpyo.jsonl", expect=1).stderr
-
-
-def test_an_empty_folder_among_others_is_passed_over(named: list[str], tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    assert "holds no histories" in seasoned("sessions", named[0], tmp_path / "empty").stderr
 
 
 def test_a_folder_that_cannot_be_opened_is_passed_over_and_its_sessions_stay(tmp_path: Path, samples: Path) -> None:
@@ -136,12 +116,6 @@ def test_own_histories_are_not_mixed_into_what_was_scanned(samples: Path, home: 
     assert {one["agent"] for one in answer("sessions")["sessions"]} == {"claude-code", "codex"}
 
 
-def test_paths_win_over_the_store(samples: Path, home: Path) -> None:
-    seasoned("scan", samples / "codex")
-    done = seasoned("sessions", samples / "claude_code", "--json")
-    assert {one["agent"] for one in json.loads(done.stdout)["sessions"]} == {"claude-code"}
-
-
 def test_blind_verdicts_and_agreement_come_from_the_files_that_were_scanned(samples: Path, tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     shutil.copytree(samples / "codex", logs)
@@ -156,10 +130,3 @@ def test_up_and_scan_go_on_with_what_was_scanned_where_agents_keep_nothing(sampl
     seasoned("scan", samples / "codex")
     assert answer("up", "--no-serve")["is_sample"] is False
     assert answer("scan")["unchanged"] == 6
-
-
-def test_a_store_without_sessions_hides_no_histories(samples: Path, home: Path) -> None:
-    shutil.copytree(samples / "codex", home / ".codex" / "sessions")
-    seasoned("memory", "--add", "The tests need Docker.")
-    assert (home / ".seasoned" / "seasoned.db").exists()
-    assert answer("sessions")["count"] == 6

@@ -28,12 +28,6 @@ def test_a_profile_has_every_promised_field(samples: Path) -> None:
     assert found["cost_usd"] is None
 
 
-def test_a_path_with_several_sessions_gives_a_profile_of_each(samples: Path) -> None:
-    found = answer("profile", samples / "openai")
-    assert found["count"] == len(found["profiles"]) == 15
-    assert "error rate" in seasoned("profile", samples / "openai").stdout
-
-
 def test_a_session_without_calls_has_no_rate_and_says_so(samples: Path) -> None:
     found = answer("profile", WITHOUT_CALLS, samples)
     assert found["tool_call_count"] == 0
@@ -96,10 +90,3 @@ def test_switches_change_the_rate_and_the_output_says_so(samples: Path) -> None:
         "the difference between lengths is selection",
         "not enough data",
     )
-
-
-def test_one_session_is_not_enough_and_gives_no_division_by_zero(samples: Path) -> None:
-    found = answer("report", next((samples / "codex").rglob("*.jsonl")))
-    assert found["verdict"]["answer"] == "not enough data"
-    assert found["cohort"]["trend"]["within"]["interval"] is None
-    assert found["cohort"]["overall"]["rate"]["interval"] is None

@@ -51,11 +51,6 @@ def test_a_name_is_a_function_whether_its_module_was_imported_or_not() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_what_there_is_not_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'learn'"):
-        seasoned.learn  # type: ignore[attr-defined]  # noqa: B018
-
-
 def test_a_template_is_built_and_put_into_the_messages_of_a_new_session(samples: Path) -> None:
     saved = seasoned.build("code", [samples / "codex"], options=MiningOptions(min_messages=10), tags=["demo"])
     assert saved.template.name == "code" and saved.template.examples and saved.template.tags == ("demo",)

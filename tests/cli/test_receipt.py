@@ -76,12 +76,3 @@ def test_what_was_used_is_told_from_the_calls_and_a_saving_names_its_basis(confi
     text = seasoned("receipt").stdout
     assert "4 things shown: 1 used, 2 not used, 0 failed, 1 unknown." in text
     assert "may have saved nothing: 4 earlier failures of this kind here took 1 call to repair (median)" in text
-
-
-def test_a_line_that_failed_is_said_to_have_failed(config: Config, home: Path) -> None:
-    shown(config)
-    write_history(home / "now", (WRONG, False), ("make test", False), (RIGHT, False))
-    seasoned("scan", home / "now")
-    found = answer("receipt", SESSION)
-    states = {item["place"]: item["used"] for item in found["items"]}
-    assert states["start"] == "failed" and states["after"] == "failed" and found["saved"] == []

@@ -99,12 +99,6 @@ def test_where_nobody_sits_it_serves_the_service_and_a_page_that_asks_for_a_toke
         assert process.wait(20) == 0
 
 
-def test_the_service_alone_has_no_page(ada: str) -> None:
-    with started("confirm", "serve") as (_, url):
-        for path in ("/", "/login", "/static/web.js"):
-            assert httpx2.get(f"{url}{path}", trust_env=False, headers={"accept": "text/html"}).status_code == 404
-
-
 def test_it_listens_where_the_service_alone_would_and_nowhere_else(home: Path) -> None:
     done = seasoned("serve", "--host", "0.0.0.0", "--port", "0", expect=2)
     assert "--insecure-listen" in done.stderr

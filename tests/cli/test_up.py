@@ -53,17 +53,6 @@ def test_the_first_time_at_a_terminal_up_makes_the_operator_and_the_next_time_kn
         assert re.search(LINK, _line_with(screen, "Open it: "))
 
 
-def test_a_weak_passphrase_sets_nothing_up_and_the_pages_are_served_all_the_same(home: Path, samples: Path) -> None:
-    with terminal("up", str(samples), "--port", "0") as screen:
-        screen.wait_for("New passphrase for")
-        screen.type("short\n")
-        screen.wait_for("Repeat it")
-        screen.type("short\n")
-        screen.wait_for("nothing was set up")
-        assert re.search(LINK, _line_with(screen, "Open it: "))
-    assert not (load().home / "policy.toml").exists()
-
-
 def test_up_shows_and_ends_where_nobody_sits_or_as_json(home: Path, samples: Path) -> None:
     assert "Listening" not in seasoned("up", str(samples)).stdout
     assert "Listening" not in seasoned("up", str(samples), "--json").stdout

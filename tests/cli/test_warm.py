@@ -73,32 +73,6 @@ def test_a_folder_without_sessions_gets_nothing_of_other_projects(store_path: Pa
     assert answer("warm", "--task", "find it", expect=1)["content"] is None
 
 
-def test_that_everything_is_retired_is_said(store_path: Path) -> None:
-    with open_store(store_path) as store:
-        for one in load(store, "code-work").examples:
-            set_state(store, one.id, "retired", "old", now=1.0)
-    assert "suspended, retired or too old" in seasoned("warm", "--all", "--task", "find it", expect=1).stderr
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("--max-sessions", 0), ("--max-sessions", -1), ("--min-messages", -5), ("--max-error-rate", 7)],
-)
-def test_figures_that_make_no_sense_are_wrong_use(option: str, value: int) -> None:
-    assert option in seasoned("template", "build", "x", "--store", option, value, expect=2).stderr
-
-
-def test_a_path_without_a_name_is_said_to_be_one(samples: Path) -> None:
-    assert "Give a name before the path" in seasoned("template", "build", samples, expect=2).stderr
-
-
-@pytest.mark.parametrize("text", ["", " "])
-def test_an_empty_text_is_no_session(text: str, samples: Path) -> None:
-    seasoned("scan", samples / "codex")
-    done = seasoned("profile", text, expect=2)
-    assert "The session is empty" in done.stderr
-
-
 def test_a_report_can_be_read_by_its_owner_alone(samples: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     seasoned("report", samples / "codex", "-o", page)

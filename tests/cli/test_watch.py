@@ -8,7 +8,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-from tests.cli.run import SEASONED, seasoned
+from tests.cli.run import SEASONED
 from tests.history.claude_lines import SESSION, ClaudeFile
 
 
@@ -43,7 +43,3 @@ def test_calls_and_streaks_are_printed_as_they_happen(tmp_path: Path) -> None:
     ]
     assert lines[3]["failed_in_a_row"] == 3 and lines[3]["title"] == "fix the till" and lines[3]["project"] == "waypost"
     assert lines[0]["session_id"] == SESSION and lines[0]["schema"] == "seasoned/watch/1"
-
-
-def test_a_path_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    assert "does not exist: check the path" in seasoned("watch", tmp_path / "nowhere", expect=1).stderr

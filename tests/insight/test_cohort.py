@@ -40,25 +40,6 @@ def test_positions_are_those_among_all_own_calls() -> None:
     assert found.by_position[0].rate.reason
 
 
-def test_calls_beyond_the_hundredth_share_one_block() -> None:
-    found = cohort(trials_of([track("." * 150)])).by_position
-    assert (len(found), found[-1].label, found[-1].calls) == (11, "101+", 50)
-
-
-def test_fifths_are_by_position_in_the_session() -> None:
-    found = cohort(trials_of([track("xx........"), track("x....", "s2")])).by_fifth
-    assert [(one.failed, one.calls) for one in found] == [(3, 3), (0, 3), (0, 3), (0, 3), (0, 3)]
-
-
-def test_the_map_has_only_fields_with_calls() -> None:
-    found = cohort(trials_of([track("." * 12), track("x" * 60, "s2")])).by_both
-    assert {(one.length, one.position, one.figure.calls) for one in found} == {
-        ("0–50", "1–10", 10),
-        ("0–50", "11–20", 2),
-        *{("100+", f"{10 * i + 1}–{10 * i + 10}", 10) for i in range(6)},
-    }
-
-
 def test_survivors_and_those_that_ended_are_compared_in_the_block_where_they_ended() -> None:
     found = cohort(trials_of([track("." * 5 + "x" * 3), track("." * 25, "s2"), track("." * 30, "s3")])).survivors
     assert [(one.position, one.ended.calls, one.ended.failed, one.survivors.calls) for one in found.blocks] == [

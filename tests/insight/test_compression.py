@@ -22,8 +22,6 @@ from seasoned.outcome.error_rate import Counts
 from seasoned.redact.key import Secrecy, new_key
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.session import SessionRef
-from seasoned.stats.interval import Interval
-from seasoned.stats.proportion import ratio_ends, ratio_floor
 from tests.each_case import each_case
 
 Z90 = 1.6448536269514722
@@ -76,12 +74,6 @@ def test_a_call_at_the_compaction_lies_after_it() -> None:
     assert [call.message for call in first.calls] == [0, 1, 2]
     assert [call.message for call in second.calls] == [3, 4]
     assert (first.kind, second.kind, second.message) == (None, "compaction", 3)
-
-
-def test_several_compactions_give_a_boundary_each_and_one_after() -> None:
-    found = check([track("s", "oo" + "xo" + "xxo", compactions=[2, 4])])
-    assert [(one.message, one.before.counted, one.after.counted) for one in found.boundaries] == [(2, 2, 2), (4, 2, 3)]
-    assert (found.before.failed, found.before.counted, found.after.failed, found.after.counted) == (0, 2, 3, 5)
 
 
 def test_sessions_that_continue_each_other_are_put_in_order() -> None:
@@ -168,22 +160,6 @@ def test_what_is_missing_is_told_in_calls() -> None:
     assert found.reason == "cannot tell: about 13 000 more calls needed"
 
 
-def test_a_ratio_at_the_tolerance_is_not_told_by_a_number_of_calls() -> None:
-    found = judge(counts(12_000, 60_000), counts(14_400, 60_000))
-    assert (found.preserved, found.more_calls) == (None, None)
-    assert "too close to the tolerance of 1.2" in found.reason
-
-
-def test_the_interval_is_that_of_the_plain_formula() -> None:
-    found = judge(counts(12, 194), counts(15, 108))
-    a, b = 15 / 108, 12 / 194
-    (al, ah), (bl, bh) = wilson_ends(15, 108), wilson_ends(12, 194)
-    low = (a * b - math.sqrt((a * b) ** 2 - al * (2 * a - al) * bh * (2 * b - bh))) / (bh * (2 * b - bh))
-    high = (a * b + math.sqrt((a * b) ** 2 - ah * (2 * a - ah) * bl * (2 * b - bl))) / (bl * (2 * b - bl))
-    assert (found.interval.low, found.interval.high) == pytest.approx((low, high), rel=1e-9)
-    assert found.ratio == pytest.approx(a / b)
-
-
 def test_nothing_failed_before_leaves_the_lower_end() -> None:
     found = judge(counts(0, 106), counts(6, 109))
     a, (low, _), (_, high) = 6 / 109, wilson_ends(6, 109), wilson_ends(0, 106)
@@ -191,13 +167,6 @@ def test_nothing_failed_before_leaves_the_lower_end() -> None:
     assert found.interval.low == pytest.approx(math.sqrt(low * (2 * a - low)) / high, rel=1e-9)
     one = check([track("s", "o" * 106 + "x" * 6 + "o" * 103, compactions=[106])])
     assert "at least 1.9 times" in sentence(one)
-
-
-def test_the_lower_end_of_an_infinite_ratio_is_the_limit_of_the_finite_one() -> None:
-    of_a, of_b = Interval(0.02, 0.12, 0.9, 100), Interval(0.0, 0.03, 0.9, 100)
-    near = ratio_ends(0.05, of_a, 1e-9, Interval(1e-12, 0.03, 0.9, 100))[0]
-    assert ratio_floor(0.05, of_a, of_b) == pytest.approx(near, rel=1e-6)
-    assert ratio_floor(0.05, Interval(0.0, 0.2, 0.9, 9), of_b) == 0.0
 
 
 def test_many_sessions_are_judged_as_pairs() -> None:
@@ -220,11 +189,6 @@ def test_many_sessions_are_judged_as_pairs() -> None:
     assert "over 12 lineages" in sentence(found)
 
 
-def test_chains_of_one_lineage_are_one_pair() -> None:
-    many = [[track(str(n), "o" * 50 + "x" * 5, compactions=[25], root="#1")] for n in range(3)]
-    assert check_many(many).pairs == 1
-
-
 def test_pairs_that_cannot_tell_fall_back_with_an_answer_and_never_divide_by_zero() -> None:
     clean = [[track(str(n), "o" * 200, compactions=[100])] for n in range(4)]
     assert check_many(clean).judgement.preserved is True
@@ -237,11 +201,6 @@ def test_pairs_that_cannot_tell_fall_back_with_an_answer_and_never_divide_by_zer
     assert (found.ratio, found.method) == (pytest.approx(2.0), "lineages on each side")
     assert check_many([]).judgement.reason == "no context was compressed"
     assert check_many([[track("s", "xo", compactions=[1])]]).judgement.preserved is None
-
-
-def test_lineages_without_calls_on_a_side_are_listed_and_not_pooled() -> None:
-    found = check_many([[track("1", "o" * 30, compactions=[30])], [track("2", "o" * 60, compactions=[30])]])
-    assert (len(found.checks), found.pairs, found.before.counted) == (2, 1, 30)
 
 
 def test_what_a_store_holds_is_checked_one_chain_at_a_time(samples) -> None:

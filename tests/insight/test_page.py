@@ -6,22 +6,19 @@ import base64
 import hashlib
 import json
 import re
-import time
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.insight.page import charts, render
-from seasoned.insight.page.frame import plot_data
-from seasoned.insight.page.plots import Plot, plots
-from seasoned.insight.page.rows import short_number, visible
+from seasoned.insight.page.plots import plots
+from seasoned.insight.page.rows import visible
 from seasoned.insight.report import Report
 from tests.each_case import each_case
 from tests.insight.planted_report import HOSTILE, SCRIPT, empty_report, hostile_report, small_report
@@ -87,13 +84,6 @@ def leaves(value: Any, *path: str | int) -> Iterator[tuple[tuple[str | int, ...]
         yield path, value
 
 
-def test_the_same_report_gives_the_same_page_quickly() -> None:
-    first = render(hostile())
-    began = time.process_time()
-    assert render(hostile()) == first
-    assert time.process_time() - began < 0.5
-
-
 def test_every_element_is_closed_and_only_our_scripts_are_there() -> None:
     assert parsed().open == []
     kinds = [script.get("type") for script in parsed().all("script")]
@@ -109,12 +99,6 @@ def test_the_policy_allows_these_scripts_and_this_style_and_nothing_else() -> No
         assert rules[name].split() == [f"'sha256-{digest}'" for digest in digests]
     assert rules["default-src"] == rules["connect-src"] == "'none'"
     assert "unsafe" not in policy()
-
-
-def test_no_attribute_runs_or_loads_anything() -> None:
-    for tag, attributes in parsed().elements:
-        assert not [name for name in attributes if name.startswith("on") or name in ("src", "style", "srcset")], tag
-        assert (attributes.get("href") or "#").startswith("#"), attributes
 
 
 @each_case("text", HOSTILE)
@@ -181,32 +165,6 @@ def test_figures_of_the_page_are_those_of_the_report() -> None:
     assert set(hostile().verdict.reasons) <= set(parsed().texts["li"])
 
 
-def test_rows_whose_labels_fall_together_stay_apart() -> None:
-    report = hostile()
-    twins = tuple(msgspec.structs.replace(report.by_tool[0], label="x" * 100 + end) for end in "ab")
-    (tool,) = [plot for plot in plots(msgspec.structs.replace(report, by_tool=twins)) if plot.name == "tool"]
-    assert tool.spec is not None
-    assert len({row["label"] for row in tool.spec["data"]["values"]}) == 2
-
-
-def test_a_plot_for_a_phone_has_the_same_data() -> None:
-    for plot in plots(hostile()):
-        assert plot.spec is not None
-        assert charts.narrow(plot.spec)["data"] == plot.spec["data"]
-
-
-def test_a_plot_without_anything_to_draw_is_left_out_of_the_data() -> None:
-    nothing = Plot("x", "X", "A.", "B.", None, (), (), reason="why")
-    assert json.loads(plot_data([nothing]))["plots"] == []
-
-
-def test_one_wide_interval_does_not_squeeze_the_other_rows() -> None:
-    rows = [{"value": 5.0, "high": 6.0}] * 9 + [{"value": 5.0, "high": 90.0}, {"value": None, "high": None}]
-    assert charts.ceiling(rows) == 9.0
-    assert charts.ceiling([{"value": None, "high": None}]) == 1.0
-    assert charts.ceiling([{"value": 100.0, "high": None}]) == 100.0
-
-
 def test_the_scripts_are_those_that_were_fetched_and_carry_their_licences() -> None:
     packages = json.loads((PAGE / "vega/versions.json").read_text("utf-8"))
     for package in packages:
@@ -226,17 +184,3 @@ def test_what_is_visible_hides_and_turns_nothing(text: str) -> None:
     assert not set(shown) & set("\x00\x1b\u202e\u2066\u200b\u2028\ufeff")
     shown.encode("utf-8")
     assert len(visible(text, 10).encode("unicode-escape")) <= 10 * 12
-
-
-@each_case(
-    ("value", "text"),
-    [(0, "0"), (999, "999"), (1000, "1.0k"), (1234, "1.2k"), (9960, "10k"), (123_456, "123k"), (999_600, "1.0M")],
-)
-def test_short_numbers(value: int, text: str) -> None:
-    assert short_number(value) == text
-
-
-def test_rows_without_a_value_keep_their_place_in_the_order() -> None:
-    rows = [{"label": name, "value": None, "low": None, "high": None} for name in "abc"]
-    first = charts.dots(rows, title="x")["layer"][0]
-    assert "transform" not in first and first["mark"]["type"] == "text"

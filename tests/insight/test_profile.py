@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import seasoned
 from seasoned.insight.profile import profile, profile_calls
 from seasoned.outcome.error_rate import Include
-from seasoned.session import Marks as M
-from seasoned.session import Message, Result, Session, SessionRef, ToolCall
 from seasoned.stats.proportion import wilson
 from tests.insight.tracks import call, track
 
@@ -29,13 +26,6 @@ def test_early_and_late_are_the_first_and_last_fifth_of_what_counts() -> None:
     assert found.gain.value == pytest.approx(-1 / 4)
     assert found.gain.interval is not None
     assert found.gain.interval.low < -1 / 4 < found.gain.interval.high
-
-
-def test_four_calls_have_no_fifths() -> None:
-    found = profile(track("x..x"))
-    assert found.error_rate.value == 0.5
-    assert (found.early.value, found.late.value, found.gain.value) == (None, None, None)
-    assert "fewer than 5" in (found.gain.reason or "")
 
 
 @pytest.mark.parametrize("letters", ["", "???", "dc"])
@@ -76,18 +66,3 @@ def test_switches_count_what_is_left_out() -> None:
     wide = [call(i, letter, include=Include(declined=True)) for i, letter in enumerate("..xd")]
     assert profile_calls(strict).error_rate.value == pytest.approx(1 / 3)
     assert profile_calls(wide).error_rate.value == pytest.approx(2 / 4)
-
-
-def test_a_session_that_was_just_read_has_the_same_profile() -> None:
-    calls = (
-        ToolCall("a", "Read", {"path": "x"}, Result("text", M(failed=False)), index=0, message=1),
-        ToolCall("b", "Bash", {"command": "pytest"}, Result("2 failed", M(failed=True)), index=1, message=1),
-        ToolCall("c", "Read", {"path": "x"}, None, index=2, message=1, synthetic=True),
-        ToolCall("d", "Read", {"path": "y"}, None, index=3, message=1),
-    )
-    session = Session(
-        SessionRef("claude-code", "s"), "claude-code", "f", (Message("user", "hi"), Message("assistant", "", calls))
-    )
-    found = seasoned.profile(session)
-    assert (found.calls, found.counts.ok, found.counts.failed, found.counts.unclear) == (3, 1, 1, 1)
-    assert found.messages == 2

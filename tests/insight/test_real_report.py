@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ import pytest
 
 from seasoned.app.stores import scan_into_store
 from seasoned.config import load
-from seasoned.insight.page.sections import render
 from seasoned.insight.profile import profile
 from seasoned.insight.report import Report, part_of, report
 from seasoned.insight.track import compressed, tracks
@@ -114,43 +111,6 @@ def _in_block(nth: int, label: str) -> bool:
     return first <= nth + 1 <= last
 
 
-def test_tools_and_days_agree(both: tuple[Report, list[Row]]) -> None:
-    made, rows = both
-    shells = {"Bash", "shell", "exec_command", "terminal", "bash", "run_shell_command", "process", "mswea_bash_command"}
-    for figure in made.by_tool:
-        tool, _, kind = figure.label.partition(": ")
-        _same(figure, [row for row in rows if row["tool"] == tool and (not kind or row["kind"] == kind)])
-        assert bool(kind) == (tool in shells) or tool not in shells
-    for figure in made.over_time:
-        _same(figure, [row for row in rows if _period(row, made) == figure.label])
-    dated = [row for row in rows if row["started"] is not None or row["ended"] is not None]
-    assert sum(figure.calls for figure in made.over_time) == _count(dated)[1]
-
-
-def _period(row: Row, made: Report) -> str | None:
-    time = row["started"] if row["started"] is not None else row["ended"]
-    if time is None:
-        return None
-    day = datetime.fromtimestamp(time, UTC).date()
-    by_week = all(datetime.fromisoformat(figure.label).weekday() == 0 for figure in made.over_time)
-    spans = len(made.over_time) > 1 and by_week
-    monday = (day - timedelta(days=day.weekday())).isoformat()
-    return monday if spans or monday in {figure.label for figure in made.over_time} else day.isoformat()
-
-
-def test_survivors_agree(both: tuple[Report, list[Row]]) -> None:
-    made, rows = both
-    counted = [row for row in rows if row["counts_as"] in ("ok", "failed")]
-    last: dict[int, int] = {}
-    for row in counted:
-        last[row["session_id"]] = row["nth"]
-    for survival in made.cohort.survivors.blocks:
-        here = [row for row in counted if _in_block(row["nth"], survival.position)]
-        assert survival.ended.calls + survival.survivors.calls == len(here)
-        _same(survival.ended, [row for row in here if _in_block(last[row["session_id"]], survival.position)])
-        _same(survival.survivors, [row for row in here if not _in_block(last[row["session_id"]], survival.position)])
-
-
 def test_the_trend_within_sessions_agrees(both: tuple[Report, list[Row]]) -> None:
     made, rows = both
     assert _slope(rows, left_out=0) == pytest.approx(made.cohort.trend.naive.value)
@@ -207,11 +167,3 @@ def test_every_session_has_a_profile_that_agrees(both: tuple[Report, list[Row]],
             early = sum(outcomes[:fifth]) / fifth if fifth else None
             late = sum(outcomes[-fifth:]) / fifth if fifth else None
             assert (found.early.value, found.late.value) == (early, late)
-
-
-def test_the_page_is_made_and_holds_the_figures(both: tuple[Report, list[Row]]) -> None:
-    made, _ = both
-    page = render(made)
-    assert page.startswith("<!doctype html>")
-    assert made.verdict.answer in page.lower()
-    json.dumps(made.verdict.reasons)

@@ -98,19 +98,6 @@ def test_a_shell_is_told_apart_by_its_program() -> None:
     assert program_of(lost(0, "/p/x.py")) is None
 
 
-def test_most_sessions_come_first_then_most_failures_then_the_name() -> None:
-    def other(at: int, tool: str) -> JudgedCall:
-        return call(at, tool, "failed", "It broke.", q="x")
-
-    tracks = [
-        track("a", other(0, "b"), other(1, "a"), other(2, "c"), other(3, "c"), other(4, "d")),
-        track("b", other(0, "b"), other(1, "a"), other(2, "c"), other(3, "d")),
-        track("c", other(0, "d")),
-    ]
-    assert [one.tool for one in recurring(tracks)] == ["d", "c", "a", "b"]
-    assert recurring(reversed(tracks))[0].tool == "d"
-
-
 def test_what_is_kept_of_a_group_does_not_grow_with_its_calls() -> None:
     recurrer = RecurrenceCounter()
     for at in range(40):
@@ -121,19 +108,6 @@ def test_what_is_kept_of_a_group_does_not_grow_with_its_calls() -> None:
     assert (found.repaired, found.repair_count, len(found.refs)) == (40, 1, 5)
     (group,) = recurrer._groups.values()
     assert len(group.ways) == 16
-
-
-def test_a_long_argument_is_shortened_and_stays_json() -> None:
-    wrong = call(0, "ask", "failed", "It broke.", text="word " * 5000, deep={"a": {"b": {"c": {"d": "e"}}}})
-    found = recurring([track("a", wrong), track("b", wrong)])[0]
-    assert found.example is not None
-    assert len(found.example.failed) < 400
-    assert msgspec.json.decode(found.example.failed)["text"].endswith("…")
-
-
-def test_sessions_without_failures_have_nothing_that_comes_back() -> None:
-    assert recurring([]) == ()
-    assert recurring([track("a", call(0, "Read", file_path="/x")), track("b")]) == ()
 
 
 def _of(tracks: list[Track], tool: str, name: str) -> Recurrence:

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from seasoned.insight.cohort import GAP_ALPHA, Cohort, CohortAnswer, cohort, verdict
-from tests.insight.worlds import WORLDS, by_luck, crowded, happy_endings
+from seasoned.insight.cohort import Cohort, CohortAnswer, cohort, verdict
+from tests.insight.worlds import WORLDS, by_luck
 from tests.torture import TORTURE
 
 DRAWS = 400 if TORTURE else 8
@@ -83,23 +83,3 @@ def test_bad_sessions_that_end_early_are_recognised_even_if_no_single_call_ends_
     answers = Counter(verdict(cohort(by_luck(seed))).answer for seed in range(DRAWS))
     _print("bad sessions end early", answers)
     assert answers["the difference between lengths is selection"] >= 0.7 * DRAWS
-
-
-def test_sessions_of_one_lineage_are_one_cluster() -> None:
-    alone, together = cohort(crowded(1, forks=1)), cohort(crowded(1, forks=6))
-    assert alone.overall.rate.value == together.overall.rate.value
-    assert alone.trend.within.value == pytest.approx(together.trend.within.value)
-    assert alone.trend.within.clusters == 6 * together.trend.within.clusters
-    assert alone.overall.rate.clusters == 6 * together.overall.rate.clusters
-
-
-def test_endings_that_work_are_no_selection_where_lengths_do_not_differ() -> None:
-    found = [cohort(happy_endings(seed), lengths=[58, 62]) for seed in range(DRAWS)]
-    answers = Counter(verdict(one).answer for one in found)
-    _print("happy endings", answers)
-    for one in found:
-        gap = one.length_difference.p_value
-        if verdict(one).answer == "the difference between lengths is selection":
-            assert gap is not None and gap / 2 <= GAP_ALPHA
-    assert answers["the difference between lengths is selection"] <= 0.3 * DRAWS + 1
-    assert sum(answers[effect] for effect in EFFECTS) <= max(1, 0.06 * DRAWS)

@@ -104,15 +104,6 @@ def test_a_step_is_shown_applied_followed_up_and_undone(filled: Site, shop: Path
         assert wrong.status_code == 404
 
 
-def test_forms_from_elsewhere_change_nothing(filled: Site, shop: Path) -> None:
-    before = (shop / "CLAUDE.md").read_bytes()
-    with filled.visitor() as alice:
-        name = advice_of(look(alice, "overview", 'class="cards"'), "without <code>rtk</code>")
-        answer = alice.client.post(f"{alice.path}/advice/{name}/apply", data={"check": "wrong"})
-        assert answer.status_code in (400, 403)
-    assert (shop / "CLAUDE.md").read_bytes() == before
-
-
 def test_the_page_of_a_project_holds_everything_about_it(filled: Site, shop: Path) -> None:
     with filled.visitor() as alice:
         text = look(alice, project_link(str(shop)), 'class="cards"')

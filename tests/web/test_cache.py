@@ -49,23 +49,6 @@ def test_a_slow_one_is_shown_as_it_was_while_it_is_found_anew() -> None:
     asyncio.run(check())
 
 
-def test_one_that_took_long_waits_before_it_is_found_anew() -> None:
-    async def check() -> None:
-        now = [0.0]
-        standings = PageCache(WorkRegistry(), lambda: now[0])
-
-        def slow(_: Any) -> float:
-            now[0] += 10
-            return now[0]
-
-        await standings.look("a", "A", 1, slow)
-        assert (await standings.look("a", "A", 2, slow)).value == 10
-        now[0] += 50
-        assert (await standings.look("a", "A", 2, slow)).value == 70
-
-    asyncio.run(check())
-
-
 def test_one_that_fails_says_why_and_is_not_tried_without_end() -> None:
     async def check() -> None:
         standings, tried = PageCache(WorkRegistry()), []

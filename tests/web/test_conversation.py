@@ -117,12 +117,6 @@ def test_edits_of_every_agent_are_recognised_by_their_form() -> None:
             assert [one.lines for one in found] == [lines for _, lines in expected], arguments
 
 
-def test_a_long_edit_is_cut_and_says_so() -> None:
-    text = "\n".join(map(str, range(3000)))
-    (found,) = edits_of({"path": "a", "old_string": text, "new_string": text + "\nx"}, Redactor(b"key"))
-    assert found.is_cut and not found.is_open and len(found.lines) == 400 and found.removed == 3000
-
-
 def test_a_hostile_session_is_one_harmless_file(tmp_path: Path) -> None:
     home, to = tmp_path / "home", tmp_path / "session.html"
     home.mkdir()

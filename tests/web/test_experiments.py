@@ -92,13 +92,6 @@ def test_one_on_tasks_has_its_effects_arms_errors_by_turn_and_measures(filled: S
         assert look(alice, "experiments/conventions?as=csv&table=a1-words-measures").text.startswith("measure,arm")
 
 
-def test_looking_again_needs_the_form_of_this_visit(filled: Site) -> None:
-    with filled.visitor() as alice:
-        address = f"{alice.path}/experiments/autumn/look"
-        assert alice.client.post(address, data={"check": "guessed"}).status_code == 403
-        assert alice.client.post(address, data={"check": alice.check()}).status_code == 303
-
-
 def test_without_any_it_says_what_to_do_and_an_unknown_one_is_not_found(tmp_path: Path) -> None:
     with site(tmp_path) as found, found.visitor() as alice:
         text = look(alice, "experiments").text

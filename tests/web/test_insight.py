@@ -11,9 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from seasoned.insight.page.plots import Plot
 from seasoned.insight.report import Revision, revision
-from seasoned.web.view.insight import with_interaction
 from tests.web.filled import fill_sessions, store_of
 from tests.web.pages import Site, Visitor, site
 
@@ -83,11 +81,6 @@ def _sessions(text: str) -> int:
     return int(text.partition("As of ")[2].partition(": ")[2].partition(" session")[0])
 
 
-def test_making_it_needs_the_form_of_this_visit(filled: Site) -> None:
-    with filled.visitor() as alice:
-        assert alice.client.post(f"{alice.path}/insight/make", data={"check": "guessed"}).status_code == 403
-
-
 def test_without_sessions_it_says_what_to_do(tmp_path: Path) -> None:
     with site(tmp_path) as found, found.visitor() as alice:
         text = look(alice).text
@@ -111,9 +104,3 @@ def test_the_revision_of_a_store_changes_when_something_comes_or_is_forgotten(tm
                 store.connection.execute(statement)
             seen.append(revision(store))
     assert len(set(seen)) == 3
-
-
-def test_a_plot_that_nothing_can_be_chosen_in_stays_as_it_is() -> None:
-    plain = Plot("a", "A", "", "", {"mark": "bar"}, (), ())
-    assert with_interaction(plain) == plain
-    assert with_interaction(Plot("a", "A", "", "", None, (), ())).spec is None

@@ -13,7 +13,6 @@ from seasoned.review import memory_file
 from seasoned.review import skill_edit as edit
 from seasoned.review.journal import ChangeJournal, Provenance
 from seasoned.review.overlap import ForeignSource, ForeignTexts, SpokenText
-from seasoned.web.display import difference
 from tests.web.filled import SECRET, fill_learned, fill_sessions, first_session, store_of
 from tests.web.pages import Visitor, site
 
@@ -134,26 +133,6 @@ def test_who_only_reads_may_take_back_but_neither_accepts_nor_rejects_what_waits
         assert "Run the linter" not in (tmp_path / "memory" / "MEMORY.md").read_text("utf-8")
 
 
-def test_a_change_of_a_skill_shows_the_lines_that_went_and_came_and_no_others(tmp_path: Path) -> None:
-    fill_learned(tmp_path)
-    with site(tmp_path) as found, found.visitor() as alice:
-        made, patched = (look(alice, f"learned/changes/{number}").text for number in (3, 4))
-        assert re.findall('class="went">.*?</span> (.*?)</span>', patched) == ["2. Newest first."]
-        assert re.findall('class="came">.*?</span> (.*?)</span>', patched) == ["2. Breaking changes first."]
-        assert "2. Newest first." in made and 'class="went"' not in made
-        assert send(alice, "4/undo").status_code == 303
-        after = look(alice, "learned/changes/4").text
-        assert 'class="went"' not in after and "kept in its files" in after
-
-
-def test_a_change_needs_the_form_of_this_visit(tmp_path: Path) -> None:
-    fill_learned(tmp_path)
-    with site(tmp_path) as found, found.visitor() as alice:
-        answer = alice.client.post(f"{alice.path}/learned/changes/1/undo", data={"check": "guessed"})
-        assert answer.status_code == 403
-        assert "5433" in (tmp_path / "memory" / "MEMORY.md").read_text("utf-8")
-
-
 def test_a_skill_is_shown_with_its_files_and_without_secrets_or_a_way_out_of_its_folder(tmp_path: Path) -> None:
     fill_learned(tmp_path)
     folder = tmp_path / "skills" / "release-notes"
@@ -172,22 +151,3 @@ def test_without_anything_it_says_what_to_do(tmp_path: Path) -> None:
     with site(tmp_path) as found, found.visitor() as alice:
         text = look(alice).text
         assert "seasoned memory --add" in text and "seasoned skill NAME --create" in text and "seasoned review" in text
-
-
-def test_pages_of_changes_go_on_behind_the_last_one(tmp_path: Path) -> None:
-    fill_learned(tmp_path)
-    with site(tmp_path) as found, found.visitor() as alice:
-        rows = look(alice, "learned?as=json&table=changes&after=3").json()["rows"]
-        assert [row["change"] for row in rows] == [2, 1]
-
-
-def test_a_difference_shows_removed_lines_that_begin_with_dashes() -> None:
-    shown = difference("---\nname: x\n---\n-- a note\n", "name: x\n++ b\n")
-    assert [line for kind, line in shown if kind == "went"] == ["---", "---", "-- a note"]
-    assert [line for kind, line in shown if kind == "came"] == ["++ b"]
-
-
-def test_a_place_beyond_any_row_is_a_clear_error(tmp_path: Path) -> None:
-    with site(tmp_path) as found, found.visitor() as visitor:
-        for path in (f"learned?after={10**30}", f"learned/changes/{10**30}", f"sessions?after=1_{10**30}"):
-            assert look(visitor, path).status_code == 400, path

@@ -52,19 +52,6 @@ def states(visitor: Visitor, key: Path | str) -> dict[str, str]:
     return {row["text"]: row["state"] for row in rows}
 
 
-def test_the_list_names_every_project_with_its_sessions_and_agents(filled: Site, shop: Path) -> None:
-    with filled.visitor() as alice:
-        rows = {row["key"]: row for row in look(alice, "projects?as=json").json()["rows"]}
-        assert rows[str(shop)]["sessions"] == 10 and rows[str(shop)]["agents"] == "claude-code"
-        assert rows["/home/jonas/src/waypost"]["agents"] == "codex"
-        text = look(alice, "projects").text
-        assert f'href="{alice.path}/{page_of(shop)}"' in text
-        assert f"sessions?project={quote(str(shop), safe='')}" in text
-        assert "without a project" in text
-        assert look(alice, "projects?after=x").status_code == 400
-        assert "does not exist" not in look(alice, "projects?after=2&as=json").text
-
-
 def test_a_project_shows_its_sheet_as_a_session_sees_it_with_its_evidence(filled: Site, shop: Path) -> None:
     with filled.visitor() as alice:
         # The Makefile has no target for the linter: the line is held back, and the page says why.
@@ -121,17 +108,6 @@ def test_what_no_session_may_see_cannot_be_pinned(filled: Site, shop: Path) -> N
         assert choose(alice, shop, "explode", "make test").status_code == 400
         assert choose(alice, "/no/such", "pin", "make test").status_code == 404
         assert set(states(alice, shop)) == {"make test", "make lint"}
-
-
-def test_a_change_needs_the_form_of_this_visit(filled: Site, shop: Path) -> None:
-    with filled.visitor() as alice:
-        data = {"check": "guessed", "project": str(shop), "choice": "drop", "command": "make test"}
-        address = f"{alice.path}/project-line"
-        assert alice.client.post(address, data=data).status_code == 403
-        data["check"] = alice.check()
-        other = {"origin": "http://evil.example"}
-        assert alice.client.post(address, data=data, headers=other).status_code == 403
-        assert states(alice, shop)["make test"] == "shown"
 
 
 def test_a_project_with_a_hostile_name_is_found_and_shown_as_text(filled: Site) -> None:

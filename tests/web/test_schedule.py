@@ -79,9 +79,3 @@ def test_a_run_leads_to_the_session_that_it_was(tmp_path: Path) -> None:
         link = re.search(r'href="([^"]*/sessions/[^"]+)"', alice.client.get(f"{alice.path}/schedule").text)
         assert link is not None
         assert "All is well." in alice.client.get(link[1]).text
-
-
-def test_it_needs_a_login(tmp_path: Path) -> None:
-    with site(tmp_path) as found, found.visitor(None) as nobody:
-        answer = nobody.client.get("/visit/1/schedule")
-        assert answer.status_code == 303 and answer.headers["location"].startswith("/login")

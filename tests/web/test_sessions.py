@@ -92,21 +92,6 @@ def test_sessions_are_found_by_words_agent_task_length_and_outcome(onlooker: Vis
     assert "No sessions match" in look(onlooker, "sessions?q=nowhere").text
 
 
-def test_a_session_without_a_title_is_called_by_what_the_user_asked_first(filled: Site, onlooker: Visitor) -> None:
-    with store_of(filled.serving.config.home) as store:
-        found = store.connection.execute("SELECT * FROM session WHERE title IS NULL AND messages > 100").fetchone()
-        silent = store.connection.execute("SELECT native_id FROM session WHERE title IS NULL AND calls = 0").fetchone()
-    text = look(onlooker, "sessions?sort=-messages").text
-    assert f'/sessions/claude-code:{found["native_id"]}"><bdi>Retries hammer the carriers.' in text
-    assert f'<span class="small own-id"><bdi>{found["native_id"]}</bdi></span>' in text
-    assert f"<bdi>{silent['native_id']}</bdi></a></td>" in text, "nobody knows how it began"
-    assert "Retries hammer the carriers." in look(onlooker, "usage?by=session&days=all").text
-    hostile_row = look(onlooker, f"sessions?q={hostile.NATIVE_ID}").text
-    assert "Look: &lt;/pre&gt;&lt;/title&gt;" in hostile_row and hostile.SECRET not in hostile_row
-    check_harmless(hostile_row)
-    assert rows(onlooker, f"q={found['native_id']}")[0]["session"] == f"claude-code:{found['native_id']}"
-
-
 @pytest.mark.parametrize("name", ["messages", "calls", "failed", "rate", "cost"])
 def test_sessions_are_sorted_by_every_number(onlooker: Visitor, name: str) -> None:
     found = [-1 if row[name] is None else row[name] for row in rows(onlooker, f"sort=-{name}")]
@@ -124,14 +109,6 @@ def test_page_by_page_every_session_comes_once(onlooker: Visitor, monkeypatch: p
         address = f"{onlooker.path}/sessions{following[1].replace('&amp;', '&')}" if following else ""
         pages += 1
     assert (len(seen), len(set(seen)), pages) == (42, 42, 6)
-
-
-def test_nonsense_in_an_address_is_said_and_not_believed(onlooker: Visitor) -> None:
-    for query, status in (("after=x_y", 400), ("sort=-title", 400), ("since=never", 400), ("as=xml", 400)):
-        assert look(onlooker, f"sessions?{query}").status_code == status
-    assert look(onlooker, "sessions?as=csv&table=other").status_code == 404
-    assert look(onlooker, "sessions/claude-code:nobody").status_code == 404
-    assert look(onlooker, "sessions?mistake=1%20OR%201").status_code == 200
 
 
 def test_every_table_comes_as_a_file_and_no_cell_is_a_formula(onlooker: Visitor) -> None:

@@ -50,16 +50,6 @@ def test_what_nobody_knows_the_price_of_is_unknown_and_counted_apart(filled: Sit
         assert "unknown" in text and "without a price" in text
 
 
-def test_fewer_days_hold_less_and_the_plot_is_drawn_of_them(filled: Site) -> None:
-    with filled.visitor() as alice:
-        counts = [
-            sum(row["requests"] for row in rows(alice, "gateway", f"&days={days}")) for days in ("7", "30", "all")
-        ]
-        assert counts == sorted(counts) and counts[0] < counts[2] == 300
-        assert 'id="plot-cost-gateway"' in look(alice).text
-        assert look(alice, "?days=5").status_code == 400 and look(alice, "?by=mood").status_code == 400
-
-
 def test_the_page_and_the_command_sum_up_the_same_days(filled: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEASONED_HOME", str(filled.serving.config.home))
     with filled.visitor() as alice:
@@ -85,14 +75,6 @@ def test_what_agents_recorded_is_there_by_day_model_agent_and_session(filled: Si
         assert len(blocks) >= len(by_day) and sum(row["input_tokens"] or 0 for row in blocks) == tokens
         assert f'href="{alice.path}/sessions?agent={by_agent[0]["agent"]}"' in look(alice, "?by=key&days=all").text
         assert look(alice, "?as=csv&table=recorded&days=all").text.startswith("day,sessions,input_tokens")
-
-
-def test_sessions_go_on_behind_the_last_one(filled: Site) -> None:
-    with filled.visitor() as alice:
-        found = rows(alice, "recorded", "&by=session&days=all")
-        assert look(alice, "?by=session&days=all&after=nowhere").status_code == 400
-        rest = rows(alice, "recorded", f"&by=session&days=all&after=-1.0_{2**40}")
-        assert 0 < len(rest) <= len(found) and all(row["cost_usd"] is None for row in rest)
 
 
 def test_without_anything_it_says_what_to_do(tmp_path: Path) -> None:
