@@ -73,11 +73,6 @@ CREATE TABLE told (
     PRIMARY KEY (conversation, place, digest)
 );
 CREATE INDEX told_in_project ON told (project, place);
--- The forms of the calls that worked in a session, eight bytes of a digest for each: who makes which form of call.
-CREATE TABLE session_form (
-    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
-    forms BLOB NOT NULL
-);
 CREATE TABLE template_name (
     key TEXT PRIMARY KEY,
     name TEXT NOT NULL,
