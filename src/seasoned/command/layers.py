@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.command.parse import PATCH, Step, is_python, names, parse, segments, without_bodies
+from seasoned.command.parse import PATCH, Step, names, parse, segments, without_bodies
 from seasoned.command.rows import group
 from seasoned.lazy_regex import LazyRegex
 
@@ -57,14 +57,11 @@ _RUNNING = names("run exec ssh rsh debug")
 _SSH_VALUES = names("-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w")
 # Options of find and fd behind which a command follows.
 FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
-_RUNNERS = names(
-    "system popen run call check_call check_output Popen getoutput getstatusoutput create_subprocess_shell"
-    " execSync spawn spawnSync execFileSync shell_exec passthru execv execve execvp execvpe execl execlp spawnv spawnvp"
-)
-# Calls by which code of other languages than Python starts a program, with all that they are given.
+# Calls by which code starts a program, with all that they are given.
 _CODE_RUNS = LazyRegex(
     r"\b(?:system|exec|execSync|spawn|spawnSync|popen|shell_exec|passthru|execFile|execFileSync|execute|shell|ProcessBuilder|Open3\.\w+"
-    r"|shell-command|call-process|proc_open|run|do shell script)\b\s*[({]?\s*(?P<given>[^)\n]{1,1000})"
+    r"|shell-command|call-process|proc_open|run|do shell script|check_call|check_output|Popen|getoutput|getstatusoutput"
+    r"|create_subprocess_shell|execv\w*|execlp?|spawnvp?)\b\s*[({]?\s*(?P<given>[^)\n]{1,1000})"
     r"|(?:%x|qx)\s*[({/](?P<quoted>[^)}/]*)|`(?P<ticks>[^`]+)`|\b(?:exec|spawn)\s+(?P<bare>[^\"'\n]+)"
     r"|(?P<before>['\"][^'\"]+['\"])\s*(?:\.execute\(\)|\|\s*getline)|\|\s*(?P<piped>['\"][^'\"]+['\"])"
 )
@@ -493,12 +490,6 @@ def commands_in_text(text: str) -> Iterator[str]:
 
 def commands_in_code(code: str, program: str = "") -> Iterator[str]:
     """Shell commands that a piece of code runs, if they are literal; `program` is its interpreter."""
-    from seasoned.command import python_tree
-
-    tree = python_tree.parse_code(code) if is_python(program) else None
-    if tree is not None:
-        yield from python_tree.commands(tree, _RUNNERS)
-        return
     for found in _CODE_RUNS.compiled.finditer(code[:_MOST_CODE]):
         given = found["given"]
         if given is not None:
