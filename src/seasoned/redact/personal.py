@@ -27,7 +27,6 @@ CARD = LazyRegex(
 # Matched on a view of the text: digits are 0, spaces and hyphens are -, everything else is x.
 CARD_MARKS = (b"0" * 14, b"0000-0000", b"0000-000000-0")
 IBAN_MARKS = (b"0" * 10, b"0000-0000")
-PHONE_MARKS = (b"0" * 7, b"000-0000", b"00-00-00-00")
 FIGURES = bytes(48 if 48 <= c <= 57 else 45 if c in b" -" else 120 for c in range(256))
 IBAN = LazyRegex(
     r"(?<![A-Za-z0-9_\-/])[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?)(?![A-Za-z0-9_\-])"

@@ -45,7 +45,7 @@ PLACEHOLDER = LazyRegex(
     | (?:\w{1,8}[-_]){0,3}x{3,} | .*x{8,}.* | .*(?:placeholder|redacted|example).* | .*[-_ ]here\W?
     | (?:your|some|change|replace|insert|enter|put|paste|use|add|provide|dummy|fake|mock|generate)
       (?:[-_ .].*|\w*(?:password|secret|token|key|me))
-    | (?:my|the|a|test|new|old|valid|wrong|bad|super)[-_ ]?\w*(?:password|passwd|secret|token|key|pass|pwd)
+    | (?:my|the|a|test|new|old|valid|wrong|bad|super)[-_ ]?[\w\-]*(?:password|passwd|secret|token|key|pass|pwd)
     """
 )
 # Where a value is kept: a variable, a file, a store of secrets.
@@ -64,7 +64,9 @@ SENTENCE = LazyRegex(
     r"(?i)\b(?:the|your|is|must|a|to|please|enter|invalid|required|incorrect|wrong|and|or|not|for|at|reset|forgot|with"
     r"|of|should|this|that|be|in|use|used|set|if|when|from|has|cannot|expired|missing|failed|password|token|on|by)\b"
 )
-VARIABLE_NAME = LazyRegex(r"(?:[A-Z0-9]+_)+(?:PASS|PASSWORD|PWD?|SECRET|TOKEN|KEY)|[A-Z]+(?:PASSWORD|PASSWD)")
+VARIABLE_NAME = LazyRegex(
+    r"[A-Z]+(?:_[A-Z]+)+|(?:[A-Z0-9]+_)+(?:PASS|PASSWORD|PWD?|SECRET|TOKEN|KEY)|[A-Z]+(?:PASSWORD|PASSWD)"
+)
 SHOWN = 200  # enough of a value to recognise a placeholder
 TIDY = LazyRegex(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z%]{0,3}")
 
@@ -112,7 +114,6 @@ def is_strong(word: str) -> bool:
 
 
 DATED = LazyRegex(r"(?:19|20)\d\d[-_.]?\d\d|\d\.\d")
-WHOLE_HEXADECIMAL = LazyRegex(r"^(?:0x)?[0-9a-fA-F]{6,64}$")
 HEXADECIMAL = LazyRegex(r"(?:0x)?[0-9a-fA-F]{6,64}")
 
 
@@ -268,7 +269,7 @@ def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
     """Whether a value with a suspicious name is secret. `exact`: the place holds data, not code."""
     if len(value) < 4 or is_placeholder(value):
         return False
-    if not quoted and not exact and (value[0] in "([{" or is_reference(value)):
+    if not quoted and not exact and (value[0] in "([{&" or is_reference(value) or CAMEL.compiled.fullmatch(value)):
         return False
     if promise is Promise.WEAK:
         if UUID.compiled.fullmatch(value) or CACHE_KEY.compiled.fullmatch(value):
