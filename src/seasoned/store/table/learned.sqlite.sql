@@ -236,12 +236,6 @@ CREATE TABLE review (
 );
 CREATE INDEX review_session ON review (session);
 CREATE INDEX review_started ON review (started_at);
-CREATE TABLE review_count (
-    lineage_root TEXT PRIMARY KEY,
-    turns INTEGER NOT NULL,
-    calls INTEGER NOT NULL,
-    changed_at REAL NOT NULL
-);
 -- What an experiment on tasks was begun with (its `design`, which never changes), and what was learned for tasks by role.
 CREATE TABLE material (
     name TEXT NOT NULL,
