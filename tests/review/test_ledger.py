@@ -55,8 +55,8 @@ def answer(tokens: int, cost: float | None = None) -> dict[str, Any]:
 
 def test_requests_add_up_in_the_row_and_in_the_day(store: Store) -> None:
     row = open_review(store)
-    count(store, row, PARENT, answer(100, 0.25), now=NOW)
-    count(store, row, PARENT, answer(200), now=NOW)
+    count(store, row, answer(100, 0.25))
+    count(store, row, answer(200))
     review = end(store, row, ReviewEnd(state="nothing", said="Nothing to save."), now=NOW + 3)
     assert (review.requests, review.input_tokens, review.output_tokens, review.cache_read_tokens) == (2, 290, 20, 10)
     assert (review.cost_usd, review.unpriced) == (0.25, 1)
@@ -69,11 +69,10 @@ def test_a_review_without_a_request_has_no_tokens_rather_than_zero(store: Store)
     assert (review.requests, review.input_tokens, review.cost_usd) == (0, None, None)
 
 
-def test_yesterday_does_not_count(store: Store) -> None:
-    row = open_review(store)
-    count(store, row, PARENT, answer(100), now=midnight(NOW) - 1)
+def test_a_review_of_yesterday_does_not_count(store: Store) -> None:
+    count(store, open_review(store, now=midnight(NOW) - 1), answer(100))
     assert spent_today(store, now=NOW).tokens == 0
-    count(store, row, PARENT, answer(100), now=midnight(NOW))
+    count(store, open_review(store, now=midnight(NOW)), answer(100))
     assert spent_today(store, now=NOW).tokens == 110
 
 

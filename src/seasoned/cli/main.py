@@ -50,9 +50,9 @@ GROUPS = {
         "experiment": ("experiment:experiment", "Measure whether a warm start helps"),
     },
     "Keep": {
-        "review": ("review:review", "Keep what a session taught"),
-        "memory": ("memory:memory", "Show and change the notes every new session sees"),
-        "skill": ("memory:skill", "Show and change skills in the SKILL.md format"),
+        "review": ("keep.review:review", "Keep what a session taught"),
+        "memory": ("keep.memory:memory", "Show and change the notes every new session sees"),
+        "skill": ("keep.memory:skill", "Show and change skills in the SKILL.md format"),
         "forget": ("store:forget", "Forget a session, a source or everything"),
         "export": ("store:export", "Export the store as JSON lines"),
         "backup": ("store:backup", "Back up the store"),
@@ -69,7 +69,7 @@ GROUPS = {
         "statusline": ("watch:statusline", "Print a status line for Claude Code"),
         "mine": ("mine:mine", "Mine histories of any size into Parquet"),
         "query": ("mine:query", "Ask a question in SQL about mined histories"),
-        "model": ("model:model", "Manage models on this machine"),
+        "model": ("keep.model:model", "Manage models on this machine"),
     },
 }
 COMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}

@@ -1,0 +1,1 @@
+"""What is kept: `review`, `memory`, `skill`, and the local model."""
