@@ -41,7 +41,7 @@ def test_a_job_goes_through_its_life() -> None:
     assert len(made["next_times"]) == 2
     assert ask("pause", "one")["state"] == "paused"
     assert ask("list", "one")["next_times"] == []
-    assert ask("resume", made["id"])["state"] == "active"
+    assert ask("pause", made["id"], "--undo")["state"] == "active"
     (listed,) = ask("list")["jobs"]
     assert (listed["name"], listed["last"]) == ("one", None)
     assert "every 1h" in CliRunner().invoke(app, ["cron", "list"]).stdout

@@ -136,7 +136,7 @@ def test_a_retired_example_is_shown_to_nobody_until_it_is_restored(built: str) -
     assert answer("template", "list", "--stats")["states"]["retired"] == 1
     exported = json.loads(seasoned("template", "export", built, "--as", "warm-v2").stdout)
     assert len(exported["patterns"]) == len(shown["examples"]) - 1
-    assert "may be shown again" in seasoned("template", "restore", first).stdout
+    assert "may be shown again" in seasoned("template", "retire", first, "--undo").stdout
     assert answer("template", "show", built)["examples"][0]["state"] == "active"
     assert "lists the ids" in seasoned("template", "retire", "zzz", "--reason", "x", expect=1).stderr
     assert "--reason" in seasoned("template", "retire", first, expect=2).stderr
@@ -270,5 +270,5 @@ def test_auto_leaves_out_what_is_too_old_and_what_a_person_built_stays(built: st
     assert aged["state"] == "retired" and "last seen to work" in aged["state_reason"]
     assert {one["state"] for one in answer("template", "show", built)["examples"]} == {"active"}
     assert "ended more than 180 days ago" in seasoned("template", "build", "--auto", "--store").stdout
-    assert "may be shown again" in seasoned("template", "restore", shown.id).stdout
+    assert "may be shown again" in seasoned("template", "retire", shown.id, "--undo").stdout
     assert answer("template", "show", "auto-file")["examples"][0]["state"] == "active"

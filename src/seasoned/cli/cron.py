@@ -190,28 +190,17 @@ def _run_later(job: str, *, as_json: bool) -> None:
 
 @cron.command()
 @_job_argument
+@click.option("--undo", is_flag=True, help="Resume it at its next time.")
 @json_option
-def pause(job: str, as_json: bool) -> None:
-    """Pause a job.
+def pause(job: str, undo: bool, as_json: bool) -> None:
+    """Pause a job, or resume it.
 
     \b
     Example: seasoned cron pause morning
     """
     with jobs_database() as database:
-        _print_job(job_table.pause(database, job, now=time.time()), time.time(), as_json=as_json)
-
-
-@cron.command()
-@_job_argument
-@json_option
-def resume(job: str, as_json: bool) -> None:
-    """Resume a paused job at its next time.
-
-    \b
-    Example: seasoned cron resume morning
-    """
-    with jobs_database() as database:
-        _print_job(job_table.resume(database, job, now=time.time()), time.time(), as_json=as_json)
+        change = job_table.resume if undo else job_table.pause
+        _print_job(change(database, job, now=time.time()), time.time(), as_json=as_json)
 
 
 @cron.command()

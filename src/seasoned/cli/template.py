@@ -277,30 +277,23 @@ def import_template(file: Path, name: str | None, as_json: bool) -> None:
 
 @template.command()
 @click.argument("example")
-@click.option("--reason", required=True, help="Why it should no longer be shown.")
+@click.option("--reason", help="Why it should no longer be shown, or may be shown again.")
+@click.option("--undo", is_flag=True, help="Show a retired or suspended example again.")
 @json_option
-def retire(example: str, reason: str, as_json: bool) -> None:
-    """Stop showing an example.
+def retire(example: str, reason: str | None, undo: bool, as_json: bool) -> None:
+    """Stop showing an example, or show it again.
 
     EXAMPLE is an id or its beginning.
 
     \b
     Example: seasoned template retire 5f0c2a91 --reason "the option is gone"
     """
-    _set_state(example, "retired", reason, as_json=as_json)
-
-
-@template.command()
-@click.argument("example")
-@click.option("--reason", default="restored by hand", show_default=True, help="Why it may be shown again.")
-@json_option
-def restore(example: str, reason: str, as_json: bool) -> None:
-    """Show a retired or suspended example again.
-
-    \b
-    Example: seasoned template restore 5f0c2a91
-    """
-    _set_state(example, "active", reason, as_json=as_json)
+    if undo:
+        _set_state(example, "active", reason or "restored by hand", as_json=as_json)
+    elif reason is None:
+        raise UsageError("Say why it should no longer be shown: --reason TEXT.")
+    else:
+        _set_state(example, "retired", reason, as_json=as_json)
 
 
 def _set_state(example: str, state: State, reason: str, *, as_json: bool) -> None:

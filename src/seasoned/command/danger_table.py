@@ -16,7 +16,7 @@ _OTHER = (
     CommandRow("agent's settings", "changes what an agent is given or may do",
         "claude claude-code codex gemini hermes copilot cursor-agent opencode qwen goose seasoned",
         r"^mcp (?:add\S*|install|import|remove)(?= )|^(?:plugins?|extensions?) (?:add|install|enable"
-        "|marketplace)(?= )|^(?:confirm|connect|memory|skill|restore|forget|template (?:import|restore)) ",
+        "|marketplace)(?= )|^(?:confirm|connect|memory|skill|restore|forget|template (?:import|retire)) ",
         "{help}|--dry-run"),
     CommandRow("no questions", "suppresses a question, or changes a database", "*",
         r" --(?:force|yes|confirm|auto-approve|assume-yes|no-confirm|skip-confirm\S*|dangerously-\S*|privileged"
@@ -498,11 +498,11 @@ _MODIFY_PERMISSIONS = (
         "|serviceaccount|sa)s?(?=[ /]|$)|^auth reconcile|^certificate (?:approve|deny)|^adm policy|^policy add",
         "{dry_run}"),
     CommandRow("seasoned", "changes who guards agents, or starts one unattended", "seasoned",
-        r"^(?:cron (?:add|resume|run)|connect\b.* --undo|confirm (?:token|allow|policy)|gateway key)(?= |$)",
+        r"^(?:cron (?:add|pause|run)|connect\b.* --undo|confirm (?:token|allow|policy)|gateway key)(?= |$)",
         "^(?:confirm (?:token|allow|policy)|gateway key) (?:list|show|check)(?= |$)|{help}"),
     CommandRow("hermes", "changes who guards agents, or starts one unattended", "hermes",
         "^(?:plugins (?:disable|remove|uninstall)|config (?:set|unset) (?:plugins|approvals)|seasoned (?:cron "
-        r"(?:add|resume|run)|connect\b.* --undo|confirm|gateway key|forget|(?:memory|skill) accept|review\b.* "
+        r"(?:add|pause|run)|connect\b.* --undo|confirm|gateway key|forget|(?:memory|skill) accept|review\b.* "
         "--accept))(?=[ .=]|$)",
         r"^seasoned confirm (?:\w+ )?(?:list|show|check|audit|verify|head|submit|wait)(?= |$)|{help}"),
     CommandRow("hosted rights", "changes who may do what", "gh glab",

@@ -225,7 +225,7 @@ def _decide(store: Store, ruling: GuardRuling, now: float) -> str:
 def _sentence(example_id: str, state: State, reason: str) -> str:
     if state == "active":
         return f"example {example_id} may be shown again: {reason}"
-    return f"example {example_id} is {state}: {reason} Undo: `seasoned template restore {example_id}`."
+    return f"example {example_id} is {state}: {reason} Undo: `seasoned template retire {example_id} --undo`."
 
 
 def _slim(track: Track, tool: str) -> Track:

@@ -102,7 +102,7 @@ def _nothing(entries: Sequence[RankedTemplate]) -> str:
     if not any(entry.examples for entry in entries):
         return (
             "Every example is suspended, retired or too old: nothing was added. `seasoned template show NAME` "
-            "says why, `seasoned template restore` shows one again."
+            "says why, `seasoned template retire ID --undo` shows one again."
         )
     return "No template has an example for a tool that the session has: nothing was added."
 
