@@ -83,7 +83,7 @@ ANSWERS = {
     "confirm-audit": ["confirm token make bot --role agent", "confirm audit --json"],
     "confirm-archive": ['adopt "{home}/first" --yes', "confirm audit --archive --json"],
     "confirm-verified": ["confirm verify --json"],
-    "confirm-head": ["confirm head --json"],
+    "confirm-head": ["confirm verify --head --json"],
     "confirm-allowed": ["confirm allow list --json"],
     "confirm-policy": ["confirm policy check --json"],
     "confirm-install": ["confirm install --as-user --for daemon --dry-run --json"],

@@ -311,8 +311,10 @@ def audit(limit: int, request_id: str | None, url: str | None, token_file: Path 
 
 @confirm.command()
 @click.option("--heads", type=file_type, help="A file of exported heads; the audit must still contain them.")
+@click.option("--head", is_flag=True, help="Show the last row instead, to be kept where no agent can write.")
+@click.option("--to", type=file_type, help="With --head, append it to this file.")
 @json_option
-def verify(heads: Path | None, as_json: bool) -> None:
+def verify(heads: Path | None, head: bool, to: Path | None, as_json: bool) -> None:
     """Verify that the audit is complete and unchanged.
 
     Every decision must have the signature of who made it, and requests and credentials must be as the audit says.
@@ -320,7 +322,11 @@ def verify(heads: Path | None, as_json: bool) -> None:
 
     \b
     Example: seasoned confirm verify --heads /mnt/elsewhere/heads.jsonl
+    Example: seasoned confirm verify --head --to /mnt/elsewhere/heads.jsonl
     """
+    if head:
+        _print_head(to, as_json=as_json)
+        return
     with open_book() as book:
         from seasoned.confirm.audit.head import check_heads, read_heads
         from seasoned.confirm.audit.verify import verify as verify_audit
@@ -344,17 +350,8 @@ def verify(heads: Path | None, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-@confirm.command()
-@click.option("--to", type=file_type, help="Append it to this file.")
-@json_option
-def head(to: Path | None, as_json: bool) -> None:
-    """Show the last row of the audit.
-
-    Kept where no agent can write, it shows later whether the audit was rewritten.
-
-    \b
-    Example: seasoned confirm head --to /mnt/elsewhere/heads.jsonl
-    """
+def _print_head(to: Path | None, *, as_json: bool) -> None:
+    """Print the last row of the audit; kept where no agent can write, it shows later whether that was rewritten."""
     with open_book() as book:
         from seasoned.confirm.audit.head import add_head, full_head
 
