@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from itertools import chain, product
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -19,8 +18,6 @@ from seasoned.command.action import HIGH_RISK
 from seasoned.command.risk import (
     GRAVITY,
     Need,
-    danger_in,
-    danger_in_code,
     may_be_example,
     need_of_call,
     need_of_command,
@@ -28,12 +25,10 @@ from seasoned.command.risk import (
     why_not_example,
 )
 from tests.command.examples import (
-    ASKED_ABOUT,
     EVERYDAY,
     EXAMPLE_CALLS,
     NEVER_EXAMPLE_CALLS,
     NEVER_EXAMPLES,
-    NOT_ASKED_ABOUT,
 )
 from tests.command.harmless import HARMLESS
 from tests.command.needs import NEEDS
@@ -174,9 +169,8 @@ def test_a_call_that_only_looks_like_one_needs_nothing() -> None:
     assert not _failures(HARMLESS_CALLS, lambda probe: need_of_call(probe[0], probe[1]) is None)
 
 
-def test_what_needs_a_person_is_asked_about_and_never_an_example() -> None:
+def test_what_needs_a_person_is_never_an_example() -> None:
     commands = [command for command, _ in COMMANDS]
-    assert not _failures(commands, lambda command: danger_in(command, folder=FOLDER) is not None)
     assert not _failures(commands, lambda command: not _example(command))
     assert not _failures(CALLS, lambda probe: not may_be_example(probe[0], probe[1]))
 
@@ -195,35 +189,6 @@ def test_why_a_call_is_not_an_example_can_be_said() -> None:
     found = why_not_example("Bash", {"command": "git push"})
     assert found is not None
     assert (found.row, found.why) == ("git push", "publishes commits to others")
-
-
-def test_the_agent_asks_before_it_runs_a_dangerous_command() -> None:
-    assert not _failures(ASKED_ABOUT, lambda command: danger_in(command, folder=Path(FOLDER)) is not None)
-    assert not _failures(NOT_ASKED_ABOUT, lambda command: danger_in(command, folder=Path(FOLDER)) is None)
-
-
-def test_the_agent_names_the_row_that_made_it_ask() -> None:
-    found = {
-        command: danger_in(command, folder=FOLDER) for command in ("rm -rf build", "sudo -i", "echo x >> ~/.bashrc")
-    }
-    assert [each.pattern if each else None for each in found.values()] == [
-        "rm, sudo, kill",
-        "rm, sudo, kill",
-        "start-up file",
-    ]
-
-
-def test_code_that_destroys_is_asked_about() -> None:
-    codes = [
-        "import shutil\nshutil.rmtree('x')",
-        "from shutil import rmtree\nrmtree('x')",
-        "import os\nos.system('rm -rf x')",
-        "import subprocess\nsubprocess.run(['git', 'push', '--force'])",
-        "import subprocess as s\ns.check_output('sudo ls', shell=True)",
-    ]
-    assert not _failures(codes, lambda code: danger_in_code(code, folder=FOLDER) is not None)
-    harmless = ["print('rm -rf /')", "import os\nos.system('ls')", "x = (", "a.run(b)", ""]
-    assert not _failures(harmless, lambda code: danger_in_code(code, folder=FOLDER) is None)
 
 
 def test_code_that_deletes_sends_or_runs_commands_is_not_an_example() -> None:
@@ -363,7 +328,6 @@ _TEXTS = st.one_of(
 def test_no_command_makes_it_raise(command: str) -> None:
     need = need_of_command(command, folder=FOLDER)
     assert need is None or need.action in HIGH_RISK
-    assert need is None or danger_in(command, folder=FOLDER) is not None
 
 
 _VALUES = st.recursive(

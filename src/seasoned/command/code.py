@@ -87,7 +87,7 @@ def findings(code: str, place: WorkingFolder, program: str = "") -> Iterator[Fin
     if _EVALUATES.compiled.search(code) and _FETCHES.compiled.search(code) and _REMOTE.compiled.search(code):
         yield _DOWNLOADED
     if _CHANGES.compiled.search(code) or changes_data(code):
-        yield Finding("", "runs code that deletes, sends or runs commands", "code that changes", asks_locally=False)
+        yield Finding("", "runs code that deletes, sends or runs commands", "code that changes")
 
 
 def _text_findings(code: str, place: WorkingFolder, deletes: LazyRegex) -> Iterator[Finding]:

@@ -1,7 +1,6 @@
 """The questions that every part asks about a command or tool call.
 
 - Confirmations: which of the ten actions that need a person is it? (`need_of_command`, `need_of_call`)
-- The local agent: ask before running it? (`danger_in`, `danger_in_code`)
 - Mining, recall and the project sheet: may it ever be shown as an example? (`may_be_example`)
 - Insight: does it only look? (`only_looks`)
 
@@ -48,11 +47,11 @@ _DOWNLOADED = Finding("exec_remote", "runs what it downloads from another machin
 _DECODED = Finding("delete_data", "runs what it decodes, which cannot be read here", "decoded")
 _UNSEEN = Finding("delete_data", "runs commands that cannot be seen here", "| sh")
 _UNSEEN_FILE = Finding("", "runs commands that cannot be seen here", "file | sh")
-_PIPED = Finding("", "runs what it is piped", "| sh", asks_locally=False)
+_PIPED = Finding("", "runs what it is piped", "| sh")
 _UNSEEN_SQL = Finding("migrate_database", "runs SQL that was not read", "unseen SQL")
-_CHANGING_SQL = Finding("", "changes data in a database", "SQL", asks_locally=False)
-_MADE_UP = Finding("", "runs a program whose name it makes up", "made-up program", asks_locally=False)
-_RARE_GIT = Finding("", "uses git in a way that is not everyday work", "git rarely", asks_locally=False)
+_CHANGING_SQL = Finding("", "changes data in a database", "SQL")
+_MADE_UP = Finding("", "runs a program whose name it makes up", "made-up program")
+_RARE_GIT = Finding("", "uses git in a way that is not everyday work", "git rarely")
 _FORKS = Finding("", "starts processes without end", "fork bomb")
 # Longer arguments are matched by their beginning and end.
 _MOST_ARGUMENTS = 4000
@@ -161,7 +160,7 @@ def _literal_findings(text: str, question: Question) -> Iterator[Finding]:
     for held in code.command_literals(text) if question == "example" else ():
         worst = next((each for each in assess_command(held, WorkingFolder(), question) if each.never_example), None)
         if worst is not None:
-            yield Finding("", f"contains the text of a command that {worst.why}", "text in code", asks_locally=False)
+            yield Finding("", f"contains the text of a command that {worst.why}", "text in code")
             return
 
 
@@ -419,14 +418,6 @@ class Need(msgspec.Struct, frozen=True):
     """The row of the table, or the rule, that found it."""
 
 
-class Danger(msgspec.Struct, frozen=True):
-    """Why a command should not run without asking: `reason` continues a sentence that begins with "it"."""
-
-    reason: str
-    pattern: str
-    """The row of the table, or the rule, that found it."""
-
-
 def need_of_command(command: str, *, folder: object = None) -> Need | None:
     """The action that a shell command needs; None where none is known. `folder` is where it runs. It never raises."""
     found = assess_command(command, working_folder(folder), "action")
@@ -480,23 +471,6 @@ def _need(found: Iterable[Finding], shown: str, details: dict[str, Any]) -> Need
     line = " ".join(shown.split())
     short = line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
     return Need(worst.action, f"{short} ({details['why'][0]})", details, worst.row)
-
-
-def danger_in(command: str, *, folder: object = None) -> Danger | None:
-    """Why the local agent asks before it runs a command; None where it does not."""
-    return _danger(assess_command(command, working_folder(folder), "example"))
-
-
-def danger_in_code(code: str, *, folder: object = None) -> Danger | None:
-    """The same for a piece of code of any length: all of it is read, and it runs in the sandbox."""
-    return _danger(assess_code(code, working_folder(folder), "example", limit=len(code)))
-
-
-def _danger(found: Iterable[Finding]) -> Danger | None:
-    first = next((each for each in found if each.asks_locally), None)
-    if first is None:
-        return None
-    return Danger(f"{first.why}, so it counts as {first.action}" if first.action else first.why, first.row)
 
 
 def may_be_example(tool: str, arguments: Mapping[str, Any]) -> bool:

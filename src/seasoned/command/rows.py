@@ -20,7 +20,6 @@ class Finding(msgspec.Struct, frozen=True):
     why: str
     row: str
     """The name of the row or rule that found it."""
-    asks_locally: bool = True
     never_example: bool = True
 
 

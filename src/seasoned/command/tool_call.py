@@ -211,7 +211,7 @@ def answers_for_person(name: str) -> bool:
 
 
 def _not_example(why: str) -> Finding:
-    return Finding("", why, "tool call", asks_locally=False)
+    return Finding("", why, "tool call")
 
 
 def folder_in(arguments: Mapping[str, Any]) -> str | None:
