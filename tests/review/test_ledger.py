@@ -72,7 +72,7 @@ def test_a_review_without_a_request_has_no_tokens_rather_than_zero(store: Store)
 def test_a_review_of_yesterday_does_not_count(store: Store) -> None:
     count(store, open_review(store, now=midnight(NOW) - 1), answer(100))
     assert spent_today(store, now=NOW).tokens == 0
-    count(store, open_review(store, now=midnight(NOW)), answer(100))
+    count(store, open_review(store, "r2", now=midnight(NOW)), answer(100))
     assert spent_today(store, now=NOW).tokens == 110
 
 
