@@ -45,9 +45,8 @@ def teach(home: Path, ref: str) -> None:
             " VALUES ('seasoned:r1', ?, 'background', 'memory', 'digest', ?, 1, 1.0, 'kept', ?, ?)",
             (ref, WORD, WORD, WORD),
         )
-        run("INSERT INTO review_count (lineage_root, turns, calls, changed_at) VALUES (?, 1, 1, 1.0)", (ref,))
         run("INSERT INTO assignment (experiment, session, arm, split, at) VALUES ('e', ?, 'warm', 's', 1.0)", (ref,))
-        run("INSERT INTO exposure (experiment, session, arm, example_ids, at) VALUES ('e', ?, 'w', '[]', 1.0)", (ref,))
+        run("INSERT INTO exposure VALUES ('e', ?, 'w', 1, '[]', 1.0)", (ref,))
         run("INSERT INTO begun VALUES (?, 'e', 'm', 'warm', 'b', 't', 'k', 1, 1.0)", (ref,))
         run("INSERT INTO run VALUES ('e', 'm', 'warm', 'b', 't', 'k', 1, 'p', ?, 1.0, ?)", (ref, WORD))
         run("INSERT INTO material VALUES ('t', 'd', 'm', 'good', ?, 1.0)", (f'{{"sources":["{ref}"],"x":"{WORD}"}}',))
@@ -67,7 +66,7 @@ def test_no_table_and_no_file_tells_of_a_forgotten_session(everything: bool, sam
     own = Provenance(actor="person", origin="person", platform="cli")
     memory_file.add(journal_at(home / ".seasoned"), "notes", "Stays.", by=own)
     with open_store(home / ".seasoned" / "seasoned.db") as store:
-        assert {"learned", "review", "review_count", "run", "material"} <= set(traces(store, native_id, WORD))
+        assert {"learned", "review", "run", "material"} <= set(traces(store, native_id, WORD))
     found = answer("forget", *(["--all"] if everything else [native_id]), "--yes")
     assert found["left"] == []
     with open_store(home / ".seasoned" / "seasoned.db") as store:
