@@ -23,8 +23,8 @@ from seasoned.config import load
 from seasoned.confirm.people.change import first_admin
 from seasoned.store import open_database
 from tests.cli.run import SEASONED, seasoned
+from tests.cli.terminal import Terminal, terminal
 from tests.confirm.serving import Serving, serving
-from tests.runner.test_chat import Terminal, terminal
 
 WORDS = "four words are enough"
 ASKED = ("delete_data", "Delete last year's logs", "--details", '{"path": "/srv/logs/2025"}')

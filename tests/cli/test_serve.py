@@ -17,7 +17,7 @@ from seasoned.config import load
 from seasoned.confirm.people.change import first_admin
 from seasoned.store import open_database
 from tests.cli.run import SEASONED, seasoned
-from tests.runner.test_chat import Terminal, terminal
+from tests.cli.terminal import Terminal, terminal
 
 WORDS = "four words are enough"
 

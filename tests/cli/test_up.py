@@ -10,8 +10,8 @@ import httpx2
 from seasoned.app.people import user_name
 from seasoned.config import load
 from tests.cli.run import seasoned
+from tests.cli.terminal import terminal
 from tests.cli.test_serve import _line_with, started
-from tests.runner.test_chat import terminal
 
 WORDS = "four words are enough"
 LINK = r"http://127\.0\.0\.1:\d+/login/[\w-]{43}"
