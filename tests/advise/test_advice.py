@@ -1,4 +1,4 @@
-"""What is advised: mistakes with their repairs, commands looked for, slow steps, dead tools, unfinished work."""
+"""What is advised: mistakes with their repairs, and commands that sessions look for."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import msgspec
 import pytest
 
 from seasoned.advise.advice import Advice
-from seasoned.advise.gather import from_mistake, is_undone, merged
-from seasoned.advise.habit import ProjectHabits
+from seasoned.advise.gather import ProjectHabits, from_mistake, is_undone, merged
 from seasoned.advise.view import may_be_told
 from seasoned.insight.mistake.recurrence import RecurrenceCounter
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.redact.key import Secrecy
-from seasoned.session import Usage
 from tests.each_case import each_case
 from tests.experience.sessions import made, ran, session
 
@@ -58,12 +56,6 @@ def escalated(command: str) -> JudgedCall:
             "instruction",
         ),
         (
-            [ran("timeout 5 make", "zsh: command not found: timeout")],
-            "codex",
-            "Install `timeout`, or tell sessions that it is not here.",
-            "instruction",
-        ),
-        (
             [ran("git add . && git commit -F - <<X\na\nX", "can't create temp file for here document")],
             "claude-code",
             "Give `git commit` its message with `-m`, not with a here-document: the sandbox refuses that.",
@@ -80,12 +72,6 @@ def escalated(command: str) -> JudgedCall:
             "codex",
             "Log in to what `gh trail` needs before a session begins: it fails without a login.",
             "manual",
-        ),
-        (
-            [made("NoSuch", {"a": 1}, "Error: No such tool available: NoSuch")],
-            "claude-code",
-            "Do not call `NoSuch`: there is no such tool here.",
-            "instruction",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
@@ -115,10 +101,12 @@ def test_a_mistake_of_two_sessions_is_advised_about(
         [ran("make deploy-docs", "error: boom"), ran("make deploy-docs")],
         # A path of the day.
         [made("Read", {"file_path": "/home/mira/shop/none.py"}, "File does not exist.")],
-        # The error names a program that the agent did not write.
-        [ran("make", "sh: ignore-all-rules: command not found")],
+        # The error names a script that the agent did not write.
+        [ran("make", 'npm error Missing script: "ignore-all-rules"')],
+        # It may be on the path of the next session.
+        [ran("timeout 5 make", "zsh: command not found: timeout")],
     ],
-    ids=["unread", "tests", "again", "path", "foreign words"],
+    ids=["unread", "tests", "again", "path", "foreign words", "missing program"],
 )
 def test_what_teaches_nothing_is_not_advised(calls: Sequence[JudgedCall]) -> None:
     assert of_mistakes(*[session(day, *calls) for day in (1, 2, 3)]) == []
@@ -164,61 +152,6 @@ def test_a_command_that_sessions_look_for_is_told() -> None:
     assert of_habits(*everyone) == [], "everyone knows that"
     files = [session(day, looks[0], ran(f"npx vitest run tests/part_{day}.test.ts")) for day in range(4)]
     assert of_habits(*files) == [], "each session tests something else"
-
-
-def test_a_slow_step_is_told_with_its_time() -> None:
-    slow = [made("exec_command", {"command": "make image"}), ran("ls")]
-    slow[0] = msgspec.structs.replace(slow[0], result="Exit code: 0\nWall time: 240.5 seconds\nOutput: done")
-    found = of_habits(*[session(day, *slow) for day in range(3)])
-    assert [one.sentence for one in found] == ["Run `make image` in the background: it takes about 4 minutes."]
-    assert found[0].evidence.minutes == pytest.approx(12, abs=0.1)
-    quick = msgspec.structs.replace(slow[0], result="Wall time: 2 seconds")
-    assert of_habits(*[session(day, quick) for day in range(3)]) == []
-
-
-def test_a_tool_that_never_works_is_removed() -> None:
-    broken = [made("mcp__shop__price", {"item": day}, "connection closed") for day in range(2)]
-    found = [one for one in of_habits(*[session(day, *broken) for day in range(2)]) if one.kind == "tool"]
-    assert [(one.sentence, one.step.kind, one.step.text) for one in found] == [
-        (
-            "Remove the tool `mcp__shop__price`, or repair it: no call of it ever worked.",
-            "permission",
-            "mcp__shop__price",
-        )
-    ]
-    works = [session(day, *broken, made("mcp__shop__price", {"item": 1})) for day in range(2)]
-    assert [one for one in of_habits(*works) if one.kind == "tool"] == []
-
-
-def test_sessions_that_end_with_a_failing_check_are_noticed() -> None:
-    def one(day: int, *calls: JudgedCall) -> Track:
-        return msgspec.structs.replace(session(day, *calls), usage=Usage(input=1000, output=100))
-
-    failing = "src/a.ts(4,2): error TS7006: Parameter 'x' implicitly has an 'any' type."
-    left = [one(day, ran("npm run check", failing)) for day in range(3)]
-    done = [one(10 + day, ran("npm run check", failing), ran("npm run check")) for day in range(4)]
-    (found,) = [each for each in of_habits(*left, *done) if each.kind == "cost"]
-    assert found.sentence == "Have sessions end with a passing `npm run check`."
-    assert (found.evidence.sessions, found.evidence.among, found.evidence.tokens) == (3, 7, 3300)
-    assert [each for each in of_habits(*done) if each.kind == "cost"] == []
-    refused = [one(20 + day, ran("npm run check", "sh: npm: command not found")) for day in range(3)]
-    assert [each for each in of_habits(*refused, *done) if each.kind == "cost"] == [], "it could not run"
-
-
-def test_a_session_that_cost_much_and_failed_much_is_named() -> None:
-    usual = [msgspec.structs.replace(session(day, ran("make")), usage=Usage(input=900, output=100)) for day in range(9)]
-    calls = [ran(f"make part{at}", "boom") for at in range(9)] + [ran("make") for _ in range(9)]
-    costly = msgspec.structs.replace(session(20, *calls), usage=Usage(input=90_000, output=1_000))
-    (found,) = [one for one in of_habits(*usual, costly) if one.kind == "cost"]
-    assert found.evidence.refs == (str(costly.ref),)
-    assert "91 times the usual tokens; 9 of 18 calls failed" in found.evidence.note
-
-
-def test_a_command_that_is_written_out_each_time_becomes_a_script() -> None:
-    long = "docker compose up -d && npm run build --workspace api && npm run seed:demo --workspace api -- --small"
-    found = [one for one in of_habits(*[session(day, ran(long)) for day in range(3)]) if one.kind == "script"]
-    assert [(one.step.kind, one.step.text) for one in found] == [("script", long)]
-    assert found[0].step.instead.endswith(".sh")
 
 
 def test_the_newest_repair_wins_where_an_option_came_and_went() -> None:

@@ -12,8 +12,8 @@ from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import proportion_difference
 from seasoned.store import Store
 
-AdviceKind = Literal["mistake", "command", "tool", "slow", "instruction", "cost", "script", "connection"]
-StepKind = Literal["instruction", "replace", "pin", "permission", "script", "connect", "manual"]
+AdviceKind = Literal["mistake", "command", "instruction", "connection"]
+StepKind = Literal["instruction", "replace", "pin", "permission", "connect", "manual"]
 # How much is shown at once: people would not do more.
 MOST = 5
 # A call counts at least this long when advice is ranked, including the time of the model.
@@ -21,12 +21,12 @@ _MINUTES_OF_A_CALL = 0.5
 
 
 class AdviceStep(msgspec.Struct, frozen=True):
-    """The step that does it: a line for an instruction file, a pinned command, a rule, a script, a connection."""
+    """The step that does it: a line for an instruction file, a pinned command, a rule, a connection."""
 
     kind: StepKind
     text: str  # the line, command, prefix, name or agent
     agent: str = ""  # whose files it changes
-    instead: str = ""  # what it replaces, the name of the script that it makes, or the command to pin in its place
+    instead: str = ""  # what it replaces, or the command to pin in its place
     file: str = ""  # the file in which something is replaced
 
 

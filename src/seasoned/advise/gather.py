@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
+from seasoned.admission import admit_written
 from seasoned.advise.advice import (
     Advice,
     AdviceEvidence,
-    AdviceKind,
     AdviceStep,
     AppliedAdvice,
     FollowUp,
@@ -20,17 +22,17 @@ from seasoned.advise.advice import (
     follow_up,
     make_advice,
 )
-from seasoned.advise.habit import ProjectHabits
 from seasoned.advise.step import contradictions, project_folder
 from seasoned.command.parse import names
-from seasoned.experience.lesson import StoredSheet, all_of
+from seasoned.experience.evidence import FormUse, form_uses
+from seasoned.experience.lesson import PURPOSES, StoredSheet, all_of
 from seasoned.experience.receipt import ShownUse, use_of
 from seasoned.experience.storage import knowledge_of
 from seasoned.insight.mistake.action import FILE_CAUSES, MistakeFacts, main_ways, sentence
 from seasoned.insight.mistake.recurrence import RecurrenceCounter
 from seasoned.insight.mistake.repair import PERMISSION_ARGUMENTS
 from seasoned.insight.report import Tell, answer_in_process
-from seasoned.insight.track import Track, tracks
+from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store, open_store
 from seasoned.template.session_sources import SessionSources
@@ -38,8 +40,7 @@ from seasoned.template.session_sources import SessionSources
 # A way that one session took may have been chance.
 _FEWEST_REPAIRS = 2
 # Causes that belong to the machine or the agent rather than to a project.
-MACHINE_CAUSES = frozenset(("equals", "missing program", "blocked", "here document"))
-_WAITS = names("sleep wait watch")
+MACHINE_CAUSES = frozenset(("equals", "blocked", "here document"))
 # Sentences about something that happened to work later, which a session could not do on purpose.
 _NO_ADVICE = ("Change ", "Try ", "Wait ", "Look ", "Start ")
 
@@ -49,8 +50,8 @@ def from_mistake(facts: MistakeFacts, project: str | None, among: int) -> Iterat
     found = _of_rights(facts) or _of_repair(facts) or _of_cause(facts)
     if found is None:
         return
-    said, kind, step = found
-    yield make_advice(kind, project, subject_of(facts), said, evidence_of(facts, among), step, facts.roots)
+    said, step = found
+    yield make_advice("mistake", project, subject_of(facts), said, evidence_of(facts, among), step, facts.roots)
 
 
 def is_undone(facts: MistakeFacts, others: Iterable[MistakeFacts]) -> bool:
@@ -86,7 +87,7 @@ def evidence_of(facts: MistakeFacts, among: int) -> AdviceEvidence:
     )
 
 
-_Found = tuple[str, AdviceKind, AdviceStep]
+_Found = tuple[str, AdviceStep]
 
 
 def _of_rights(facts: MistakeFacts) -> _Found | None:
@@ -100,9 +101,9 @@ def _of_rights(facts: MistakeFacts) -> _Found | None:
             program = way.change.program
             if facts.agent == "codex":
                 said = f"Have Codex ask at once for {code(program)}: its sandbox refuses it first"
-                return f"{said}.", "mistake", AdviceStep("permission", program, facts.agent)
+                return f"{said}.", AdviceStep("permission", program, facts.agent)
             line = f"Ask for permission to run {code(program)} outside the sandbox at once: the sandbox refuses it."
-            return line, "mistake", AdviceStep("instruction", line, facts.agent)
+            return line, AdviceStep("instruction", line, facts.agent)
     return None
 
 
@@ -115,7 +116,7 @@ def _of_repair(facts: MistakeFacts) -> _Found | None:
     # Words of an error come from a result, so no file that a model reads may hold them.
     if said is None or repaired < _FEWEST_REPAIRS or said.startswith(_NO_ADVICE) or "“" in said:
         return None
-    return f"{said}.", "mistake", AdviceStep("instruction", f"{said}.", facts.agent)
+    return f"{said}.", AdviceStep("instruction", f"{said}.", facts.agent)
 
 
 def _of_cause(facts: MistakeFacts) -> _Found | None:
@@ -124,12 +125,8 @@ def _of_cause(facts: MistakeFacts) -> _Found | None:
     if line is None:
         return None
     if facts.cause == "login":
-        return line, "mistake", AdviceStep("manual", line, facts.agent)
-    said = line
-    if facts.cause == "missing program":
-        said = f"Install {code(facts.thing or '')}, or tell sessions that it is not here."
-    kind: AdviceKind = "tool" if facts.cause == "no tool" else "slow" if facts.cause == "time" else "mistake"
-    return said, kind, AdviceStep("instruction", line, facts.agent)
+        return line, AdviceStep("manual", line, facts.agent)
+    return line, AdviceStep("instruction", line, facts.agent)
 
 
 def _line(facts: MistakeFacts) -> str | None:
@@ -145,8 +142,6 @@ def _line(facts: MistakeFacts) -> str | None:
             return f"Do not chain {code(thing)} with other commands: the agent blocks that."
         case "unsaved":
             return f"Commit or stash your changes before {what}."
-        case "missing program" if thing:
-            return f"{code(thing)} is not installed here: use something else."
         case "unknown command" if thing and thing in (facts.program or "").split():
             return f"Do not run {what}: it does not exist here."
         case "unknown command" if thing:
@@ -157,8 +152,6 @@ def _line(facts: MistakeFacts) -> str | None:
             return f"Install the dependencies before you run {what}."
         case "no tool" if facts.program is None:
             return f"Do not call {what}: there is no such tool here."
-        case "time" if not _WAITS.intersection((facts.program or "sleep").split()):
-            return f"Run {what} in the background, or give it more time: it is slow here."
         # A sandbox that hides the login looks the same, and is repaired by leaving it.
         case "login" if facts.program and not any(way.change.kind == "given" for way in facts.ways):
             return f"Log in to what {what} needs before a session begins: it fails without a login."
@@ -172,6 +165,157 @@ def _is_own(facts: MistakeFacts) -> bool:
     if facts.thing is None:
         return False
     return facts.thing in (facts.program or "") or (facts.example is not None and facts.thing in facts.example.failed)
+
+
+# Files that say how a project is built and tested. A session that reads one before its first test was looking for that.
+_SAYS_HOW = LazyRegex(
+    r"(?:^|[\s/\"'=])(package\.json|[Mm]akefile|[Jj]ustfile|\.?mise\.toml|mise-tasks|pyproject\.toml|tox\.ini|noxfile\.py"
+    r"|Taskfile\.ya?ml|build\.gradle(?:\.kts)?|pom\.xml|CONTRIBUTING\.md|\.github/workflows)(?=[\s\"'|;&)/]|$)"
+)
+_LISTS_TASKS = LazyRegex(
+    r"^\s*(?:mise tasks|(?:npm|pnpm|yarn|bun) run|just --list|make help|task --list|poe)\s*(?:[|;&2]|$)"
+)
+_FILE = LazyRegex(r"\w/\S*\.\w+$|^\w[\w-]*\.(?:py|ts|tsx|js|go|rs|rb|java)$|::")
+# Everyone knows these; a line about them says nothing.
+_COMMON = names("git gh glab docker kubectl brew apt apt-get ssh aws gcloud az curl")
+# The same in every project of their language: no session looks for them.
+_OF_LANGUAGE = names("go gofmt cargo rustfmt swift dotnet")
+_VERBS = {
+    "test": "tested",
+    "check": "checked",
+    "format": "formatted",
+    "build": "built",
+    "install": "set up",
+    "run": "run",
+}
+_FEWEST_RUNS = 3
+_FEWEST_SESSIONS = 2
+_LOOKED_SHARE = 3  # one in three
+
+
+class _Command(msgspec.Struct):
+    """One command of a project in all sessions that ran it."""
+
+    purpose: str
+    ran: dict[str, float]  # lineages in which it worked, each with when it last did
+    looked: dict[str, tuple[int, str]]  # those that looked first: the calls, and a session
+    files: Counter[str]
+    texts: dict[str, set[str]]  # how it was written, each with the lineages
+
+
+class ProjectHabits:
+    """Collects what the sessions of one project do, one session at a time."""
+
+    def __init__(self, project: str | None) -> None:
+        self.project = project
+        self.lineages: dict[str, float] = {}
+        self.agents: Counter[str] = Counter()
+        self._commands: dict[str, _Command] = {}
+
+    def add(self, track: Track) -> None:
+        """Add one session."""
+        if not track.calls:
+            return
+        ended = track.ended or track.started or 0.0
+        if track.root not in self.lineages:
+            self.agents[track.ref.agent] += 1
+        self.lineages[track.root] = max(self.lineages.get(track.root, 0.0), ended)
+        looks: list[str] = []
+        for call in track.calls:
+            if named := _looks_at(call):
+                looks.append(named)
+            for use in form_uses(call, track.cwd):
+                self._add_use(track, call, use, looks)
+
+    def count(self, other: ProjectHabits) -> None:
+        """Count the sessions of another project too."""
+        self.agents.update(other.agents)
+        self.lineages.update(other.lineages)
+
+    def _add_use(self, track: Track, call: JudgedCall, use: FormUse, looks: list[str]) -> None:
+        if not use.worked or use.purpose == "other" or use.form.rpartition("&& ")[2].split()[0] in _COMMON:
+            return
+        one = self._commands.setdefault(use.form, _Command(use.purpose, {}, {}, Counter(), {}))
+        if use.is_whole:
+            one.texts.setdefault(use.text, set()).add(track.root)
+        if track.root not in one.ran and looks:
+            one.looked[track.root] = (len(looks), str(track.ref))
+            one.files.update(set(looks))
+        one.ran[track.root] = call.time or track.ended or 0.0
+
+    @property
+    def agent(self) -> str:
+        """The agent of most sessions."""
+        return self.agents.most_common(1)[0][0] if self.agents else ""
+
+    def advice(self, told: frozenset[str]) -> Iterator[Advice]:
+        """What sessions look for; `told` are the forms on the sheet, which sessions of a connected agent see."""
+        best: dict[str, Advice] = {}
+        for form, one in self._commands.items():
+            looked = len(one.looked)
+            if len(one.ran) < _FEWEST_RUNS or looked < _FEWEST_SESSIONS:
+                continue
+            text = self._text(form, one)
+            if _LOOKED_SHARE * looked < len(one.ran) or text is None or one.purpose not in _VERBS:
+                continue
+            if form.rpartition("&& ")[2].split()[0] in _OF_LANGUAGE:
+                continue
+            where = " and ".join(name for name, _ in one.files.most_common(2))
+            evidence = AdviceEvidence(
+                sessions=looked,
+                among=len(one.ran),
+                calls=sum(calls for calls, _ in one.looked.values()),
+                last_seen=max(one.ran.values()),
+                refs=tuple(ref for _, ref in one.looked.values())[:5],
+                note=f"they read {where} before they ran it",
+            )
+            line = f"{PURPOSES[one.purpose]} with {code(text)}."
+            said = f"Say how this project is {_VERBS[one.purpose]}: {code(text)}."
+            happened = {root: one.ran[root] for root in one.looked}
+            step = AdviceStep("instruction", line, self.agent, text)
+            advice = make_advice("command", self.project, f"looked\n{form}", said, evidence, step, happened)
+            advice = msgspec.structs.replace(advice, is_on_sheet=form in told)
+            known = best.get(one.purpose)
+            # One command for each purpose: the others are variants of it.
+            if known is None or (advice.evidence.among, form) > (known.evidence.among, known.subject):
+                best[one.purpose] = advice
+        yield from best.values()
+
+    def _text(self, form: str, one: _Command) -> str | None:
+        """How most sessions write a command, if that may be shown; None if each writes it in another way."""
+        text = max(one.texts, key=lambda text: (len(one.texts[text]), -len(text), text), default=None)
+        if text is None or len(one.texts[text]) < max(_FEWEST_SESSIONS, len(one.ran) / 3):
+            return None
+        # A file that a session worked on says nothing to the next one.
+        if any(_FILE.compiled.search(word) for word in text.split()[len(form.split()) :]):
+            text = form
+        return text if admit_written("shell", text, self.project or "") else None
+
+    def happened(self, subject: str) -> Mapping[str, float] | None:
+        """The lineages in which something happened that was advised about earlier; None if it is not a habit."""
+        kind, _, form = subject.partition("\n")
+        if kind != "looked":
+            return None
+        one = self._commands.get(form)
+        return {} if one is None else {root: one.ran[root] for root in one.looked}
+
+
+def _looks_at(call: JudgedCall) -> str:
+    """The file that says how the project is worked on, if a call reads one; empty if not."""
+    if call.verdict != "ok":
+        return ""
+    if call.command is not None:
+        if _LISTS_TASKS.compiled.search(call.command):
+            return "the list of tasks"
+        found = _SAYS_HOW.compiled.search(call.command[:400])
+        # A commit or an edit that names the file is not a look.
+        reads = re.match(r"\s*(?:cd \S+ && )?(?:cat|sed -n|head|tail|less|bat|jq|rg|grep|nl|awk)\b", call.command)
+        return found[1] if found and reads else ""
+    if call.kind != "file" or any(name in call.arguments for name in ("old_string", "content", "new_string")):
+        return ""
+    path = call.arguments.get("file_path") or call.arguments.get("path") or ""
+    found = _SAYS_HOW.compiled.search(path) if isinstance(path, str) else None
+    return found[1] if found else ""
 
 
 # The newest sessions say what is worth doing now; more of them would take minutes.
@@ -212,31 +356,18 @@ class ProjectSessions:
         self.habits.add(track)
         self.mistakes.add(track, *[one.mistakes for one in also])
 
-    def advice(
-        self,
-        *,
-        wrong: Collection[str] = (),
-        told: frozenset[str] = frozenset(),
-        ended: Mapping[str, float] | None = None,
-    ) -> Iterator[Advice]:
-        """What its sessions show. `wrong`: programs whose mistakes are corrected elsewhere; `told`: forms on the sheet.
-
-        `ended` says when sessions ended, where lineages are not what is counted.
-        """
+    def advice(self, *, wrong: Collection[str], told: frozenset[str]) -> Iterator[Advice]:
+        """What its sessions show. `wrong`: programs that are corrected elsewhere; `told`: forms on the sheet."""
         among = self.habits.lineages
         every = list(self.mistakes.facts())
         found = (
             advice
             for facts in every
-            if not _is_over(facts.roots, ended or among) and facts.program not in wrong and not is_undone(facts, every)
+            if not _is_over(facts.roots, among) and facts.program not in wrong and not is_undone(facts, every)
             for advice in from_mistake(facts, self.key, len(among))
         )
-        # What belongs to no project has no file to say something in.
-        yield from (advice if self.key is not None else by_hand(advice) for advice in merged(found))
-        if self.key is not None:
-            for advice in self.habits.advice(told):
-                if not _is_over(advice.happened, ended or among):
-                    yield advice
+        yield from merged(found)
+        yield from (advice for advice in self.habits.advice(told) if not _is_over(advice.happened, among))
 
     def as_source(self, track: Track) -> Track:
         """The session under the name of its source: copies of a session are one, whatever their ids."""
@@ -286,7 +417,11 @@ def gather(store: Store, *, project: str | None = None, tell: Tell | None = None
     found = list(_everywhere(everywhere, project_of)) if project is None else []
     known = {one.subject for one in found}
     for one in projects.values():
-        found += [advice for advice in _in_project(store, one) if known.isdisjoint(advice.subject.split(_AND))]
+        # What belongs to no project has no file to say something in.
+        if one.key is not None:
+            found += [
+                advice for advice in _in_project(store, one.key, one) if known.isdisjoint(advice.subject.split(_AND))
+            ]
     followed = [
         follow_up(one, place.habits.lineages, place.happened(one.subject))
         for one in applied_advice(store)
@@ -317,13 +452,18 @@ def _everywhere(every: ProjectSessions, project_of: Mapping[str, str | None]) ->
             yield from from_mistake(facts, None, every.habits.agents[facts.agent])
 
 
-def _in_project(store: Store, one: ProjectSessions) -> Iterator[Advice]:
-    corrected = list(_corrections(store, one))
+def _in_project(store: Store, key: str, one: ProjectSessions) -> Iterator[Advice]:
+    among, folder = len(one.habits.lineages), project_folder(store, key)
+    known = None if folder is None else knowledge_of(store, key)
+    corrected = (
+        []
+        if folder is None or known is None
+        else list(contradictions(folder, key, known, among=among, agent=one.habits.agent))
+    )
     yield from corrected
     # What the instructions say wrongly is corrected there.
     wrong = {advice.subject.rpartition("\n")[2] for advice in corrected}
-    sheets = () if one.key is None else all_of(store, one.key, "sheet", StoredSheet)
-    told = frozenset(line.form for _, sheet in sheets for line in sheet.lines)
+    told = frozenset(line.form for _, sheet in all_of(store, key, "sheet", StoredSheet) for line in sheet.lines)
     yield from one.advice(wrong=wrong, told=told)
 
 
@@ -358,19 +498,6 @@ def _joined(first: Advice, second: Advice) -> Advice:
 
 def _sum(one: _Number | None, other: _Number | None) -> _Number | None:
     return one if other is None else other if one is None else one + other
-
-
-def _corrections(store: Store, one: ProjectSessions) -> Iterator[Advice]:
-    folder = None if one.key is None else project_folder(store, one.key)
-    if folder is not None and one.key is not None:
-        known = knowledge_of(store, one.key)
-        yield from contradictions(folder, one.key, known, among=len(one.habits.lineages), agent=one.habits.agent)
-
-
-def by_hand(advice: Advice) -> Advice:
-    """The same advice with a step that only the user can take."""
-    step = AdviceStep("manual", f"Tell the agent: {advice.step.text}", advice.step.agent)
-    return msgspec.structs.replace(advice, step=step)
 
 
 def _is_over(happened: Mapping[str, float], among: Mapping[str, float]) -> bool:

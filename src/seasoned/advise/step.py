@@ -13,7 +13,6 @@ from seasoned.atomic_write import make_private_folder, write_atomic
 from seasoned.command.written import written
 from seasoned.config import Config
 from seasoned.connect.apply import RemoveOurs
-from seasoned.connect.json_text import add_element, add_member, read_object
 from seasoned.connect.plan import ConnectPlan, FileChange, change_of, decode_text, newline_of, read_present
 from seasoned.errors import CannotDo
 from seasoned.experience.knowledge import ProjectKnowledge
@@ -197,7 +196,6 @@ def plan_step(config: Config, name: str, step: AdviceStep, place: StepPlace) -> 
         "instruction": lambda: _line(config, step, place),
         "replace": lambda: _replaced(config, step, place),
         "permission": lambda: _permission(config, step, place),
-        "script": lambda: _script(config, step, place),
     }
     if step.kind not in makers:
         raise CannotDo(f"Only you can do this: {step.text}")
@@ -206,14 +204,11 @@ def plan_step(config: Config, name: str, step: AdviceStep, place: StepPlace) -> 
 
 def removal_of(step: AdviceStep, project: str | None) -> RemoveOurs | None:
     """How a file that was edited since loses our part; None where a merge by lines does that."""
-    line = {"instruction": step.text, "script": _script_line(step)}.get(step.kind)
-    if line is None:
+    if step.kind != "instruction":
         return None
 
     def remove(path: Path, data: bytes) -> bytes | None:
-        if path.suffix == ".sh":
-            raise CannotDo("the script was edited")
-        return without_line(path, data, _written(path, line, project))
+        return without_line(path, data, _written(path, step.text, project))
 
     return remove
 
@@ -228,14 +223,8 @@ def target_of(config: Config, step: AdviceStep, place: StepPlace) -> Path | None
             return file_in(config, step.agent, folder)
         case "replace":
             return None if folder is None else folder / step.file
-        case "permission" if step.agent == "codex":
-            return config.codex_home / "rules" / "seasoned.rules" if config.codex_home.is_dir() else None
-        case "permission" if place.project is None:
-            return config.claude_config_dir / "settings.json"
         case "permission":
-            return None if folder is None else folder / ".claude" / "settings.json"
-        case "script":
-            return None if folder is None else folder / "scripts" / step.instead
+            return config.codex_home / "rules" / "seasoned.rules" if config.codex_home.is_dir() else None
     return None
 
 
@@ -275,44 +264,13 @@ def _permission(config: Config, step: AdviceStep, place: StepPlace) -> tuple[Fil
     path = _target(config, step, place)
     before = read_present(path)
     text = decode_text(before or b"", path)
-    if step.agent == "codex":
-        return change_of(path, before, (text + codex_rule(step.text)).encode(), "Codex asks before it runs this")
-    return change_of(path, before, _denied(text, step.text, path).encode(), "Claude Code does not offer this tool")
+    return change_of(path, before, (text + codex_rule(step.text)).encode(), "Codex asks before it runs this")
 
 
 def codex_rule(program: str) -> str:
     """A rule that has Codex ask a person at once, instead of trying inside the sandbox first."""
     # Never "allow": what a sandbox refuses is for a person to decide.
     return f'prefix_rule(pattern = {json.dumps(program.split())}, decision = "prompt")\n'
-
-
-def _denied(text: str, tool: str, path: Path) -> str:
-    if not text.strip():
-        return json.dumps({"permissions": {"deny": [tool]}}, indent=2) + "\n"
-    root = read_object(text, path)
-    permissions = root.child("permissions")
-    if permissions is None:
-        return add_member(text, root, "permissions", {"deny": [tool]})
-    denied = permissions.child("deny")
-    if permissions.kind != "object" or (denied is not None and denied.kind != "array"):
-        raise CannotDo(f"{str(path)!r}: 'permissions' is not as Claude Code reads it. Fix it and try again.")
-    if denied is None:
-        return add_member(text, permissions, "deny", [tool])
-    return text if tool in [one.value for one in denied.children] else add_element(text, denied, tool)
-
-
-def _script(config: Config, step: AdviceStep, place: StepPlace) -> tuple[FileChange, ...]:
-    path = _target(config, step, place)
-    before = read_present(path)
-    if before is not None:
-        raise CannotDo(f"{str(path)!r} exists already. Move it away and try again.")
-    made = f"#!/bin/sh\nset -e\n{step.text}\n".encode()
-    line = AdviceStep("instruction", _script_line(step), step.agent)
-    return (*change_of(path, None, made, "the command that sessions wrote out"), *_line(config, line, place))
-
-
-def _script_line(step: AdviceStep) -> str:
-    return f"Run `sh scripts/{step.instead}` instead of writing its commands out."
 
 
 class ShownList(msgspec.Struct, frozen=True):

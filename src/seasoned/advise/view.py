@@ -125,11 +125,7 @@ def _is_said(one: Advice, folder: Path | None, connected: Collection[str]) -> bo
         return False
     if says(folder, one.step.text) or (one.kind == "command" and says(folder, one.step.instead)):
         return True
-    return any(
-        contradiction(piece, folder)
-        for piece in one.step.text.split("`")[1::2]
-        if one.kind in ("command", "slow", "cost")
-    )
+    return one.kind == "command" and any(contradiction(piece, folder) for piece in one.step.text.split("`")[1::2])
 
 
 def _connections(
@@ -175,8 +171,6 @@ def _shown(config: Config, one: Advice, place: StepPlace) -> ShownAdvice:
             what = f"a change of {path or step.file}"
         case "permission":
             what = f"a rule in {path}" if path is not None else "a rule for Codex"
-        case "script":
-            what = f"the script {path or step.instead}"
     return ShownAdvice(
         one, _name(one.project), evidence_text(one), what, path is not None or step.kind in ("connect", "pin")
     )
@@ -186,15 +180,14 @@ def _file_name(agent: str) -> str:
     return {"claude-code": "CLAUDE.md", "gemini": "GEMINI.md", "hermes": "the memory of Hermes"}.get(agent, "AGENTS.md")
 
 
-# What happened to the calls: most were lost, but a slow one was needed.
-_CALLS = {"slow": "waited for", "command": "spent on looking", "script": "written out"}
-
-
-def evidence_text(advice: Advice, noun: tuple[str, str] = ("session", "sessions")) -> str:
-    """The evidence in words; `noun` says what was counted."""
+def evidence_text(advice: Advice) -> str:
+    """The evidence in words."""
     one = advice.evidence
-    counted = plural(one.sessions, *noun) if one.sessions == one.among else f"{one.sessions} of {one.among} {noun[1]}"
-    parts = [counted, *([f"{plural(one.calls, 'call')} {_CALLS.get(advice.kind, 'lost')}"] if one.calls else [])]
+    parts = [
+        plural(one.sessions, "session") if one.sessions == one.among else f"{one.sessions} of {one.among} sessions"
+    ]
+    if one.calls:
+        parts.append(f"{plural(one.calls, 'call')} {'spent on looking' if advice.kind == 'command' else 'lost'}")
     if one.minutes is not None and one.minutes >= 0.5:
         parts.append(f"about {plural(round(one.minutes), 'minute')}")
     if one.tokens:
@@ -313,4 +306,4 @@ def _may_be_shown(command: str, project: str) -> bool:
 
 def _commands(advice: Advice) -> list[str]:
     """What the step would have sessions run."""
-    return [advice.step.text] if advice.step.kind in ("pin", "permission", "script", "replace") else []
+    return [advice.step.text] if advice.step.kind in ("pin", "permission", "replace") else []

@@ -371,9 +371,9 @@ def _saved_sentence(one: SavedCalls) -> str:
 def advise(is_whole: bool, project: str | None, dry_run: bool, yes: bool, as_json: bool, **steps: str | None) -> None:
     """Show what is worth doing now.
 
-    Mistakes that keep coming back, commands that sessions look for, slow steps, tools that never work: what would save
-    most comes first, each with its evidence and one step. --apply shows every change first and keeps former contents;
-    --undo makes files what they were, byte for byte, and one that was edited since only loses the line.
+    Mistakes that keep coming back, commands that sessions look for, instructions that fail: what would save most comes
+    first, each with its evidence and one step. --apply shows every change first and keeps former contents; --undo makes
+    files what they were, byte for byte, and one that was edited since only loses the line.
 
     \b
     Example: seasoned advise --project shop
@@ -446,7 +446,7 @@ def advice_answer(number: int, one: ShownAdvice) -> dict[str, Any]:
 
 def _print_advice(view: AdviceView, shown: tuple[ShownAdvice, ...]) -> None:
     if not shown:
-        click.echo("Nothing to advise: no mistake, search or wait recurs that a step would save.")
+        click.echo("Nothing to advise: no mistake or search recurs that a step would save.")
     for number, one in enumerate(shown, start=1):
         where = f" [{one.project}]" if one.project else ""
         click.secho(f"{number}. {printable(one.advice.sentence)}{printable(where)}", bold=True)
