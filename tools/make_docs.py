@@ -27,6 +27,9 @@ END = "<!-- The part above is written by tools/make_docs.py -->"
 WIDTH = 100
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FROM = re.compile(r"^from\b.+?\n\n", re.MULTILINE | re.DOTALL)
+# What the page says once for all commands, above its generated part.
+_REPEATED = re.compile(r"^  (?:-h, --help|--json) +(?:Show this message|Print JSON)[^.]*\.\n", re.MULTILINE)
+_PATHS = re.compile(r"\n  PATH: files, folders or databases\. Without one,.*\Z", re.DOTALL)
 _SECONDS = re.compile(r'(?<=in )\d+\.\d+(?= s\b)|(?<="seconds": )\d+\.[\de-]+')
 
 
@@ -67,8 +70,19 @@ def commands_page(text: str) -> str:
     """The page of commands with its generated part rebuilt."""
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
-    parts = [f"## `{name}`\n\n```text\n{shown}\n```\n" for name, _, shown in helps()]
+    parts = [f"## `{name}`\n\n```text\n{_own_part(command, shown)}\n```\n" for name, command, shown in helps()]
     return "\n".join([f"{before}{BEGIN}\n", *parts, f"{END}{after}"])
+
+
+def _own_part(command: click.Command, shown: str) -> str:
+    """A help without what other sections say: `--help`, `--json`, PATH, and a group's commands, which follow."""
+    short = _PATHS.sub("", _REPEATED.sub("", f"{shown}\n"))
+    if any("--json" in option.opts for option in command.params):
+        short = short.replace("[OPTIONS]", "[OPTIONS] [--json]", 1)
+    if isinstance(command, click.Group):
+        # The first command calls its lists Start, Look and so on, a group has one of Commands.
+        short = re.split(r"\n(?:Commands|Start):\n", short)[0]
+    return re.sub(r"\nOptions:\n+(?=\Z|\n|\S)", "\n", short).rstrip()
 
 
 def examples(text: str) -> list[Example]:

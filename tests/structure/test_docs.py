@@ -1,4 +1,4 @@
-"""The docs say what the code does: commands, settings, answers, rooms, words, links and examples."""
+"""The docs say what the code does: commands, settings, answers, packages, words, links and examples."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ import pytest
 from tools import make_docs
 
 from seasoned import config
-from seasoned.testing import call, serve_script
-from tests.adopt.first_home import write_first_home
+from seasoned.testing import serve_script
 from tests.cli.run import seasoned
 from tests.experiment.scripted import write_tasks
 from tests.structure.source_tree import PACKAGE, ROOT, SAMPLES, modules
@@ -65,7 +64,6 @@ ANSWERS = {
     "skill": ["skill demo --create --text 'Do it.' --description Demo", "skill demo --json"],
     "change": ["memory --add 'The port is 7327.' --json"],
     "changes": ["memory --add 'The port is 7327.'", "memory --history --json"],
-    "chat": ["chat --once 'What is here?' --model scripted --base-url {server} --json"],
     "review": ["review 40904d81 {samples} --model scripted --base-url {server} --json"],
     "review-plan": ["review 40904d81 {samples} --model scripted --base-url {server} --dry-run --json"],
     "review-ledger": ["review 40904d81 {samples} --model scripted --base-url {server}", "review --ledger --json"],
@@ -81,12 +79,10 @@ ANSWERS = {
     "confirm-tokens": ["confirm token make bot --role agent", "confirm token list --json"],
     "confirm-requests": ["confirm list --json"],
     "confirm-audit": ["confirm token make bot --role agent", "confirm audit --json"],
-    "confirm-archive": ['adopt "{home}/first" --yes', "confirm audit --archive --json"],
     "confirm-verified": ["confirm verify --json"],
     "confirm-head": ["confirm verify --head --json"],
     "confirm-allowed": ["confirm allow list --json"],
-    "confirm-policy": ["confirm policy check --json"],
-    "confirm-install": ["confirm install --as-user --for daemon --dry-run --json"],
+    "confirm-policy": ["confirm policy --json"],
     "cron-job": ["cron add hello 'every 1h' 'Say hello.' --json"],
     "cron-jobs": ["cron add hello 'every 1h' 'Say hello.'", "cron run hello --later", "cron list --json"],
     "cron-run": [
@@ -99,7 +95,6 @@ ANSWERS = {
     "gateway-keys": ["gateway key --make laptop", "gateway key --json"],
     "usage": ["usage --json"],
     "connect": ["connect claude-code --yes --json"],
-    "adopt": ['adopt "{home}/first" --yes --json'],
     "doctor": ["doctor --json"],
     "config": ["config show --json"],
     "forget": ["forget --all --yes --json"],
@@ -122,19 +117,11 @@ BY_HAND = {
     "confirm-credential": ("id", "name", "role", "person", "created_at", "revoked_at"),
     "confirm-allow": ("id", "action", "session_key", "expires_at", "created_at", "created_by"),
     "confirm-policy-used": ("file", "sha256", "by"),
-    "confirm-uninstall": ("state", "commands", "diff", "steps"),
-    "team-join": ("machine", "person", "projects", "preview", "records"),
-    "team-preview": ("file", "records", "withdrawn", "bytes"),
-    "team-push": ("sent", "withdrawn", "refused", "is_complete"),
-    "team-pull": ("projects", "sessions", "withdrawn", "is_complete"),
-    "team-status": ("membership", "waiting", "pushed", "pulled", "stored", "problem", "projects"),
-    "team-invite": ("code", "machine", "person"),
-    "team-machines": ("name", "person", "joined_at", "pushed_at", "pulled_at", "left_at", "records", "bytes"),
     "confirm-phone": ("name", "channels", "expires_at", "expires_at_iso"),
 }
 # Answers that only a service gives: docs/reference/http.md has them.
 HTTP = {"schedule-run", "confirm-redeemed", "confirm-hook", "confirm-event", "error", "health", "gateway-health"}
-SCRIPT = (call("terminal", command="ls"), "A README and a folder.", "Nothing to save.", *["Done."] * 40)
+SCRIPT = ("Nothing to save.", *["Done."] * 40)
 # Fields whose own fields are whatever tools there are, or whatever a tool was given.
 FREE = {"arguments", "tool_distribution", "tool_success_rates", "by_type", "content", "measures", "banks", "parts"}
 FREE |= {"shares", "counts", "expected"}
@@ -146,6 +133,13 @@ def _read(page: str) -> str:
 
 def _section(page: str, heading: str) -> str:
     return page.partition(f"{heading}\n")[2].partition("\n## ")[0]
+
+
+def _described(page: str, name: str) -> str:
+    """The section about an answer, with those whose fields it has: "as in `seasoned/NAME/1`"."""
+    section = _section(page, f"## `seasoned/{name}/1`")
+    named = re.findall(r"as in `seasoned/([a-z-]+)/1`", section)
+    return "\n".join([section, *(_section(page, f"## `seasoned/{other}/1`") for other in named)])
 
 
 def _id(page: Path) -> str:
@@ -216,7 +210,7 @@ def test_every_field_of_an_answer_is_described(
             shutil.copytree(scanned_home / ".seasoned", home / ".seasoned")
         monkeypatch.setenv("HOME", str(home))
         monkeypatch.setenv("SEASONED_HOME", str(home / ".seasoned"))
-        section = _section(page, f"## `seasoned/{name}/1`")
+        section = _described(page, name)
         answers = _answers(name, home)
         if not answers or {answer["schema"] for answer in answers} != {f"seasoned/{name}/1"}:
             wrong.append(f"{name}: other answers than were asked for")
@@ -229,7 +223,6 @@ def _answers(name: str, home: Path) -> list[Any]:
     """What the last of an answer's commands prints; the ones before it prepare the store."""
     out = ""
     (home / "jobs.json").write_text(JOBS, "utf-8")
-    write_first_home(home / "first")
     with serve_script(*SCRIPT) as server:
         for command in ANSWERS[name]:
             given = {"samples": SAMPLES, "server": server.base_url, "tasks": write_tasks(home), "home": home}
@@ -242,7 +235,7 @@ def test_answers_that_no_test_asks_for_are_described_too() -> None:
     http, page = _read("reference/http.md"), _read("reference/json.md")
     wrong = [name for name in sorted(HTTP) if f"### `seasoned/{name}/1`" not in http]
     for name, fields in BY_HAND.items():
-        section = _section(page, f"## `seasoned/{name}/1`")
+        section = _described(page, name)
         wrong += [f"{name}: {field}" for field in fields if f"`{field}`" not in section]
     assert not wrong, wrong
 
@@ -261,8 +254,8 @@ def _fields(value: object) -> Iterator[str]:
 def test_every_package_is_on_the_map() -> None:
     cells = re.findall(r"^\| (`[^|]+`) \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
     rows = [name for cell in cells for name in re.findall(r"`([a-z_]+?)(?:/|\.py)`", cell)]
-    rooms = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    assert set(rows) == rooms - {"__init__"}
+    packages = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert set(rows) == packages - {"__init__"}
 
 
 def test_every_word_lives_where_the_glossary_says() -> None:
