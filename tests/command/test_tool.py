@@ -12,6 +12,8 @@ from seasoned.command.tool import (
     is_trivial,
     kind_of,
     known_tools,
+    replaces_all,
+    same_tool,
     shell_kind,
     task_type,
     tool_of,
@@ -145,3 +147,16 @@ def test_task_type_needs_more_than_sixty_percent() -> None:
     assert task_type([call("get_order")]) == "mixed"
     assert task_type([call("TodoWrite"), call("Read", synthetic=True)]) is None
     assert task_type([]) is None
+
+
+def test_a_tool_of_a_server_is_the_same_under_the_name_that_each_agent_gives_it() -> None:
+    names = ("mcp__docs__find_page", "docs_find_page", "mcp_docs_find_page", "docs-find_page", "mcp.docs.find_page")
+    assert len({same_tool(name) for name in names}) == 1
+    assert same_tool("Edit") == same_tool("patch") == "edit"
+
+
+def test_replacing_every_occurrence_has_the_name_that_the_agent_gives_it() -> None:
+    assert replaces_all("Edit", {"file_path": "a", "old_string": "b"}) == "replace_all"
+    assert replaces_all("edit", {"filePath": "a", "oldString": "b"}) == "replaceAll"
+    assert replaces_all("edit", {"path": "a", "old_str": "b"}) is None
+    assert replaces_all("no_such_tool", {}) is None

@@ -12,7 +12,7 @@ import msgspec
 
 from seasoned.command.parse import names
 from seasoned.command.rows import group
-from seasoned.command.tool import commands_in_script, tool_of
+from seasoned.command.tool import commands_in_script, snake, tool_of
 from seasoned.lazy_regex import LazyRegex
 
 TextKind = Literal["command", "typed", "code", "sql", "unread"]
@@ -63,8 +63,6 @@ _STATEMENT = LazyRegex(
     r"|merge|rename|call|exec|do|set|start\s+transaction)\b.*\b(?:table|database|schema|from|set|to|on|into|user|role"
     r"|index|view|begin|cascade|truncate)\b"
 )
-_HUMP = LazyRegex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_BETWEEN = LazyRegex(r"[^a-z0-9]+")
 REMOTE_NAME = LazyRegex(r"__|[./:]")
 # The script that Codex gives to `exec` reaches files and the shell by calling tools, and in no other way.
 _CALLS_TOOLS = LazyRegex(r"\btools\.\w+\(|\bawait\s+\w+\(")
@@ -75,12 +73,6 @@ _OPENING = frozenset("{[ \n\t\r")
 _CALLED_KEYS = frozenset((*_ARGUMENT_KEYS, *_FROM_KEYS, *_METHOD_KEYS, "subcommand"))
 # The input of these tools is stored, searched or displayed, never run.
 _RUNS_NOTHING = ("file_read", "file_write", "search", "web", "meta", "agent")
-
-
-@lru_cache(maxsize=4096)
-def snake(name: str) -> str:
-    """A name in lower case with `_` between its words: `commandLine` is `command_line`."""
-    return _BETWEEN.compiled.sub("_", _HUMP.compiled.sub("_", name[:300]).lower()).strip("_")
 
 
 @lru_cache(maxsize=256)

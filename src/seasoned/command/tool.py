@@ -1,4 +1,4 @@
-"""The tools of all agents: the kind of work they do, and the form of their output."""
+"""The tools of all agents: the kind of work they do, the form of their output, and the names of their arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 from seasoned.command.parse import Step, parse
 from seasoned.command.rows import group
-from seasoned.command.tool_table import TOOLS
+from seasoned.command.tool_table import EDIT_TOOLS, MEANINGS, TOOLS
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
@@ -77,6 +77,47 @@ def output_form(call: ToolCall) -> OutputForm:
         # Agents without function calling name the action by its first word: `python fix.py`, `ls -F`.
         return "shell" if found in ("python", "api") or call.tool in ("ls", "grep", "rg") else found
     return found
+
+
+_HUMP = LazyRegex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BETWEEN = LazyRegex(r"[^a-z0-9]+")
+# How agents mark the tools of MCP servers: `mcp__docs__find`, `mcp_docs_find`, `mcp.docs.find`; others have no mark.
+_REMOTE = LazyRegex(r"\Amcp(?:__|[_.:])")
+# Names of several tools that do the same work: a failure of one is the same mistake in the other.
+_ALIKE = ("shell", "file_read", "search", "web")
+
+
+@lru_cache(maxsize=4096)
+def snake(name: str) -> str:
+    """A name in lower case with `_` between its words: `commandLine` is `command_line`."""
+    return _BETWEEN.compiled.sub("_", _HUMP.compiled.sub("_", name[:300]).lower()).strip("_")
+
+
+@lru_cache(maxsize=1024)
+def same_tool(name: str) -> str:
+    """One name for a tool that several agents have, or that an MCP server offers to them."""
+    if "__" not in name and tool_of(name).form in _ALIKE:
+        return tool_of(name).form
+    # `mcp__docs__find`, `docs_find` and `docs-find` are the same tool of the same server.
+    return "edit" if name in EDIT_TOOLS else snake(_REMOTE.compiled.sub("", name))
+
+
+@cache
+def argument_names(meaning: str) -> tuple[str, ...]:
+    """The names under which agents pass something (`path`, `old`, `all` …), the usual ones first."""
+    return tuple(MEANINGS[meaning].split())
+
+
+def argument(arguments: Mapping[str, Any], meaning: str) -> Any:
+    """The argument with this meaning, under any agent's name for it; None if there is none."""
+    return next((value for name in argument_names(meaning) if (value := arguments.get(name)) is not None), None)
+
+
+def replaces_all(tool: str, arguments: Mapping[str, Any]) -> str | None:
+    """What the tool that edits a file names the argument for every occurrence; None if it has none."""
+    if tool == "edit" and "file_path" not in arguments:  # the name of a tool of several agents
+        return "replaceAll" if "filePath" in arguments else None
+    return EDIT_TOOLS.get(tool) or None
 
 
 # Under which name agents pass a command; the first one present counts.

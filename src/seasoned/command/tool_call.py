@@ -8,11 +8,11 @@ from typing import Any
 
 from seasoned.command import guard
 from seasoned.command.action import HIGH_RISK, check_action
-from seasoned.command.call_text import REMOTE_NAME, all_texts, snake, words_of
+from seasoned.command.call_text import REMOTE_NAME, all_texts, words_of
 from seasoned.command.parse import names
 from seasoned.command.path import WorkingFolder, guarded
 from seasoned.command.rows import Finding, ToolNameRow, group
-from seasoned.command.tool import tool_of
+from seasoned.command.tool import snake, tool_of
 from seasoned.command.tool_table import TOOL_NAMES
 from seasoned.errors import UsageError
 from seasoned.lazy_regex import LazyRegex

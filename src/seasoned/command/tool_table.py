@@ -245,12 +245,7 @@ TOOLS = (
     ToolRow("meta", "meta",
         "schedule", trivial=True, agent="seasoned"),
 )
-# How the tools that every agent has are called by each of them, so that a call of one can be told to another.
-# A line is the tool and its arguments by what they mean, with the agent's own name in front where it is another one:
-# `cmd:command`. `!` says that the tool requires it. A meaning that a line does not have cannot be said to that tool.
-# `folder` is where a command runs, `path` any path, `absolute` one that must begin at the root; `text` is what a file
-# is to hold, `pattern` a regular expression, `names` a pattern of file names. Arguments without a meaning of their own
-# (`timeout`, in seconds here and in milliseconds there) are not listed: they are left out.
+# Under which names agents pass the arguments of the tools that all of them have, the usual ones first.
 MEANINGS = {
     "command": "command cmd script CommandLine commandLine",
     "path":
@@ -265,127 +260,8 @@ MEANINGS = {
         "timeout timeout_ms timeout_seconds yield_time_ms max_output_tokens description explanation justification "
         "requires_approval initial_wait mode login",
 }
-AGENTS: dict[str, dict[str, str]] = {
-    "claude-code": {
-        "shell": "Bash !command",
-        "read": "Read !file_path:absolute",
-        "write": "Write !file_path:absolute !content:text",
-        "edit": "Edit !file_path:absolute !old_string:old !new_string:new replace_all:all",
-        "grep": "Grep !pattern path glob:names",
-        "glob": "Glob !pattern:names path",
-        "fetch": "WebFetch !url !prompt",
-    },
-    "codex": {
-        "shell": "exec_command !cmd:command workdir:folder",
-    },
-    "hermes": {
-        "shell": "terminal !command workdir:folder",
-        "read": "read_file !path",
-        "write": "write_file !path !content:text",
-        "edit": "patch !path !old_string:old !new_string:new replace_all:all",
-        "grep": "search_files !pattern path file_glob:names",
-    },
-    "seasoned": {
-        "shell": "terminal !command",
-        "read": "read_file !path",
-        "write": "write_file !path !content:text",
-        "edit": "patch !path !old_string:old !new_string:new replace_all:all",
-    },
-    "gemini": {
-        "shell": "run_shell_command !command dir_path:folder",
-        "read": "read_file !file_path:path",
-        "write": "write_file !file_path:path !content:text",
-        "edit": "replace !file_path:path !old_string:old !new_string:new !instruction allow_multiple:all",
-        "grep": "grep_search !pattern dir_path:path include_pattern:names",
-        "glob": "glob !pattern:names dir_path:path",
-    },
-    "qwen": {
-        "shell": "run_shell_command !command directory:folder",
-        "read": "read_file !file_path:absolute",
-        "write": "write_file !file_path:absolute !content:text",
-        "edit": "edit !file_path:absolute !old_string:old !new_string:new replace_all:all",
-        "grep": "grep_search !pattern path glob:names",
-        "glob": "glob !pattern:names path",
-    },
-    "opencode": {
-        "shell": "bash !command workdir:folder",
-        "read": "read !filePath:path",
-        "write": "write !filePath:path !content:text",
-        "edit": "edit !filePath:path !oldString:old !newString:new replaceAll:all",
-        "grep": "grep !pattern path include:names",
-        "glob": "glob !pattern:names path",
-        "fetch": "webfetch !url",
-    },
-    "pi": {
-        "shell": "bash !command",
-        "read": "read !path",
-        "write": "write !path !content:text",
-        "grep": "grep !pattern path glob:names",
-        "glob": "find !pattern:names path",
-    },
-    "copilot": {
-        "shell": "bash !command",
-        "read": "view !path:absolute",
-        "write": "create !path:absolute !file_text:text",
-        "edit": "edit !path:absolute !old_str:old !new_str:new",
-        "grep": "rg !pattern paths:path glob:names",
-        "glob": "glob !pattern:names paths:path",
-    },
-    "crush": {
-        "shell": "bash !command working_dir:folder",
-        "read": "view !file_path:path",
-        "write": "write !file_path:path !content:text",
-        "edit": "edit !file_path:path !old_string:old !new_string:new replace_all:all",
-        "grep": "grep !pattern path include:names",
-        "glob": "glob !pattern:names path",
-        "fetch": "fetch !url !format",
-    },
-    "cline": {
-        "shell": "execute_command !command",
-        "read": "read_file !path",
-        "write": "write_to_file !path !content:text",
-        "grep": "search_files !regex:pattern !path file_pattern:names",
-    },
-    "roo": {
-        "shell": "execute_command !command cwd:folder",
-        "read": "read_file !path",
-        "write": "write_to_file !path !content:text",
-        "grep": "search_files !regex:pattern !path file_pattern:names",
-    },
-    "kilo": {
-        "shell": "execute_command !command cwd:folder",
-        "read": "read_file !path",
-        "write": "write_to_file !path !content:text",
-        "grep": "search_files !regex:pattern !path file_pattern:names",
-    },
-    "goose": {
-        "shell": "developer__shell !command",
-    },
-    "amp": {
-        "shell": "Bash !cmd:command cwd:folder",
-        "read": "Read !path:absolute",
-        "write": "create_file !path:absolute !content:text",
-        "edit": "edit_file !path:absolute !old_str:old !new_str:new replace_all:all",
-        "grep": "Grep !pattern path glob:names",
-        "glob": "glob !filePattern:names",
-    },
-    "cursor": {
-        "shell": "Shell !command working_directory:folder",
-        "read": "Read !path",
-        "write": "Write !path !contents:text",
-        "edit": "StrReplace !path !old_string:old !new_string:new replace_all:all",
-        "grep": "Grep !pattern path glob:names",
-    },
-    "vscode": {
-        "shell": "run_in_terminal !command !explanation",
-        "read": "read_file !filePath:absolute !startLine !endLine",
-        "write": "create_file !filePath:absolute !content:text",
-        "edit": "replace_string_in_file !filePath:absolute !oldString:old !newString:new",
-    },
-    "zed": {
-        "shell": "terminal !command !cd:folder",
-        "read": "read_file !path",
-        "grep": "grep !regex:pattern include_pattern:names",
-        "glob": "find_path !glob:names",
-    },
+# The tools that edit a file, and what each names the argument that replaces every occurrence; empty if it has none.
+EDIT_TOOLS = {
+    "Edit": "replace_all", "edit": "replace_all", "edit_file": "replace_all", "patch": "replace_all",
+    "StrReplace": "replace_all", "replace": "allow_multiple", "replace_string_in_file": "",
 }

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from seasoned.command.tool import command_of, tool_of
-from seasoned.command.translate import argument, own_name
+from seasoned.command.tool import argument, command_of, replaces_all, tool_of
 from seasoned.command.written import Purpose, purpose_of, written
 from seasoned.digest import short_digest
 from seasoned.errors import NotFound, UsageError
@@ -122,7 +121,7 @@ class ExperienceLookup(msgspec.Struct, frozen=True):
             hint = self._moved(path)
         if hint is None or (hint.way.kind == "form" and self.contradiction(hint.text) is not None):
             return ""
-        named = own_name(tool, arguments, "all") if hint.way == REPLACE_ALL else None
+        named = replaces_all(tool, arguments) if hint.way == REPLACE_ALL else None
         return "" if hint.way == REPLACE_ALL and named is None else hint_text(hint, path, named or "")
 
     def tell_once(self, place: Place, text: str, *, call_id: str = "") -> bool:

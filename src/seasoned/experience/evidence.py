@@ -13,8 +13,7 @@ import msgspec
 
 from seasoned.admission import admit_written
 from seasoned.command.risk import only_looks
-from seasoned.command.tool import tool_of
-from seasoned.command.translate import argument
+from seasoned.command.tool import argument, tool_of
 from seasoned.command.written import Purpose, WrittenCommand, purpose_of, written
 from seasoned.experience.kind import (
     ASIDE,

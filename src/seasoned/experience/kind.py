@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from seasoned.command.parse import names
 from seasoned.command.risk import only_looks
-from seasoned.command.translate import same_tool
+from seasoned.command.tool import same_tool
 from seasoned.command.written import WrittenCommand, written
 from seasoned.insight.mistake.signature import signature_of_text
 from seasoned.lazy_regex import LazyRegex

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from seasoned.command.parse import names, parse
-from seasoned.command.translate import argument_names
+from seasoned.command.tool import argument_names
 from seasoned.insight.mistake.call_target import WRONG_PATH, CallTarget, target_of
 from seasoned.insight.mistake.repair import repairs
 from seasoned.insight.mistake.signature import signature

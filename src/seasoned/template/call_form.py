@@ -11,8 +11,7 @@ import msgspec
 
 from seasoned.command.parse import names, parse
 from seasoned.command.risk import only_looks
-from seasoned.command.tool import command_of
-from seasoned.command.translate import argument_names
+from seasoned.command.tool import argument_names, command_of
 from seasoned.insight.mistake.call_target import EXECUTION_ARGUMENTS, CallTarget, ProgramRun, runs_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command.parse import Step, deciding, names, parse
-from seasoned.command.tool import command_of, output_form
-from seasoned.command.translate import argument, argument_names
+from seasoned.command.tool import argument, argument_names, command_of, output_form
 from seasoned.insight.mistake.similarity import (
     NUMERIC_IDS,
     TRUNCATION_MARK,

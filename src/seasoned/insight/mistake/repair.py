@@ -11,7 +11,7 @@ import msgspec
 
 from seasoned.command.parse import names, parse
 from seasoned.command.risk import only_looks
-from seasoned.command.translate import argument, argument_names
+from seasoned.command.tool import argument, argument_names
 from seasoned.insight.mistake.call_target import (
     CACHE_SIZE,
     EXECUTION_ARGUMENTS,
