@@ -1,23 +1,26 @@
-"""A client under which the service is killed: it submits, decides and redeems, and keeps what was acknowledged."""
+"""Clients under which the service is killed: they submit, decide and redeem, and keep what was acknowledged."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import random
-import sys
+import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-# The passphrase of `keys.WORDS`; these processes load nothing but the standard library.
-_WORDS = "four words are enough"
+from seasoned.config import Config
+from seasoned.confirm.audit.verify import verify
+from seasoned.store import open_database
+from tests.confirm.keys import WORDS, make_person
 
-ADDRESS, TOKENS, STOP = "address", "tokens.json", "stop"
-"""Files in the folder: where the service is now, the tokens by name, and the sign that it is enough."""
-_SECONDS = 10.0
+CLIENTS = 8
+_ANSWER_SECONDS = 10.0
 _PAUSE_SECONDS = 0.004
+_FINAL = {"approved", "denied", "expired"}
+_ALL = {"requester": None, "status": None, "unused": 0, "limit": 10_000_000, "before": None}
 
 
 class Told(NamedTuple):
@@ -33,145 +36,153 @@ class Told(NamedTuple):
     by: str | None = None
 
 
-def told_in(folder: Path) -> Iterator[Told]:
-    """What was acknowledged to all clients."""
-    for file in sorted(folder.glob("told-*.jsonl")):
-        for line in file.read_text("utf-8").splitlines():
-            yield Told(*json.loads(line))
+class Load:
+    """What the clients share: tokens, where the service is now, and what they were told."""
 
-
-class Client:
-    """One process with an agent's credential, shared with another process, and an approver's of its own."""
-
-    def __init__(self, folder: Path, number: int, seed: int) -> None:
-        tokens = json.loads((folder / TOKENS).read_text("utf-8"))
-        self._folder = folder
-        self._number = number
-        self._chance = random.Random(f"{seed}-{number}")
-        self._agent, self._approver = tokens[f"agent{number // 2}"], tokens[f"approver{number}"]
-        self._connection: http.client.HTTPConnection | None = None
-        self._unsure: dict[str, dict[str, Any]] = {}
-        self._sure: dict[str, dict[str, Any]] = {}
-        self._told = (folder / f"told-{number}.jsonl").open("a", encoding="utf-8")
+    def __init__(self, config: Config) -> None:
+        self.address = ""
+        self.told: list[Told] = []
         self.unanswered = 0
+        self.problems: list[BaseException] = []
+        self.is_over = threading.Event()
+        database = open_database(config)
+        names = [f"agent{number}" for number in range(CLIENTS // 2)]
+        self.tokens = {name: make_person(database, name, "agent", now=time.time())[1] for name in names}
+        for number in range(CLIENTS):
+            name = f"approver{number}"
+            self.tokens[name] = make_person(database, name, "approver", now=time.time())[1]
+        database.close()
+
+    def count(self, what: str) -> int:
+        return sum(one.what == what for one in list(self.told))
+
+
+class Client(threading.Thread):
+    """A thread with an agent's credential, shared with another one, and an approver's of its own."""
+
+    def __init__(self, load: Load, number: int, seed: int) -> None:
+        super().__init__(name=f"client-{number}")
+        self._load, self._number = load, number
+        self._chance = random.Random(f"{seed}-{number}")
+        self._agent, self._approver = load.tokens[f"agent{number // 2}"], load.tokens[f"approver{number}"]
+        self._connection: http.client.HTTPConnection | None = None
+        self._asked: dict[str, bool] = {}
+        """Idempotency keys, and whether the submission was acknowledged."""
 
     def run(self) -> None:
-        """Act by chance until it is enough."""
         deeds = [self._submit] * 4 + [self._decide] * 4 + [self._redeem] * 3
-        while not (self._folder / STOP).exists():
-            self._chance.choice(deeds)()
-            time.sleep(self._chance.uniform(0, _PAUSE_SECONDS))
-        self._told.close()
+        try:
+            while not self._load.is_over.is_set():
+                self._chance.choice(deeds)()
+                time.sleep(self._chance.uniform(0, _PAUSE_SECONDS))
+        except BaseException as error:  # noqa: BLE001 (the test raises it)
+            self._load.problems.append(error)
+        finally:
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
 
     def _submit(self) -> None:
-        chance = self._chance.random()
-        if self._unsure and chance < 0.6:
-            key = self._chance.choice(list(self._unsure))
-        elif self._sure and chance < 0.1:
-            key = self._chance.choice(list(self._sure))
-        else:
-            key = f"{self._number}-{len(self._sure) + len(self._unsure)}"
-        body = self._unsure.get(key) or self._sure.get(key) or _asked(key)
-        self._unsure[key] = body
-        found = self._call("POST", "/confirm", self._agent, body, key=key)
-        if found is None:
-            return
-        status, answer = found
-        assert status == 202, (status, answer)
-        del self._unsure[key]
-        self._sure[key] = body
-        self._note(Told("submitted", answer["id"], answer["status"], answer["digest"], key))
+        key = f"{self._number}-{len(self._asked)}"
+        unsure = [one for one, is_sure in self._asked.items() if not is_sure]
+        if self._asked and self._chance.random() < (0.6 if unsure else 0.1):
+            key = self._chance.choice(unsure or list(self._asked))
+        self._asked.setdefault(key, False)
+        body = {"action": "send_report", "description": f"Send report {key}.", "timeout_seconds": 3600}
+        if (answer := self._call("POST", "/confirm", self._agent, body, expect=(202,), key=key)) is not None:
+            self._asked[key] = True
+            self._note("submitted", answer["id"], answer["status"], answer["digest"], key)
 
     def _decide(self) -> None:
-        one = self._pick("/confirm?status=pending&limit=12", self._approver)
-        if one is None:
+        if (one := self._pick("/confirm?status=pending&limit=12", self._approver)) is None:
             return
-        verb = self._chance.choice(["approve", "approve", "approve", "deny"])
-        found = self._call("POST", f"/confirm/{one['id']}/{verb}", self._approver, self._vote())
-        if found is None:
-            return
-        status, answer = found
-        if status == 200:
-            values = answer["status"], "", "", answer["resolved_at"], answer["resolved_by"]
-            self._note(Told("decided", one["id"], *values))
-        else:
-            # Lost to another one, or to the repeated vote whose answer never came.
-            assert status in (403, 409), (status, answer)
-            self._note(Told("seen", one["id"], answer.get("status", "pending")))
-
-    def _vote(self) -> dict[str, str]:
-        return {"reason": f"by {self._number}", "passphrase": _WORDS}
+        path = f"/confirm/{one['id']}/{self._chance.choice(['approve', 'approve', 'approve', 'deny'])}"
+        body = {"reason": f"by {self._number}", "passphrase": WORDS}
+        # Others are quicker, or the vote whose answer never came is repeated.
+        answer = self._call("POST", path, self._approver, body, expect=(200, 403, 409))
+        if answer is not None and "resolved_at" in answer:
+            self._note("decided", one["id"], answer["status"], at=answer["resolved_at"], by=answer["resolved_by"])
+        elif answer is not None:
+            self._note("seen", one["id"], answer.get("status", "pending"))
 
     def _redeem(self) -> None:
-        one = self._pick("/confirm?unused=true&limit=12", self._agent)
-        if one is None:
+        if (one := self._pick("/confirm?unused=true&limit=12", self._agent)) is None:
             return
-        found = self._call("POST", f"/confirm/{one['id']}/redeem", self._agent, {"digest": one["digest"]})
-        if found is None:
-            return
-        status, answer = found
-        if status == 200:
-            self._note(Told("redeemed", one["id"], "approved", answer["digest"], "", answer["redeemed_at"]))
-        else:
-            assert status == 409, (status, answer)
+        path, body = f"/confirm/{one['id']}/redeem", {"digest": one["digest"]}
+        answer = self._call("POST", path, self._agent, body, expect=(200, 409))
+        if answer is not None and "redeemed_at" in answer:
+            self._note("redeemed", one["id"], "approved", answer["digest"], at=answer["redeemed_at"])
 
     def _pick(self, path: str, token: str) -> dict[str, Any] | None:
-        """One of those that the service lists, whatever else is said about them kept as seen."""
-        found = self._call("GET", path, token)
-        if found is None or not found[1]["requests"]:
+        """One of those that the service lists."""
+        found = self._call("GET", path, token, expect=(200,))
+        if found is None or not found["requests"]:
             return None
-        one: dict[str, Any] = self._chance.choice(found[1]["requests"])
-        self._note(Told("seen", one["id"], one["status"], one["digest"]))
+        one: dict[str, Any] = self._chance.choice(found["requests"])
+        self._note("seen", one["id"], one["status"], one["digest"])
         return one
 
-    def _note(self, told: Told) -> None:
-        self._told.write(json.dumps(told) + "\n")
+    def _note(self, *values: Any, **more: Any) -> None:
+        self._load.told.append(Told(*values, **more))
 
     def _call(
-        self, method: str, path: str, token: str, body: dict[str, Any] | None = None, key: str | None = None
-    ) -> tuple[int, dict[str, Any]] | None:
-        """Status and answer; None where nothing was acknowledged."""
-        headers = {"Authorization": f"Bearer {token}"}
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-        if key is not None:
+        self, method: str, path: str, token: str, body: Any = None, *, expect: Sequence[int], key: str = ""
+    ) -> dict[str, Any] | None:
+        """The answer; None where nothing was acknowledged."""
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        if key:
             headers["Idempotency-Key"] = key
         try:
             if self._connection is None:
-                address = (self._folder / ADDRESS).read_text("utf-8").removeprefix("http://")
-                self._connection = http.client.HTTPConnection(address, timeout=_SECONDS)
+                address = self._load.address.removeprefix("http://")
+                self._connection = http.client.HTTPConnection(address, timeout=_ANSWER_SECONDS)
             self._connection.request(method, path, json.dumps(body) if body is not None else None, headers)
             reply = self._connection.getresponse()
             content = reply.read()
         except (OSError, http.client.HTTPException):
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
-            self.unanswered += 1
+            self._hang_up()
+            self._load.unanswered += 1
             time.sleep(0.03)
             return None
-        if reply.status >= 500:
-            assert reply.status == 503, content
-            self.unanswered += 1
+        if reply.status == 503:
+            self._load.unanswered += 1
             return None
-        return reply.status, json.loads(content)
+        assert reply.status in expect, (reply.status, content)
+        return dict(json.loads(content))
 
 
-def _asked(key: str) -> dict[str, Any]:
-    return {
-        "action": "send_report",
-        "description": f"Send report {key}.",
-        "details": {"key": key},
-        "timeout_seconds": 3600,
-    }
-
-
-def main(folder: str, number: str, seed: str) -> None:
-    """One client; prints how many of its calls were never answered."""
-    client = Client(Path(folder), int(number), int(seed))
-    client.run()
-    print(client.unanswered)  # noqa: T201
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+def judge(config: Config, told: Sequence[Told]) -> Counter[str]:
+    """Nothing acknowledged is lost, decided twice or redeemed twice, and the audit holds; how much there was."""
+    database = open_database(config)
+    try:
+        rows = {str(row["id"]): row for row in database.rows("confirm.requests", _ALL)}
+        events = Counter((str(row["request_id"]), str(row["event"])) for row in database.rows("confirm.audit_all"))
+        audit = verify(database)
+    finally:
+        database.close()
+    assert audit.ok, audit
+    by_key: dict[str, str] = {}
+    for one in told:
+        row = rows.get(one.id)
+        assert row is not None, f"lost: {one}"
+        assert not one.digest or row["digest"] == one.digest, f"another one than it was: {one}"
+        if one.status in _FINAL:
+            assert row["status"] == one.status, f"taken back: {one}, now {row['status']}"
+        if one.what == "submitted":
+            assert by_key.setdefault(one.key, one.id) == one.id, f"one key, two requests: {one}"
+        elif one.what == "decided":
+            assert (row["resolved_at"], row["resolved_by"]) == (one.at, one.by), f"decided anew: {one}"
+        elif one.what == "redeemed":
+            assert row["redeemed_at"] == one.at, f"redeemed anew: {one}"
+    won = Counter((one.what, one.id) for one in told if one.what in ("decided", "redeemed"))
+    assert max(won.values(), default=0) <= 1, "two were told that they had won"
+    keys = Counter(row["description"] for row in rows.values())
+    assert max(keys.values(), default=0) <= 1, "a repeated submission made a second request"
+    for name, row in rows.items():
+        assert events[name, "submitted"] == 1, name
+        assert sum(events[name, event] for event in _FINAL) == (row["status"] != "pending"), name
+        assert events[name, "redeemed"] == (row["redeemed_at"] is not None), name
+    return Counter(one.what for one in told) + Counter(requests=len(rows), audit=audit.rows)

@@ -146,15 +146,20 @@ def running(
     assert not thread.is_alive(), "the service did not stop"
 
 
-@contextmanager
-def _in_process(config: Config, tokens: dict[str, str]) -> Iterator[Serving]:
-    process = subprocess.Popen(
+def start_process(config: Config) -> subprocess.Popen[str]:
+    """The service in a process of its own, which prints its addresses as one line of JSON."""
+    return subprocess.Popen(
         [sys.executable, "-m", "tests.confirm.serving", str(config.home), config.database_url or ""],
         stdout=subprocess.PIPE,
         text=True,
         cwd=_ROOT,
         env={**os.environ, "PYTHONPATH": str(_ROOT)},
     )
+
+
+@contextmanager
+def _in_process(config: Config, tokens: dict[str, str]) -> Iterator[Serving]:
+    process = start_process(config)
     assert process.stdout is not None
     try:
         addresses = json.loads(process.stdout.readline())

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.command.action import CHANGE_POLICY, HIGH_RISK, check_action
+from seasoned.command.action import HIGH_RISK, check_action
 from seasoned.errors import UsageError
-from tests.each_case import check_each
 
 TEN = (
     "deploy_production delete_data transfer_funds modify_permissions shutdown_service wipe_database exec_remote"
@@ -21,88 +20,23 @@ def test_the_ten_are_compiled_in_and_cannot_be_changed() -> None:
     assert isinstance(HIGH_RISK, frozenset)
 
 
-def test_changing_the_policy_is_one_of_the_ten() -> None:
-    assert CHANGE_POLICY in HIGH_RISK
-
-
 def test_another_spelling_is_the_same_action() -> None:
-    def check(spelled: str) -> None:
-        assert check_action(spelled) == "deploy_production"
-
-    check_each(
-        [
-            "deploy_production",
-            "Deploy_Production ",
-            "deploy-production",
-            "DEPLOY PRODUCTION",
-            "deployProduction",
-            "DeployProduction",
-            "deployproduction",
-            "deploy.production",
-            "deploy__production",
-            "_deploy_production_",
-            "deploy/production",
-            "depl0y_pr0duct10n",
-            "deploy_productlon",
-            "\uff44\uff45\uff50\uff4c\uff4f\uff59_production",
-            "deploy\u00a0production",
-            "\tdeploy_production\n",
-        ],
-        check,
-    )
+    spelled = "deploy_production Deploy_Production deploy-production deployProduction deploy.production"
+    spelled += " deploy__production depl0y_pr0duct10n \uff44\uff45\uff50\uff4c\uff4f\uff59_production"
+    for name in (*spelled.split(), "DEPLOY PRODUCTION", "deploy\u00a0production", "\tdeploy_production\n"):
+        assert check_action(name) == "deploy_production"
 
 
 def test_letters_that_look_like_another_side_by_side_are_that_one() -> None:
-    def check(spelled: str, name: str) -> None:
+    for spelled, name in (("rnodify_permissions", "modify_permissions"), ("vvipe_data8ase", "wipe_database")):
         assert check_action(spelled) == name
-
-    check_each(
-        [
-            ("rnodify_permissions", "modify_permissions"),
-            ("modify_perrnissi0ns", "modify_permissions"),
-            ("vvipe_database", "wipe_database"),
-            ("wipe_data8ase", "wipe_database"),
-            ("clelete_data", "delete_data"),
-            ("r_n_odify_permissions", "modify_permissions"),
-        ],
-        check,
-    )
 
 
 def test_what_is_no_name_is_refused() -> None:
-    def check(name: str) -> None:
+    hidden = ("d\u0435ploy_production", "deploy\u200b_production", "deploy_production\u0301", "\u202edeploy_production")
+    for name in (*hidden, "", " ", "*", "deploy*", "9lives", "a" * 65, "a\x00b", "send;email"):
         with pytest.raises(UsageError):
             check_action(name)
-
-    check_each(
-        [
-            "d\u0435ploy_production",
-            "deploy\u200b_production",
-            "deploy_production\u0301",
-            "\u202edeploy_production",
-            "",
-            " ",
-            "*",
-            "deploy*",
-            "9lives",
-            "a" * 65,
-            "a" * 10_000,
-            "a\x00b",
-            "send;email",
-        ],
-        check,
-    )
-
-
-def test_other_names_have_one_spelling_too() -> None:
-    def check(spelled: str, name: str) -> None:
-        assert check_action(spelled) == name
-        assert name not in HIGH_RISK
-
-    check_each(
-        [("send_email", "send_email"), ("Send-Email", "send_email"), ("sendEmail", "send_email"), ("a" * 64, "a" * 64)],
-        check,
-    )
 
 
 @given(st.text(max_size=80))

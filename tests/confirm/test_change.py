@@ -11,13 +11,12 @@ from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.people.change import (
     add_allowed,
     allow_list,
-    first_admin,
     make_credential,
     remove_allowed,
     replace_policy,
     revoke_credential,
 )
-from seasoned.confirm.people.credential import UnlockedCredential, authenticate, find, without_key
+from seasoned.confirm.people.credential import UnlockedCredential, authenticate, find
 from seasoned.confirm.request.book import rules_for
 from seasoned.errors import NotFound, Refused, UsageError
 from seasoned.store import Database
@@ -76,13 +75,6 @@ def test_an_approver_is_no_admin(scene: Ruled) -> None:
         ],
         check,
     )
-
-
-def test_the_first_admin_is_made_once(any_database: Database) -> None:
-    root, token = first_admin(any_database, "root", WORDS, now=START)
-    assert authenticate(any_database, token, now=START) == without_key(root)
-    with pytest.raises(Refused, match="already an admin"):
-        first_admin(any_database, "mallory", WORDS, now=START)
 
 
 def test_the_ten_are_refused_when_they_are_written(scene: Ruled) -> None:

@@ -8,8 +8,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +25,13 @@ from seasoned.confirm.client import (
     configured_client,
     digest_of,
     in_thread,
-    parse_address,
 )
 from seasoned.confirm.decorator import requires_confirmation
 from seasoned.confirm.policy import AllowRule, Listen, Policy
 from seasoned.confirm.request.canonical_json import request_digest
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import CannotDo, UsageError
+from tests.confirm.other_side import Heard, Mood, OtherSide
 from tests.confirm.serving import Serving, serving
 from tests.each_case import check_each
 
@@ -130,36 +128,6 @@ def test_an_approval_is_used_once_and_only_for_what_was_approved(service: Servin
         client.redeem(seen.id, digest_of(asked, requester="agent"))
 
 
-def test_the_same_submission_under_one_key_is_one_request(client: ConfirmClient) -> None:
-    asked = NewRequest(action="exec_remote", description="Restart", idempotency_key="k-1")
-    assert client.submit(asked).id == client.submit(asked).id
-    with pytest.raises(Rejected) as caught:
-        client.submit(NewRequest(action="exec_remote", description="Something else", idempotency_key="k-1"))
-    assert caught.value.status == 409
-
-
-def test_the_service_says_what_is_wrong_with_a_request(client: ConfirmClient) -> None:
-    def check(change: dict[str, Any], status: int) -> None:
-        with pytest.raises(Rejected) as caught:
-            client.submit(NewRequest(**{"action": "send_email", "description": "x", **change}))
-        assert caught.value.status == status
-
-    check_each([({"action": "Ünsinn"}, 400), ({"description": " "}, 400), ({"description": "a\0b"}, 400)], check)
-
-
-def test_a_wrong_token_is_a_no(service: Serving) -> None:
-    with pytest.raises(Rejected, match="HTTP 401"):
-        ConfirmClient(service.url, "ssn_agent_" + "x" * 43).confirm("delete_data", "Delete")
-
-
-def test_an_agents_token_decides_nothing(service: Serving, client: ConfirmClient) -> None:
-    seen = client.submit(NewRequest(action="modify_permissions", description="Make me admin"))
-    with pytest.raises(Rejected) as caught:
-        client.decide(seen.id, approve=True, passphrase="four words are enough")
-    assert caught.value.status == 403
-    assert service.look(seen.id)["status"] == "pending"
-
-
 def test_a_unix_socket_serves_as_well(tmp_path: Path) -> None:
     place = tmp_path / "s.sock"
     with serving(tmp_path / "home", policy=Policy(), listen=Listen(port=0, socket=place)) as found:
@@ -201,40 +169,15 @@ def test_a_cancelled_wait_ends_at_once_in_its_thread_too(service: Serving) -> No
     assert time.monotonic() - begun < 5, "leaving the loop waits for its threads"
 
 
-@contextmanager
-def lying(*answers: tuple[int, bytes] | None) -> Iterator[str]:
-    """A server that answers so, one after the other, the last for ever; None hangs up."""
-    left = list(answers)
+class Liar(OtherSide):
+    """A server that answers so, one after the other, the last for ever."""
 
-    class Liar(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            self.do_GET()
+    def __init__(self, *answers: Mood) -> None:
+        self.left = list(answers)
+        super().__init__()
 
-        def do_GET(self) -> None:
-            found = left.pop(0) if len(left) > 1 else left[0]
-            if found is None:
-                self.connection.shutdown(socket.SHUT_RDWR)
-                return
-            self.send_response(found[0])
-            self.send_header("Content-Length", str(len(found[1])))
-            self.send_header("Location", "http://127.0.0.1:9/elsewhere")
-            self.end_headers()
-            self.wfile.write(found[1])
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Liar)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    def take(self, heard: Heard) -> Mood:
+        return self.left.pop(0) if len(self.left) > 1 else self.left[0]
 
 
 def _body(**values: Any) -> bytes:
@@ -247,38 +190,33 @@ GRANTED = json.dumps({"id": "r1", "digest": json.loads(_body())["digest"], "rede
 
 
 def test_an_answer_that_cannot_be_relied_on_is_a_no() -> None:
-    def check(answers: list[tuple[int, bytes] | None]) -> None:
-        with lying(*answers) as url, pytest.raises(NotConfirmed):
-            ConfirmClient(url, "ssn_agent_x").confirm("delete_data", "d", wait_seconds=0.2)
+    yes, hang_up = Mood(200, _body()), Mood(drops=True)
 
-    check_each(
-        [
-            pytest.param([(500, b"{}")], id="a failure"),
-            pytest.param([(503, b'{"error": "busy"}')], id="a busy service"),
-            pytest.param([(302, b"{}")], id="a redirect"),
-            pytest.param([(200, b"yes")], id="no JSON"),
-            pytest.param([(200, b"[]")], id="no object"),
-            pytest.param([(200, b'{"status": "approved"}')], id="an approval of nothing"),
-            pytest.param([(200, _body(status="fine"))], id="a status that is none"),
-            pytest.param([(200, _body(digest="0" * 64))], id="another digest"),
-            pytest.param([(200, _body()), (200, _body(id="r2"))], id="another request"),
-            pytest.param([(200, _body()), (200, _body(requester="somebody"))], id="another requester"),
-            pytest.param([(200, _body()), (200, _body(action="send_email"))], id="another action"),
-            pytest.param([(200, _body(status="pending", timeout_seconds="soon"))], id="a time that is none"),
-            pytest.param([(200, _body()), (200, _body()), (200, b"{}")], id="an empty grant"),
-            pytest.param([(200, _body()), (200, _body()), (500, GRANTED)], id="a grant that failed"),
-            pytest.param([(200, _body()), (200, _body()), (200, GRANTED.replace(b"r1", b"r2"))], id="another grant"),
-            pytest.param([(200, _body()), (200, _body()), None], id="a grant that was lost"),
-            pytest.param([None], id="nothing at all"),
-            pytest.param([(200, b" " * 5_000_000)], id="a flood"),
-        ],
-        check,
-    )
+    def check(*answers: Mood) -> None:
+        with Liar(*answers) as liar, pytest.raises(NotConfirmed):
+            ConfirmClient(liar.url, "ssn_agent_x").confirm("delete_data", "d", wait_seconds=0.2)
 
-
-def test_the_same_answers_are_a_yes_when_nothing_is_wrong_with_them() -> None:
-    with lying((200, _body()), (200, _body()), (200, GRANTED)) as url:
-        assert ConfirmClient(url, "ssn_agent_x").confirm("delete_data", "d").id == "r1"
+    cases = {
+        "a failure": [Mood(500)],
+        "a busy service": [Mood(503, b'{"error": "busy"}')],
+        "a redirect": [Mood(302, headers={"location": "http://127.0.0.1:9/elsewhere"})],
+        "no JSON": [Mood(200, b"yes")],
+        "no object": [Mood(200, b"[]")],
+        "an approval of nothing": [Mood(200, b'{"status": "approved"}')],
+        "a status that is none": [Mood(200, _body(status="fine"))],
+        "another digest": [Mood(200, _body(digest="0" * 64))],
+        "another request": [yes, Mood(200, _body(id="r2"))],
+        "another requester": [yes, Mood(200, _body(requester="somebody"))],
+        "an empty grant": [yes, yes, Mood(200)],
+        "a grant that failed": [yes, yes, Mood(500, GRANTED)],
+        "another grant": [yes, yes, Mood(200, GRANTED.replace(b"r1", b"r2"))],
+        "a grant that was lost": [yes, yes, hang_up],
+        "nothing at all": [hang_up],
+        "a flood": [Mood(200, b" " * 5_000_000)],
+    }
+    check_each([pytest.param(*answers, id=name) for name, answers in cases.items()], check)
+    with Liar(yes, yes, Mood(200, GRANTED)) as liar:
+        assert ConfirmClient(liar.url, "ssn_agent_x").confirm("delete_data", "d").id == "r1"
 
 
 def test_no_service_is_a_no_that_says_what_to_do() -> None:
@@ -297,13 +235,6 @@ def test_an_address_that_would_betray_the_token_is_refused() -> None:
     check_each(
         ["http://example.org:7327", "ftp://127.0.0.1", "http://a:b@127.0.0.1", "unix:", "http://127.0.0.1:x", ""], check
     )
-
-
-def test_addresses_are_read_as_they_are_written() -> None:
-    assert parse_address("https://confirm.example.org/behind").prefix == "/behind"
-    assert parse_address("unix:/run/s.sock").socket_path == "/run/s.sock"
-    assert parse_address("http+insecure://confirm:6000").host == "confirm"
-    assert parse_address("http://[::1]:7327").port == 7327
 
 
 def test_without_settings_nobody_can_be_asked(home: Path) -> None:

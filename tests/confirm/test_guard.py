@@ -8,7 +8,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from seasoned.command.action import HIGH_RISK
 from seasoned.confirm.audit.chain import read_head, verify_chain
 from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.request.request import Request
@@ -47,22 +46,6 @@ def test_the_requester_cannot_vote_whatever_role_it_claims(scene: Scene) -> None
             cast(scene, request, voter=scene.agent.id, voter_name="hermes", role=role, person="hermes")
 
     check_each(["agent", "approver", "admin"], check)
-
-
-def test_an_admin_that_asked_cannot_vote_either(scene: Scene) -> None:
-    scene.agent = scene.person("root", "admin")
-    request = scene.ask()
-    with pytest.raises(BROKEN):
-        cast(scene, request, voter=scene.agent.id, voter_name="root", role="admin", person="root")
-    with pytest.raises(BROKEN):
-        cast(scene, request, voter=scene.agent.id, role="admin", person="root", requester=scene.anna.id)
-
-
-def test_another_agent_cannot_vote(scene: Scene) -> None:
-    request, codex = scene.ask(), scene.person("codex", "agent")
-    for role in ("agent", "approver"):
-        with pytest.raises(BROKEN):
-            cast(scene, request, voter=codex.id, voter_name="codex", role=role, person="codex")
 
 
 def test_a_vote_cannot_name_another_requester_or_person_than_there_is(scene: Scene) -> None:
@@ -124,76 +107,49 @@ def test_no_statement_changes_what_was_asked_or_happened(scene: Scene) -> None:
                 " sealed = NULL"
             ),
             "UPDATE request SET status = 'denied', resolved_at = 1, resolved_by = 'x', sealed = NULL",
-            "UPDATE request SET status = 'expired', resolved_at = 1, resolved_by = 'x', sealed = NULL",
             "UPDATE request SET quorum = 0",
             "UPDATE request SET digest = 'other'",
-            "UPDATE request SET details = '{}'",
             "UPDATE request SET action = 'send_email'",
             "UPDATE request SET expires_at = expires_at + 1000",
-            "UPDATE request SET requester_name = 'anna'",
             "UPDATE request SET redeemed_at = 1",
             "DELETE FROM request",
             "DELETE FROM credential",
             "UPDATE credential SET role = 'admin'",
-            "UPDATE credential SET person = 'x'",
             "UPDATE audit_head SET seq = 0",
-            "UPDATE audit_head SET hash = 'x'",
-            "DELETE FROM audit_head",
             "INSERT INTO audit_head (id, seq, hash) VALUES (2, 0, 'x')",
             "UPDATE audit SET actor = 'anna'",
             "DELETE FROM audit",
-            "DELETE FROM audit WHERE seq = (SELECT MAX(seq) FROM audit)",
-            "INSERT INTO audit VALUES (99, 1, 'approved', NULL, 'anna', '', '{}', 'x', 'y')",
             "INSERT INTO audit SELECT seq, at, 'approved', request_id, actor, via, document, previous, hash FROM audit",
         ],
         check,
     )
 
 
-def test_a_decision_is_final(scene: Scene) -> None:
+def test_what_was_decided_redeemed_or_revoked_stays_so(scene: Scene) -> None:
+    denied, used = scene.ask(), scene.ask()
+    scene.approve(used)
+    scene.book.redeem(scene.agent, used.id, digest=used.digest)
+    before = scene.deny(denied), scene.book.look(scene.anna, used.id)
+    revoke(scene.database, "ben", by="anna", now=START)
+
     def check(statement: str) -> None:
-        request = scene.ask()
-        denied = scene.deny(request)
         with pytest.raises(BROKEN):
             raw(scene.database, statement)
-        assert scene.book.look(scene.anna, request.id) == denied
+        assert tuple(scene.book.look(scene.anna, one.id) for one in (denied, used)) == before
 
     check_each(
         [
             "UPDATE request SET status = 'approved', redeem_before = 9",
             "UPDATE request SET status = 'pending', resolved_at = NULL, resolved_by = NULL",
             "UPDATE request SET resolved_by = 'ben'",
-            "UPDATE request SET reason = 'other'",
+            "UPDATE request SET redeemed_at = NULL WHERE redeemed_at IS NOT NULL",
             "UPDATE vote SET approve = 1",
             "DELETE FROM vote",
+            "UPDATE credential SET revoked_at = NULL WHERE name = 'ben'",
+            "INSERT INTO allowed VALUES ('i', 'wipe_database', NULL, NULL, 1, 'x')",
         ],
         check,
     )
-
-
-def test_a_redemption_is_final(scene: Scene) -> None:
-    def check(statement: str) -> None:
-        request = scene.ask()
-        scene.approve(request)
-        scene.book.redeem(scene.agent, request.id, digest=request.digest)
-        with pytest.raises(BROKEN):
-            raw(scene.database, statement)
-
-    check_each(["UPDATE request SET redeemed_at = redeemed_at + 1", "UPDATE request SET redeemed_at = NULL"], check)
-
-
-def test_a_revoked_credential_stays_revoked(scene: Scene) -> None:
-    revoke(scene.database, "anna", by="ben", now=START)
-    with pytest.raises(BROKEN):
-        raw(scene.database, "UPDATE credential SET revoked_at = NULL WHERE name = 'anna'")
-
-
-def test_no_allow_list_holds_one_of_the_ten(any_database: Database) -> None:
-    def check(action: str) -> None:
-        with pytest.raises(BROKEN):
-            raw(any_database, "INSERT INTO allowed VALUES ('i', ?, NULL, NULL, 1, 'x')", (action,))
-
-    check_each(sorted(HIGH_RISK), check)
 
 
 def test_replacing_a_row_is_no_way_around(scene: Scene) -> None:

@@ -21,7 +21,6 @@ from seasoned.confirm.notify.http import open_client
 from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
 from seasoned.confirm.notify.notifier import Notifier, RetryPolicy, unsent
 from seasoned.confirm.policy import Channel, Listen, Policy
-from seasoned.errors import UsageError
 from tests.confirm.other_side import Mood, Receiver, TelegramServer
 from tests.confirm.people import PEOPLE, QUICK, Notified
 
@@ -52,13 +51,6 @@ def test_waiting_doubles_up_to_a_limit_and_is_never_shorter_than_asked(attempts:
     assert 2.0 <= wait <= 300.0 and retries.wait_seconds(attempts + 1) >= wait
     assert retries.wait_seconds(attempts, asked) == max(wait, asked)
     assert [retries.wait_seconds(number) for number in (1, 2, 3, 8, 9)] == [2, 4, 8, 256, 300]
-
-
-def test_what_arrived_is_not_sent_again(receiver: Receiver, scene: Notified) -> None:
-    scene.submit()
-    assert (scene.send_due("hook"), scene.send_due("hook")) == (1, 0)
-    scene.clock.now += 10_000
-    assert scene.send_due("hook") == 0 and len(receiver.heard) == 1
 
 
 def test_it_is_given_up_after_the_stated_number_with_the_error_visible(receiver: Receiver, scene: Notified) -> None:
@@ -130,21 +122,6 @@ def test_the_failure_of_a_late_sender_does_not_undo_what_another_did(receiver: R
         assert row is not None
         late._try(row)
     assert scene.rows() == []
-
-
-def test_the_failure_of_a_late_sender_does_not_shorten_the_lease_of_another(
-    receiver: Receiver, scene: Notified
-) -> None:
-    scene.submit()
-    with open_client() as client:
-        late, current = scene.outbox("hook", client), scene.outbox("hook", client)
-        row = late._claim()
-        scene.clock.now += QUICK.lease_seconds
-        assert current._claim() is not None and row is not None
-        receiver.moods = [Mood(500)]
-        late._try(row)
-        (left,) = scene.rows()
-        assert (left["next_at"], left["last_error"]) == (scene.clock() + QUICK.lease_seconds, None)
 
 
 _CHILD = """
@@ -226,14 +203,6 @@ def test_a_slow_receiver_holds_up_no_decision_and_no_other_channel(database_conf
             notifier.stop()
 
 
-def test_what_is_decided_before_anybody_was_told_is_not_shown(tmp_path: Path) -> None:
-    with TelegramServer() as telegram, _chat(telegram, tmp_path) as scene:
-        request = scene.submit()
-        scene.book.decide(scene.mira, request.id, approve=True)
-        scene.send_due("phone")
-        assert telegram.messages == {} and scene.rows() == []
-
-
 def test_what_is_decided_while_it_is_being_sent_is_shown_as_decided(tmp_path: Path) -> None:
     with TelegramServer() as telegram, _chat(telegram, tmp_path) as scene:
         request = scene.submit()
@@ -287,9 +256,3 @@ def test_a_way_is_a_channel_of_the_policy_with_its_secrets(tmp_path: Path) -> No
     assert (ops.token, ops.incoming_secret, ops.public_url) == ("d", "ab", "https://confirm.test")
     assert (hook.token, hook.url, hook.incoming_secret) == ("w", "https://h.test/x", "")
     assert "from-the-file" not in repr(ways)
-
-
-def test_a_channel_without_its_token_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    for channel in (Channel(kind="telegram", to="5"), Channel(kind="telegram", to="5", token_file=tmp_path / "none")):
-        with pytest.raises(UsageError, match="token"):
-            load_channels(Policy(channel={"phone": channel}), Config(home=tmp_path), {})

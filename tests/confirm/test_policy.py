@@ -96,30 +96,12 @@ def test_everything_that_can_be_laid_down_is_read() -> None:
     assert policy.listen.tls_key == FILE.parent / "key.pem"
 
 
-def test_the_single_operator_mode_says_what_it_gives_up() -> None:
-    said = read_policy("single_operator = true", file=FILE).gives_up()
-    assert said is not None
-    assert "without a second person" in said
-
-
 def test_a_time_out_is_kept_within_bounds() -> None:
     def check(asked: object, given: float) -> None:
         assert DEFAULT.timeout_seconds("send_email", asked) == given
 
-    check_each(
-        [
-            (None, 300),
-            (5, 30),
-            (60, 60),
-            (99_999, 3600),
-            (float("inf"), 300),
-            (10**400, 300),
-            (float("nan"), 300),
-            ("60", 300),
-            (True, 300),
-        ],
-        check,
-    )
+    numbers = [(None, 300), (5, 30), (60, 60), (99_999, 3600)]
+    check_each([*numbers, *((wrong, 300) for wrong in (float("inf"), 10**400, float("nan"), "60", True))], check)
 
 
 def test_an_allow_rule_holds_for_its_action_its_session_and_its_time() -> None:
@@ -162,31 +144,20 @@ def test_a_mistake_is_told_with_file_line_and_what_is_expected() -> None:
         [
             ("x = ", "not valid TOML"),
             ("\nspeed = 1", "line 2: speed: unknown key 'speed'; known keys: action, allow, channel"),
-            ("[listen]\n\nport = 'a'", "line 3: listen.port: expected int, got str"),
             ("[listen]\nhots = 1", "line 2: listen.hots: unknown key 'hots'; known keys: allow_plain, host"),
             ("[timeout]\ndefault_seconds = 10", "line 2: timeout.default_seconds: expected float >= 30"),
-            ("[timeout]\nmax_seconds = 4000", "timeout.max_seconds: expected float <= 3600"),
             ("[timeout]\nmin_seconds = 500", "line 1: timeout: expected min_seconds <= default_seconds"),
-            ("[timeout]\ndefault_seconds = nan", "timeout"),
-            ("redeem_seconds = nan", "redeem_seconds"),
             ("redeem_seconds = 0", "line 1: redeem_seconds: expected float > 0"),
-            ("[rate]\ncount = 0", "line 2: rate.count: expected int >= 1"),
             ("[[allow]]\naction = 'a'\n[[allow]]\naction = '*'", "line 4: allow[1].action"),
-            ("[[allow]]\naction = 'a'\nsession = ''", "line 3: allow[0].session"),
             (
                 "[[allow]]\naction = 'a'\nexpires = 2030-01-01T00:00:00",
                 "line 3: allow[0].expires: expected a time with its zone",
             ),
             ("[[allow]]\nsession = 'a'", "line 1: allow[0]: object missing required field action"),
             ("[action.a]\napprovals = 3\napprovers = ['x', 'y']", "line 3: action.a.approvers: expected at least 3"),
-            ("[action.a]\napprovals = 2\napprovers = ['x', 'x']", "expected at least 2 different names"),
-            ("[action.a]\naprovals = 3", "line 2: action.a.aprovals: unknown key 'aprovals'; known keys: approvals"),
             ("[action.send_email]\n[action.send-email]", "line 2: action.send-email: 'send_email' appears twice"),
             ("[channel.pigeon]\nto = 'x'", "line 1: channel.pigeon"),
             ("[listen]\ntls_key = 'k'", "tls_certificate and tls_key belong together"),
-            ("[rate]\ntotal = 0", "line 2: rate.total: expected int >= 1"),
-            ("single_operator = 'yes'", "line 1: single_operator: expected bool, got str"),
-            ("action = 1", "expected tables such as [action."),
         ],
         check,
     )
@@ -197,14 +168,6 @@ def test_a_policy_that_everyone_can_write_is_refused(tmp_path: Path) -> None:
     file.write_text("")
     file.chmod(0o666)
     with pytest.raises(UsageError, match="chmod 600"):
-        load_policy(file)
-
-
-def test_a_policy_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "policy.toml"
-    file.write_bytes(b"\xff\xfe")
-    file.chmod(0o600)
-    with pytest.raises(UsageError, match="UTF-8"):
         load_policy(file)
 
 

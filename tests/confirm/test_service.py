@@ -19,7 +19,6 @@ from seasoned.config import Config
 from seasoned.confirm.people.change import first_admin, replace_policy
 from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.policy import ActionRule, AllowRule, Listen, Policy, RateRule
-from seasoned.confirm.request.canonical_json import request_digest
 from seasoned.confirm.service import ConfirmService
 from seasoned.errors import CannotDo
 from seasoned.store import open_database
@@ -61,12 +60,6 @@ def test_a_submission_is_taken_in_with_202_and_exactly_these_fields(service: Ser
     assert answer["approve_url"] == f"{service.url}/confirm/{answer['id']}/approve"
     assert answer["deny_url"] == f"{service.url}/confirm/{answer['id']}/deny"
     assert len(answer["id"]) >= 22, "128 bits"
-
-
-def test_the_digest_is_what_an_executor_makes_from_the_same_arguments(service: Serving) -> None:
-    made = service.ask()
-    expected = request_digest(**ASKED, session_key="", requester="agent")
-    assert made["digest"] == expected
 
 
 def test_an_allow_listed_action_is_answered_with_200_and_audited(service: Serving) -> None:
@@ -153,13 +146,6 @@ def test_a_second_decision_is_a_conflict_that_says_the_status(service: Serving) 
     assert reply.json()["status"] == "denied"
 
 
-def test_one_of_two_is_not_enough_and_the_second_person_decides(service: Serving) -> None:
-    made = service.ask(action="two_keys")
-    assert service.decide(made["id"]).json()["status"] == "pending"
-    assert service.decide(made["id"]).status_code == 403, "the same person again"
-    assert service.decide(made["id"], name="bob").json()["status"] == "approved"
-
-
 def test_an_approval_is_redeemed_once_with_its_digest(service: Serving) -> None:
     made = service.ask()
     path = f"/confirm/{made['id']}/redeem"
@@ -222,15 +208,11 @@ def test_a_wrong_body_is_refused_with_the_field_that_is_wrong(service: Serving) 
         [
             (_without("action"), "action"),
             (_without("description"), "description"),
-            (_with(action=7), "action"),
             (_with(action=""), "action"),
             (_with(action="Привет"), "action"),
-            (_with(action="x" * 300), "action"),
             (_with(description=" "), "description"),
             (_with(description="x" * 20_000), "description"),
-            (_with(description="a\x00b"), "description"),
             (_with(details=[1]), "details"),
-            (_with(details={"n": 2**60}), "details"),
             (_with(requester={}), "requester"),
             (_with(session_key="s" * 1000), "session_key"),
             (b'{"action": "a", "description": "b", "details": {"n": NaN}}', "body"),
@@ -240,11 +222,8 @@ def test_a_wrong_body_is_refused_with_the_field_that_is_wrong(service: Serving) 
             (b'{"action": "a", "description": "b", "details": ' + b'{"a":' * 3000 + b"1" + b"}" * 3001, "body"),
             (b'{"action": "a", "description": "b", "details": ' + b'{"a":' * 100 + b"1" + b"}" * 101, "details"),
             (b"[]", "body"),
-            (b'"text"', "body"),
             (b"", "body"),
             (b"{", "body"),
-            (_with() + b" {}", "body"),
-            (b"\xef\xbb\xbf{}", "body"),
         ],
         check,
     )
@@ -259,9 +238,7 @@ def test_another_kind_of_body_is_refused(service: Serving) -> None:
     check_each(
         [
             ({"Content-Type": "text/plain"}, "Content-Type"),
-            ({"Content-Type": "application/x-www-form-urlencoded"}, "Content-Type"),
             ({"Content-Type": "application/json; charset=utf-16"}, "Content-Type"),
-            ({"Content-Type": ""}, "Content-Type"),
             ({"Content-Type": "application/json", "Content-Encoding": "gzip"}, "Content-Encoding"),
         ],
         check,
@@ -312,10 +289,8 @@ def test_a_head_without_an_end_is_refused_before_it_is_kept(service: Serving) ->
 
     check_each(
         [
-            "GET /health HTTP/1.1\r\nX-Long: ",
             "GET /health HTTP/1.1\r\nHost: x\r\n",
             "GET /",
-            "POST /confirm HTTP/1.1\r\n",
         ],
         check,
     )
@@ -471,62 +446,6 @@ def test_answers_are_never_kept_by_caches(service: Serving) -> None:
     assert "server" not in reply.headers
 
 
-def test_looking_changes_nothing(service: Serving) -> None:
-    made = service.ask()
-    with service.client("root") as client:
-        before = client.get("/audit?limit=1").json()["entries"][0]["seq"]
-        for path in ("/confirm", f"/confirm/{made['id']}", "/audit", "/health", "/metrics", "/openapi.json"):
-            assert client.get(path).status_code == 200
-        after = client.get("/audit?limit=1").json()["entries"][0]["seq"]
-    assert before == after
-
-
-def test_one_of_many_who_decide_at_once_wins(service: Serving) -> None:
-    made = service.ask()
-    statuses: list[int] = []
-
-    def decide(name: str, verb: str) -> None:
-        statuses.append(service.decide(made["id"], verb, name).status_code)
-
-    racers = [(name, verb) for name in ("alice", "bob", "root") for verb in ("approve", "deny")]
-    threads = [threading.Thread(target=decide, args=racer) for racer in racers]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(statuses) == [200, 409, 409, 409, 409, 409]
-
-
-def test_a_bad_one_among_many_submissions_does_not_fail_the_others(service: Serving) -> None:
-    """They share one commit; each still gets its own answer."""
-    replies: list[int] = []
-
-    def submit(number: int) -> None:
-        body = {**ASKED, "description": "x" * 20_000 if number % 4 == 0 else f"Number {number}."}
-        with service.client("agent") as client:
-            replies.append(client.post("/confirm", json=body).status_code)
-
-    threads = [threading.Thread(target=submit, args=(number,)) for number in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(replies) == [202] * 12 + [400] * 4
-
-
-def test_what_is_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
-    with serving(tmp_path, in_process=True) as found:
-        made = found.ask()
-        found.decide(found.ask(action="other")["id"], "deny")
-        assert found.process is not None
-        found.process.kill()
-        found.process.wait()
-    with serving(tmp_path, tokens=found.tokens) as again:
-        assert again.look(made["id"])["status"] == "pending"
-        with again.client("root") as client:
-            assert client.get("/confirm?status=denied").json()["count"] == 1
-
-
 def _agree(found: Serving, text: str) -> None:
     """Have a person agree to a policy, and make it the one in force."""
     assert found.service is not None
@@ -552,27 +471,6 @@ def test_a_policy_file_is_taken_up_only_if_a_person_agreed_to_it(tmp_path: Path)
     file.write_text(agreed, "utf-8")
     with serving(tmp_path, tokens=found.tokens) as again:
         assert again.ask(action="tidy_up")["status"] == "auto_approved"
-
-
-def test_from_the_first_admin_on_no_policy_file_is_taken_up_that_nobody_agreed_to(tmp_path: Path) -> None:
-    config = Config(home=tmp_path)
-    database = open_database(config)
-    first_admin(database, "ada", "four words are enough", now=time.time(), policy_sha256=sha256(b"").hexdigest())
-    database.close()
-    file, other = tmp_path / "policy.toml", tmp_path / "other.toml"
-    other.write_text("single_operator = true\n", "utf-8")
-    with serving(tmp_path) as found:
-        file.write_text('[[allow]]\naction = "tidy_up"\n', "utf-8")
-        time.sleep(1.3)
-        assert found.ask(action="tidy_up")["status"] == "pending"
-    with pytest.raises(CannotDo, match="not the approved"), serving(tmp_path, tokens=found.tokens):
-        pytest.fail("it started")
-    file.unlink()
-    with (
-        pytest.raises(CannotDo, match="not the approved"),
-        running(ConfirmService(config, policy_file=other), Listen(port=0)),
-    ):
-        pytest.fail("a file in another place is no way around")
 
 
 def test_a_policy_that_is_changed_after_it_was_read_is_not_the_one_that_was_checked(tmp_path: Path) -> None:

@@ -18,10 +18,12 @@ from seasoned.confirm.policy import Policy, RateRule
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest
 from seasoned.confirm.request.seal import load_seal
+from seasoned.confirm.service import ConfirmService
 from seasoned.confirm.service.waiting import StoreThreads
-from seasoned.errors import CannotDo, StoreError, UsageError
+from seasoned.errors import CannotDo, UsageError
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.store import Database, open_database
+from seasoned.store import Database, Store, open_database
+from seasoned.store.postgres import PostgresStore
 
 POLICY = Policy(rate=RateRule(count=10_000))
 
@@ -96,30 +98,6 @@ def test_a_result_comes_after_its_commit(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_every_connection_waits_for_the_disk(tmp_path: Path) -> None:
-    def level(book: Book) -> int:
-        connection: sqlite3.Connection = book.database.connection  # type: ignore[attr-defined]
-        return int(connection.execute("PRAGMA synchronous").fetchone()[0])
-
-    async def run() -> None:
-        async with _store(Config(home=tmp_path)) as (store, _):
-            assert {await store.read(level), await store.write(level)} == {2}, "synchronous = FULL"
-
-    asyncio.run(run())
-
-
-def test_a_store_that_cannot_be_opened_is_an_error_at_the_start(tmp_path: Path) -> None:
-    async def run() -> None:
-        def refuse() -> Database:
-            raise StoreError("no such store")
-
-        store = StoreThreads(refuse, lambda database: pytest.fail(f"a book on {database}"))
-        with pytest.raises(StoreError, match="no such store"):
-            await store.start()
-
-    asyncio.run(run())
-
-
 def test_stopping_finishes_what_was_handed_over_and_takes_no_more(tmp_path: Path) -> None:
     async def run() -> None:
         async with _store(Config(home=tmp_path)) as (store, who):
@@ -137,37 +115,36 @@ def test_stopping_finishes_what_was_handed_over_and_takes_no_more(tmp_path: Path
     asyncio.run(run())
 
 
-def test_a_caller_who_left_disturbs_no_other(tmp_path: Path) -> None:
-    async def run() -> None:
-        async with _store(Config(home=tmp_path)) as (store, who):
-            holding, go_on = _hold(store)
-            left = asyncio.ensure_future(store.write(_submit(who, _new(1))))
-            stays = asyncio.ensure_future(store.write(_submit(who, _new(2))))
-            await asyncio.sleep(0.02)
-            left.cancel()
-            go_on.set()
-            made = await stays
-            await holding
-            assert made in {one.id for one in await store.read(lambda book: book.list(who))}
-
-    asyncio.run(run())
+def _settings(book: Book) -> dict[str, object]:
+    """What is in force on the very connection that the service writes with."""
+    database = book.database
+    if isinstance(database, Store):
+        names = ("journal_mode", "synchronous", "fullfsync")
+        return {name: database.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names}
+    assert isinstance(database, PostgresStore)
+    found = database._connection.execute("SHOW synchronous_commit").fetchone()
+    assert found is not None
+    return dict(found)
 
 
-def test_a_new_policy_reaches_every_thread(tmp_path: Path) -> None:
-    async def run() -> None:
-        database = open_database(config := Config(home=tmp_path))
-        database.close()
-        policy = POLICY
-        secrecy, seal = Secrecy(load_key(config.home)), load_seal(config.home)
-        store = StoreThreads(
-            lambda: open_database(config, by_turns=True),
-            lambda database: Book(database, policy=policy, seal=seal, secrecy=secrecy),
-        )
-        await store.start()
-        policy = Policy(redeem_seconds=7)
-        store.renew()
-        found = [await ask(lambda book: book.policy.redeem_seconds) for ask in (store.read, store.write)]
-        await store.stop()
-        assert found == [7, 7]
+def _in_force(config: Config) -> dict[str, object]:
+    async def ask() -> dict[str, object]:
+        service = ConfirmService(config)
+        await service.store.start()
+        try:
+            return await service.store.write(_settings)
+        finally:
+            await service.store.stop()
 
-    asyncio.run(run())
+    return asyncio.run(ask())
+
+
+def test_the_service_writes_through_a_log_and_waits_for_the_disk(tmp_path: Path) -> None:
+    assert _in_force(Config(home=tmp_path)) == {"journal_mode": "wal", "synchronous": 2, "fullfsync": 1}
+
+
+def test_postgresql_answers_after_its_log_is_written_even_where_it_is_told_not_to(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    careless = f"{postgres_url}%20-csynchronous_commit%3Doff"
+    assert _in_force(Config(home=tmp_path, database_url=careless)) == {"synchronous_commit": "on"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,6 @@ import pytest
 
 from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.policy import ActionRule, Policy, RateRule
-from seasoned.confirm.service import routes
 from seasoned.store import open_database
 from tests.confirm.keys import unlock
 from tests.confirm.serving import Serving, serving
@@ -80,17 +78,6 @@ def _decide_elsewhere(service: Serving, request_id: str, name: str = "alice", *,
     book.database.close()
 
 
-def test_one_who_waits_is_answered_when_it_is_decided_here(service: Serving, pool: ThreadPoolExecutor) -> None:
-    made = service.ask()
-    waiting = pool.submit(_wait, service, made["id"])
-    _until_waiting(service)
-    service.decide(made["id"], "deny", reason="Not today.")
-    decided = time.monotonic()
-    answer, at = waiting.result()
-    assert (answer["status"], answer["reason"], answer["resolved_by"]) == ("denied", "Not today.", "alice")
-    assert at - decided < 1
-
-
 def test_one_who_waits_is_answered_when_it_is_decided_in_another_process(
     service: Serving, pool: ThreadPoolExecutor
 ) -> None:
@@ -142,26 +129,6 @@ def test_waiting_ends_with_the_seconds_and_says_pending(service: Serving) -> Non
     assert 0.3 <= at - begun < 2
 
 
-def test_what_is_resolved_already_is_answered_at_once(service: Serving) -> None:
-    made = service.ask()
-    service.decide(made["id"])
-    begun = time.monotonic()
-    answer, at = _wait(service, made["id"])
-    assert answer["status"] == "approved"
-    assert at - begun < 1
-
-
-def test_a_vote_that_does_not_decide_keeps_one_waiting(service: Serving, pool: ThreadPoolExecutor) -> None:
-    made = service.ask(action="two_keys")
-    waiting = pool.submit(_wait, service, made["id"])
-    _until_waiting(service)
-    service.decide(made["id"])
-    time.sleep(0.3)
-    assert not waiting.done()
-    service.decide(made["id"], name="bob")
-    assert waiting.result()[0]["status"] == "approved"
-
-
 def test_one_who_leaves_is_forgotten(service: Serving) -> None:
     made = service.ask()
     for path in ("?wait=60", "/events"):
@@ -208,31 +175,6 @@ def test_a_stream_tells_how_it_stands_every_vote_and_the_end(service: Serving, p
     steps = [(event["status"], len(event["votes"])) for event in found]
     assert (steps[0], steps[-1]) == (("pending", 0), ("approved", 2))
     assert ("pending", 1) in steps
-
-
-def test_a_stream_of_something_resolved_is_one_event(service: Serving) -> None:
-    made = service.ask()
-    service.decide(made["id"], "deny")
-    found: list[dict[str, Any]] = []
-    _events(service, made["id"], found)
-    assert [event["status"] for event in found] == ["denied"]
-
-
-def test_a_stream_ends_when_its_credential_is_revoked(
-    tmp_path: Path, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(routes, "_HEARTBEAT_SECONDS", 0.1)
-    with serving(tmp_path, policy=POLICY) as found:
-        made = found.ask()
-        stream = pool.submit(_events, found, made["id"], [])
-        _until_waiting(found)
-        time.sleep(0.3)
-        assert not stream.done(), "it lives on while the credential does"
-        database = open_database(found.config)
-        revoke(database, "agent", by="test", now=time.time())
-        database.close()
-        stream.result(timeout=60)
-        assert found.look(made["id"])["status"] == "pending"
 
 
 def test_a_revoked_one_who_waits_hears_no_more_and_does_not_keep_it_from_the_others(
@@ -287,34 +229,3 @@ def test_a_request_expires_by_itself_and_those_who_wait_are_told(tmp_path: Path,
         assert found.decide(made["id"]).json()["status"] == "expired"
         with found.client() as client:
             assert client.get("/health").json()["pending_count"] == 0
-
-
-def test_a_request_is_expired_when_it_is_looked_at_even_if_no_timer_ran(tmp_path: Path) -> None:
-    clock = Clock()
-    with serving(tmp_path, policy=POLICY, clock=clock) as found:
-        made = found.ask(timeout_seconds=30)
-        clock.ahead = 30
-        assert found.look(made["id"])["status"] == "expired"
-
-
-def test_deciders_in_two_services_on_one_store_wake_each_other(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
-    with serving(tmp_path, policy=POLICY) as one, serving(tmp_path, policy=POLICY, tokens=one.tokens) as two:
-        made = one.ask()
-        waiting = pool.submit(_wait, two, made["id"])
-        _until_waiting(two)
-        one.decide(made["id"])
-        decided = time.monotonic()
-        answer, at = waiting.result()
-        assert answer["status"] == "approved"
-        assert at - decided < 1
-
-
-def test_waiters_of_many_requests_get_their_own(service: Serving, pool: ThreadPoolExecutor) -> None:
-    made = [service.ask(description=f"Number {number}.") for number in range(4)]
-    waiting = [pool.submit(_wait, service, one["id"]) for one in made]
-    _until_waiting(service, 4)
-    for one, verb in zip(made, ("approve", "deny", "approve", "deny"), strict=True):
-        threading.Thread(target=service.decide, args=(one["id"], verb)).start()
-    answers = [each.result()[0] for each in waiting]
-    assert [answer["id"] for answer in answers] == [one["id"] for one in made]
-    assert [answer["status"] for answer in answers] == ["approved", "denied", "approved", "denied"]

@@ -10,16 +10,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from seasoned.config import Config
 from seasoned.confirm.notify.message import ConfiguredChannel
-from seasoned.confirm.notify.webhook import sign, verify
-from seasoned.errors import Unauthorised, UsageError
-from tests.confirm.other_side import Mood, Receiver, closed_url
-from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
-from tests.conftest import examples
+from seasoned.confirm.notify.webhook import sign
+from seasoned.errors import UsageError
+from tests.confirm.other_side import Mood, Receiver
+from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, Notified
 from tests.each_case import check_each
 
 OUT_KEY = b"outgoing-key-of-the-test-0123456"
@@ -132,14 +129,6 @@ def test_an_answer_without_end_is_cut_off(receiver: Receiver, scene: Notified) -
     assert "too long" in scene.rows()[0]["last_error"]
 
 
-def test_a_refused_connection_is_kept_as_an_error(receiver: Receiver, tmp_path: Path) -> None:
-    gone = closed_url()
-    with Notified(Config(home=tmp_path / "gone"), {"hook": _way(receiver, to=gone, url=gone)}) as scene:
-        scene.submit()
-        scene.send_due("hook")
-        assert "no connection (ConnectError" in scene.rows()[0]["last_error"]
-
-
 def test_a_person_decides_by_webhook(scene: Notified, client: httpx2.Client) -> None:
     request = scene.submit()
     answer = _send(client, _ruling(request.id, approve=False, reason="no"))
@@ -238,41 +227,9 @@ def test_duplicate_webhook_idempotent(receiver: Receiver, tmp_path: Path) -> Non
         assert scene.look(request).status == "approved"
 
 
-def test_a_person_whom_the_policy_does_not_name_decides_nothing(scene: Notified, client: httpx2.Client) -> None:
-    def check(person: str, status: int) -> None:
-        request = scene.submit()
-        answer = _send(client, _ruling(request.id, person=person), number=f"m-{person}")
-        assert answer.status_code == status and answer.json()["sentence"].startswith("Not allowed")
-        assert scene.look(request).status == "pending"
-
-    check_each([(STRANGER, 403), ("mira", 403), ("", 403)], check)
-
-
-def test_an_unknown_request_is_not_found(client: httpx2.Client) -> None:
-    assert _send(client, _ruling("nope")).status_code == 404
-    assert _send(client, _ruling("' OR 1=1 --"), number="m2").status_code == 404
-
-
 def test_a_weak_secret_is_refused_with_what_to_do() -> None:
     def check(secret: str) -> None:
         with pytest.raises(UsageError, match="secret"):
             sign(secret, message_id="m", now=NOW, body=b"")
 
     check_each(["short", "whsec_%%%", "whsec_c2hvcnQ="], check)
-
-
-@settings(max_examples=examples(100))
-@given(
-    secret=st.binary(min_size=16, max_size=40),
-    body=st.binary(max_size=60),
-    age=st.floats(-290, 290),
-    flip=st.integers(0, 10_000),
-)
-def test_what_was_signed_is_believed_and_nothing_else(secret: bytes, body: bytes, age: float, flip: int) -> None:
-    text = "whsec_" + base64.b64encode(secret).decode()
-    headers = sign(text, message_id="m1", now=NOW, body=body)
-    assert verify(text, headers, body, now=NOW + age) == "m1"
-    changed = bytearray(body or b"x")
-    changed[flip % len(changed)] ^= 1 + flip % 255
-    with pytest.raises(Unauthorised):
-        verify(text, headers, bytes(changed), now=NOW)
