@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,31 +34,3 @@ def certify(folder: Path, name: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     return context
-
-
-def signed_by_ca(folder: Path) -> tuple[Path, Path, Path]:
-    """The files of a CA, and of a certificate that it signed for loopback with its key."""
-    now = datetime.now(UTC)
-    ca, own = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "A CA of the team")])
-    made = []
-    for number, key, name in (1, ca, issuer), (2, own, x509.Name([])):
-        builder = (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(issuer)
-            .public_key(key.public_key())
-            .serial_number(number)
-            .not_valid_before(now - timedelta(days=1))
-            .not_valid_after(now + timedelta(days=1))
-            .add_extension(x509.BasicConstraints(ca=key is ca, path_length=None), critical=True)
-        )
-        if key is own:
-            loopback = [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-            builder = builder.add_extension(x509.SubjectAlternativeName(loopback), critical=True)
-        made.append(builder.sign(ca, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
-    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    files = folder / "ca.pem", folder / "signed.pem", folder / "signed_key.pem"
-    for file, content in zip(files, (*made, own.private_bytes(*form)), strict=True):
-        file.write_bytes(content)
-    return files

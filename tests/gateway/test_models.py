@@ -38,11 +38,3 @@ def test_the_models_of_all_upstreams_are_one_list_and_each_is_where_it_is_sent(t
             assert gateway.failed_open() == {}
     assert {heard.headers["authorization"] for heard in one.heard} == {"Bearer sk-client"}
     assert {heard.headers["authorization"] for heard in two.heard} == {"Bearer sk-two"}
-
-
-def test_with_one_upstream_the_list_passes_as_it_is(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
-    with serve_upstream(_listed("a", "a")) as served:
-        settings = GatewaySettings(upstream=(Upstream(name="one", base_url=served.url),))
-        with run_gateway(config, settings) as gateway:
-            assert httpx2.get(f"{gateway.url}/v1/models").content == served.script[0].body

@@ -71,25 +71,6 @@ def words(news: NewMessages) -> list[str]:
     return short
 
 
-def test_each_turn_is_new_once() -> None:
-    conversation = Talk()
-    first = [user("Look")]
-    assert words(conversation.say(asked(*first), calls("c1", text="I look"))) == [
-        "user Look",
-        "assistant I look",
-        "call c1",
-    ]
-    second = [*first, calls("c1", text="I look"), result("c1")]
-    assert words(conversation.say(asked(*second), {"role": "assistant", "content": "Done."})) == [
-        "result c1",
-        "assistant Done.",
-    ]
-    assert words(conversation.say(asked(*second, {"role": "assistant", "content": "Done."}, user("Look")))) == [
-        "user Look"
-    ]
-    assert conversation.last.dropped == 0
-
-
 STEPS = st.lists(
     st.sampled_from(["Look", "Go on", "yes", "é\u2028𝄞"]).map(user)
     | st.sampled_from(["Done.", "yes"]).map(lambda text: {"role": "assistant", "content": text})

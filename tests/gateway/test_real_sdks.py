@@ -13,7 +13,7 @@ from typing import Any
 import anthropic
 import openai
 import pytest
-from pydantic_ai import Agent, BinaryContent, ModelHTTPError
+from pydantic_ai import Agent, BinaryContent
 from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
@@ -131,31 +131,3 @@ def test_pydantic_ai_with_tools_and_a_picture(
 def _verdicts(config: Config) -> list[str]:
     with open_store(config.store_path) as store:
         return [row[0] for row in store.connection.execute("SELECT verdict FROM call ORDER BY id")]
-
-
-@pytest.mark.parametrize("make", MODELS, ids=["chat", "responses", "anthropic"])
-def test_pydantic_ai_is_told_of_errors_in_its_dialect(gateway: Running, upstream: ScriptedServer, make: Make) -> None:
-    upstream.script = [{"status": 429, "error": "slow down please"}]
-    with pytest.raises(ModelHTTPError, match="slow down please") as caught:
-        asyncio.run(_talk(make, gateway.url, "Hello.", streamed=False))
-    assert caught.value.status_code == 429
-
-
-def test_the_sdk_of_anthropic_with_tools_streamed_and_a_picture(gateway: Running, upstream: ScriptedServer) -> None:
-    upstream.script = [dict(STEPS[0])]
-    source: Any = {"type": "base64", "media_type": "image/png", "data": PNG}
-    content: Any = [{"type": "text", "text": "Is it there?"}, {"type": "image", "source": source}]
-    tool: Any = {"name": "terminal", "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}}}
-    with (
-        anthropic.Anthropic(base_url=gateway.url, api_key="sk-x", max_retries=0) as client,
-        client.messages.stream(
-            model="claude-sonnet-5", max_tokens=99, messages=[{"role": "user", "content": content}], tools=[tool]
-        ) as streamed,
-    ):
-        answer = streamed.get_final_message()
-    assert [block.input for block in answer.content if block.type == "tool_use"] == [
-        {"command": "ls"},
-        {"command": "ls /nowhere"},
-    ]
-    assert answer.usage.model_dump(exclude_none=True)["cache_read_input_tokens"] == 300
-    assert upstream.requests[0]["body"]["messages"][-1]["content"] == content

@@ -31,8 +31,6 @@ from tests.gateway.proxy_server import (
 )
 from tests.gateway.running import config_in, run_gateway, settings_for
 
-UNKNOWN = "x" * 64 + ".example.test"
-"""Nobody can be called so, and no server of names is asked."""
 PASSWORD = "ope n/:@#?sesame"
 AUTHORIZATION = "Basic " + base64.b64encode(f"me:{PASSWORD}".encode()).decode()
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -115,25 +113,6 @@ async def refused(upstreams: Upstreams, at: int = 0) -> UpstreamUnreachable:
     return caught.value
 
 
-def test_a_stream_comes_through_the_tunnel_piece_by_piece_and_byte_for_byte(run: Run, world: Make) -> None:
-    async def work() -> None:
-        async with world(*STREAM) as all:
-            all.origin.waits = True
-            reply = await ask(await all.upstreams())
-            for event in EVENTS:
-                # The upstream says no more before this piece has come.
-                all.origin.go_on.release()
-                assert await reply.next_chunk() == event
-            all.origin.go_on.release()
-            assert await whole(reply) == b""
-            assert all.proxy.targets == [f"CONNECT {NAME}:443 HTTP/1.1"]
-            assert b"sk-of-the-client" in all.origin.heard[0]
-            assert len(all.proxy.seen) > 500
-            assert b"sk-of-the-client" not in all.proxy.seen, "the proxy sees what is encrypted"
-
-    run(work)
-
-
 @each_case("scheme", ["https", "http"])
 def test_a_password_is_sent_to_the_proxy_and_to_nobody_else(run: Run, world: Make, scheme: str) -> None:
     async def work() -> None:
@@ -174,12 +153,8 @@ def test_a_proxy_that_wants_another_password_is_told_of_without_it(
     ("pieces", "says"),
     [
         ((), "RemoteProtocolError"),
-        ((b"HTTP/1.1 200 OK\r\nVia: x\r\n",), "RemoteProtocolError"),
-        ((ESTABLISHED,), "ConnectError"),
         ((ESTABLISHED + HELLO,), "ConnectError"),
         ((b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno",), "the proxy answered 403"),
-        ((b"HTTP/1.1 302 Found\r\nLocation: http://login.example\r\n\r\n",), "the proxy answered 302"),
-        ((b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 20_000,), "RemoteProtocolError"),
         ((b"SSH-2.0-OpenSSH_9.6\r\n",), "RemoteProtocolError"),
     ],
 )
@@ -212,18 +187,6 @@ def test_a_proxy_that_says_no_more_is_a_504_in_time(run: Run, world: Make, piece
     run(work)
 
 
-def test_a_proxy_that_is_not_there_is_a_502(run: Run, world: Make) -> None:
-    async def work() -> None:
-        async with world() as all:
-            upstreams = await all.upstreams(f"https://{NAME}", f"http://{NAME}", ALL_PROXY="http://127.0.0.1:1")
-            assert "through its proxy (the proxy cannot be reached)" in str(await refused(upstreams, 0))
-            assert "through its proxy (the proxy cannot be reached)" in str(await refused(upstreams, 1))
-            nowhere = await all.upstreams(ALL_PROXY=f"{UNKNOWN}:3128")
-            assert "through its proxy (ConnectError)" in str(await refused(nowhere))
-
-    run(work)
-
-
 def test_who_is_at_the_end_of_the_tunnel_must_prove_its_name(run: Run, world: Make) -> None:
     async def work() -> None:
         async with world() as all:
@@ -248,6 +211,8 @@ def test_the_whole_gateway_answers_through_the_proxy(
                 answer = httpx2.post(f"{gateway.url}/v1/chat/completions", json=asked, trust_env=False)
                 assert (answer.status_code, answer.content) == (200, b"".join(EVENTS))
             assert gateway.failed_open() == {}
+        assert len(proxy.seen) > 500
+        assert b"text/event-stream" not in proxy.seen, "the proxy sees what is encrypted"
         assert proxy.targets == [f"CONNECT {NAME}:443 HTTP/1.1"]
         with run_gateway(
             config, settings_for(config, f"https://{NAME}"), https_proxy=address.replace("me", "you")

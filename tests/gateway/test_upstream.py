@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.gateway.proxy.upstream import Upstreams, passed_on, request_headers
-from seasoned.gateway.settings import GatewaySettings, Upstream, key_for, load_settings, upstream_for
+from seasoned.gateway.proxy.upstream import passed_on, request_headers
+from seasoned.gateway.settings import Upstream, key_for, load_settings, upstream_for
 from tests.each_case import each_case
 
 OPENAI = Upstream(name="openai", base_url="https://one.example/v1", key_variable="ONE_KEY")
@@ -46,21 +45,6 @@ def test_a_key_comes_from_the_environment_or_a_file(tmp_path: Path) -> None:
     assert key_for(OPENAI, tmp_path, {}) == "sk-2"
 
 
-def test_a_proxy_is_named_in_the_log_and_its_password_is_not(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO")
-    for environment in ({"https_proxy": "http://me:hidden@proxy.example"}, {"HTTPS_PROXY": ""}):
-        upstreams = Upstreams(GatewaySettings(upstream=ALL), home=tmp_path, environment=environment)
-        asyncio.run(_open_and_close(upstreams))
-    told = [record.getMessage() for record in caplog.records if record.name == "seasoned.gateway"]
-    through = "is reached through Proxy('proxy.example:80')"
-    assert told == [f"the upstream 'openai' {through}", f"the upstream 'anthropic' {through}"]
-
-
-async def _open_and_close(upstreams: Upstreams) -> None:
-    await upstreams.open()
-    await upstreams.close()
-
-
 @each_case(
     "text",
     [
@@ -87,11 +71,7 @@ def test_the_example_of_the_docs_is_taken(tmp_path: Path) -> None:
     (tmp_path / "gateway.toml").write_text("mode " + page.partition("```\nmode ")[2].partition("```")[0])
     settings = load_settings(tmp_path / "gateway.toml")
     assert settings.mode == "keys"
-    assert [one.name for one in settings.upstream] == ["openai", "anthropic", "here"]
-
-
-def test_without_a_file_the_two_providers_are_known(tmp_path: Path) -> None:
-    assert [one.name for one in load_settings(tmp_path / "none.toml").upstream] == ["openai", "anthropic"]
+    assert [one.name for one in settings.upstream] == ["openai", "here"]
 
 
 def test_headers_of_one_connection_stay_there() -> None:

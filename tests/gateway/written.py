@@ -97,7 +97,12 @@ def events_like(
     turn: list[dict[str, Any]], broken: list[str], fields: list[str]
 ) -> st.SearchStrategy[list[dict[str, Any] | str]]:
     """Events of a stream: those of a turn, broken ones, and any JSON with the fields that such events have."""
-    small = st.none() | st.booleans() | st.integers() | st.sampled_from([event["type"] for event in turn])
+    small = (
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.sampled_from(["[DONE]", *(event.get("type", "x") for event in turn)])
+    )
     anything = st.recursive(
         small,
         lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(fields), inner),
