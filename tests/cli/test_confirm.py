@@ -234,7 +234,7 @@ def test_an_admin_makes_an_approver_who_then_has_a_passphrase_of_their_own(ada: 
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text().startswith("ssn_approver_")
     assert "ssn_approver_" not in shown
-    with terminal("confirm", "passphrase", "set", "bob") as screen:
+    with terminal("confirm", "passphrase", "bob") as screen:
         screen.wait_for("Passphrase of ada to give bob a new one: ")
         screen.type(WORDS + "\n")
         for prompt in ("New passphrase for bob: ", "Repeat it: "):
@@ -325,15 +325,15 @@ def test_who_decides_is_warned_of_what_a_request_holds(service: Serving) -> None
 
 
 def test_allowing_an_action_needs_an_admin_and_never_works_for_the_ten(service: Serving) -> None:
-    refused = seasoned("confirm", "allow", "add", "Delete-Data", expect=1)
+    refused = seasoned("confirm", "allow", "Delete-Data", expect=1)
     assert "always needs a person" in refused.stderr
-    code, shown = typed("confirm", "allow", "add", "send_email", "--for", "2h", "--as", "ada")
+    code, shown = typed("confirm", "allow", "send_email", "--for", "2h", "--as", "ada")
     assert code == 0, shown
-    (one,) = answer("confirm", "allow", "list")["allowed"]
+    (one,) = answer("confirm", "allow")["allowed"]
     assert (one["action"], one["created_by"]) == ("send_email", "ada")
     assert one["expires_at"] - time.time() == pytest.approx(7200, abs=60)
     assert answer("confirm", "submit", "send_email", "Send it")["status"] == "auto_approved"
-    assert typed("confirm", "allow", "remove", one["id"], "--as", "ada")[0] == 0
+    assert typed("confirm", "allow", "--remove", one["id"], "--as", "ada")[0] == 0
     assert answer("confirm", "submit", "send_email", "Send it")["status"] == "pending"
 
 
@@ -426,7 +426,7 @@ def test_serve_alone_says_where_it_listens_and_what_single_operator_gives_up(hom
         (["serve", "--tls-cert", "c.pem"], 2, "belong together"),
         (["approve", "nothing"], 1, "token make NAME --role admin"),
         (["show", "nothing"], 1, "no request 'nothing'"),
-        (["allow", "add", "send_email", "--for", "soon"], 2, "not a valid length of time"),
+        (["allow", "send_email", "--for", "soon"], 2, "not a valid length of time"),
         (["policy", "/nowhere.toml"], 3, "does not exist"),
         (["token", "revoke", "nobody"], 1, "unknown credential"),
     ],

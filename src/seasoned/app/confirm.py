@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from seasoned.confirm.request.book import Book
     from seasoned.confirm.service import ConfirmService
 
-# Shows a prompt and returns what was typed.
-Ask = Callable[[str], str]
-
 
 class ListenOptions(NamedTuple):
     """Where to listen; what is None comes from the policy."""
@@ -107,7 +104,9 @@ def build_service(config: Config, options: ListenOptions) -> tuple[ConfirmServic
     return service, msgspec.structs.replace(service.policy.listen, **given)
 
 
-def restore_backup(config: Config, backup: Path, *, ask: Ask, clock: Callable[[], float]) -> Path | None:
+def restore_backup(
+    config: Config, backup: Path, *, ask: Callable[[str], str], clock: Callable[[], float]
+) -> Path | None:
     """Replace the store by a backup; returns where the present one is kept. CannotDo while a service runs.
 
     Confirmations of the present store stay, so that no request comes back to life.
@@ -144,7 +143,7 @@ def _is_newer(present: Store, restored: Store, backup: Path) -> bool:
     )
 
 
-def _prove(database: Database, backup: Path, *, ask: Ask, now: float) -> None:
+def _prove(database: Database, backup: Path, *, ask: Callable[[str], str], now: float) -> None:
     """Let an admin of this database sign for the restored backup; nothing is asked where there is none."""
     admins = database.row("confirm.active_admins")
     if admins is None or not admins["count"]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from seasoned.app.confirm import Ask
 from seasoned.config import Config
 from seasoned.confirm.people.change import (
     AllowedAction,
@@ -34,12 +34,13 @@ from seasoned.confirm.people.credential import (
 )
 from seasoned.confirm.people.credential import make as make_unproven
 from seasoned.confirm.people.passphrase import authenticate_passphrase, set_passphrase
-from seasoned.confirm.people.passphrase import check_passphrase as check_new_passphrase
 from seasoned.confirm.policy import FILE, policy_bytes, read_policy
 from seasoned.confirm.request.book import Book
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.store import Database
 
+# Shows a prompt and returns what was typed.
+Ask = Callable[[str], str]
 DECIDING: tuple[Role, ...] = ("approver", "admin")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # At most six digits, so that no number overflows a date.
@@ -240,11 +241,6 @@ def operator_name() -> str:
     """A name for the first admin: the user's name, without characters that a credential may not have."""
     # What a credential's name may hold, which may not begin with a sign.
     return re.sub(r"[^a-z0-9._@+-]", "", user_name().lower()).lstrip("._@+-")[:64] or "operator"
-
-
-def check_passphrase(passphrase: str) -> None:
-    """Raise for one that is too weak, before anything is written."""
-    check_new_passphrase(passphrase)
 
 
 def make_operator(config: Config, book: Book, name: str, passphrase: str, *, alone: bool) -> Credential:

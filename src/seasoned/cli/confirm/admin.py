@@ -131,48 +131,51 @@ def revoke(name: str, admin: str | None, as_json: bool) -> None:
         click.echo(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
 
 
-@click.group(cls=Commands)
-def allow() -> None:
-    """Manage actions that need no person.
-
-    The ten high-risk actions cannot be among them.
-    """
-
-
-@allow.command("add")
-@click.argument("action")
+@click.command()
+@click.argument("action", required=False)
 @click.option("--session", metavar="KEY", help="Allow it only in this session.")
 @click.option("--for", "duration", metavar="TIME", help="Allow it only for this time: 90m, 8h, 7d.")
+@click.option("--remove", "removed", metavar="ID", help="Remove this rule instead.")
 @_admin_option
 @json_option
-def allow_add(action: str, session: str | None, duration: str | None, admin: str | None, as_json: bool) -> None:
-    """Allow an action without a person.
+def allow(
+    action: str | None, session: str | None, duration: str | None, removed: str | None, admin: str | None, as_json: bool
+) -> None:
+    """Allow an action without a person, or list the rules.
 
-    Asks for an admin's passphrase.
+    Changes ask for an admin's passphrase. The ten high-risk actions cannot be allowed.
 
     \b
-    Example: seasoned confirm allow add send_email --session seasoned:3f2a --for 8h
+    Example: seasoned confirm allow send_email --session seasoned:3f2a --for 8h
+    Example: seasoned confirm allow --remove Kq7sYhX1T2mJv0o9cR5n8g
     """
+    if action is not None and removed is not None:
+        raise UsageError("Name an action to allow, or a rule to remove, not both.")
+    if action is None and removed is None:
+        _list_allowed(as_json=as_json)
+        return
     people = _people()
     # Before the book is opened and a passphrase is asked for.
-    seconds = people.check_allow(action, duration)
+    seconds = None if action is None else people.check_allow(action, duration)
     with open_book() as book:
-        made = people.allow(book, action, session=session, seconds=seconds, admin=admin, ask=ask_passphrase)
-    _print_allowed(made, "is allowed", as_json=as_json)
+        if removed is not None:
+            one = people.disallow(book, removed, admin=admin, ask=ask_passphrase)
+        else:
+            one = people.allow(book, action, session=session, seconds=seconds, admin=admin, ask=ask_passphrase)
+    if as_json:
+        print_json("confirm-allow", msgspec.to_builtins(one))
+        return
+    where = "in all sessions" if one.session_key is None else f"in session {printable(one.session_key)}"
+    until = "" if one.expires_at is None else f" until {when(one.expires_at)}"
+    what = "is allowed" if removed is None else "is no longer allowed"
+    click.echo(f"{one.action} {what} {where}{until} ({one.id}).")
 
 
-@allow.command("list")
-@json_option
-def allow_list(as_json: bool) -> None:
-    """List what is allowed, and who allowed it.
-
-    \b
-    Example: seasoned confirm allow list
-    """
+def _list_allowed(*, as_json: bool) -> None:
     with open_book() as book:
-        from seasoned.confirm.people.change import allow_list as stored_rules
+        from seasoned.confirm.people.change import allow_list
 
-        found: list[dict[str, Any]] = [msgspec.to_builtins(one) for one in stored_rules(book.database)]
+        found: list[dict[str, Any]] = [msgspec.to_builtins(one) for one in allow_list(book.database)]
         # Rules of the policy file apply too, so a list without them would be misleading. They have no id to remove.
         for rule in book.policy.allow:
             ends = None if rule.expires is None else rule.expires.timestamp()
@@ -180,63 +183,28 @@ def allow_list(as_json: bool) -> None:
             found.append({**one, "created_at": None, "created_by": "policy.toml"})
     if as_json:
         print_json("confirm-allowed", {"count": len(found), "allowed": found})
-        return
-    if not found:
+    elif not found:
         click.echo("Nothing is allowed: a person decides about everything.")
-        return
-    rows = [
-        (one["action"], one["session_key"] or "all", when(one["expires_at"]), one["created_by"], one["id"])
-        for one in found
-    ]
-    table(["action", "session", "until", "by", "id"], rows, nowrap=["id"])
+    else:
+        rows = [
+            (one["action"], one["session_key"] or "all", when(one["expires_at"]), one["created_by"], one["id"])
+            for one in found
+        ]
+        table(["action", "session", "until", "by", "id"], rows, nowrap=["id"])
 
 
-@allow.command("remove")
-@click.argument("allowed_id", metavar="ID")
-@_admin_option
-@json_option
-def allow_remove(allowed_id: str, admin: str | None, as_json: bool) -> None:
-    """Remove an allow rule.
-
-    Asks for an admin's passphrase.
-
-    \b
-    Example: seasoned confirm allow remove Kq7sYhX1T2mJv0o9cR5n8g
-    """
-    people = _people()
-    with open_book() as book:
-        gone = people.disallow(book, allowed_id, admin=admin, ask=ask_passphrase)
-    _print_allowed(gone, "is no longer allowed", as_json=as_json)
-
-
-def _print_allowed(one: Any, what: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json("confirm-allow", msgspec.to_builtins(one))
-        return
-    where = "in all sessions" if one.session_key is None else f"in session {printable(one.session_key)}"
-    until = "" if one.expires_at is None else f" until {when(one.expires_at)}"
-    click.echo(f"{one.action} {what} {where}{until} ({one.id}).")
-
-
-@click.group(cls=Commands)
-def passphrase() -> None:
-    """Manage passphrases, which prove who decides.
-
-    No file holds a passphrase. It opens the key that signs what its owner decides.
-    """
-
-
-@passphrase.command("set")
+@click.command()
 @click.argument("name")
 @click.option("--as", "admin", metavar="NAME", help="The admin who sets it, for a first or a forgotten passphrase.")
-def passphrase_set(name: str, admin: str | None) -> None:
+def passphrase(name: str, admin: str | None) -> None:
     """Set the passphrase of an approver or admin.
 
-    Asks for the old one. An admin sets a first passphrase, or replaces a forgotten one.
+    It opens the key that signs what its owner decides, and no file holds it. Asks for the old one. An admin sets a
+    first passphrase, or replaces a forgotten one.
 
     \b
-    Example: seasoned confirm passphrase set ada
-    Example: seasoned confirm passphrase set ben --as ada
+    Example: seasoned confirm passphrase ada
+    Example: seasoned confirm passphrase ben --as ada
     """
     people = _people()
     with open_book() as book:

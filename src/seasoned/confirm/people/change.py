@@ -160,7 +160,7 @@ def remove_allowed(book: Book, who: UnlockedCredential, allowed_id: str) -> Allo
     with _signed(book, who) as (chain, proof, now):
         rows = book.database.rows("confirm.remove_allowed", {"id": allowed_id})
         if not rows:
-            raise NotFound(f"unknown allow-list entry {allowed_id!r}: see `seasoned confirm allow list`")
+            raise NotFound(f"unknown allow-list entry {allowed_id!r}: see `seasoned confirm allow`")
         proof.record(chain, "allow_removed", {"id": allowed_id, "action": rows[0]["action"]}, at=now)
     return from_row(AllowedAction, rows[0])
 
