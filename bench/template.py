@@ -19,7 +19,7 @@ from seasoned.store import open_store
 from seasoned.template.choose.offered import schema_hash
 from seasoned.template.example import Example, ExampleKind, Source, Template
 from seasoned.template.library.storage import Library, cached_library, load, save, set_state
-from seasoned.template.provision import provision
+from seasoned.template.provision import BlockRequest, provision
 
 ASKED = 300
 RUNS = 5
@@ -92,9 +92,11 @@ def _ask(rng: random.Random, library: Library, tools: list[dict[str, object]], w
     made = provision(
         [{"role": "system", "content": "You help."}, {"role": "user", "content": " ".join(rng.choices(words, k=12))}],
         library=library,
-        tools=rng.sample(tools, 20),
-        task_type=rng.choice([*_TYPES, *[None] * 12]),
-        seed=str(rng.random()),
+        asked=BlockRequest(
+            tools=rng.sample(tools, 20),
+            task_type=rng.choice([*_TYPES, *[None] * 12]),
+            conversation=str(rng.random()),
+        ),
     )
     return 0 if made.block is None else len(made.block.examples)
 

@@ -132,7 +132,7 @@ def test_a_resumed_session_keeps_its_bytes_whatever_the_library_became(entry: En
     assert "make test" in str(entry.begin("s2")), "a new session is shown what the library has now"
 
 
-@pytest.mark.parametrize("entry", ENTRY_POINTS[:4], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("entry", ENTRY_POINTS[:3], ids=lambda one: type(one).__name__)
 def test_a_session_that_began_without_a_block_goes_on_without(entry: EntryPoint, config: Config) -> None:
     with open_store(config.store_path) as store:
         _suspend_all(store)

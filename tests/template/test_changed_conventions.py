@@ -15,7 +15,7 @@ from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import Library, snapshot
 from seasoned.template.library.upkeep import refresh
-from seasoned.template.provision import provision
+from seasoned.template.provision import BlockRequest, provision
 from tests.cli.run import seasoned
 from tests.template.convention_world import BY_NAME, DAY, SCHEMAS, Office, OfficeTool, tasks
 
@@ -34,7 +34,8 @@ def read(office: Office, path: Path) -> Store:
 
 def shown(library: Library, task: str, *, is_small: bool) -> list[tuple[OfficeTool, str]]:
     """What a session with this task is shown: tools, each with what its argument was given."""
-    made = provision([{"role": "user", "content": task}], library=library, tools=SCHEMAS, is_small=is_small)
+    asked = BlockRequest(task=task, tools=SCHEMAS, is_small=is_small)
+    made = provision([], library=library, asked=asked)
     calls = [call for message in made.messages for call in message.get("tool_calls") or ()]
     found = []
     for call in calls:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from seasoned.template.block import FORMATS
 from seasoned.template.library.storage import Library, find_block, save, snapshot, use_of
 from seasoned.template.provision import (
     BlockMemory,
+    BlockRequest,
     Ensured,
     carries_block,
     ensure_block,
@@ -64,7 +66,7 @@ def test_a_conversation_that_carries_a_block_is_left_as_it_is() -> None:
 
 def test_an_unknown_name_says_where_to_look() -> None:
     with pytest.raises(NotFound, match="template list"):
-        provision([ASK], library=LIBRARY, template="absent")
+        provision([ASK], library=LIBRARY, asked=BlockRequest(template="absent"))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,8 @@ def test_the_task_is_what_the_user_said_last(messages: Any) -> None:
 
 
 def test_a_task_that_is_given_counts_instead() -> None:
-    found = provision([{"role": "user", "content": "Look up my order."}], library=LIBRARY, task="find where it starts")
+    order = [{"role": "user", "content": "Look up my order."}]
+    found = provision(order, library=LIBRARY, asked=BlockRequest(task="find where it starts"))
     assert found.block is not None
     assert found.block.template == "files@1"
 
@@ -103,12 +106,14 @@ TOOLS = st.none() | st.lists(st.sampled_from(["search_files", "read_file", "get_
 
 @given(TASK, TOOLS, st.integers(0, 3000), st.sampled_from(FORMATS), st.booleans(), st.text(max_size=5))
 def test_the_same_question_has_the_same_answer(
-    task: str, tools: Any, budget: int, format: Any, is_small: bool, seed: str
+    task: str, tools: Any, budget: int, format: Any, is_small: bool, conversation: str
 ) -> None:
-    asked: dict[str, Any] = {"tools": tools, "task": task, "budget": budget, "format": format}
+    asked = BlockRequest(
+        tools=tools, task=task, budget=budget, format=format, is_small=is_small, conversation=conversation
+    )
     again = msgspec.json.decode(msgspec.json.encode(LIBRARY.templates), type=tuple[type(LIBRARY.templates[0]), ...])
-    first = provision([SYSTEM, ASK], library=LIBRARY, is_small=is_small, seed=seed, **asked)
-    second = provision([SYSTEM, ASK], library=Library(templates=again), is_small=is_small, seed=seed, **asked)
+    first = provision([SYSTEM, ASK], library=LIBRARY, asked=asked)
+    second = provision([SYSTEM, ASK], library=Library(templates=again), asked=asked)
     assert first == second
     assert first.rendered is None or first.rendered.tokens <= budget
 
@@ -116,7 +121,7 @@ def test_the_same_question_has_the_same_answer(
 _ANSWERS = """
 import json, sys
 from seasoned.template.library.storage import Library
-from seasoned.template.provision import provision
+from seasoned.template.provision import BlockRequest, provision
 from tests.template.examples import example, template
 
 library = Library(templates=tuple(
@@ -135,9 +140,12 @@ library = Library(templates=tuple(
 ))
 for number in range(40):
     made = provision(
-        [{"role": "user", "content": f"Do thing{number % 9} to part{number}"}], library=library, seed=str(number),
-        tools=[f"tool_{k}" for k in range(number % 7 + 1)], format=("openai", "anthropic", "text")[number % 3],
-        tags=("tag1", "tag2") if number % 2 else (), budget=300 + 40 * number,
+        [{"role": "user", "content": f"Do thing{number % 9} to part{number}"}], library=library,
+        asked=BlockRequest(
+            conversation=str(number), tools=[f"tool_{k}" for k in range(number % 7 + 1)],
+            format=("openai", "anthropic", "text")[number % 3],
+            tags=("tag1", "tag2") if number % 2 else (), budget=300 + 40 * number,
+        ),
     )
     print(made.reason, "" if made.rendered is None else made.rendered.content.hex())
 """
@@ -165,9 +173,9 @@ def store(tmp_path: Path) -> Store:
 
 
 def ensured(store: Store, root: str = "codex:new", **more: Any) -> Ensured:
-    more.setdefault("memory", BlockMemory())
-    more.setdefault("messages", [SYSTEM, ASK])
-    return ensure_block(store, more.pop("library", None) or snapshot(store), lineage_root=root, now=1.0, **more)
+    kept = {"memory": more.pop("memory", BlockMemory()), "messages": more.pop("messages", [SYSTEM, ASK])}
+    library = more.pop("library", None) or (lambda: snapshot(store))
+    return ensure_block(store, library, BlockRequest(conversation=root, **more), now=1.0, **kept)
 
 
 def test_a_block_is_made_once_and_never_changes(store: Store) -> None:
@@ -233,14 +241,8 @@ def test_a_conversation_under_way_gets_no_block(store: Store) -> None:
     assert find_block(store, "codex:new", "openai") is None
 
 
-def test_of_responses_requests_only_the_first_carries_it(store: Store) -> None:
-    first = ensured(store, format="responses")
-    assert first.rendered is not None
-    assert ensured(store, format="responses", previous_response_id="resp_1").rendered is None
-
-
 def test_a_store_that_fails_does_not_change_what_a_conversation_is_shown(store: Store) -> None:
-    memory, library = BlockMemory(), snapshot(store)
+    memory, library = BlockMemory(), partial(Library, LIBRARY.templates)
     first = ensured(store, library=library, memory=memory)
     store.connection.close()
     again = ensured(store, library=library, memory=memory, messages=[ASK, {"role": "assistant", "content": "Yes."}])
@@ -253,7 +255,7 @@ def test_a_store_that_fails_does_not_change_what_a_conversation_is_shown(store: 
 
 
 def test_a_store_that_came_back_is_given_what_was_shown_meanwhile(store: Store, tmp_path: Path) -> None:
-    memory, library = BlockMemory(), snapshot(store)
+    memory, library = BlockMemory(), partial(Library, LIBRARY.templates)
     broken = Store(store.connection, store.path)
     store.connection.close()
     first = ensured(broken, library=library, memory=memory)
@@ -268,7 +270,7 @@ def test_a_store_that_came_back_is_given_what_was_shown_meanwhile(store: Store, 
 def test_memory_is_bounded_and_a_temporary_store_needs_none() -> None:
     memory = BlockMemory(most=2)
     store = open_temporary()
-    assert ensured(store, library=LIBRARY, memory=memory).rendered is not None
+    assert ensured(store, library=lambda: LIBRARY, memory=memory).rendered is not None
     assert memory.find(store, "codex:new", "openai") is None
 
 
@@ -277,7 +279,7 @@ import sys, time
 from pathlib import Path
 from seasoned.store import open_store
 from seasoned.template.library.storage import Library
-from seasoned.template.provision import ensure_block
+from seasoned.template.provision import BlockRequest, ensure_block
 from tests.template.examples import example, template
 
 store = open_store(Path(sys.argv[1]))
@@ -286,7 +288,7 @@ while not Path(sys.argv[3]).exists():
     time.sleep(0.001)
 for number in range(20):
     found = ensure_block(
-        store, Library(templates=(own,)), lineage_root=f"codex:{number}", now=time.time(),
+        store, lambda: Library(templates=(own,)), BlockRequest(conversation=f"codex:{number}"), now=time.time(),
         messages=[{"role": "user", "content": "Find where it starts."}],
     )
     print(number, found.is_new, found.rendered.digest)

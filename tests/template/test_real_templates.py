@@ -19,7 +19,7 @@ from seasoned.template.example import Template
 from seasoned.template.library.storage import save, snapshot
 from seasoned.template.mine.miner import build
 from seasoned.template.mine.selection import MiningOptions
-from seasoned.template.provision import provision
+from seasoned.template.provision import BlockRequest, provision
 
 NOW = 2e9
 CASES = [
@@ -97,7 +97,8 @@ def test_they_render_in_every_format_and_fit_their_budget(store_path: Path) -> N
     for template in made:
         for form in FORMS:
             for format_ in FORMATS:
-                shown = provision([], library=library, template=template.name, format=format_, form=form)
+                asked = BlockRequest(template=template.name, format=format_, form=form)
+                shown = provision([], library=library, asked=asked)
                 assert shown.rendered is not None and 0 < shown.rendered.tokens <= 1500, shown.reason
 
 

@@ -15,7 +15,7 @@ from seasoned.store import open_store
 from seasoned.template.block import FORMATS, FORMS
 from seasoned.template.library.project import library_for
 from seasoned.template.library.storage import snapshot
-from seasoned.template.provision import provision
+from seasoned.template.provision import BlockRequest, provision
 from tests.cli.run import answer, seasoned
 from tests.history.claude_lines import ClaudeFile
 from tests.redact.corpus import planted, survives
@@ -58,7 +58,8 @@ def _rendered() -> list[str]:
         libraries = snapshot(store), library_for(store, "/home/mira/waypost", now=0.0)
     assert any(kept.examples for kept in libraries[1].templates)
     for library, format_, form in product(libraries, FORMATS, FORMS):
-        made = provision([], library=library, template="planted", format=format_, form=form, budget=100000)
+        asked = BlockRequest(template="planted", format=format_, form=form, budget=100000)
+        made = provision([], library=library, asked=asked)
         found += [] if made.rendered is None else [made.rendered.content.decode()]
     return found
 

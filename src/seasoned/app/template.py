@@ -48,7 +48,7 @@ from seasoned.template.mine.miner import FROM_ONE_SESSION
 from seasoned.template.mine.miner import build as mine_template
 from seasoned.template.mine.miner import create as template_of_session
 from seasoned.template.mine.selection import MiningOptions, why_nothing
-from seasoned.template.provision import Messages, Provisioned, insert
+from seasoned.template.provision import BlockRequest, Messages, Provisioned, insert
 from seasoned.template.provision import provision as provision_from
 from seasoned.template.render import Rendered, render
 from seasoned.text import plural
@@ -311,7 +311,7 @@ def provision(
 ) -> Provisioned:
     """Put examples of what worked into the messages of a new session, from the user's own templates.
 
-    `tools` in the shape of any provider. Further options are those of `seasoned.template.provision.provision`:
+    `tools` in the shape of any provider. Further options are those of `seasoned.template.provision.BlockRequest`:
     budget, format, form, is_small. Where nothing fits, the messages come back unchanged and `reason` says why. With
     `is_used` false, for a preview, the use of the template is not counted. `project` is the key of the project that
     the session belongs to; without it, examples come from all projects.
@@ -319,7 +319,8 @@ def provision(
     now = time.time()
     with own_store(config or load()) as store:
         library = storage.cached_library(store, now=now) if project is None else library_for(store, project, now=now)
-        made = provision_from(messages, library=library, tools=tools, task=task, template=template, **options)
+        asked = BlockRequest(tools=tools, task=task, template=template, **options)
+        made = provision_from(messages, library=library, asked=asked)
         if made.block is not None and made.rendered is not None:
             # The opening line of the block names it, so that a later scan knows what the session was shown.
             storage.remember_block(store, made.block.digest, made.rendered.example_ids, now=now)

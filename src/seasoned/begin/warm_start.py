@@ -22,6 +22,7 @@ from seasoned.template.provision import (
     BUDGET,
     TOLD,
     BlockMemory,
+    BlockRequest,
     Ensured,
     Provisioned,
     carries_block,
@@ -180,23 +181,29 @@ def _ensure(
     for form in session.forms or ("messages",):
         ensured = ensure_block(
             store,
-            lambda: _library(store, session, settings, now) if session.forms else NO_EXAMPLES,
-            lineage_root=session.id,
-            now=now,
+            lambda: _library(store, session, now) if session.forms else NO_EXAMPLES,
+            _asked(session, settings, form, template),
             messages=session.messages,
-            format=session.format,
-            form=form,
-            tools=session.tools,
-            task=session.task,
-            template=template or None,
-            budget=settings.budget or BUDGET,
-            is_small=session.is_small,
+            now=now,
             memory=memory,
             told=lambda: _told(store, session, settings, is_kept=True),
         )
         if ensured.rendered is not None:
             break
     return ensured
+
+
+def _asked(session: NewSession, settings: BeginSettings, form: Form, template: str | None) -> BlockRequest:
+    return BlockRequest(
+        conversation=session.id,
+        format=session.format,
+        form=form,
+        tools=session.tools,
+        task=session.task,
+        template=template or None,
+        budget=settings.budget or BUDGET,
+        is_small=session.is_small,
+    )
 
 
 def _told(store: Store, session: NewSession, settings: BeginSettings, *, is_kept: bool) -> str:
@@ -214,7 +221,7 @@ def _told(store: Store, session: NewSession, settings: BeginSettings, *, is_kept
     return text if text and (not is_kept or lookup.tell_once("prompt", "")) else ""
 
 
-def _library(store: Store, session: NewSession, settings: BeginSettings, now: float) -> Library:
+def _library(store: Store, session: NewSession, now: float) -> Library:
     """The library that the session may be shown: nothing of other projects."""
     # Imported here: a hook shows the sheet, and seldom gets here.
     from seasoned.store.project import project_key
@@ -290,19 +297,8 @@ def _make(
     """The block that the session would be shown, in the first form with something to show; nothing is stored."""
     made = Provisioned([], None, None, "No form was given.")
     for form in session.forms:
-        made = provision(
-            session.messages,
-            library=_library(store, session, settings, now),
-            tools=session.tools,
-            task=session.task,
-            template=template or None,
-            budget=settings.budget or BUDGET,
-            format=session.format,
-            form=form,
-            is_small=session.is_small,
-            seed=session.id,
-            told=told,
-        )
+        asked = _asked(session, settings, form, template)
+        made = provision(session.messages, library=_library(store, session, now), asked=asked, told=told)
         if made.rendered is not None:
             break
     return made

@@ -30,7 +30,7 @@ from seasoned.store import Store
 from seasoned.store.project import list_projects
 from seasoned.template.library.storage import snapshot
 from seasoned.template.library.upkeep import refresh, too_old
-from seasoned.template.provision import provision
+from seasoned.template.provision import BlockRequest, provision
 from seasoned.text import plural
 
 if TYPE_CHECKING:
@@ -185,7 +185,8 @@ def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     print_retired(retired)
     if library.templates:
         names = ", ".join(f"{one.mark} ({example_count(one, library)})" for one in library.templates)
-        shown = provision([], library=library, budget=_PREVIEW_TOKENS, format="text", form="text")
+        asked = BlockRequest(budget=_PREVIEW_TOKENS, format="text", form="text")
+        shown = provision([], library=library, asked=asked)
         begins = f"with nothing: {shown.reason}" if shown.rendered is None else "with these (`seasoned warm`)."
         click.echo(f"Learned from what worked: {names}. A new session would begin {begins}")
     else:

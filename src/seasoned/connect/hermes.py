@@ -301,14 +301,15 @@ def prefill_of(config: Config, template: str) -> bytes:
     """The prefill file of a template, for the tools that every Hermes has."""
     from seasoned.store import open_store
     from seasoned.template.library.storage import cached_library
-    from seasoned.template.provision import provision
+    from seasoned.template.provision import BlockRequest, provision
     from seasoned.template.render.rendering import prefill_file
 
     if not config.store_path.exists():
         raise NotFound("There are no templates yet. Run `seasoned up` first.")
     with open_store(config.store_path) as store:
         library = cached_library(store, now=time.time())
-    made = provision([], library=library, template=template, tools=PREFILL_TOOLS, task="", format="hermes")
+    asked = BlockRequest(template=template, tools=PREFILL_TOOLS, task="", format="hermes")
+    made = provision([], library=library, asked=asked)
     if made.rendered is None:
         raise CannotDo(f"The template {template!r} has nothing to show for Hermes: {made.reason}")
     return prefill_file(made.rendered)

@@ -34,7 +34,7 @@ from seasoned.session import SessionRef, ToolCall
 from seasoned.store import Database, Store, open_database, open_store
 from seasoned.store.project import project_key
 from seasoned.template.library.storage import cached_library
-from seasoned.template.provision import BlockMemory, provision
+from seasoned.template.provision import BlockMemory, BlockRequest, provision
 
 OPT_OUT = (b"x-seasoned-warm", b"off")
 # How long a first request waits for its block. One that goes without a block stays without.
@@ -185,7 +185,7 @@ class Provisioner:
 
     def _prepare(self) -> None:
         with self._store.use() as store:
-            provision("", library=cached_library(store, now=self._clock()), tools=())
+            provision("", library=cached_library(store, now=self._clock()), asked=BlockRequest(tools=()))
         name = self._settings.experiment
         if name is not None:
             from seasoned.experiment.live.assignment import load_split

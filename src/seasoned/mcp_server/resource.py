@@ -31,7 +31,7 @@ from seasoned.template.block import clean_line
 from seasoned.template.example import Example
 from seasoned.template.library.project import library_for
 from seasoned.template.library.storage import Library, ListedTemplate, listed
-from seasoned.template.provision import provision
+from seasoned.template.provision import BlockRequest, provision
 from seasoned.text import plural
 
 # A model reads this, so it has only the head of each table; the JSON form has everything.
@@ -198,7 +198,8 @@ class Resources:
 
     def template(self, name: str) -> str:
         def read(store: Store) -> str:
-            made = provision([], library=self._library(store), template=unquote(name), format="text", form="text")
+            asked = BlockRequest(template=unquote(name), format="text", form="text")
+            made = provision([], library=self._library(store), asked=asked)
             if made.rendered is None:
                 raise NotFound(made.reason)
             return made.rendered.content.decode("utf-8")

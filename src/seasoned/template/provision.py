@@ -136,52 +136,54 @@ class Ensured(msgspec.Struct, frozen=True):
     is_new: bool = False  # made by this call
 
 
-def provision(
-    messages: Messages,
-    *,
-    library: Library,
-    tools: Tools | None = None,
-    task: str | None = None,
-    template: str | None = None,
-    task_type: TaskType | None = None,
-    tags: Sequence[str] = (),
-    budget: int = BUDGET,
-    format: Format = "openai",
-    form: Form = "messages",
-    is_small: bool = False,
-    seed: str = "",
-    told: str = "",
-) -> Provisioned:
+class BlockRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session asks for besides its messages. Everything has a default."""
+
+    conversation: str = ""  # `agent:native id` of its first session; decides between examples of equal merit
+    format: Format = "openai"
+    form: Form = "messages"
+    tools: Tools | None = None  # in the format of any provider; None if they are unknown
+    task: str | None = None  # by default the last user message
+    template: str | None = None  # the name of the one to use; by default the best
+    task_type: TaskType | None = None
+    tags: Sequence[str] = ()
+    budget: int = BUDGET
+    is_small: bool = False
+
+
+_ANYTHING = BlockRequest()
+
+
+def provision(messages: Messages, *, library: Library, asked: BlockRequest = _ANYTHING, told: str = "") -> Provisioned:
     """Choose, render and insert. Pure: the same arguments give the same bytes in every process.
 
-    `tools` may have the format of any provider; None if they are unknown. `task` defaults to the last user message.
-    `template` is the name of the one to use. If nothing fits, nothing is added and `reason` says why. `told` is shown
-    in addition; it is the whole block if no example fits.
+    If nothing fits, nothing is added and `reason` says why. `told` is shown in addition; it is the whole block if no
+    example fits.
     """
     given = _listed(messages)
     if carries_block(given):
         return Provisioned(given, None, None, "The conversation already has a block, and was left unchanged.")
-    chosen = library.find(template) if template is not None else None
-    if template is not None and chosen is None:
-        raise NotFound(f"No template {template!r}. Run `seasoned template list` to see all.")
-    asked = SessionNeeds(
-        words=tuple(words_of(task if task is not None else last_request(given))),
-        tools=None if tools is None else offered(tools),
-        task_type=task_type,
-        tags=frozenset(tag.casefold() for tag in tags),
+    chosen = library.find(asked.template) if asked.template is not None else None
+    if asked.template is not None and chosen is None:
+        raise NotFound(f"No template {asked.template!r}. Run `seasoned template list` to see all.")
+    needs = SessionNeeds(
+        words=tuple(words_of(asked.task if asked.task is not None else last_request(given))),
+        tools=None if asked.tools is None else offered(asked.tools),
+        task_type=asked.task_type,
+        tags=frozenset(tag.casefold() for tag in asked.tags),
         project=library.project,
     )
     choice = choose(
         ranking_of(library),
-        asked,
-        render=lambda block: render(block, format, form),
+        needs,
+        render=lambda block: render(block, asked.format, asked.form),
         template=chosen,
-        limits=BlockLimits(budget=budget, is_small=is_small),
-        seed=seed,
+        limits=BlockLimits(budget=asked.budget, is_small=asked.is_small),
+        seed=asked.conversation,
         told=told,
     )
     if choice.rendered is None:
-        return _told_only(given, told, format) if told else Provisioned(given, None, None, choice.reason)
+        return _told_only(given, told, asked.format) if told else Provisioned(given, None, None, choice.reason)
     return Provisioned(insert(given, choice.rendered), choice.rendered, choice.block, choice.reason)
 
 
@@ -273,62 +275,34 @@ _MEMORY = BlockMemory()
 
 def ensure_block(
     store: Store,
-    library: Library | Callable[[], Library],
+    library: Callable[[], Library],
+    asked: BlockRequest,
     *,
-    lineage_root: str,
-    now: float,
     messages: Messages = (),
-    format: Format = "openai",
-    form: Form = "messages",
-    tools: Tools | None = None,
-    task: str | None = None,
-    template: str | None = None,
-    task_type: TaskType | None = None,
-    tags: Sequence[str] = (),
-    budget: int = BUDGET,
-    is_small: bool = False,
-    previous_response_id: str | None = None,
+    now: float,
     memory: BlockMemory = _MEMORY,
     told: Callable[[], str] = lambda: "",
 ) -> Ensured:
     """The one block of a conversation in a format: found, or made at its first request and kept.
 
-    `library` may be a function, so that nothing is loaded for a conversation that has its block. Add the result to the
-    messages with `insert`. Use is counted once, when the block is made. `told` returns what a new block says besides.
+    `library` and `told` are functions, so that nothing is loaded for a conversation that has its block. Add the result
+    to the messages with `insert`. Use is counted once, when the block is made.
     """
     given = _listed(messages)
-    if previous_response_id is not None:
-        return Ensured(None, "The provider holds the conversation. Only its first request carries the block.")
     if carries_block(given):
         return Ensured(None, "The conversation already has a block, and was left unchanged.")
-    known = _find(store, lineage_root, format, memory)
+    known = _find(store, asked.conversation, asked.format, memory)
     if known is not None:
         return _ensured(known, "The block that the conversation began with.")
     # This comes after the lookup: a conversation that began with a block keeps it.
     if is_under_way(given):
         return Ensured(None, "The conversation began without a block. Adding one now would change its beginning.")
-    made = provision(
-        given,
-        library=library() if callable(library) else library,
-        tools=tools,
-        task=task,
-        template=template,
-        task_type=task_type,
-        tags=tags,
-        budget=budget,
-        format=format,
-        form=form,
-        is_small=is_small,
-        seed=lineage_root,
-        told=told(),
-    )
+    made = provision(given, library=library(), asked=asked, told=told())
     if made.rendered is None or made.block is None:
         return Ensured(None, made.reason)
     name, _, version = made.block.template.rpartition("@")
-    shown = made.rendered
-    block = WarmBlock(
-        lineage_root, format, form, name, int(version), shown.example_ids, shown.content, shown.digest, now
-    )
+    shown, place = made.rendered, (asked.conversation, asked.format, asked.form)
+    block = WarmBlock(*place, name, int(version), shown.example_ids, shown.content, shown.digest, now)
     return _keep(store, block, made.block.digest, made.reason, memory)
 
 

@@ -15,7 +15,7 @@ from seasoned.template.choose.choice import MOST_EXAMPLES
 from seasoned.template.choose.offered import schema_hash
 from seasoned.template.example import DAY_SECONDS, Example, Source, Template
 from seasoned.template.library.storage import ExampleState, Library
-from seasoned.template.provision import Provisioned, provision
+from seasoned.template.provision import BlockRequest, Provisioned, provision
 from tests.template.examples import example, template
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -24,7 +24,8 @@ SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "require
 def shown(*templates: Template, states: Any = None, **asked: Any) -> Provisioned:
     """What a session with these tools and this task is shown."""
     library = Library(templates=tuple(templates), states=states or {})
-    return provision([{"role": "user", "content": asked.pop("task", "")}], library=library, **asked)
+    messages = [{"role": "user", "content": asked.pop("task", "")}]
+    return provision(messages, library=library, asked=BlockRequest(**asked))
 
 
 def chosen(*templates: Template, **asked: Any) -> str | None:
@@ -238,7 +239,7 @@ def test_an_addendum_is_left_out_rather_than_the_only_example() -> None:
 def measured(*shown: Example, effects: dict[str, tuple[int, int]]) -> list[str]:
     """The intents that a session is shown of a template with these examples, in order."""
     library = Library(templates=(template("t", *shown),), effects=effects)
-    made = provision([{"role": "user", "content": ""}], library=library, budget=10_000)
+    made = provision([{"role": "user", "content": ""}], library=library, asked=BlockRequest(budget=10_000))
     assert made.block is not None
     return [each.intent for each in made.block.examples]
 
@@ -281,8 +282,8 @@ def test_a_template_of_one_session_may_show_all_of_it() -> None:
 
 def test_the_seed_decides_between_examples_of_equal_merit_and_nothing_else() -> None:
     several = template("t", *(one("a", number, pattern=f"p{number}") for number in range(8)))
-    assert len({shown(several, seed=str(seed)).block for seed in range(20)}) > 3
-    assert len({shown(several, seed="x").block for _ in range(5)}) == 1
+    assert len({shown(several, conversation=str(seed)).block for seed in range(20)}) > 3
+    assert len({shown(several, conversation="x").block for _ in range(5)}) == 1
 
 
 def test_what_a_format_cannot_show_makes_room_for_what_it_can() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from seasoned.store import Store, open_temporary
 from seasoned.template.library.storage import Library, save, set_state, snapshot, state_history, stats, use_of
-from seasoned.template.provision import provision
+from seasoned.template.provision import BlockRequest, provision
 from tests.template.examples import example, template
 
 DAY = 86_400.0
@@ -59,6 +59,7 @@ def test_a_library_that_is_held_ages_on_the_day(store: Store) -> None:
 
 def test_that_all_are_too_old_is_said_although_no_tools_are_known() -> None:
     library = Library(templates=(template("auto-code", OLD),)).at(NOW)
-    reason = provision([], library=library, task="find it").reason
+    reason = provision([], library=library, asked=BlockRequest(task="find it")).reason
     assert "suspended, retired or too old" in reason and "tool" not in reason
-    assert "has an example for a tool" in provision([], library=Library((template(),)), tools=["nothing"]).reason
+    asked = BlockRequest(tools=["nothing"])
+    assert "has an example for a tool" in provision([], library=Library((template(),)), asked=asked).reason

@@ -11,7 +11,7 @@ from seasoned.store import Store, open_store
 from seasoned.store.project import merge_projects
 from seasoned.template.library.project import library_for, scoped
 from seasoned.template.library.storage import Library, save
-from seasoned.template.provision import provision
+from seasoned.template.provision import BlockRequest, provision
 from tests.template.examples import example, keep_session, template
 
 PROJECTS = {"codex:a": "shop", "codex:b": "bank", "codex:c": "shop"}
@@ -42,7 +42,7 @@ def test_sessions_without_a_project_share_a_scope() -> None:
 @pytest.mark.parametrize("name", ["house", None])
 def test_the_reason_says_that_nothing_is_of_this_project(name: str | None) -> None:
     library = scoped(Library(templates=(template("house", example(sessions=("codex:a",))),)), "garden", PROJECTS)
-    assert "for this project" in provision([], library=library, template=name).reason
+    assert "for this project" in provision([], library=library, asked=BlockRequest(template=name)).reason
 
 
 @pytest.fixture
