@@ -71,17 +71,6 @@ def test_of_null_experiments_at_most_one_in_twenty_finds_something(
     assert false <= _above_chance(0.05, NULLS) * NULLS
 
 
-def test_the_interval_holds_the_effect_that_was_put_there() -> None:
-    generator = np.random.default_rng(7)
-    held = 0
-    for _ in range(WORLDS):
-        (one,) = analyse(simulate(generator, {"cold": 0.2, "warm": 0.5}, tasks=40), WARM_COLD).effects
-        assert one.estimate.interval is not None
-        held += one.estimate.interval.low <= 0.3 <= one.estimate.interval.high
-    _print(f"{held} of {WORLDS} intervals hold the effect")
-    assert held >= (0.93 if TORTURE else 0.86) * WORLDS
-
-
 def test_the_smallest_effect_that_would_show_is_found_as_often_as_it_says() -> None:
     generator = np.random.default_rng(9)
 

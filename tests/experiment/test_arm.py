@@ -61,17 +61,6 @@ def test_an_arm_shows_what_it_says(task: Task, name: str, holds: list[str], lack
     assert [text for text in lacks if text in whole] == []
 
 
-def test_every_arm_of_ours_is_tested_above() -> None:
-    (mark,) = [one for one in test_an_arm_shows_what_it_says.pytestmark if one.name == "parametrize"]  # type: ignore[attr-defined]
-    assert {case[0] for case in mark.args[1]} >= set(BUILT_IN)
-
-
-def test_no_arm_shows_more_than_three_examples_by_default(task: Task) -> None:
-    for arm in BUILT_IN.values():
-        shown = show(arm, task, MATERIAL, bank="1")
-        assert shown is None or len(shown.example_ids) <= 3
-
-
 def test_banks_hold_the_same_examples_in_another_order(task: Task) -> None:
     shown = [show(BUILT_IN["warm"], task, MATERIAL, bank=bank) for bank in ("1", "2", "3", "1")]
     ids = [one.example_ids for one in shown if one is not None]

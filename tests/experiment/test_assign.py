@@ -17,12 +17,10 @@ from seasoned.experiment.live.assignment import (
     Split,
     assign,
     assign_logged,
-    keep_split,
-    load_split,
     new_split,
 )
 from seasoned.experiment.live.online_analysis import sample_ratio
-from seasoned.store import Store, open_store
+from seasoned.store import open_store
 from tests.each_case import each_case
 
 SESSIONS = [f"hermes:{number:05d}" for number in range(6000)]
@@ -70,11 +68,6 @@ def test_when_a_weight_grows_sessions_move_to_that_arm_only() -> None:
     assert 0.2 < sum(before[s] != after[s] for s in SESSIONS) / len(SESSIONS) < 0.3
 
 
-def test_a_new_arm_takes_sessions_and_moves_none_between_the_others() -> None:
-    before, after = _arms(HALVES), _arms(new_split("e", [*HALVES.arms, ArmShare("text")], salt="s1"))
-    assert {after[session] for session in SESSIONS if before[session] != after[session]} == {"text"}
-
-
 def test_a_holdout_is_taken_from_all_arms_alike_and_leaves_the_others_where_they_were() -> None:
     before, after = _arms(HALVES), _arms(new_split("e", HALVES.arms, salt="s1", holdout=0.2))
     held = [session for session in SESSIONS if after[session] == HOLDOUT]
@@ -113,11 +106,6 @@ def test_a_session_needs_an_id_and_a_salt_is_never_the_same() -> None:
     with pytest.raises(UsageError):
         assign(HALVES, "")
     assert new_split("e", HALVES.arms).salt != new_split("e", HALVES.arms).salt
-
-
-def _kept(store: Store, split: Split, now: float) -> Split:
-    keep_split(store, split, now=now)
-    return load_split(store, "e")
 
 
 def test_assigning_needs_nothing_heavy() -> None:

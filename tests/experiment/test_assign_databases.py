@@ -15,7 +15,6 @@ from seasoned.experiment.live.assignment import (
     keep_split,
     load_split,
     log_exposure,
-    log_foregone,
     new_split,
 )
 from seasoned.experiment.live.live_report import list_live, live_report
@@ -68,17 +67,6 @@ def test_many_writers_at_once_log_each_session_once(database_config: Config) -> 
         answers = list(pool.map(work, range(4)))
     assert len(answers[0]) == 20
     assert all(one == answers[0] for one in answers)
-
-
-def test_forgetting_takes_assignments_exposures_and_splits(any_database: Database) -> None:
-    keep_split(any_database, HALVES, now=1.0)
-    assign_logged(any_database, HALVES, "a:1", now=1.0)
-    log_exposure(any_database, "e", "a:1", arm="warm", example_ids=[], now=2.0)
-    log_foregone(any_database, "e", "a:1", arm="warm", example_ids=[], now=2.0)
-    for name, count in (("drop_assignment", 1), ("drop_exposure", 2)):
-        assert any_database.run(f"experiment.{name}", {"session": "a:1"}) == count
-    for name, count in (("forget_assignments", 0), ("forget_exposures", 0), ("forget_splits", 1)):
-        assert any_database.run(f"experiment.{name}") == count
 
 
 def _history(path: Path, counts: dict[str, tuple[int, int]]) -> Store:

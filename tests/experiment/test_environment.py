@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.experiment.task.environment import Argument, Environment, EnvironmentTool, World, fill
+from seasoned.experiment.task.environment import World, fill
 from seasoned.experiment.task.task_file import load_tasks
 from seasoned.outcome.judge import judge
 from seasoned.session import Result, ToolCall
@@ -66,16 +66,6 @@ def test_steps_that_need_each_other_work_in_order_only() -> None:
     assert world.call("customer_tell", {"customer": "oak"})["success"]
 
 
-def test_files_are_listed_read_and_written() -> None:
-    task = next(task for task in load_tasks("multi-step").tasks if task.id == "archive-t1")
-    world = task.world()
-    assert "box/a/1901.txt" in world.call("list_letters", {})["result"]
-    assert world.call("read_letter", {"path": "box/a/1901.txt"})["result"] == "A letter about a bridge."
-    assert world.call("read_letter", {"path": "box/a/1.txt"}) == {"success": False, "error": "not found"}
-    assert world.call("write_summary", {"path": "sum/1901.txt", "text": "A bridge."})["success"]
-    assert world.files["sum/1901.txt"] == "A bridge."
-
-
 def test_rows_are_changed_and_removed(tmp_path: Path) -> None:
     text = """\
 environment: e
@@ -102,17 +92,6 @@ def test_the_judge_reads_answers_as_they_are_meant(world: World) -> None:
         text = msgspec.json.encode(world.call("parcel_find", arguments)).decode()
         call = ToolCall("c", "parcel_find", arguments, Result(text))
         assert judge(call, agent="seasoned").verdict == verdict
-
-
-@given(st.dictionaries(st.sampled_from(["a", "b", "c"]), st.one_of(st.text(), st.integers(), st.booleans(), st.none())))
-def test_the_same_calls_have_the_same_answers_whatever_they_are(arguments: dict[str, Any]) -> None:
-    tool = EnvironmentTool(
-        name="t", description="", arguments=(Argument("a"), Argument("b", "integer", is_optional=True))
-    )
-    environment = Environment(name="e", about="", tools=(tool,))
-    answers = [World(environment).call("t", arguments) for _ in range(2)]
-    assert answers[0] == answers[1]
-    assert answers[0]["success"] == tool.takes(arguments)
 
 
 @given(st.text())

@@ -18,7 +18,7 @@ from seasoned.config import load
 from seasoned.errors import UsageError
 from seasoned.experiment.analysis.analyse import AnalysisPlan, analyse
 from seasoned.experiment.analysis.contrast import Contrast
-from seasoned.experiment.analysis.task_run import Check, TaskRun
+from seasoned.experiment.analysis.task_run import TaskRun
 from seasoned.experiment.run.run_store import keep_design, load_records
 from seasoned.experiment.run.runner import AgentRun, ModelUnreachable, make_runs
 from seasoned.store import open_store
@@ -121,17 +121,6 @@ def test_a_study_that_is_broken_off_goes_on_and_its_page_says_what_came_out(lear
     assert merged.index("## large\n") < merged.index(f"## {MODEL}\n") and merged.count("\n## ") == 3
     assert merged.count("Earlier: projects.") == 2 and merged.count("Earlier: tools.") == 1
     assert evidence_page([home], merged) == merged, "written again it is the same"
-
-
-def parts_of(messages: list[dict[str, Any]], kind: str, field: str) -> list[str]:
-    return [part[field] for message in messages for part in message["parts"] if part["part_kind"] == kind]
-
-
-def said_by_tools(messages: list[dict[str, Any]]) -> list[str]:
-    return parts_of(messages, "tool-return", "content")
-
-
-OUTCOMES: dict[str, Check] = {"1": "passed", "0": "failed"}
 
 
 def runs_of(arm: str, passed: str) -> list[TaskRun]:

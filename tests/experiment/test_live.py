@@ -111,13 +111,6 @@ def test_the_verdict_is_said_in_words_that_claim_no_more() -> None:
     assert empty.verdict == "no outcomes yet" and empty.arms[0].error.value is None
 
 
-def test_an_arm_that_lost_sessions_is_not_comparable_whatever_it_shows() -> None:
-    sessions = simulated(2, 900, cold=0.6, warm=0.1)
-    lost = [one for number, one in enumerate(sessions) if one.arm == "cold" or number % 3]
-    report = _report(lost)
-    assert report.verdict == "not comparable" and not any(one.is_found for one in report.effects)
-
-
 def test_only_the_first_measure_decides_and_the_others_stand_beside_it() -> None:
     report = _report(simulated(3, 600, cold=0.5, warm=0.15))
     assert [(one.measure, one.is_found) for one in report.effects] == [

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.errors import UsageError
 from seasoned.experiment.analysis.task_run import (
     KINDS,
     MEASURES,
@@ -57,20 +55,9 @@ def test_what_nobody_recorded_is_unknown_and_not_zero() -> None:
     assert NOTHING.value is None
 
 
-def test_a_broken_check_is_neither_done_nor_failed() -> None:
-    found = measure(run(check="broken"))
-    assert found.success is None
-    assert tally(found, "success", never=2) == NOTHING
-
-
 def test_a_success_that_never_came_takes_longer_than_any_run() -> None:
     assert never_after([measure(run(outcomes="xxx")), measure(run(outcomes="o"))]) == 4
     assert never_after([]) == 1
-
-
-def test_an_unknown_measure_is_refused_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match="executed"):
-        tally(measure(run()), "luck", never=1)  # type: ignore[arg-type]
 
 
 def test_calls_of_a_session_have_their_turn_and_none_of_the_warm_start() -> None:

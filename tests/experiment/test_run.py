@@ -23,7 +23,6 @@ from seasoned.experiment.run.runner import (
     PlannedRun,
     RoundBudget,
     estimate,
-    left_of,
     make_runs,
     units_of,
 )
@@ -73,17 +72,6 @@ def test_a_finished_run_has_its_calls_judged_and_its_session_named(tmp_path: Pat
     assert ruled.session is not None and ruled.session.startswith("seasoned:trial: c1, rule")
     assert (ruled.usage.input, ruled.cost_usd, ruled.part) == (10, 0.001, "confirmation")
     assert cold.seed == ruled.seed
-
-
-def test_what_is_there_already_is_not_run_again(tmp_path: Path) -> None:
-    units = _units(write_tasks(tmp_path))
-    make_runs(tmp_path / "s.db", units[:1], Scripted())
-    model = Scripted()
-    finished = make_runs(tmp_path / "s.db", units, model)
-    assert (finished.made, finished.kept) == (2, 1)
-    assert len(model.plays) == 2
-    with open_store(tmp_path / "s.db") as store:
-        assert left_of(store, units, "trial") == []
 
 
 def test_a_check_that_raises_makes_the_task_broken(tmp_path: Path) -> None:
@@ -175,8 +163,6 @@ def test_an_experiment_file_names_its_measure_and_contrasts(tmp_path: Path) -> N
     [
         ("primary: success", "primary: joy", 4, "one of 'executed'"),
         ("[[rule, cold]]", "[[rule, warm]]", 5, "one of 'cold', 'rule'"),
-        ("[[rule, cold]]", "[[rule]]", 5, "two arms"),
-        ("arms: [cold, rule]", "arm: [cold, rule]", 3, "did you mean 'arms'"),
     ],
 )
 def test_an_error_in_an_experiment_file_has_its_line(

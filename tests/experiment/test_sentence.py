@@ -41,10 +41,6 @@ def test_a_null_is_said_as_a_null_with_what_could_have_been_seen() -> None:
     assert any(one.startswith("That there is no effect (warm against cold") for one in said.may_not)
 
 
-def test_harm_is_called_worse() -> None:
-    assert "warm is worse than cold" in sentences(_found(30, 30, 5)).may[0]
-
-
 def test_better_than_nothing_but_not_than_a_placebo_is_not_credited_to_what_was_said() -> None:
     said = sentences(_found(5, 30, 31))
     assert any("not shown to be better than a placebo" in one for one in said.may_not)

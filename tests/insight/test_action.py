@@ -26,12 +26,6 @@ def said(*calls: JudgedCall) -> str | None:
     return None if found.action is None else found.action.rpartition(" (3 sessions")[0]
 
 
-def test_a_wrapper_that_fails_is_left_out() -> None:
-    found = only(sessions(4, bash("rtk bun run test", _RTK), bash("bun run test")))
-    assert found.action == "Run `bun run test` without `rtk` (4 sessions, 4 repaired that way, last seen 2026-01-04)."
-    assert (found.kind, found.program, found.repair) == ("mistake", "rtk bun run test", "without `rtk`")
-
-
 @each_case(
     ("wrong", "error", "right", "action"),
     [
@@ -42,19 +36,11 @@ def test_a_wrapper_that_fails_is_left_out() -> None:
             "go test ./...",
             "Run `go test` without `timeout`",
         ),
-        (
-            "sudo apt-get update",
-            "sudo: a password is required",
-            "apt-get update",
-            "Run `apt-get update` without `sudo`",
-        ),
         ("pytest -q", "bash: pytest: command not found", "uv run pytest -q", "Run `uv run pytest` instead of `pytest`"),
         ("npx eslint .", "npm error could not determine executable to run", "pnpm exec eslint .", None),
-        ("rspec", "bash: rspec: command not found", "bundle exec rspec", "Run `bundle exec rspec` instead of `rspec`"),
         ("pytest", "bash: pytest: command not found", ".venv/bin/pytest", "Run `.venv/bin/pytest` instead of `pytest`"),
         ("pytest -q", _NO_MODULE, "PYTHONPATH=. pytest -q", "Set `PYTHONPATH` for `pytest`"),
         ("pytest -q", _NO_MODULE, "python -m pytest -q", "Run `python -m pytest` instead of `pytest`"),
-        ("shoprun npm test", "shoprun: unknown command npm", "npm test", "Run `npm test` without `shoprun`"),
         ("python a.py x", "bash: python: command not found", "python3 a.py x", "Run `python3` instead of `python`"),
         ("npm run tests", 'npm error Missing script: "tests"', "npm run test", None),
         (
@@ -119,16 +105,6 @@ def test_the_step_that_recurs_is_named_when_the_same_call_works_later() -> None:
     assert found.action.startswith("Run `npm install` before `npm run start` (3 sessions, 3 repaired that way")
 
 
-def test_a_session_is_counted_once_however_often_it_repaired_a_mistake() -> None:
-    stale = "ERR_PNPM_VERIFY_DEPS_BEFORE_RUN The installed dependencies are not up-to-date with the lockfile"
-    scripts = ["pnpm run test", "pnpm run lint", "pnpm run build"]
-    calls = [*[bash(one, stale) for one in scripts], bash("pnpm install"), *[bash(one) for one in scripts]]
-    found = only(sessions(2, *calls))
-    assert (found.program, found.failures, found.sessions, found.repaired) == ("pnpm", 6, 2, 6)
-    assert found.action is not None
-    assert found.action.startswith("Run `pnpm install` first: the dependencies are out of date (2 sessions, 2 repaired")
-
-
 def test_the_same_call_again_is_said_only_where_nothing_lay_between() -> None:
     slow = bash("shop sync", "the queue is busy now")
     assert said(slow, bash("shop sync")) == "`shop sync` fails: “the queue is busy now”"
@@ -161,20 +137,15 @@ def test_a_mistake_is_over_when_the_tests_run_at_last_even_if_they_fail() -> Non
         ("go test ./...", "--- FAIL: TestOrders (0.00s)", True),
         ("mise run lint", "Error return value of `x` is not checked (errcheck)", True),
         ("npx tsc --noEmit", "src/a.ts(3,1): error TS2304: Cannot find name 'x'.", True),
-        ("make", "main.c:3: error: undeclared identifier", True),
-        ("corepack pnpm run test:unit", "ELIFECYCLE Test failed. See above for more details.", True),
         ("go test ./...", "open testdata/x.json: no such file or directory", True),
         ("git rebase main", "CONFLICT (content): Merge conflict in a.go", True),
-        ("python check.py", "README misses a section", True),
         ("go test ./cli/lists", "stat /p/cli/lists: directory not found", False),
         ("pytest tests/test_x.py", "ERROR: file or directory not found: tests/test_x.py", False),
         ("pytest --cov", "pytest: error: unrecognized arguments: --cov", False),
         ("npm run lint:all", 'npm error Missing script: "lint:all"', False),
         ("just test", "error: Justfile does not contain recipe `test`.", False),
-        ("ninja lint", "ninja: error: unknown target 'lint'", False),
         ("just test", "error: Recipe `test` failed on line 4 with exit code 1", True),
         ("golangci-lint run", "zsh: command not found: golangci-lint", False),
-        ("ls src/nope", "ls: src/nope: No such file or directory", False),
         ("git commit -m x", "fatal: not a git repository (or any of the parent directories): .git", False),
     ],
 )

@@ -101,11 +101,9 @@ def test_a_repaired_mistake_that_is_made_again_comes_first() -> None:
     ("failed", "repaired", "again", "said"),
     [
         ("deploy api", "deploy api --stage prod", "deploy web", "error: missing --stage"),
-        ("npm run deploy", "npm run deploy -- --stage prod", "npm run deploy", "Error: missing --stage"),
         # A check that complains about its own options has not found anything.
         ("pytest tests", "pytest tests --env ci", "pytest tests/a.py", "error: missing --env"),
         ("mypy src", "mypy src --config x.ini", "mypy lib", "mypy: error: the option --config is required"),
-        ("cargo test", "cargo test --features x", "cargo test net", "error: missing required flag --features"),
     ],
 )
 def test_an_option_that_was_missing_is_a_mistake_that_can_be_made_again(

@@ -68,24 +68,6 @@ def test_what_repaired_it_most_often_is_told_with_an_example() -> None:
     assert found.example.repaired == '{"file_path":"/p/cli/tool.py"}'
 
 
-def test_an_error_that_nobody_repaired_still_has_an_example() -> None:
-    (found,) = recurring([track("a", lost(0, "/p/x.py")), track("b", lost(0, "/p/x.py"))])
-    assert found.example is not None
-    assert found.example.repaired is None
-
-
-def test_the_times_are_those_of_the_calls_else_of_the_session() -> None:
-    tracks = [
-        track("a", lost(0, "/p/x.py", 50.0), started=1.0, ended=99.0),
-        track("b", lost(0, "/p/y.py"), started=20.0, ended=70.0),
-        track("c", lost(0, "/p/z.py")),
-    ]
-    (found,) = recurring(tracks)
-    assert (found.first_seen, found.last_seen) == (20.0, 70.0)
-    (timeless,) = recurring([track("c", lost(0, "/p/z.py")), track("d", lost(0, "/p/z.py"))])
-    assert (timeless.first_seen, timeless.last_seen) == (None, None)
-
-
 def test_a_shell_is_told_apart_by_its_program() -> None:
     def run(command: str) -> JudgedCall:
         return call(0, "Bash", "failed", "Tests failed.", command=command)

@@ -62,23 +62,9 @@ def test_an_edit_elsewhere_in_the_same_file_repairs_nothing() -> None:
     assert repairs(in_order(missed, edit("import os\nimport sys", "import os"))) == ()
 
 
-def test_an_argument_that_was_given_is_named() -> None:
-    found = only(edit("x", "y", "failed", "Found 2 matches"), edit("x", "y", replace_all=True))
-    assert found.how == "with `replace_all` given"
-
-
 def test_writing_the_whole_file_repairs_an_edit_of_it() -> None:
     found = only(edit("x", "y", "failed", "not found"), call("Write", file_path="/p/a.go", content="all"))
     assert found.how == "with `Write` instead of `Edit`"
-
-
-def test_writing_another_file_does_not() -> None:
-    assert repairs(in_order(edit("x", "y", "failed", "no"), call("Write", file_path="/p/b.go", content="all"))) == ()
-
-
-def test_writing_a_file_does_not_repair_reading_it() -> None:
-    lost = call("Read", "failed", _MISSING, file_path="/p/a.go")
-    assert repairs(in_order(lost, call("Write", file_path="/p/a.go", content="all"))) == ()
 
 
 def test_the_right_folder_repairs_a_wrong_one_and_the_search_that_found_it_is_named() -> None:
@@ -112,23 +98,13 @@ def test_tests_that_pass_after_an_edit_are_repaired_by_it() -> None:
     [
         "pytest tests/test_b.py",
         "pytest -q -k test_one",
-        "pytest -q | grep passed",
         "pytest -q || true",
         "pytest -q; echo done",
         "ruff check .",
-        "echo pytest",
     ],
 )
 def test_a_check_of_less_or_whose_end_is_hidden_repairs_nothing(narrower: str) -> None:
     assert repairs(in_order(bash("pytest -q", "failed", "1 failed"), edit("x", "y"), bash(narrower))) == ()
-
-
-def test_a_check_of_more_repairs_a_check_of_less() -> None:
-    assert (
-        only(bash("go test ./cli/list", "failed", "FAIL"), edit("x", "y"), bash("go test ./...")).how
-        == "after editing `a.go`"
-    )
-    assert repairs(in_order(bash("go test -run TestA ./x", "failed", "FAIL"), bash("go test -run TestB ./x"))) == ()
 
 
 @each_case(
@@ -139,7 +115,6 @@ def test_a_check_of_more_repairs_a_check_of_less() -> None:
         ("npm ci", "ERESOLVE", "npm ci --legacy-peer-deps", "with `--legacy-peer-deps`"),
         ("pytest -q", "ModuleNotFoundError: x", "PYTHONPATH=. pytest -q", "with `PYTHONPATH` set"),
         ("cd a/b && go vet", "cd: no such file or directory", "go vet", "from another folder"),
-        ("ls scripts/send.sh", "ls: cannot access", "ls /opt/skill/scripts/send.sh", "with other arguments to `ls`"),
         ('rg -n "foo.*bar" src', "rg: src: No such file", 'rg -n "foo.*bar" lib', "with other arguments to `rg`"),
         ("git commit -m one", "hook failed", "git commit -m two", "with other arguments to `git commit`"),
         (
@@ -159,13 +134,9 @@ def test_a_command_is_repaired_by_one_that_does_the_same(before: str, reason: st
     [
         ("cat /etc/nope.conf", "cat /etc/hosts"),
         ("git show abc1234", "git show def5678"),
-        ("git push", "git pull"),
         ("grep -n foo a.go", "grep -n bar b.go"),
-        ("sed -n '1,20p' a.txt", "sed -n '1,20p' b.txt"),
         ("gh api repos/o/r/pulls/1170/comments", "gh api repos/o/r/pulls/1320/comments"),
         ("python -c 'import torch'", "python -c 'print(40 + 2)'"),
-        ("npm run lint", "npm run build"),
-        ("nosuchprogram --x", "ls"),
     ],
 )
 def test_an_unrelated_command_repairs_nothing(before: str, after: str) -> None:
@@ -182,11 +153,6 @@ def test_half_of_the_arguments_must_be_the_same_and_name_the_same_thing() -> Non
     wrong = call("cancel", "failed", "not pending", order_id="#W3916020", reason="no longer needed")
     assert repairs(in_order(wrong, call("cancel", order_id="#W8855135", reason="no longer needed"))) == ()
     assert only(wrong, call("cancel", order_id="#W3916020", reason="ordered by mistake")).changed == ("reason",)
-
-
-def test_two_addresses_at_one_host_are_two_people() -> None:
-    wrong = call("find_user", "failed", "user not found", email="jo.doe@example.com")
-    assert repairs(in_order(wrong, call("find_user", email="mei.kovacs@example.com"))) == ()
 
 
 def test_an_argument_under_another_name_is_still_the_same_attempt() -> None:
@@ -210,16 +176,6 @@ def test_a_patch_is_repaired_by_a_patch_of_the_same_lines_and_not_by_deleting_th
     found = only(missed, look, patch("Update", "@@\n-an older line\n+the new line\n"))
     assert found.how == "with another patch, after `sed` of the same file"
     assert repairs(in_order(missed, patch("Delete", ""))) == ()
-
-
-def test_every_failure_of_a_run_is_repaired_by_the_same_call() -> None:
-    tries = [
-        bash("make lint", "failed", "error"),
-        edit("a", "b"),
-        bash("make lint", "failed", "error"),
-        bash("make lint"),
-    ]
-    assert [(one.failed, one.repaired, one.calls) for one in repairs(in_order(*tries))] == [(0, 3, 3), (2, 3, 1)]
 
 
 def test_a_failure_is_repaired_by_way_of_a_further_attempt() -> None:
@@ -309,20 +265,3 @@ def test_any_session_has_its_repairs(drawn: list[tuple[str, bool, dict[str, obje
 )
 def test_another_value_for_the_option_that_the_error_names_is_a_repair(before: str, after: str, error: str) -> None:
     assert only(bash(before, "failed", error), bash(after)).repaired == 1
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "error"),
-    [
-        ("git log --oneline v1..v2", "git log --oneline v1..v3", "fatal: ambiguous argument 'v1..v2'"),
-        ("deploy api --stage dev", "deploy web --stage test", "unknown stage: dev"),
-        ("go test -run TestStage ./a", "go test -run TestOther ./a", "--- FAIL: TestStage run"),
-    ],
-)
-def test_another_operand_or_a_second_change_is_none(before: str, after: str, error: str) -> None:
-    assert repairs(in_order(bash(before, "failed", error), bash(after))) == ()
-
-
-@pytest.mark.parametrize("option", ["--help", "--dry-run", "--version"])
-def test_a_call_that_only_shows_what_it_would_do_repairs_nothing(option: str) -> None:
-    assert repairs(in_order(bash("plan attach a", "failed", "plan is off"), bash(f"plan attach a {option}"))) == ()

@@ -26,24 +26,19 @@ def failed(reason: str, result: str | None = None, tool: str = "Bash") -> Judged
     ("text", "masked"),
     [
         ("File not found: /home/ann/project/missing2.txt", "File not found: …"),
-        (r"cannot open C:\Users\ann\notes.txt", "cannot open …"),
         ("cmd/cli/setup.go:202:24: settings.Entire is not a type", "…: settings.Entire is not a type"),
-        ("README.md: No such file or directory", "…: No such file or directory"),
         ("rg: docs: No such file or directory (os error 2)", "rg: …: No such file or directory (os error N)"),
         ("Found 12 matches, but replace_all is false", "Found N matches, but replace_all is false"),
         ("No module named 'torch'", "No module named '…'"),
         ("error: unknown option `dry-run'", "error: unknown option `…'"),
         ("it can't read what isn't there", "it can't read what isn't there"),
         ("fatal: unable to read e53647ba1f1e5203bedff558b482f178db045555", "fatal: unable to read …"),
-        ("no user 4ce84f4e-af33-43fe-a749-cfe9c112f7ed", "no user …"),
         ("see https://example.org/a?b=1 for more", "see … for more"),
         ("at 2026-01-12T15:18:40Z it broke", "at … it broke"),
         ("no such user [redacted:email:1283f657]", "no such user [email]"),
-        ("new item 9876543210 not found", "new item … not found"),
         ("no order #W2378156 for paypal_7644869", "no order #WN for paypal_N"),
         ("gh: Not Found (HTTP 404)", "gh: Not Found (HTTP 404)"),
         ("E999 and TS2304 are codes, 5 is a number", "E999 and TS2304 are codes, N is a number"),
-        ("and/or, i/o timeout", "and/or, i/o timeout"),
         ("\x1b[31mred\x1b[0m\x00 and\u202ehidden", "red and hidden"),
         ("", ""),
     ],
@@ -56,11 +51,6 @@ def test_what_varies_is_masked_and_the_rest_is_kept(text: str, masked: str) -> N
     ("reason", "result", "expected"),
     [
         ("The tool answered with an error.", "Error: user not found", "user not found"),
-        (
-            "The tool answered with an error.",
-            "Error: non-delivered order cannot be returned",
-            "non-delivered order cannot be returned",
-        ),
         (
             "The patch did not fit the file.",
             "error: Failed to find expected lines in /home/ann/README.md:\n### CLI",
@@ -91,11 +81,6 @@ def test_what_varies_is_masked_and_the_rest_is_kept(text: str, masked: str) -> N
             "Error return value of `…` is not checked",
         ),
         (
-            "[lint] $ golangci-lint run ./...",
-            "Exit code 1\n[lint] $ golangci-lint run ./...\n\treturn nil",
-            "It failed, and what is kept of its output does not say why",
-        ),
-        (
             "The program ended with an exception.",
             "Traceback (most recent call last):\nValueError: boom",
             "ValueError: boom",
@@ -117,21 +102,6 @@ def test_a_reason_that_was_cut_is_completed_from_the_result() -> None:
     path = "/home/ann/" + "deep/" * 40 + "bra.md"
     line = f"sed: can't read {path}: No such file or directory"
     assert signature(failed(f"Exit code 2. {line[:140]}...", line)) == "sed: can't read …: No such file or directory"
-
-
-def test_the_same_mistake_at_two_places_has_one_signature() -> None:
-    one, other = (
-        signature(failed(f"Path does not exist: /Users/{name}/cli/commands", tool="Grep")) for name in ("ann", "bob")
-    )
-    assert one == other == "Path does not exist: …"
-
-
-def test_two_mistakes_of_one_tool_have_two_signatures() -> None:
-    one, other = (
-        signature(failed("The tool answered with an error.", text))
-        for text in ("Error: user not found", "Error: no order")
-    )
-    assert one != other
 
 
 def test_half_a_line_beside_the_gap_of_a_shortened_result_is_no_error() -> None:

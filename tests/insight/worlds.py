@@ -114,37 +114,6 @@ def selection(seed: int, sessions: int = SESSIONS, *, is_spread: bool = False) -
     return trials(session, position, failed, np.zeros(len(rows), dtype=int), lengths)
 
 
-def by_luck(seed: int, sessions: int = SESSIONS) -> Trials:
-    """Flat within sessions; those that fail often are given up sooner, at no call in particular."""
-    world = World(seed, sessions)
-    rate = np.where(world.generator.random(sessions) < 0.5, 0.03, 0.12)
-    lengths = world.generator.geometric(np.where(rate > 0.1, 1 / 20, 1 / 90)).clip(2)
-    session = np.repeat(np.arange(sessions), lengths)
-    position = np.concatenate([np.arange(n) for n in lengths])
-    failed = world.generator.random(len(session)) < rate[session]
-    return trials(session, position, failed, np.zeros(len(session), dtype=int), lengths)
-
-
-def happy_endings(seed: int, sessions: int = SESSIONS) -> Trials:
-    """Error 6 % throughout and lengths that have nothing to do with it, but the last call of a session works."""
-    world = World(seed, sessions)
-    lengths = world.lengths()
-    session = np.repeat(np.arange(sessions), lengths)
-    position = np.concatenate([np.arange(n) for n in lengths])
-    failed = (world.generator.random(len(session)) < 0.06) & (position < lengths[session] - 1)
-    return trials(session, position, failed, np.zeros(len(session), dtype=int), lengths // 2)
-
-
-def crowded(seed: int, *, forks: int, sessions: int = SESSIONS) -> Trials:
-    """The same sessions, so many of which belong to each lineage."""
-    world = World(seed, sessions)
-    lengths = world.lengths()
-    session = np.repeat(np.arange(sessions), lengths)
-    position = np.concatenate([np.arange(n) for n in lengths])
-    failed = world.generator.random(len(session)) < 0.06
-    return trials(session, position, failed, np.zeros(len(session), dtype=int), lengths, forks=forks)
-
-
 WORLDS = {
     "learning": learning,
     "selection": selection,
