@@ -1,6 +1,6 @@
 """The folder that is mined into: Parquet by project and day, on this machine or at an fsspec address.
 
-Each file of a history has files of its own there, named by a digest of its address. Equal rows give equal bytes.
+Each file of a history has its own files there, named by a digest of its address. Equal rows give equal bytes.
 """
 
 from __future__ import annotations

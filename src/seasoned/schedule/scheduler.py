@@ -41,7 +41,7 @@ _log.addHandler(logging.NullHandler())
 
 
 class _Running:
-    """A run or a delivery in a thread of its own."""
+    """A run or a delivery in its own thread."""
 
     def __init__(self, job: Job, slot: Slot, *, monotonic: Callable[[], float], stopping: threading.Event) -> None:
         self.job, self.slot = job, slot
