@@ -81,7 +81,7 @@ ANSWERS = {
     "confirm-audit": ["confirm token make bot --role agent", "confirm audit --json"],
     "confirm-verified": ["confirm verify --json"],
     "confirm-head": ["confirm verify --head --json"],
-    "confirm-allowed": ["confirm allow list --json"],
+    "confirm-allowed": ["confirm allow --json"],
     "confirm-policy": ["confirm policy --json"],
     "cron-job": ["cron add hello 'every 1h' 'Say hello.' --json"],
     "cron-jobs": ["cron add hello 'every 1h' 'Say hello.'", "cron run hello --later", "cron list --json"],
