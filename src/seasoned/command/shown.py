@@ -280,7 +280,7 @@ def _why_not_options(program: str, words: list[str], *, free: bool = False) -> s
     for word in words:
         name = word.lstrip("-").partition("=")[0]
         if program in ("git", "gh") and re.match(r"-[a-z]*m\Z|--(?:message|title|body)", word):
-            return "it carries a message of its own"
+            return "it carries its own message"
         if word == "--":
             # What follows goes to a script of the project, or is a file.
             return None

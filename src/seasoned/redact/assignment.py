@@ -430,7 +430,7 @@ CODE_LINE = LazyRegex(r"\b(?:def|import|function|const|let|var|return|class|func
 
 
 def _is_data(text: str, start: int, separator: str, anchored: bool, value_end: int, end: int) -> bool:
-    """Whether name and value are a setting on a line of its own or one of several pairs, rather than code."""
+    """Whether name and value are a setting on its own line or one of several pairs, rather than code."""
     if separator == "=":
         line = text[max(text.rfind("\n", max(0, start - 200), start) + 1, start - 200) : start]
         if "(" not in line and (SIBLING_BEFORE.compiled.search(line) or SIBLING_AFTER.compiled.match(text, end)):

@@ -159,7 +159,7 @@ def _shortened(line: str, limit: int) -> str:
 
 
 def unclean(example: Example, redactor: Redactor, *, project: str = "") -> str | None:
-    """Why an example must be dropped: it holds a secret, speaks to its reader, or is no call that may be shown.
+    """Why an example must be dropped: it holds a secret, speaks to its reader, or is not a call that may be shown.
 
     None if it may stay. `project`: the key of the project whose sessions it is for.
     """

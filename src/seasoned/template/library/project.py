@@ -1,4 +1,4 @@
-"""Which part of a library a session may be shown: what sessions of its own project or application showed.
+"""Which part of a library a session may be shown: what sessions of the same project or application showed.
 
 An example keeps its real names, so none is chosen for another project by itself. What a person imported is shown
 everywhere.

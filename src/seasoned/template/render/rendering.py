@@ -244,7 +244,7 @@ def _pydantic_text(text: str) -> _Messages:
     return [{"kind": "request", "parts": [part], "timestamp": _TIME}]
 
 
-# "text" is no list of messages: `_render_text` writes it.
+# "text" is not a list of messages: `_render_text` writes it.
 WRITERS: dict[Format, FormatWriter] = {
     "openai": FormatWriter(_openai_turns, _openai_text),
     "responses": FormatWriter(_responses_turns, _responses_text),
