@@ -18,9 +18,6 @@ from seasoned.experiment.live.assignment import (
     log_foregone,
     new_split,
 )
-from seasoned.experiment.run.design import new_design
-from seasoned.experiment.run.run_store import keep_design
-from seasoned.experiment.run.run_store import save as save_run
 from seasoned.gateway.accounting import EntryCost, UsageEntry, add_entries
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.review import memory_file
@@ -34,7 +31,6 @@ from seasoned.session import SessionRef, Usage
 from seasoned.store import Store, open_database, open_store
 from seasoned.template.example import Template
 from seasoned.template.library.storage import count_use, save
-from tests.experiment.simulated import run
 from tests.history.claude_lines import ClaudeFile
 from tests.template.examples import example, template
 
@@ -174,21 +170,6 @@ def _price(entry: UsageEntry) -> EntryCost:
     return EntryCost(None if entry.model == "mystery" else 0.00001 * tokens, "table")
 
 
-def fill_runs(home: Path, *, name: str = "conventions") -> None:
-    """An experiment on tasks in which warm is better than cold."""
-    generator = random.Random(2)
-    design = new_design(name=name, tasks="conventions", arms=("cold", "warm", "placebo"), primary="success")
-    chances = {"cold": 0.3, "warm": 0.75, "placebo": 0.3}
-    with store_of(home) as store:
-        keep_design(store, design, "digest", now=time.time() - 3600)
-        for arm, chance in chances.items():
-            for task in range(16):
-                outcomes = "".join("o" if generator.random() < chance else "x" for _ in range(1 + task % 5))
-                about = {"experiment": name, "model": "local", "task_set": "conventions", "part": "confirmation"}
-                ended = {"ended_at": time.time() - 60, "session": f"seasoned:{arm}-{task}"}
-                save_run(store, run(arm, f"t{task:02d}", outcomes=outcomes, **about, **ended))
-
-
 def fill_live(home: Path, shown: str, *, name: str = "autumn", sessions: int = 120) -> None:
     """An experiment on live sessions; the example `shown` goes to the warm ones."""
     split = new_split(name, [ArmShare("cold"), ArmShare("warm")], salt="s1")
@@ -244,5 +225,4 @@ def fill_all(home: Path) -> None:
     kept = fill_templates(home)
     fill_learned(home, session=first_session(home))
     fill_gateway(home)
-    fill_runs(home)
     fill_live(home, kept.examples[0].id)

@@ -1,4 +1,4 @@
-"""The page of experiments, over a real server: those on live sessions and those on tasks."""
+"""The page of experiments on live sessions, over a real server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.web.filled import fill_live, fill_runs, fill_sessions, fill_templates
+from tests.web.filled import fill_live, fill_sessions, fill_templates
 from tests.web.pages import Site, Visitor, site
 
 _PATIENCE_SECONDS = 60.0
@@ -22,7 +22,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     home = tmp_path_factory.mktemp("home")
     fill_sessions(home)
     kept = fill_templates(home)
-    fill_runs(home)
     fill_live(home, kept.examples[0].id)
     with site(home) as found:
         yield found
@@ -43,15 +42,12 @@ def done(visitor: Visitor, path: str, word: str) -> str:
     raise AssertionError(f"{word!r} never came: {text[-2000:]}")
 
 
-def test_both_kinds_are_listed_and_lead_to_their_page(filled: Site) -> None:
+def test_those_that_run_are_listed_and_lead_to_their_page(filled: Site) -> None:
     with filled.visitor() as alice:
         text = done(alice, "experiments", "fewer errors")
-        for name in ("autumn", "conventions"):
-            assert f'href="{alice.path}/experiments/{name}"' in text
+        assert f'href="{alice.path}/experiments/autumn"' in text
         (row,) = look(alice, "experiments?as=json&table=live").json()["rows"]
         assert (row["experiment"], row["sessions"], row["verdict"]) == ("autumn", 120, "fewer errors")
-        (row,) = look(alice, "experiments?as=json&table=offline").json()["rows"]
-        assert (row["experiment"], row["runs"], row["arms"]) == ("conventions", 48, 3)
 
 
 def test_a_live_one_says_what_may_be_said_and_whether_the_arms_got_their_share(filled: Site) -> None:
@@ -80,16 +76,6 @@ def test_the_numbers_of_an_arm_lead_to_its_sessions_page_by_page(filled: Site) -
         assert len(whole) == 120 and set(seen) < {row["session"] for row in whole}
         assert look(alice, "experiments/none/sessions").status_code == 404
         assert look(alice, "experiments/autumn/sessions?after=x").status_code == 400
-
-
-def test_one_on_tasks_has_its_effects_arms_errors_by_turn_and_measures(filled: Site) -> None:
-    with filled.visitor() as alice:
-        text = done(alice, "experiments/conventions", "What the data supports")
-        for name in ("a1-forest", "a1-arms", "a1-turns"):
-            assert f'id="plot-{name}"' in text
-        rows = look(alice, "experiments/conventions?as=json&table=a1-forest").json()["rows"]
-        assert any("warm" in row["contrast"] and "cold" in row["contrast"] for row in rows)
-        assert look(alice, "experiments/conventions?as=csv&table=a1-words-measures").text.startswith("measure,arm")
 
 
 def test_without_any_it_says_what_to_do_and_an_unknown_one_is_not_found(tmp_path: Path) -> None:

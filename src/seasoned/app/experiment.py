@@ -26,7 +26,6 @@ from seasoned.experiment.live.live_session import share_outcomes
 from seasoned.experiment.run.design import BUILT_IN, Design, Material, arms_named
 from seasoned.experiment.run.run_store import (
     RunCount,
-    broken_off,
     counts,
     designs,
     keep_design,
@@ -101,7 +100,6 @@ class TaskExperiment(msgspec.Struct, frozen=True):
     design: Design
     began_at: float
     counted: tuple[RunCount, ...]
-    broken_off: int
 
     @property
     def runs(self) -> int:
@@ -110,10 +108,7 @@ class TaskExperiment(msgspec.Struct, frozen=True):
 
 def task_experiments(store: Store) -> list[TaskExperiment]:
     """Every experiment on tasks, with what is finished of it."""
-    return [
-        TaskExperiment(design, at, tuple(counts(store, design.name)), broken_off(store, design.name))
-        for design, at in designs(store)
-    ]
+    return [TaskExperiment(design, at, tuple(counts(store, design.name))) for design, at in designs(store)]
 
 
 def live_experiments(config: Config) -> list[LiveListing]:

@@ -209,13 +209,6 @@ def _plain(value: Value) -> Value:
 _NOT_A_NAME = re.compile(r"[^a-z0-9]+")
 
 
-def word_table(name: str, title: str, head: Sequence[str], rows: Sequence[Sequence[str]], empty: str = "") -> Table:
-    """A table of texts with these column titles."""
-    columns = tuple(Column(_NOT_A_NAME.sub("_", each.lower()).strip("_"), each) for each in head)
-    cells = [tuple(TableCell(plain(text)) for text in row) for row in rows]
-    return Table(name=name, title=title, columns=columns, rows=cells, empty=empty or "It is empty.")
-
-
 def plain(text: str) -> str:
     """The text with plain spaces: pages mark all other spaces, which may hide something in a session."""
     return text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{NARROW NO-BREAK SPACE}", " ")
@@ -223,7 +216,9 @@ def plain(text: str) -> str:
 
 def plot_table(plot: Plot) -> Table:
     """The figures of a plot."""
-    return word_table(plot.name, plot.title, plot.head, plot.rows, plot.reason or "")
+    columns = tuple(Column(_NOT_A_NAME.sub("_", each.lower()).strip("_"), each) for each in plot.head)
+    cells = [tuple(TableCell(plain(text)) for text in row) for row in plot.rows]
+    return Table(name=plot.name, title=plot.title, columns=columns, rows=cells, empty=plot.reason or "It is empty.")
 
 
 def time_cell(at: float | None, missing: str | None = None) -> TableCell:

@@ -1,11 +1,11 @@
-"""The experiments page: running experiments, experiments on tasks, and what their results support."""
+"""The experiments page: the experiments on live sessions, and what their results support."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlencode
 
 import msgspec
@@ -13,15 +13,12 @@ from fastapi import Query
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.app.experiment import TaskExperiment, live_experiment, task_experiments
+from seasoned.app.experiment import live_experiment
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound, UsageError
-from seasoned.experiment.analysis.task_run import KINDS
 from seasoned.experiment.live.live_report import LiveArm, LiveExample, LiveListing, LiveReport, list_live
 from seasoned.experiment.live.online_analysis import SampleRatio
 from seasoned.experiment.page.live_plots import live_plots
-from seasoned.experiment.page.page import part_of
-from seasoned.experiment.run.run_store import analyses
 from seasoned.insight.page.rows import change, change_between, rate, rate_between
 from seasoned.insight.report import revision
 from seasoned.store import Database, DatabaseRow, Store
@@ -45,7 +42,6 @@ from seasoned.web.table import (
     row_limit,
     session_cell,
     time_cell,
-    word_table,
 )
 from seasoned.web.view.insight import with_interaction
 
@@ -155,15 +151,6 @@ _LIVE = (
     Column("last_at", "last session", no_wrap=True),
     Column("verdict", "so far"),
 )
-_OFFLINE = (
-    Column("experiment", "experiment"),
-    Column("tasks", "tasks"),
-    Column("part", "part"),
-    Column("model", "model"),
-    *numbers(arms="arms", done="tasks done", runs="runs"),
-    Column("primary", "decides"),
-    Column("ended_at", "last run", no_wrap=True),
-)
 _ARMS = (
     Column("arm", "arm"),
     Column("share", "should get"),
@@ -197,29 +184,18 @@ _EXAMPLES = (
     Column("state", "state"),
     Column("reason", "why"),
 )
-_WORDS = {
-    "measures": ("All measures by arm", ("measure", "arm", "value", "interval", "n")),
-    "secondary": (
-        "Other measures, not corrected",
-        ("measure", "contrast", "arm", "against", "difference", "p alone", "n"),
-    ),
-}
 _TONES = {"fewer errors": "ok", "more errors": "failed", "not comparable": "failed", "hurts": "failed", "helps": "ok"}
 _NONE_LIVE = "No experiment is running. `seasoned experiment begin NAME` assigns new sessions to arms at random."
-_NONE_OFFLINE = "No experiments on tasks yet. `seasoned experiment run conventions` runs one."
 
 
 @router.get("/experiments")
 async def show_list(request: HTTPRequest, here: Here) -> Response:
-    """List running experiments and experiments on tasks; with a project, those that its sessions take part in."""
+    """List running experiments; with a project, those that its sessions take part in."""
     chosen, refs = await histories_of(request).read(lambda store: _project_of(store, request))
     live = await service_of(request).store.read(lambda book: _taking_part(book.database, refs))
     reports = await asyncio.gather(*[live_of(request, one.name) for one in live])
     shown = {one.name: report for one, report in zip(live, reports, strict=True)}
-    # Tasks with checks belong to no project.
-    offline = (await histories_of(request).read(task_experiments))[::-1] if refs is None else []
-    tables = (_live_table(live, shown, chosen.key), *(() if refs is not None else (_offline_table(offline),)))
-    return answer(request, here, "experiments.html", tables=tables, project=chosen)
+    return answer(request, here, "experiments.html", tables=(_live_table(live, shown, chosen.key),), project=chosen)
 
 
 def _project_of(store: Store, request: HTTPRequest) -> tuple[ProjectChoice, frozenset[str] | None]:
@@ -247,33 +223,20 @@ def _taking_part(database: Database, refs: frozenset[str] | None) -> list[LiveLi
 async def show_one(request: HTTPRequest, here: Here, name: str) -> Response:
     """Show one experiment: its verdict, arms, effects, sample ratio and examples."""
     live = await service_of(request).store.read(lambda book: list_live(book.database))
-    is_live = any(one.name == name for one in live)
-    offline = next((one for one in await histories_of(request).read(task_experiments) if one.design.name == name), None)
-    if not is_live and offline is None:
-        raise NotFound(f"There is no experiment {name[:80]!r}. See the list of experiments.")
-    running: CacheLookup[LiveReport] = await live_of(request, name) if is_live else CacheLookup(None)
-    found = CacheLookup[list[dict[str, Any]]](None) if offline is None else await _analysed(request, offline)
-    parts = found.value or []
-    drawn = [plot for part in parts for plot in part["plots"]]
-    of_live = [] if running.value is None else [with_interaction(plot) for plot in live_plots(running.value)]
+    if all(one.name != name for one in live):
+        raise NotFound(f"No experiment {name[:80]!r} is running. See the list of experiments.")
+    running = await live_of(request, name)
+    report = running.value
+    plots = [] if report is None else [with_interaction(plot) for plot in live_plots(report)]
     return answer(
         request,
         here,
         "experiment.html",
-        tables=(
-            *(() if running.value is None else _live_tables(running.value)),
-            *[plot_table(plot) for plot in (*of_live, *drawn)],
-            *[table for part in parts for table in _words(part)],
-        ),
-        plots=(*of_live, *drawn),
+        tables=(*(() if report is None else _live_tables(report)), *map(plot_table, plots)),
+        plots=plots,
         name=name,
-        is_live=is_live,
         running=running,
-        live_plots=of_live,
-        tone="" if running.value is None else _TONES.get(running.value.verdict, "quiet"),
-        offline=offline,
-        found=found,
-        parts=parts,
+        tone="" if report is None else _TONES.get(report.verdict, "quiet"),
     )
 
 
@@ -283,21 +246,6 @@ async def look_again(request: HTTPRequest, here: Here, name: str) -> Response:
     await read_change(request, here)
     await live_of(request, name, is_asked=True)
     return redirect(f"{here.visit.path}/{experiment_link(name)}")
-
-
-async def _analysed(request: HTTPRequest, offline: TaskExperiment) -> CacheLookup[list[dict[str, Any]]]:
-    """What the page shows of each analysis, as of the last run; permutations of many runs take a while."""
-    if not offline.counted:
-        return CacheLookup([], is_current=True)
-    name, histories = offline.design.name, histories_of(request)
-
-    def find(_: Any) -> list[dict[str, Any]]:
-        with histories.open() as store:
-            # The prefix keeps names of plots and tables unique on the page.
-            parts = [part_of(one, f"a{place}") for place, one in enumerate(analyses(store, name), start=1)]
-        return [{**part, "plots": [with_interaction(plot) for plot in part["plots"]]} for part in parts]
-
-    return await look_up(request, f"analysis {name}", f"Analysing {name}", offline.counted, find)
 
 
 def _live_table(live: list[LiveListing], look_up: dict[str, CacheLookup[LiveReport]], project: str | None) -> Table:
@@ -325,39 +273,6 @@ def _live_table(live: list[LiveListing], look_up: dict[str, CacheLookup[LiveRepo
         empty=_NONE_LIVE if project is None else "No session of this project takes part in a running experiment.",
         note="" if project is None else "Sessions are those of this project. What came out so far is of all projects.",
     )
-
-
-def _offline_table(found: list[TaskExperiment]) -> Table:
-    rows: list[tuple[TableCell, ...]] = []
-    for one in found:
-        link, label = experiment_link(one.design.name), KINDS[one.design.plan.primary].label
-        for each in one.counted:
-            rows.append(
-                (
-                    TableCell(one.design.name, href=link),
-                    TableCell(one.design.tasks),
-                    TableCell(each.part),
-                    TableCell(each.model),
-                    TableCell(each.arms, href=link),
-                    TableCell(each.tasks, href=link),
-                    TableCell(each.runs, href=link),
-                    TableCell(label),
-                    time_cell(each.ended_at),
-                )
-            )
-        if not one.counted:
-            begun = (one.design.tasks, one.design.part, None, 0, 0, 0, label, None)
-            rows.append((TableCell(one.design.name, href=link), *map(TableCell, begun)))
-    return Table(name="offline", title="Run on tasks with checks", columns=_OFFLINE, rows=rows, empty=_NONE_OFFLINE)
-
-
-def _words(part: dict[str, Any]) -> list[Table]:
-    """The tables of an analysis that have no plot."""
-    return [
-        word_table(f"{part['name']}-words-{key}", title, head, part[key])
-        for key, (title, head) in _WORDS.items()
-        if part[key]
-    ]
 
 
 def _live_tables(report: LiveReport) -> tuple[Table, ...]:
