@@ -125,6 +125,8 @@ def test_a_newcomer_comes_from_an_empty_home_to_a_denied_request(
         # The samples are old, and yet not too old to be looked at.
         page.wait_for_selector("#table-examples td:has-text('active')")
         seasoned(environment, "experiment", "begin", "autumn", "--arms", "cold,warm")
+        # The page loads again when the advice is there, which would close the menu.
+        page.wait_for_selector("[data-working]", state="detached")
         page.click("nav summary")
         page.click(".menu a:has-text('Experiments')")
         page.click("main a:has-text('autumn')")

@@ -7,12 +7,12 @@ import threading
 from typing import Any
 
 from seasoned.errors import CannotDo
-from seasoned.web.cache import PageCache, WorkRegistry
+from seasoned.web.cache import PageCache
 
 
 def test_what_is_known_is_not_found_again_until_something_changes() -> None:
     async def check() -> None:
-        standings, found = PageCache(WorkRegistry()), []
+        standings, found = PageCache(), []
 
         def find(_: Any) -> int:
             found.append(1)
@@ -31,7 +31,7 @@ def test_what_is_known_is_not_found_again_until_something_changes() -> None:
 def test_a_slow_one_is_shown_as_it_was_while_it_is_found_anew() -> None:
     async def check() -> None:
         now, go_on = [0.0], threading.Event()
-        standings = PageCache(WorkRegistry(), lambda: now[0])
+        standings = PageCache(lambda: now[0])
         await standings.look("a", "A", 1, lambda _: "old")
 
         def slow(_: Any) -> str:
@@ -51,7 +51,7 @@ def test_a_slow_one_is_shown_as_it_was_while_it_is_found_anew() -> None:
 
 def test_one_that_fails_says_why_and_is_not_tried_without_end() -> None:
     async def check() -> None:
-        standings, tried = PageCache(WorkRegistry()), []
+        standings, tried = PageCache(), []
 
         def fail(_: Any) -> None:
             tried.append(1)

@@ -33,9 +33,7 @@ def test_a_word_someone_said_leads_to_the_message(home: Path) -> None:
         address, kind, number = links[0]
         opened = visitor.client.get(address.partition("#")[0]).text
         assert f'id="{kind}-{number}"' in opened and "carriers" in opened
-        # Filters, the next page and files; a text that is no search, and one that would be markup.
-        rows = visitor.client.get(f"{visitor.path}/search", params={"q": "carriers", "as": "json"}).json()["rows"]
-        assert len(rows) == len(re.findall('<p class="found">', page.text))
+        # A filter; a text that is no search, and one that would be markup.
         none = visitor.client.get(f"{visitor.path}/search", params={"q": "carriers", "agent": "aider"}).text
         assert "No session has all of these words" in none
         assert "letter or a digit" in visitor.client.get(f"{visitor.path}/search", params={"q": "=>"}).text

@@ -17,7 +17,7 @@ import seasoned
 from seasoned.confirm.service import ConfirmService, attach
 from seasoned.web import login
 from seasoned.web.browser_session import BrowserSessions
-from seasoned.web.cache import PageCache, WorkRegistry
+from seasoned.web.cache import PageCache
 from seasoned.web.history_store import HistoryStore
 from seasoned.web.response import HEADERS, STATIC, Page, message_page, static_version
 
@@ -86,8 +86,7 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
 
         schedule.measure(service)
     app.state.visits = BrowserSessions(service.clock)
-    app.state.works = WorkRegistry()
-    app.state.page_cache = PageCache(app.state.works)
+    app.state.page_cache = PageCache()
     app.state.histories = history_store
     app.state.pages = tuple(page for page, _ in PAGES)
     for router in (login.router, *(router for _, router in PAGES)):

@@ -19,8 +19,18 @@ from seasoned.errors import CannotDo, SeasonedError
 from seasoned.insight.report import Revision
 from seasoned.web.history_store import HistoryStore, histories_of
 
-# Finished work whose result a page may still show.
+_T = TypeVar("_T")
+# Results and finished work that pages may still show.
 _KEPT = 100
+# How long a page waits for a quick result; a slower one appears later by itself.
+_WAIT_SECONDS = 0.25
+_LONG_SECONDS = 60.0
+_LOOK_SECONDS = 0.01
+# A result that took a minute is computed again after five at the earliest, so that other work gets its turn.
+_PATIENCE = 5.0
+# The server and the agents come first.
+_NICENESS = 5
+_SAID_CHARS = 300
 _log = logging.getLogger("seasoned.web")
 
 
@@ -33,100 +43,26 @@ class TellProgress(Protocol):
 class BackgroundWork(msgspec.Struct, frozen=True, kw_only=True):
     """The current state of one piece of work."""
 
-    name: str
     title: str
+    # Of the data that it is computed from; None for work that is done once.
+    revision: Hashable = None
     began_at: float
     said: str = ""
     done: int = 0
     # 0 if the total is unknown.
     total: int = 0
-    ended_at: float | None = None
+    is_running: bool = True
     failure: str = ""
     # The page of its result, relative to the address of the browser session.
     href: str = ""
 
-    @property
-    def is_running(self) -> bool:
-        return self.ended_at is None
-
 
 class WorkResult(msgspec.Struct, frozen=True):
-    """The result of work: one sentence, and the page that shows it."""
+    """The result of work: one sentence and the page that shows it, or a value to keep."""
 
-    said: str
+    said: str = ""
     href: str = ""
-
-
-class WorkRegistry:
-    """All long work of a running server, one at a time for each name."""
-
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._works: dict[str, BackgroundWork] = {}
-
-    def find(self, name: str) -> BackgroundWork | None:
-        """The work with this name, running or finished."""
-        with self._lock:
-            return self._works.get(name)
-
-    def running(self) -> list[BackgroundWork]:
-        """The work that is running."""
-        with self._lock:
-            return [work for work in self._works.values() if work.is_running]
-
-    def begin(self, name: str, title: str, do: Callable[[TellProgress], WorkResult]) -> BackgroundWork:
-        """Start it in a thread; if it runs already, return that one."""
-        with self._lock:
-            # Removed and added again, so that the newest work is last and the oldest is dropped first.
-            known = self._works.pop(name, None)
-            if known is not None and known.is_running:
-                self._works[name] = known
-                return known
-            work = self._works[name] = BackgroundWork(name=name, title=title, began_at=self._clock())
-            ended = [key for key, one in self._works.items() if not one.is_running]
-            for key in ended[: max(0, len(self._works) - _KEPT)]:
-                del self._works[key]
-        # A daemon: long work must not keep the server from stopping.
-        threading.Thread(target=self._carry_out, args=(name, do), name="seasoned-work", daemon=True).start()
-        return work
-
-    def _carry_out(self, name: str, do: Callable[[TellProgress], WorkResult]) -> None:
-        def tell(said: str, *, done: int = 0, total: int = 0) -> None:
-            self._change(name, said=said, done=done, total=total)
-
-        try:
-            done = do(tell)
-        except SeasonedError as error:
-            self._change(name, ended_at=self._clock(), failure=str(error))
-        except BaseException:
-            # Otherwise pages would show the work as running forever.
-            self._change(name, ended_at=self._clock(), failure="it failed with an error. See the server's log.")
-            _log.exception("%s failed with an error", name)
-            raise
-        else:
-            self._change(name, ended_at=self._clock(), said=done.said, href=done.href)
-
-    def _change(self, name: str, **changes: object) -> None:
-        with self._lock:
-            self._works[name] = msgspec.structs.replace(self._works[name], **changes)
-
-
-def works_of(request: Request) -> WorkRegistry:
-    """The work of the server that handles a request."""
-    found: WorkRegistry = request.app.state.works
-    return found
-
-
-_T = TypeVar("_T")
-_MOST_KEPT = 64
-# How long a page waits for a quick result; a slower one appears later by itself.
-_WAIT_SECONDS = 0.25
-# How long a request for a file waits.
-_FILE_SECONDS = 60.0
-_LOOK_SECONDS = 0.01
-# A result that took a minute is computed again after five at the earliest, so that other work gets its turn.
-_PATIENCE = 5.0
+    value: Any = None
 
 
 class CachedValue(msgspec.Struct, frozen=True):
@@ -150,13 +86,64 @@ class CacheLookup(msgspec.Struct, Generic[_T], frozen=True):
 
 
 class PageCache:
-    """The cached values of a running server."""
+    """The long work of a running server, one at a time for each name, and what it found."""
 
-    def __init__(self, works: WorkRegistry, clock: Callable[[], float] = time.time) -> None:
-        self._works = works
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
+        self._lock = threading.Lock()
+        self._works: dict[str, BackgroundWork] = {}
         self._kept: dict[str, CachedValue] = {}
-        self._failed: dict[str, Hashable] = {}
+
+    def find(self, name: str) -> BackgroundWork | None:
+        """The work with this name, running or finished."""
+        return self._works.get(name)
+
+    def running(self) -> list[BackgroundWork]:
+        """The work that is running."""
+        with self._lock:
+            return [work for work in self._works.values() if work.is_running]
+
+    def begin(
+        self, name: str, title: str, do: Callable[[TellProgress], WorkResult], *, revision: Hashable = None
+    ) -> None:
+        """Start work in a thread, unless it is running already."""
+        with self._lock:
+            known = self._works.get(name)
+            if known is not None and known.is_running:
+                return
+            # Removed first, so that the newest is last.
+            self._works.pop(name, None)
+            self._works[name] = BackgroundWork(title=title, revision=revision, began_at=self._clock())
+            ended = [key for key, work in self._works.items() if not work.is_running]
+            for key in ended[:-_KEPT]:
+                del self._works[key]
+                self._kept.pop(key, None)
+        # A daemon: long work must not keep the server from stopping.
+        threading.Thread(target=self._carry_out, args=(name, do), name="seasoned-work", daemon=True).start()
+
+    def _carry_out(self, name: str, do: Callable[[TellProgress], WorkResult]) -> None:
+        work = self._works[name]
+
+        def tell(said: str, *, done: int = 0, total: int = 0) -> None:
+            self._works[name] = msgspec.structs.replace(work, said=said, done=done, total=total)
+
+        # Without a result, pages must not show the work as running forever.
+        ended = msgspec.structs.replace(
+            work, is_running=False, failure="it failed with an error. See the server's log."
+        )
+        try:
+            result = do(tell)
+            ended = msgspec.structs.replace(ended, failure="", said=result.said, href=result.href)
+            if work.revision is not None:
+                now = self._clock()
+                self._kept[name] = CachedValue(result.value, work.revision, now, now - work.began_at)
+        except SeasonedError as error:
+            ended = msgspec.structs.replace(ended, failure=str(error))
+        except BaseException:
+            _log.exception("%s failed with an error", name)
+            raise
+        finally:
+            self._works[name] = ended
 
     async def look(
         self,
@@ -172,54 +159,42 @@ class PageCache:
 
         Without a cached value, wait this long for the first one.
         """
-        kept = self._kept.get(name)
-        if kept is not None and kept.revision == revision and not is_asked:
-            return CacheLookup(kept.value, kept.made_at, is_current=True)
-        work = self._works.find(name)
-        is_running = work is not None and work.is_running
-        is_due = not is_running and (is_asked or self._is_due(name, kept, revision))
+        is_due = is_asked or self._is_due(name, revision)
         if is_due:
-            self._works.begin(name, title, lambda tell: self._found(name, revision, find, tell))
+            self.begin(name, title, lambda tell: WorkResult(value=find(tell)), revision=revision)
         # Only the page that started it waits: otherwise slow work would delay every later page as well.
-        if is_due or first_seconds > _WAIT_SECONDS:
-            await self._wait(name, first_seconds if kept is None else _WAIT_SECONDS)
-        kept = self._kept.get(name)
-        work = self._works.find(name)
+        has_value = name in self._kept
+        if is_due or (not has_value and first_seconds > _WAIT_SECONDS):
+            end = time.monotonic() + (_WAIT_SECONDS if has_value else first_seconds)
+            while (work := self._works.get(name)) is not None and work.is_running and time.monotonic() < end:
+                await asyncio.sleep(_LOOK_SECONDS)
+        kept, work = self._kept.get(name), self._works.get(name)
         shown = work if work is not None and (work.is_running or work.failure) else None
         if kept is None:
             return CacheLookup(None, work=shown)
         return CacheLookup(kept.value, kept.made_at, kept.revision == revision, shown)
 
-    def drop_if(self, name: str, is_stale: Callable[[Hashable], bool]) -> None:
-        """Forget a value whose revision says that it may quote something that was forgotten."""
-        if name in self._kept and is_stale(self._kept[name].revision):
+    def _is_due(self, name: str, revision: Hashable) -> bool:
+        kept, work = self._kept.get(name), self._works.get(name)
+        # The same data would fail again, and a page that reloads must not repeat that.
+        if work is not None and (work.is_running or (work.failure and work.revision == revision)):
+            return False
+        if kept is None:
+            return True
+        is_quick = kept.seconds < _WAIT_SECONDS
+        return kept.revision != revision and (is_quick or self._clock() - kept.made_at >= _PATIENCE * kept.seconds)
+
+    def forget(self, name: str, now: Revision) -> None:
+        """Drop a value that may quote something that was forgotten since."""
+        kept = self._kept.get(name)
+        if kept is not None and isinstance(kept.revision, Revision) and now.takes_back(kept.revision):
             del self._kept[name]
 
-    def _is_due(self, name: str, kept: CachedValue | None, revision: Hashable) -> bool:
-        # The same data would fail again, and a page that reloads must not repeat that.
-        if self._failed.get(name) == revision:
-            return False
-        return kept is None or self._clock() - kept.made_at >= _PATIENCE * kept.seconds
 
-    def _found(
-        self, name: str, revision: Hashable, find: Callable[[TellProgress], Any], tell: TellProgress
-    ) -> WorkResult:
-        began = self._clock()
-        # Counted as failed until there is a result, so that an exception needs no handling here.
-        self._failed[name] = revision
-        value = find(tell)
-        now = self._clock()
-        self._kept.pop(name, None)
-        self._kept[name] = CachedValue(value, revision, now, now - began)
-        self._failed.pop(name, None)
-        for oldest in list(self._kept)[:-_MOST_KEPT]:
-            self._kept.pop(oldest, None)
-        return WorkResult("")
-
-    async def _wait(self, name: str, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while (work := self._works.find(name)) is not None and work.is_running and time.monotonic() < end:
-            await asyncio.sleep(_LOOK_SECONDS)
+def cache_of(request: Request) -> PageCache:
+    """The cache of the server that handles a request."""
+    found: PageCache = request.app.state.page_cache
+    return found
 
 
 async def look_up(
@@ -230,25 +205,42 @@ async def look_up(
     find: Callable[[TellProgress], _T],
     *,
     is_asked: bool = False,
+    is_needed: bool = False,
 ) -> CacheLookup[_T]:
-    """The cached value for a page. A request for a file waits longer: a file without rows would be wrong."""
+    """The cached value for a page; wait longer for the first one if the page shows nothing without it."""
+    # A file without rows would be wrong.
     is_file = "as" in request.query_params
-    first = _FILE_SECONDS if is_file else _WAIT_SECONDS
+    first = _LONG_SECONDS if is_file or is_needed else _WAIT_SECONDS
     found = await cache_of(request).look(name, title, revision, find, is_asked=is_asked, first_seconds=first)
-    if is_file and found.value is None:
+    if (is_file or is_needed) and found.value is None:
         raise CannotDo("This is still being computed. Try again in a minute.")
     return found
 
 
-def cache_of(request: Request) -> PageCache:
-    """The cache of the server that handles a request."""
-    found: PageCache = request.app.state.page_cache
-    return found
-
-
-# The server and the agents come first.
-_NICENESS = 5
-_SAID_CHARS = 300
+async def look_up_project(
+    request: Request,
+    name: str,
+    title: str,
+    now: Revision,
+    project: str | None,
+    make: Callable[[HistoryStore, TellProgress, str | None], _T],
+    *,
+    is_asked: bool = False,
+    is_needed: bool = False,
+) -> CacheLookup[_T]:
+    """The cached value for one project or for all."""
+    named = name if project is None else f"{name} of {project}"
+    cache_of(request).forget(named, now)
+    histories = histories_of(request)
+    return await look_up(
+        request,
+        named,
+        title,
+        now,
+        lambda tell: make(histories, tell, project),
+        is_asked=is_asked,
+        is_needed=is_needed,
+    )
 
 
 def run_in_process(
@@ -270,7 +262,10 @@ def run_in_process(
             process.kill()
             raise
         if process.wait() != 0 or data is None:
-            raise CannotDo(f"{what} could not be computed: {_last_line(said)}")
+            said.seek(0)
+            lines = said.read().decode("utf-8", "replace").strip().splitlines()
+            last = lines[-1][:_SAID_CHARS] if lines else "its process ended without a message."
+            raise CannotDo(f"{what} could not be computed: {last}")
     return data
 
 
@@ -284,26 +279,3 @@ def _answer_bytes(lines: IO[bytes], tell: TellProgress) -> bytes | None:
         said = f"{done:,} of {every:,} sessions read" if done < every else "all sessions read; computing the figures"
         tell(said, done=done, total=every)
     return None
-
-
-def _last_line(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read().decode("utf-8", "replace").strip().splitlines()
-    return lines[-1][:_SAID_CHARS] if lines else "its process ended without a message."
-
-
-async def look_up_project(
-    request: Request,
-    name: str,
-    title: str,
-    now: Revision,
-    project: str | None,
-    make: Callable[[HistoryStore, TellProgress, str | None], _T],
-    *,
-    is_asked: bool = False,
-) -> CacheLookup[_T]:
-    """The cached value for one project or for all; dropped when something it may quote was forgotten."""
-    named = name if project is None else f"{name} of {project}"
-    cache_of(request).drop_if(named, lambda earlier: isinstance(earlier, Revision) and now.takes_back(earlier))
-    histories = histories_of(request)
-    return await look_up(request, named, title, now, lambda tell: make(histories, tell, project), is_asked=is_asked)

@@ -25,7 +25,6 @@ _DAY = 86_400.0
 _INDEX_SECONDS = 2.0
 _PAUSE_SECONDS = 0.01
 _STOP_SECONDS = 2.0
-_MOST_KEPT = 64
 
 
 class HistoryStore:
@@ -35,7 +34,7 @@ class HistoryStore:
         self.path = path
         self.is_sample = is_sample
         self._threads: ThreadPoolExecutor | None = None
-        # A connection of SQLite belongs to one thread, and so do the answers that are kept for it.
+        # A connection of SQLite belongs to one thread.
         self._local = threading.local()
         self._stopping = threading.Event()
         self._indexing: threading.Thread | None = None
@@ -99,28 +98,11 @@ class HistoryStore:
             raise CannotDo("The server is stopping. Try again when it is running.")
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, ask)
 
-    async def cached(self, name: str, ask: Callable[[Store], _T]) -> _T:
-        """Like `read` for a repeated query: the answer is kept until the store changes."""
-        return await self.read(lambda store: self._kept(name, ask, store))
-
-    def _kept(self, name: str, ask: Callable[[Store], _T], store: Store) -> _T:
-        # The first changes with the writes of other connections, the second with those of this one.
-        version = store.connection.execute("PRAGMA data_version").fetchone()[0]
-        state = (version, store.connection.total_changes)
-        kept: dict[str, tuple[tuple[int, int], _T]] = self._local.kept
-        if name not in kept or kept[name][0] != state:
-            kept.pop(name, None)
-            kept[name] = (state, ask(store))
-            for oldest in list(kept)[:-_MOST_KEPT]:
-                del kept[oldest]
-        return kept[name][1]
-
     def _answer(self, ask: Callable[[Store], _T]) -> _T:
         store: Store | None = getattr(self._local, "store", None)
         if store is None:
             # Before the first scan the pages are empty; that is not an error.
-            store, self._local.kept = self.open(), {}
-            self._local.store = store
+            store = self._local.store = self.open()
         return ask(store)
 
 

@@ -54,8 +54,8 @@ SELECT response_id, session FROM gateway_chain ORDER BY at DESC LIMIT :limit;
 SELECT * FROM gateway_request WHERE session = :session ORDER BY at, id;
 
 -- name: lost_turns
-SELECT at FROM gateway_request WHERE session = :session AND is_recorded = 0 AND purpose = 'turn'
-ORDER BY at, id LIMIT :limit;
+SELECT count(*) AS turns, min(at) AS first_at, max(at) AS last_at FROM gateway_request
+WHERE session = :session AND is_recorded = 0 AND purpose = 'turn';
 
 -- name: spent
 SELECT COUNT(*) AS requests,

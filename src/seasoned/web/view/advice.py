@@ -31,15 +31,10 @@ from seasoned.web.display import project_link, session_link, short
 from seasoned.web.history_store import HistoryStore, histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import Page, page_router, redactor_of, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, choice_of, numbers, session_cell
+from seasoned.web.table import answer, choice_of, session_cell
 
 PAGE = Page("Advice", "advice")
 router = page_router()
-_COLUMNS = (
-    *(Column(name, name) for name in ("id", "kind", "project", "sentence", "evidence")),
-    *numbers(sessions="sessions", calls="calls", minutes="minutes"),
-    *(Column(name, name) for name in ("step", "text")),
-)
 _TITLE = "Looking for what is worth doing"
 _T = TypeVar("_T")
 
@@ -95,25 +90,11 @@ async def show(request: HTTPRequest, here: Here) -> Response:
         request,
         here,
         "advice.html",
-        tables=(_table(found.view),),
         found=found,
         project=chosen,
         project_link=project_link,
         session_link=session_link,
     )
-
-
-def _table(view: AdviceView | None) -> Table:
-    """The advice for programs; people see it as cards."""
-    rows = [
-        (
-            *map(TableCell, (one.advice.id, one.advice.kind, one.advice.project, one.advice.sentence, one.evidence)),
-            *map(TableCell, (one.advice.evidence.sessions, one.advice.evidence.calls)),
-            *map(TableCell, (one.advice.evidence.minutes, one.step, one.advice.step.text)),
-        )
-        for one in (() if view is None else view.advice)
-    ]
-    return Table(name="advice", title="Advice", columns=_COLUMNS, rows=rows, empty="There is nothing to advise.")
 
 
 @router.get("/advice/{name}")

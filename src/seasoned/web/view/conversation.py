@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,13 +18,12 @@ from seasoned.command.call_text import brief_of
 from seasoned.command.tool import Commit, commits_of
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.history.read import read_one
-from seasoned.history.reader.seasoned_db import NAME
 from seasoned.insight.page.frame import policy
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.file_reader import FileReader
 from seasoned.scan.intent import opening_words
 from seasoned.session import Message, Session, SessionRef, ToolCall
-from seasoned.store import Database, DatabaseRow, Store
+from seasoned.store import DatabaseRow, Store
 from seasoned.web.display import difference
 from seasoned.web.response import STATIC, template_of
 from seasoned.web.table import opening
@@ -477,52 +475,6 @@ def _cut(text: str, most: int, redactor: Redactor) -> ShownText:
         # Redaction can shorten a text; with its length it would count as cut.
         return ShownText(text=redactor.text(text), length=0)
     return ShownText(text=redactor.head(text, most), length=len(text))
-
-
-_MOST = 1000
-
-
-class LostTurns(msgspec.Struct, frozen=True):
-    """Turns that were lost between two messages."""
-
-    turns: int
-    first_at: float
-    last_at: float
-
-
-def lost_turns(database: Database, session: str) -> list[float]:
-    """The times of turns that went through the gateway but were not recorded, the oldest first."""
-    return [float(row["at"]) for row in database.rows("gateway.lost_turns", {"session": session, "limit": _MOST})]
-
-
-def is_recorded_here(found: Session | str) -> bool:
-    """Whether the gateway recorded the conversation. A file of the agent itself is complete."""
-    return isinstance(found, Session) and found.format == NAME
-
-
-def find_lost_turns(session: Session, lost: Sequence[float]) -> dict[int, LostTurns]:
-    """Lost turns by the index of the message after them; at the end that is the number of messages."""
-    times: list[float] = []
-    for message in session.messages:
-        # A clock may have been set back, and some messages have no time: the order of the file counts.
-        before = times[-1] if times else 0.0
-        times.append(max(before, message.time or before))
-    found: dict[int, LostTurns] = {}
-    for at in lost:
-        index = _next_shown(session, bisect_right(times, at))
-        known = found.get(index)
-        found[index] = LostTurns(1, at, at) if known is None else LostTurns(known.turns + 1, known.first_at, at)
-    return found
-
-
-def _next_shown(session: Session, index: int) -> int:
-    """Results are shown with their calls, so a gap cannot be shown before them."""
-    while index < len(session.messages):
-        message = session.messages[index]
-        if message.role != "tool" or message.answers is None:
-            break
-        index += 1
-    return index
 
 
 # More than a page shows, as there is no second page to go to.

@@ -72,12 +72,6 @@ _REVIEWS = (
     Column("said", "what it says"),
     *numbers(kept="kept", staged="waiting", tokens="tokens", cost_usd="cost"),
 )
-_ENTRIES = (
-    Column("memory", "memory"),
-    Column("entry", "entry"),
-    Column("change", "kept by", is_number=True),
-    Column("project", "project"),
-)
 _REASONS = {
     "setting": "everything that reviews write waits for you",
     "foreign": "it repeats a result or a page",
@@ -271,7 +265,6 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, 
             msgspec.structs.replace(
                 _changes_table(every[:limit], title="All changes"), after=more, has_previous=after is not None
             ),
-            _entries_table(notes, sections),
         ),
     )
 
@@ -413,18 +406,3 @@ def _review_row(one: Review) -> tuple[TableCell, ...]:
         TableCell(sum(figures) if figures else None),
         TableCell(one.cost_usd, shown=cost or "unknown"),
     )
-
-
-def _entries_table(notes: tuple[MemoryEntry, ...], projects: Sequence[ProjectSection]) -> Table:
-    places = [*((one, None) for one in notes), *((one.notes, one.name) for one in projects)]
-    rows = [
-        (
-            TableCell(one.memory.which),
-            TableCell(entry.text),
-            TableCell(None if entry.change is None else entry.change.id),
-            TableCell(project),
-        )
-        for one, project in places
-        for entry in one.entries
-    ]
-    return Table(name="entries", title="Memory", columns=_ENTRIES, rows=rows, empty=_NOTHING_YET)

@@ -18,26 +18,25 @@ from seasoned.experience.storage import LastLearned, last_learned
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_between
+from seasoned.insight.report import revision
 from seasoned.insight.trials import DaySums, Figure, over_time
 from seasoned.stats.interval import Estimate
-from seasoned.store import Database, DatabaseRow, Store
+from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import ProjectRow, list_projects
 from seasoned.text import dollars, plural
-from seasoned.web.cache import works_of
+from seasoned.web.cache import CacheLookup, TellProgress, cache_of, look_up_project
 from seasoned.web.display import (
     day_and_time,
-    experiment_link,
     percent,
     project_link,
     session_link,
     sessions_link,
 )
-from seasoned.web.history_store import histories_of
+from seasoned.web.history_store import HistoryStore, histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router, redirect
 from seasoned.web.table import Column, Table, TableCell, answer, choice_of, cost_cell, figure, numbers, rate_cell
 from seasoned.web.view.advice import FoundAdvice, advice_for
-from seasoned.web.view.experiments import arm_link
 from seasoned.web.view.projects import FEWEST_SESSIONS, MISTAKE_COLUMNS, mistake_row, project_table
 from seasoned.web.view.sessions import day_start, newest_sessions
 
@@ -67,24 +66,14 @@ _AGENT_COLUMNS = (
     Column("last", "Last", no_wrap=True),
     Column("learned", "Last learned from", no_wrap=True),
 )
-_EXPERIMENT_COLUMNS = (
-    Column("experiment", "Experiment"),
-    Column("sessions", "Sessions", is_number=True),
-    Column("exposed", "Shown a block", is_number=True),
-    Column("began_at", "Began", no_wrap=True),
-    Column("last_at", "Last session", no_wrap=True),
-)
 
 
-class OverviewPage(msgspec.Struct, frozen=True, kw_only=True):
-    """What the overview shows of the histories."""
+class OverviewSums(msgspec.Struct, frozen=True):
+    """What is summed over all calls, which takes longer the more there are."""
 
-    figures: list[dict[str, Any]]
-    did: list[dict[str, Any]]
-    plot: Plot
-    projects: list[ProjectRow]
-    tables: tuple[Table, ...]
-    is_empty: bool
+    days: Sequence[DatabaseRow]
+    mistakes: Table
+    tools: Table
 
 
 @router.get("/overview")
@@ -95,40 +84,63 @@ async def show(request: Request, here: Here) -> Response:
         # The page of a project is its overview.
         return redirect(f"{here.visit.path}/{project_link(chosen.key)}")
     service = service_of(request)
-    shown = await histories_of(request).cached("overview", _shown)
-    found = await advice_for(request)
-    # Not cached: what waits for a decision must be current.
-    waiting = await service.pending_count()
-    learned, wrong = await histories_of(request).read(
-        lambda store: (_waiting_changes(store), _went_wrong(store, histories_of(request).now(store)))
+    histories = histories_of(request)
+    now = await histories.read(revision)
+    look: CacheLookup[OverviewSums] = await look_up_project(
+        request, "overview", "Summing up the sessions", now, None, _sums, is_needed=True
     )
-    experiments = await service.store.read(lambda book: _experiments(book.database))
+    sums = look.value
+    assert sums is not None  # the page waits for it
+    agents = _by_agent(sums.days)
+    found = await advice_for(request)
+
+    def ask(store: Store) -> dict[str, Any]:
+        counts = _changes(store)
+        return {
+            "figures": _figures(agents, DaySums(sums.days).rate(), store.row("usage.known")),
+            "did": [*_did(store, counts.get("kept", 0)), *_used(found)],
+            "tables": (
+                _projects(list_projects(store)[:_PROJECTS], found),
+                sums.mistakes,
+                sums.tools,
+                _agents(agents, {one.agent: one for one in last_learned(store)}),
+                newest_sessions(store),
+            ),
+            "learned": counts.get("staged", 0),
+            "wrong": _went_wrong(store, histories.now(store)),
+        }
+
     return answer(
         request,
         here,
         "overview.html",
-        tables=(_projects(shown.projects, found), *shown.tables, experiments),
-        plots=(shown.plot,),
-        shown=shown,
-        did=[*shown.did, *_used(found)],
+        plots=(_plot(over_time(sums.days)),),
+        is_empty=not agents,
         found=found,
         most=MOST,
         is_connected=any(is_connected(agent, home=service.config.home) for agent in AGENTS),
-        is_sample=histories_of(request).is_sample,
+        is_sample=histories.is_sample,
         project=chosen,
         project_link=project_link,
         session_link=session_link,
-        waiting=waiting,
-        learned=learned,
-        wrong=wrong,
+        waiting=await service.pending_count(),
         # Its progress is shown where the advice will be.
-        works=[work for work in works_of(request).running() if work is not found.lookup.work],
+        works=[work for work in cache_of(request).running() if work is not found.lookup.work],
+        **await histories.read(ask),
     )
 
 
-def _waiting_changes(store: Store) -> int:
-    """Changes to memory and skills that wait for a person."""
-    return sum(row["changes"] for row in store.rows("learned.counts") if row["state"] == "staged")
+def _sums(histories: HistoryStore, _: TellProgress, __: str | None) -> OverviewSums:
+    with histories.open() as store:
+        return OverviewSums(store.rows("page.days"), _mistakes(store), _tools(store))
+
+
+def _changes(store: Store) -> dict[str, int]:
+    """How many changes to memory and skills are in each state."""
+    counts: dict[str, int] = {}
+    for row in store.rows("learned.counts"):
+        counts[row["state"]] = counts.get(row["state"], 0) + row["changes"]
+    return counts
 
 
 # What went wrong when: the first and the last day, counted back from today.
@@ -148,24 +160,6 @@ def _went_wrong(store: Store, now: float) -> list[dict[str, str]]:
             said = f"{plural(row['failed'], 'failed call')} in {plural(row['sessions'], 'session')} {period}"
             found.append({"said": said, "href": link})
     return found
-
-
-def _shown(store: Store) -> OverviewPage:
-    days = store.rows("page.days")
-    agents = _by_agent(days)
-    return OverviewPage(
-        figures=_figures(agents, DaySums(days).rate(), store.row("usage.known")),
-        did=_did(store),
-        projects=list_projects(store)[:_PROJECTS],
-        plot=_plot(over_time(days)),
-        tables=(
-            _mistakes(store),
-            _tools(store),
-            _agents(agents, {one.agent: one for one in last_learned(store)}),
-            newest_sessions(store),
-        ),
-        is_empty=not agents,
-    )
 
 
 def _by_agent(days: Sequence[DatabaseRow]) -> list[dict[str, Any]]:
@@ -205,7 +199,7 @@ _PLACES = {
 }
 
 
-def _did(store: Store) -> list[dict[str, Any]]:
+def _did(store: Store, kept: int) -> list[dict[str, Any]]:
     """What sessions were shown, and what was kept of them."""
     told = {row["place"]: row for row in store.rows("receipt.places")}
     found = [
@@ -218,7 +212,6 @@ def _did(store: Store) -> list[dict[str, Any]]:
         for place, name in _PLACES.items()
         if place in told
     ]
-    kept = sum(row["changes"] for row in store.rows("learned.counts") if row["state"] == "kept")
     if kept:
         found.append(figure("Kept", number(kept), "notes and skills", "learned"))
     return found
@@ -332,23 +325,3 @@ def _agents(agents: list[dict[str, Any]], learned: dict[str, LastLearned]) -> Ta
 
 def _learned(last: LastLearned | None) -> TableCell:
     return TableCell(None, "–") if last is None else TableCell(last.at, day_and_time(last.at))
-
-
-def _experiments(database: Database) -> Table:
-    rows = [
-        (
-            TableCell(row["experiment"], href=experiment_link(row["experiment"])),
-            TableCell(row["sessions"], href=arm_link(row["experiment"])),
-            TableCell(row["exposed"], href=arm_link(row["experiment"])),
-            TableCell(row["began_at"], day_and_time(row["began_at"])),
-            TableCell(row["last_at"], day_and_time(row["last_at"])),
-        )
-        for row in database.rows("experiment.live")
-    ]
-    return Table(
-        name="experiments",
-        title="Experiments",
-        columns=_EXPERIMENT_COLUMNS,
-        rows=rows,
-        empty="No experiment is running. The Experiments page says how to find out whether a warm start helps.",
-    )

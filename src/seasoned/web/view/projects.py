@@ -57,16 +57,6 @@ _COLUMNS = (
     Column("agents", "Agents"),
     Column("last", "Last seen", no_wrap=True),
 )
-_LINE_COLUMNS = (
-    Column("text", "line"),
-    Column("form", "form"),
-    Column("purpose", "purpose"),
-    Column("state", "state"),
-    Column("reason", "reason"),
-    *numbers(share="estimated use", conversations="sessions"),
-    Column("last", "last worked"),
-    Column("sessions", "seen in"),
-)
 _HINT_COLUMNS = (
     Column("text", "What works here"),
     Column("place", "When", no_wrap=True),
@@ -125,7 +115,7 @@ class ProjectPage(msgspec.Struct, frozen=True):
 async def show_list(request: HTTPRequest, here: Here) -> Response:
     """List the projects, the newest first."""
     projects = await _all(request)
-    without = await histories_of(request).cached("sessions without a project", _without)
+    without = await histories_of(request).read(_without)
     return answer(request, here, "projects.html", tables=(_list(request, projects),), without=without)
 
 
@@ -144,21 +134,14 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
         lambda store: _shown(store, row, folder, now=histories_of(request).now(store))
     )
     found = await advice_for(request, row.key)
-    newest = await histories_of(request).read(lambda store: newest_sessions(store, project=row.key))
-    mistakes: CacheLookup[Table] = await look_up_project(
-        request, "mistakes", "Counting mistakes", now, row.key, _mistakes_in
+    newest, mistakes = await histories_of(request).read(
+        lambda store: (newest_sessions(store, project=row.key), _mistakes_in(store, row.key))
     )
     return answer(
         request,
         here,
         "project.html",
-        tables=(
-            _lines(shown.lines),
-            shown.hints,
-            shown.examples,
-            newest,
-            *(() if mistakes.value is None else (mistakes.value,)),
-        ),
+        tables=(shown.hints, shown.examples, newest, mistakes),
         shown=shown,
         found=found,
         figures=_figures(row, found, prices),
@@ -167,7 +150,6 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
         project_link=project_link,
         session_link=session_link,
         reading=None if reading is None else reading.work,
-        mistakes=mistakes,
         sessions=sessions_link(project=row.key),
         link=project_link(row.key),
     )
@@ -194,8 +176,7 @@ async def change(request: HTTPRequest, here: Here) -> Response:
 
 
 async def _all(request: HTTPRequest) -> list[ProjectRow]:
-    """All projects, kept until the store changes: counting their sessions takes longer the more there are."""
-    return await histories_of(request).cached("projects", list_projects)
+    return await histories_of(request).read(list_projects)
 
 
 async def _refreshed(request: HTTPRequest, now: Revision) -> CacheLookup[bytes]:
@@ -327,19 +308,6 @@ def _command(entry: SheetEntry) -> str:
     return entry.form if entry.text.endswith("…") else entry.text
 
 
-def _lines(lines: Sequence[LineCard]) -> Table:
-    """The lines for programs; people see them as cards."""
-    rows = [
-        (
-            *map(TableCell, (one.text, one.form, one.purpose, one.state, one.reason, one.share, one.conversations)),
-            TableCell(one.last, day_and_time(one.last)),
-            TableCell(", ".join(one.sessions)),
-        )
-        for one in (line.entry for line in lines)
-    ]
-    return Table(name="lines", title="Lines", columns=_LINE_COLUMNS, rows=rows, empty="There are no lines.")
-
-
 def _hints(store: Store, hints: Sequence[HintEntry]) -> Table:
     rows = [
         (
@@ -362,13 +330,12 @@ def _hints(store: Store, hints: Sequence[HintEntry]) -> Table:
     )
 
 
-def _mistakes_in(histories: HistoryStore, tell: TellProgress, project: str | None) -> Table:
-    with histories.open() as store:
-        found = store.rows("page.mistakes_in", {"project": project, "fewest": FEWEST_SESSIONS, "limit": _MISTAKES})
-        rows = []
-        for row in found:
-            repair = store.row("page.repair_in", {"mistake_id": row["id"], "project": project})
-            rows.append(mistake_row(row, repair, sessions_link(mistake=str(row["id"]), project=project or "")))
+def _mistakes_in(store: Store, project: str) -> Table:
+    found = store.rows("page.mistakes_in", {"project": project, "fewest": FEWEST_SESSIONS, "limit": _MISTAKES})
+    rows = []
+    for row in found:
+        repair = store.row("page.repair_in", {"mistake_id": row["id"], "project": project})
+        rows.append(mistake_row(row, repair, sessions_link(mistake=str(row["id"]), project=project)))
     return Table(
         name="mistakes",
         title="Recurring errors",

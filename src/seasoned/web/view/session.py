@@ -22,6 +22,7 @@ from seasoned.app.stores import scan_into_store
 from seasoned.command.tool import Commit
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import CannotDo, NotFound
+from seasoned.history.reader.seasoned_db import NAME
 from seasoned.history.resume import resume_command
 from seasoned.insight.page.rows import number
 from seasoned.live import RUNNING_SECONDS, streak_of
@@ -31,40 +32,26 @@ from seasoned.scan.intent import opening_words
 from seasoned.session import Session, ToolCall
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars, plural
-from seasoned.web.cache import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
+from seasoned.web.cache import TellProgress, WorkResult, cache_of
 from seasoned.web.display import day_and_time, percent, project_link, session_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import PageRoute, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, figure, numbers, opening, row_limit
+from seasoned.web.table import Column, Table, TableCell, answer, figure, opening, row_limit
 from seasoned.web.view.conversation import (
     Conversations,
-    LostTurns,
     ShownCall,
     ShownChild,
     ShownMessage,
     StoredRow,
     children_of,
-    find_lost_turns,
-    is_recorded_here,
     last_page,
-    lost_turns,
     redacted_commits,
     stored_calls,
     turns,
     whole_text,
 )
 from seasoned.web.view.live import live_of
-
-
-def name_of(ref: str) -> str:
-    """The name of the work that reviews this session."""
-    return f"review of {ref}"
-
-
-def begin_review(works: WorkRegistry, service: ConfirmService, session: Session) -> BackgroundWork:
-    """Start a review in the background; if one is running, return that one."""
-    return works.begin(name_of(str(session.ref)), "Review", lambda tell: _review(service, session, tell))
 
 
 def _review(service: ConfirmService, session: Session, tell: TellProgress) -> WorkResult:
@@ -80,8 +67,6 @@ def _review(service: ConfirmService, session: Session, tell: TellProgress) -> Wo
 
 
 router = APIRouter(route_class=PageRoute)
-# Calls in one row of the table by position, at least.
-_BLOCK = 10
 # More marks in the bar would be thinner than a pixel.
 _MOST_MARKS = 400
 _CHILDREN = 20
@@ -92,10 +77,6 @@ _CALL_COLUMNS = (
     Column("verdict", "Verdict"),
     Column("counts_as", "Counts as"),
     Column("reason", "Why"),
-)
-_BLOCK_COLUMNS = (
-    Column("calls", "Calls"),
-    *numbers(counted="Counted", failed="Failed", rate="Error rate"),
 )
 
 
@@ -160,8 +141,8 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
             raise
         await asyncio.to_thread(scan_into_store, service_of(request).config, [Path(live.path)], by_person=False)
         shown, found = await histories_of(request).read(look)
-    gaps = await _gaps(request, shown.ref, found)
-    review = works_of(request).find(name_of(shown.ref))
+    lost = await _lost_turns(request, shown.ref, found)
+    review = cache_of(request).find(f"review of {shown.ref}")
     figures = _figures(shown.row, shown.ref, shown.compactions)
     project = shown.row["project"]
     return answer(
@@ -172,7 +153,7 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
         shown=shown,
         review=review,
         figures=figures,
-        gaps=gaps,
+        lost=lost,
         project=project and project_link(project),
         project_name=project and project_name(project),
     )
@@ -210,15 +191,16 @@ async def review(request: Request, here: Here) -> Response:
         return found
 
     session = await histories_of(request).read(look)
-    begin_review(works_of(request), service_of(request), session)
+    service = service_of(request)
+    cache_of(request).begin(f"review of {session.ref}", "Review", lambda tell: _review(service, session, tell))
     return redirect(f"{here.visit.path}/{session_link(ref)}")
 
 
-async def _gaps(request: Request, ref: str, found: Session | str) -> dict[int, LostTurns]:
-    if not isinstance(found, Session) or not is_recorded_here(found):
-        return {}
-    lost = await service_of(request).store.read(lambda book: lost_turns(book.database, ref))
-    return find_lost_turns(found, lost) if lost else {}
+async def _lost_turns(request: Request, ref: str, found: Session | str) -> DatabaseRow | None:
+    """How many turns went through the gateway but were not recorded. A file of the agent itself is complete."""
+    if not isinstance(found, Session) or found.format != NAME:
+        return None
+    return await service_of(request).store.read(lambda book: book.database.row("gateway.lost_turns", {"session": ref}))
 
 
 def _counted_again(row: StoredRow, found: Session, calls: Sequence[StoredRow]) -> dict[str, Any]:
@@ -297,7 +279,7 @@ def _shown(
         first=first,
         following=following if isinstance(found, Session) else first + 100 if len(calls) > first + 100 else None,
         last=last if isinstance(found, Session) else len(calls),
-        tables=(_call_table(ref, own, only, limit), _block_table(ref, own)),
+        tables=(_call_table(ref, own, only, limit),),
     )
 
 
@@ -353,26 +335,3 @@ def _call_table(ref: str, calls: Sequence[StoredRow], only: str, limit: int) -> 
     note = f"The first {limit} of {len(wanted)}: the files hold all." if len(wanted) > limit else ""
     empty = "No calls of this kind." if calls else "No calls in this session."
     return Table(name="calls", title="Calls", columns=_CALL_COLUMNS, rows=rows, empty=empty, note=note)
-
-
-def _block_table(ref: str, calls: Sequence[StoredRow]) -> Table:
-    size = max(_BLOCK, -(-len(calls) // 20))
-    rows = []
-    for at in range(0, len(calls), size):
-        block = calls[at : at + size]
-        failed = sum(call["counts_as"] == "failed" for call in block)
-        counted = failed + sum(call["counts_as"] == "ok" for call in block)
-        rows.append(
-            (
-                TableCell(
-                    f"{at + 1} to {at + len(block)}",
-                    href=f"{session_link(ref)}?at={block[0]['message']}#call-{block[0]['position']}",
-                ),
-                TableCell(counted),
-                TableCell(failed),
-                TableCell(failed / counted if counted else None, f"{100 * failed / counted:.0f} %" if counted else "–"),
-            )
-        )
-    return Table(
-        name="positions", title="Errors by position", columns=_BLOCK_COLUMNS, rows=rows, empty="No calls, so no errors."
-    )

@@ -218,16 +218,6 @@ def newest_sessions(store: Store, *, project: str = "") -> Table:
 _FILL_SECONDS = 0.05
 _DAY_SECONDS = 86_400
 _WHO = {"title": "Title", "person": "You", "agent": "Agent"}
-_HIT_COLUMNS = (
-    Column("session", "Session"),
-    Column("at", "When", no_wrap=True),
-    Column("project", "Project"),
-    Column("message", "Message", is_number=True),
-    Column("by", "Said by"),
-    Column("tool", "Tool"),
-    Column("verdict", "Verdict"),
-    Column("snippet", "Found"),
-)
 
 
 @router.get("/search")
@@ -261,7 +251,6 @@ async def show_search(request: Request, here: Here) -> Response:
         request,
         here,
         "search.html",
-        tables=(_hit_table(found, names),),
         hits=hits,
         found=found,
         asked=asked,
@@ -310,22 +299,3 @@ def _hit_link(hit: SearchHit) -> str:
         return link
     anchor = f"message-{place.message}" if place.position is None else f"call-{place.position}"
     return f"{link}?{urlencode({'at': place.message})}#{anchor}"
-
-
-def _hit_table(found: SearchAnswer | None, names: list[TableCell]) -> Table:
-    """The hits for programs."""
-    rows = [
-        (
-            TableCell(name.value),
-            TableCell(hit.session["ended"] or hit.session["started"]),
-            TableCell(hit.session["project"]),
-            TableCell(hit.place.message),
-            TableCell(hit.place.by),
-            TableCell(hit.place.tool),
-            TableCell(hit.place.verdict),
-            TableCell(hit.snippet),
-        )
-        for hit, name in zip(found.hits if found else (), names, strict=True)
-    ]
-    after = None if found is None or found.before is None else f"0_{found.before}"
-    return Table(name="hits", title="Found", columns=_HIT_COLUMNS, rows=rows, empty="Nothing was found.", after=after)

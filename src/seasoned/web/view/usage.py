@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections.abc import Sequence
@@ -241,10 +242,12 @@ async def show(
     histories = histories_of(request)
     chosen, prices = await histories.read(lambda store: (choice_of(store, request), price_source(store)))
     key = chosen.key
-    only = None if key is None else await histories.cached(f"sessions of {key}", lambda store: refs_in(store, key))
+    only = None if key is None else await histories.read(lambda store: refs_in(store, key))
     through = {each: await _through(request, each, since, key, only) for each in dict.fromkeys(("day", passed))}
-    name = f"usage {by} {since:.0f} {key} {after} {limit}"
-    own_days, own = await histories.cached(name, lambda store: _recorded(store, by, since, after, limit, key))
+    own_days, own = await asyncio.gather(
+        histories.read(lambda store: history_totals(store, "day", since=since, project=key)),
+        histories.read(lambda store: _recorded(store, by, since, after, limit, key)),
+    )
     shown = through[passed]
     every = usage_plots(_gateway_days(through["day"].value or []), _own_days(own_days))
     drawn = tuple(plot for plot in every if plot.spec is not None)
@@ -289,17 +292,13 @@ async def _through(
     )
 
 
-def _recorded(
-    store: Store, by: str, since: float, after: str | None, limit: int, project: str | None
-) -> tuple[list[HistoryTotal], Table]:
-    """What agents recorded: the totals by day, and the table to show."""
-    days = history_totals(store, "day", since=since, project=project)
+def _recorded(store: Store, by: str, since: float, after: str | None, limit: int, project: str | None) -> Table:
+    """What agents recorded."""
     if by == "session":
-        return days, _by_session(store, since, after, limit, project)
+        return _by_session(store, since, after, limit, project)
     # Only the gateway knows keys; histories are shown by agent instead.
     name: HistoryGroup = "agent" if by == "key" else by  # type: ignore[assignment]
-    parts = days if name == "day" else history_totals(store, name, since=since, project=project)
-    return days, _recorded_table(name, parts, after, limit)
+    return _recorded_table(name, history_totals(store, name, since=since, project=project), after, limit)
 
 
 def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Table:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fastapi.routing import APIRoute
 
-from seasoned.config import Config
-from seasoned.store import Store, open_store
 from seasoned.web.app import PAGES
-from seasoned.web.history_store import HistoryStore
 from tests.confirm.keys import WORDS
 from tests.web.filled import fill_sessions
 from tests.web.pages import Site, Visitor, site
@@ -132,27 +128,3 @@ def test_an_empty_home_says_on_every_page_what_to_do(tmp_path: Path) -> None:
             answer = visitor.client.get(f"{visitor.path}/{path}")
             assert answer.status_code == 200, path
             assert "seasoned " in answer.text, f"{path} says what to do"
-
-
-def test_an_answer_is_kept_until_something_is_written_here_or_elsewhere(tmp_path: Path) -> None:
-    fill_sessions(tmp_path)
-    path = Config(home=tmp_path).store_path
-    added = "INSERT INTO session (agent, native_id, messages) VALUES ('codex', ?, 1)"
-
-    def count(store: Store) -> int:
-        return int(store.connection.execute("SELECT count(*) FROM session").fetchone()[0])
-
-    async def ask() -> None:
-        pages = HistoryStore(path)
-        pages.start()
-        try:
-            first = await pages.cached("count", count)
-            await pages.read(lambda store: store.connection.execute(added, ("here",)))
-            assert await pages.cached("sum", count) == first + 1
-            with open_store(path) as store:
-                store.connection.execute(added, ("elsewhere",))
-            assert {await pages.cached("sum", count) for _ in range(8)} == {first + 2}
-        finally:
-            await pages.stop()
-
-    asyncio.run(asyncio.wait_for(ask(), 120))
