@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from seasoned.insight.report import Report, part_of, report
+from seasoned.insight.report import Report, report
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.session import SessionRef, Usage
 
@@ -24,13 +24,13 @@ DAY = 86_400.0
 def hostile_report(sessions: int = 80) -> Report:
     """Enough sessions for every plot; tools, agents, ids, errors, title and sources are hostile."""
     tracks = _tracks(sessions)
-    return report([part_of(tracks)], made_at=MADE_AT, compressed=tracks, title=SCRIPT, sources=HOSTILE)
+    return report(tracks, made_at=MADE_AT, compressed=tracks, title=SCRIPT, sources=HOSTILE)
 
 
 def small_report() -> Report:
     """One session with three calls: nearly everything is unknown."""
     calls = [_call(at, "read", "file", has_failed=at == 1) for at in range(3)]
-    return report([part_of([_track(0, calls, time=None)])], made_at=MADE_AT)
+    return report([_track(0, calls, time=None)], made_at=MADE_AT)
 
 
 def empty_report() -> Report:

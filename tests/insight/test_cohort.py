@@ -6,9 +6,9 @@ import pytest
 
 from seasoned.errors import UsageError
 from seasoned.insight.cohort import bucket_names, cohort, verdict
-from seasoned.insight.trials import early_type, trials_of
+from seasoned.insight.trials import early_type
 from tests.each_case import each_case
-from tests.insight.tracks import call, track
+from tests.insight.tracks import call, track, trials_of
 
 
 def test_sessions_fall_into_buckets_by_their_messages() -> None:

@@ -14,7 +14,7 @@ import pytest
 from seasoned.app.stores import scan_into_store
 from seasoned.config import load
 from seasoned.insight.profile import profile
-from seasoned.insight.report import Report, part_of, report
+from seasoned.insight.report import Report, report
 from seasoned.insight.track import compressed, tracks
 from seasoned.insight.trials import Figure
 from seasoned.store import open_store
@@ -36,7 +36,7 @@ def both(request: pytest.FixtureRequest, store_path: Path) -> Iterator[tuple[Rep
     """The report of one agent, and its judged calls as plain rows."""
     agent = request.param
     with open_store(store_path) as store:
-        made = report([part_of(tracks(store, agent=agent))], compressed=compressed(store, agent=agent), made_at=0.0)
+        made = report(tracks(store, agent=agent), compressed=compressed(store, agent=agent), made_at=0.0)
     yield made, _rows(store_path, agent)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from seasoned.insight.track import JudgedCall, Track
+from seasoned.insight.trials import TrialColumns, Trials
 from seasoned.outcome.error_rate import Include, counts_as
 from seasoned.session import SessionRef
 
@@ -45,3 +46,11 @@ def track(letters: Iterable[str], name: str = "s1", *, tool: str = "Read", kind:
     facts.setdefault("messages", 2 * len(calls) + 1)
     facts.setdefault("root", name)
     return Track(ref=SessionRef("test", name), calls=calls, **facts)
+
+
+def trials_of(tracks: Iterable[Track]) -> Trials:
+    """The counted calls of sessions."""
+    columns = TrialColumns()
+    for track in tracks:
+        columns.add(track)
+    return columns.trials()

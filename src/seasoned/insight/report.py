@@ -1,23 +1,17 @@
-"""The report on a set of sessions as one value; for a large store, computed by several processes."""
+"""The report on a set of sessions as one value."""
 
 from __future__ import annotations
 
-import os
-import pickle
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
 from datetime import date, timedelta
 from functools import lru_cache
-from itertools import chain, cycle, islice
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
-from seasoned.errors import CannotDo, NotFound
+from seasoned.errors import NotFound
 from seasoned.insight.cohort import LENGTHS, Cohort, CohortVerdict, bucket_names, cohort, verdict
 from seasoned.insight.compression import PooledCheck, chains, check_many
 from seasoned.insight.mistake.recurrence import Recurrence, RecurrenceCounter
@@ -28,8 +22,7 @@ from seasoned.project import name_of
 from seasoned.session import Usage, sum_usage
 from seasoned.store import Store, open_store
 
-# Sessions of a part: few enough for progress and memory, many enough that merging costs little.
-PART_SESSIONS = 1000
+_TOLD_SESSIONS = 200  # sessions between two reports of progress
 _DAYS_BY_DAY = 45  # a report over more days than this shows weeks
 _MOST_TOOLS = 25
 _MOST_MISTAKES = 40
@@ -73,10 +66,10 @@ class Report(msgspec.Struct, frozen=True):
     spending: Spending
 
 
-class ReportPart:
-    """What a report keeps of its sessions; parts made by several processes are merged in order."""
+class _ReportFacts:
+    """What a report keeps of its sessions."""
 
-    def __init__(self, *, is_part: bool = False) -> None:
+    def __init__(self) -> None:
         self.agents: list[str] = []
         self.dates: list[float | None] = []
         self.messages = self.copies = 0
@@ -86,7 +79,7 @@ class ReportPart:
         self.usage = Usage()
         self.with_usage = 0
         self.costs: list[float] = []
-        self.recurrences = RecurrenceCounter(is_part=is_part)
+        self.recurrences = RecurrenceCounter()
         self.columns = TrialColumns()
 
     def add(self, track: Track) -> None:
@@ -104,21 +97,6 @@ class ReportPart:
         self.recurrences.add(track)
         self.columns.add(track)
 
-    def merge(self, later: ReportPart) -> None:
-        """Add a part whose sessions follow these: the same as adding them one by one."""
-        self.agents += later.agents
-        self.dates += later.dates
-        self.messages += later.messages
-        self.copies += later.copies
-        self.counts += later.counts
-        self._see(later.first, later.last)
-        self.usage = sum_usage([later.usage], self.usage)
-        self.with_usage += later.with_usage
-        # Kept one by one, since a sum of sums may differ in its last digit.
-        self.costs += later.costs
-        self.recurrences.merge(later.recurrences)
-        self.columns.merge(later.columns)
-
     def _see(self, *times: float | None) -> None:
         known = [time for time in (self.first, self.last, *times) if time is not None]
         self.first, self.last = min(known, default=None), max(known, default=None)
@@ -135,7 +113,7 @@ class ReportPart:
 
 
 def report(
-    parts: Iterable[ReportPart],
+    tracks: Iterable[Track],
     *,
     made_at: float,
     compressed: Iterable[Track] = (),
@@ -144,11 +122,11 @@ def report(
     include: Include = NOTHING_MORE,
     lengths: Sequence[int] = LENGTHS,
 ) -> Report:
-    """The report from parts in the order of their sessions; `compressed` are the sessions for the compression check."""
+    """The report on sessions; `compressed` are those for the compression check."""
     bucket_names(lengths)  # raises before the work begins
-    facts = ReportPart()
-    for part in parts:
-        facts.merge(part)
+    facts = _ReportFacts()
+    for track in tracks:
+        facts.add(track)
     recurrences = facts.recurrences.recurring()
     # Free this before computing the figures, which need the most memory.
     del facts.recurrences
@@ -179,21 +157,6 @@ def report(
         compression=check_many(chains(compressed)),
         spending=facts.spending(),
     )
-
-
-def part_of(tracks: Iterable[Track]) -> ReportPart:
-    """What a report keeps of these sessions."""
-    part = ReportPart(is_part=True)
-    for track in tracks:
-        part.add(track)
-    return part
-
-
-def parts_of(tracks: Iterable[Track]) -> Iterator[ReportPart]:
-    """The same for many sessions, some at a time."""
-    left = iter(tracks)
-    for first in left:
-        yield part_of(chain([first], islice(left, PART_SESSIONS - 1)))
 
 
 def _by_tool(trials: Trials) -> tuple[Figure, ...]:
@@ -232,10 +195,6 @@ def _period(days: int, *, by_week: bool) -> str:
     return (day - timedelta(days=day.weekday() if by_week else 0)).isoformat()
 
 
-# Parts per process: starting a process takes about as long as one part.
-_PARTS_EACH = 3
-_MOST_PROCESSES = 8
-_SIZE_BYTES = 8
 Tell = Callable[[int, int], None]
 
 
@@ -268,25 +227,19 @@ def report_on(
     lengths: Sequence[int] = LENGTHS,
     include: Include = NOTHING_MORE,
     tell: Tell = lambda done, every: None,
-    processes: int | None = None,
 ) -> Report:
-    """The report on a store, by as many processes as there are cores if it is large."""
+    """The report on a store."""
     in_project = {"project": project}
     totals = store.rows("session.totals") if project is None else store.rows("project.agents", in_project)
     agents = [row["agent"] for row in totals]
+    every = sum(row["sessions"] for row in totals if agent in (None, row["agent"]))
     if not agents:
         raise NotFound("There are no sessions to report on. Give a path with histories, or run `seasoned scan` first.")
     if agent is not None and agent not in agents:
         raise NotFound(f"No sessions of {agent!r}. Agents with sessions: {', '.join(agents)}.")
-    ids = [row["id"] for row in store.rows("session.ids", {"agent": agent, "project": project})]
-    ranges = [(ids[at], ids[at : at + PART_SESSIONS][-1]) for at in range(0, len(ids), PART_SESSIONS)]
-    job = PartsJob(store.path, tuple(ranges), include, agent, project)
-    most = min(os.cpu_count() or 1, _MOST_PROCESSES, len(ranges) // _PARTS_EACH) if processes is None else processes
-    # A temporary store is visible only to this process.
-    parts = _parts_of(store, job) if most <= 1 or not store.path else _parts_of_processes(job, most)
     whose = ", ".join([agent] if agent else agents)
     return report(
-        _with_progress(parts, len(ids), tell),
+        _with_progress(tracks(store, include=include, agent=agent, project=project), every, tell),
         compressed=compressed(store, include=include, agent=agent, project=project),
         made_at=made_at,
         title=f"Sessions of {whose}" if project is None else f"Sessions of {whose} in {name_of(project)}",
@@ -296,65 +249,13 @@ def report_on(
     )
 
 
-class PartsJob(msgspec.Struct, frozen=True):
-    """The parts of a report to make: ranges of row ids of sessions, first and last."""
-
-    path: str
-    ranges: tuple[tuple[int, int], ...]
-    include: Include
-    agent: str | None
-    project: str | None
-
-
-def _parts_of(store: Store, job: PartsJob) -> Iterator[ReportPart]:
-    for between in job.ranges:
-        yield part_of(tracks(store, include=job.include, agent=job.agent, project=job.project, between=between))
-
-
-def _parts_of_processes(job: PartsJob, count: int) -> Iterator[ReportPart]:
-    """The parts in order. Each process makes every n-th part, so that none gets far ahead of the merging."""
-    code = f"from {__name__} import write_parts; write_parts()"
-    with ExitStack() as ended:
-        answers = []
-        for number in range(count):
-            # A new interpreter: SQLite must not be used in a fork of a process that has the store open.
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-            ended.enter_context(process)
-            # Leaving the block waits for the process, so kill it after an error.
-            ended.callback(process.kill)
-            assert process.stdin is not None and process.stdout is not None
-            with suppress(BrokenPipeError), process.stdin as given:
-                given.write(msgspec.json.encode(msgspec.structs.replace(job, ranges=job.ranges[number::count])))
-            answers.append(process.stdout)
-        for answer in islice(cycle(answers), len(job.ranges)):
-            size = int.from_bytes(answer.read(_SIZE_BYTES), "big")
-            data = answer.read(size)
-            if not size or len(data) < size:
-                raise CannotDo("A process that computed part of the report ended early. Run the report again.")
-            yield pickle.loads(data)
-
-
-def write_parts(out: IO[bytes] | None = None) -> None:
-    """Write the parts of the job on standard input, each preceded by its length. Run by `_parts_of_processes`."""
-    out = sys.stdout.buffer if out is None else out
-    job = msgspec.json.decode(sys.stdin.buffer.read(), type=PartsJob)
-    # The report was cancelled.
-    with suppress(BrokenPipeError, KeyboardInterrupt), open_store(Path(job.path), create=False) as store:
-        for part in _parts_of(store, job):
-            data = pickle.dumps(part, protocol=pickle.HIGHEST_PROTOCOL)
-            out.write(len(data).to_bytes(_SIZE_BYTES, "big") + data)
-            out.flush()
-
-
-def _with_progress(parts: Iterator[ReportPart], every: int, tell: Tell) -> Iterator[ReportPart]:
-    done = 0
-    tell(done, every)
-    for part in parts:
-        yield part
-        done += len(part.agents)
-        tell(done, every)
+def _with_progress(tracks: Iterable[Track], every: int, tell: Tell) -> Iterator[Track]:
+    tell(0, every)
+    for done, track in enumerate(tracks, start=1):
+        yield track
+        if done % _TOLD_SESSIONS == 0:
+            tell(done, every)
+    tell(every, every)
 
 
 def main(path: str, project: str | None = None) -> None:

@@ -21,7 +21,6 @@ from seasoned.store import Store
 decode_arguments = msgspec.json.Decoder(dict[str, Any]).decode
 # What enters the error rate. Everything else is reported separately.
 COUNTED = ("ok", "failed")
-_LAST_ID = 2**63 - 1
 
 
 class JudgedCall(msgspec.Struct, frozen=True, dict=True):
@@ -85,9 +84,8 @@ class Track(msgspec.Struct, frozen=True):
     cost_usd: float | None = None
     copies: int = 0
     cwd: str | None = None
-    # The key of its project, and the path inside it; None if the session belongs to none.
+    # The key of its project; None if the session belongs to none.
     project: str | None = None
-    project_part: str | None = None
     has_ended: bool = False  # its agent said so, and it did not go on since
     platform: str | None = None
 
@@ -150,7 +148,6 @@ def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
         cost_usd=session.cost_usd,
         cwd=session.cwd,
         project=None if project is None else project.key,
-        project_part=None if project is None else project.part,
         platform=session.platform,
     )
 
@@ -165,12 +162,8 @@ def tracks(
     agent: str | None = None,
     project: str | None = None,
     sessions: Iterable[int] | None = None,
-    between: tuple[int, int] = (0, _LAST_ID),
 ) -> Iterator[Track]:
-    """Sessions of the store in the order of row ids: all, those of an agent or project, or those with these ids.
-
-    `between` leaves out all but a range of row ids.
-    """
+    """Sessions of the store in the order of row ids: all, those of an agent or project, or those with these ids."""
     if sessions is not None:
         for session_id in sorted(sessions):
             row = store.row("session.track", {"id": session_id})
@@ -178,10 +171,10 @@ def tracks(
                 calls = map(tuple, store.rows("call.of_track", {"session_id": session_id}))
                 yield make_track(row, calls, include)
         return
-    chosen = {"agent": agent, "project": project, "first": between[0], "last": between[1]}
+    chosen = {"agent": agent, "project": project}
     by_session = groupby(store.each("call.of_tracks", chosen), key=itemgetter(0))
     following = next(by_session, None)
-    for row in store.each("session.tracks_between", chosen):
+    for row in store.each("session.tracks", chosen):
         # Both queries are ordered by session id; a session without own calls has no group.
         if following is not None and following[0] == row["id"]:
             yield make_track(row, (tuple(call)[1:] for call in following[1]), include)
@@ -219,7 +212,6 @@ def make_track(row: sqlite3.Row | dict[str, Any], calls: Iterable[Sequence[Any]]
         copies=row["copies"],
         cwd=row["cwd"],
         project=row["project"],
-        project_part=row["project_part"],
         has_ended=bool(row["has_ended"]),
         platform=row["platform"],
     )

@@ -165,16 +165,6 @@ class TrialColumns:
                 self._codes[call.tool, call.kind] = code
             self.tool.append(code)
 
-    def merge(self, later: TrialColumns) -> None:
-        """Add the columns of sessions that follow these."""
-        import numpy as np
-
-        codes = [self.tools.setdefault(name, len(self.tools)) for name in later.tools]
-        self.session.frombytes((np.asarray(later.session) + np.int32(len(self.roots))).tobytes())
-        self.tool.frombytes(np.asarray(codes, dtype=np.int32)[np.asarray(later.tool)].tobytes())
-        for name in ("position", "failed", "messages", "own_calls", "early", "roots"):
-            getattr(self, name).extend(getattr(later, name))
-
     def trials(self) -> Trials:
         numbers: dict[str, int] = {}
         return Trials(
@@ -188,14 +178,6 @@ class TrialColumns:
             own_calls=self.own_calls,
             early=self.early,
         )
-
-
-def trials_of(tracks: Iterable[Track]) -> Trials:
-    """The counted calls of sessions."""
-    columns = TrialColumns()
-    for track in tracks:
-        columns.add(track)
-    return columns.trials()
 
 
 def tool_name(call: JudgedCall) -> str:

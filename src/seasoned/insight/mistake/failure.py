@@ -313,22 +313,6 @@ _PLAIN_ERRORS = {
 }
 
 
-def plain_error(call: JudgedCall) -> str:
-    """The error of a failed call without any words of its result; empty if its cause is not known.
-
-    It is recognised as the same cause, with the same subject if the agent itself wrote that.
-    """
-    if is_finding(call):
-        return "1 failed"
-    line = error_line(call)
-    cause = _cause_in(line)
-    if cause is None:
-        return ""
-    plain, about = _PLAIN_ERRORS[cause]
-    thing = subject_of_error(cause, line)
-    return about.format(thing) if about and thing and thing in call.raw_arguments else plain
-
-
 @lru_cache(maxsize=1024)
 def subject_of_error(cause: str | None, line: str) -> str | None:
     """The program, option or script that an error names."""

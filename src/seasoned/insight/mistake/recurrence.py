@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -58,17 +57,11 @@ class Recurrence(msgspec.Struct, frozen=True):
     action: str | None = None  # what to do instead, in a sentence with its evidence; None for a signal
 
 
-class _Limits(NamedTuple):
-    """How much is kept for each mistake, so that memory does not grow with the number of calls."""
-
-    refs: int = 5
-    ways: int = 16
-    steps: int = 32
-    files: int = 200
-
-
-# A part keeps everything: which sessions are among the first of all is known only after merging.
-_UNLIMITED = _Limits(*[sys.maxsize] * 4)
+# How much is kept for each mistake, so that memory does not grow with the number of calls.
+_MOST_REFS = 5
+_MOST_WAYS = 16
+_MOST_STEPS = 32
+_MOST_FILES = 200
 
 
 class _Way:
@@ -126,50 +119,12 @@ class _MistakeGroup:
         self.found: dict[str, set[str]] = {}
         self.edited: dict[str, set[str]] = {}
 
-    def merge(self, later: _MistakeGroup, limits: _Limits) -> None:
-        """Adds what later sessions show, as if they had been counted here."""
-        for root, ref in later.refs.items():
-            if root not in self.roots:
-                self.agents[ref.agent] += 1
-                if len(self.refs) < limits.refs:
-                    self.refs[root] = ref
-        for root, time in later.roots.items():
-            self.roots[root] = max(self.roots.get(root, 0.0), time)
-        self.failures += later.failures
-        self.signals += later.signals
-        self.rewritten += later.rewritten
-        self.first, self.last = _pick(min, self.first, later.first), _pick(max, self.last, later.last)
-        self.calls.update(later.calls)
-        self.things.update(later.things)
-        self.example = self.example or later.example
-        for how, (count, example) in later.hows.items():
-            if how in self.hows or len(self.hows) < limits.ways:
-                known = self.hows.get(how, (0, example))
-                self.hows[how] = (known[0] + count, known[1])
-        for change, way in later.ways.items():
-            if change in self.ways or len(self.ways) < limits.ways:
-                kept = self.ways.setdefault(change, _Way(change, way.worked))
-                kept.add(way.steps.values(), way.roots, limits.steps)
-        for mine, theirs in ((self.missing, later.missing), (self.edited, later.edited)):
-            for name, roots in theirs.items():
-                _keep(mine, name, roots, limits.files)
-        for name, found in later.found.items():
-            if name in self.missing:
-                self.found.setdefault(name, set()).update(found)
-        self.lost_calls += later.lost_calls
-        self.lost_seconds = _sum(self.lost_seconds, later.lost_seconds)
-        self.lost_tokens = _sum(self.lost_tokens, later.lost_tokens)
-
 
 class RecurrenceCounter:
-    """Counts mistakes over tracks, one at a time; memory grows with the mistakes, not with the calls.
+    """Counts mistakes over tracks, one at a time; memory grows with the mistakes, not with the calls."""
 
-    The counter of a part of the sessions (`is_part`) keeps all that others need to merge it with those before it.
-    """
-
-    def __init__(self, *, within: int = MAX_CALLS_TO_REPAIR, by_cause: bool = False, is_part: bool = False) -> None:
+    def __init__(self, *, within: int = MAX_CALLS_TO_REPAIR, by_cause: bool = False) -> None:
         self._within = within
-        self._limits = _UNLIMITED if is_part else _Limits()
         # One cause has many wordings: a sandbox refuses `git fetch` in several ways.
         self._by_cause = by_cause
         self._groups: dict[FailureKey, _MistakeGroup] = {}
@@ -182,13 +137,6 @@ class RecurrenceCounter:
         repaired = {repair.failed: repair for repair in repairs(track.calls, within=self._within, targets=targets)}
         for one in (self, *also):
             one._add(track, targets, repaired)
-
-    def merge(self, later: RecurrenceCounter) -> None:
-        """Adds the counter of a part: the same as adding its sessions one by one."""
-        for key, group in later._groups.items():
-            if key not in self._groups:
-                self._groups[key] = _MistakeGroup(group.cause, group.signature)
-            self._groups[key].merge(group, self._limits)
 
     def _add(self, track: Track, targets: CallTargets, repaired: Mapping[int, Repair]) -> None:
         lost: dict[FailureKey, set[int]] = {}
@@ -217,7 +165,7 @@ class RecurrenceCounter:
         if track.root not in group.roots:
             group.roots[track.root] = 0.0
             group.agents[track.ref.agent] += 1
-            if len(group.refs) < self._limits.refs:
+            if len(group.refs) < _MOST_REFS:
                 group.refs[track.root] = track.ref
         began = call.time if call.time is not None else track.started
         ended = call.time if call.time is not None else track.ended if track.ended is not None else track.started
@@ -229,7 +177,7 @@ class RecurrenceCounter:
         if thing is not None:
             group.things[cause, thing] += 1
         if cause == "missing file" and (name := _file_name(call)):
-            _keep(group.missing, name, {track.root}, self._limits.files)
+            _keep(group.missing, name, {track.root}, _MOST_FILES)
         if repair is None:
             if group.example is None:
                 group.example = _example(track, call, None)
@@ -244,22 +192,22 @@ class RecurrenceCounter:
         if step is not None and step.kind == "edit":
             # Sessions edit different files: they count as one way, and a recurring file is named at the end.
             how = how.replace(step.words, _AFTER_EDIT)
-            _keep(group.edited, step.words, {track.root}, self._limits.files)
+            _keep(group.edited, step.words, {track.root}, _MOST_FILES)
         known = group.hows.get(how)
         if known is not None:
             group.hows[how] = (known[0] + 1, known[1])
-        elif len(group.hows) < self._limits.ways:
+        elif len(group.hows) < _MOST_WAYS:
             group.hows[how] = (1, _example(track, call, worked))
         if cause_of(call) == "missing file" and (name := _file_name(call)) in group.missing and name is not None:
             group.found.setdefault(name, set()).add(_file_name(worked) or "")
         # Tests that failed and then passed had been called correctly, even if the call changed too.
         group.rewritten += repair.step is None and repair.change.kind in _SETUP_CHANGES and not is_finding(call)
         way = group.ways.get(repair.change)
-        if way is None and len(group.ways) < self._limits.ways:
+        if way is None and len(group.ways) < _MOST_WAYS:
             way = group.ways[repair.change] = _Way(repair.change, worked)
         if way is not None:
             root = {track.root}
-            way.add([(step, root) for step in repair.steps], root, self._limits.steps)
+            way.add([(step, root) for step in repair.steps], root, _MOST_STEPS)
 
     def facts(self, *, fewest_sessions: int = FEWEST_SESSIONS) -> Iterator[MistakeFacts]:
         """The facts about mistakes made in at least `fewest_sessions` sessions, without signals."""
@@ -293,10 +241,6 @@ def _count_lost(group: _MistakeGroup, track: Track, places: set[int]) -> None:
 def _keep(known: dict[str, set[str]], name: str, roots: set[str], most: int) -> None:
     if name in known or len(known) < most:
         known.setdefault(name, set()).update(roots)
-
-
-def _sum(known: float | None, new: float | None) -> float | None:
-    return new if known is None else known if new is None else known + new
 
 
 def _file_name(call: JudgedCall) -> str | None:

@@ -17,7 +17,7 @@ Spec = dict[str, Any]
 Rows = Sequence[dict[str, Any]]
 
 # Colours are variables of the style sheet, so dark, light and print need no redrawing.
-INK, QUIET, PAPER, BAR = (f"var(--{name})" for name in ("ink", "quiet", "paper", "bar"))
+QUIET, PAPER = "var(--quiet)", "var(--paper)"
 FIRST, SECOND = "var(--first)", "var(--second)"
 # From low to high, each with the colour of text on it.
 SHADES = tuple((f"var(--step-{number})", f"var(--on-{'weak' if number < 3 else 'strong'})") for number in range(6))

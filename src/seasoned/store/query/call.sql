@@ -33,7 +33,7 @@ SELECT call.session_id, call.message, call.tool, call.kind, call.counts_as, call
     call.arguments, call.result, call.reason, call.intent, call.corrected, call.is_foreign, call.call_id, call.evidence
 -- CROSS JOIN: session by session, so that the calls of a whole history need not be sorted.
 FROM session CROSS JOIN call ON call.session_id = session.id
-WHERE session.id BETWEEN :first AND :last AND call.copy_of IS NULL AND (:agent IS NULL OR session.agent = :agent)
+WHERE call.copy_of IS NULL AND (:agent IS NULL OR session.agent = :agent)
   AND (:project IS NULL OR session.project = :project)
 ORDER BY session.id, call.position;
 

@@ -73,19 +73,6 @@ FROM session LEFT JOIN session AS root ON root.id = session.root_id
 WHERE (:agent IS NULL OR session.agent = :agent) AND (:project IS NULL OR session.project = :project)
 ORDER BY session.id;
 
--- name: tracks_between
-SELECT session.*, COALESCE(root.agent, session.agent) || ':' || COALESCE(root.native_id, session.native_id) AS root,
-    EXISTS (SELECT 1 FROM finished_session WHERE finished_session.id = session.id) AS has_ended
-FROM session LEFT JOIN session AS root ON root.id = session.root_id
-WHERE session.id BETWEEN :first AND :last AND (:agent IS NULL OR session.agent = :agent)
-  AND (:project IS NULL OR session.project = :project)
-ORDER BY session.id;
-
--- name: ids
-SELECT id FROM session
-WHERE (:agent IS NULL OR agent = :agent) AND (:project IS NULL OR project = :project)
-ORDER BY id;
-
 -- name: compressed
 SELECT id FROM session
 WHERE (:agent IS NULL OR agent = :agent) AND (:project IS NULL OR project = :project)
