@@ -166,7 +166,6 @@ _SECTIONS: dict[str, type[msgspec.Struct]] = {"warm": WarmSettings}
 SECRETS = (
     "confirm_token",
     "telegram_token",
-    "telegram_secret",
     "discord_token",
     "webhook_secret",
     "hook_secret",

@@ -121,7 +121,6 @@ class TelegramServer(OtherSide):
         self.messages: dict[int, dict[str, Any]] = {}
         self.answers: list[dict[str, Any]] = []
         self.updates: list[dict[str, Any]] = []
-        self.webhook: dict[str, Any] | None = None
         super().__init__()
 
     def answer(self, heard: Heard) -> tuple[int, Any]:
@@ -163,10 +162,6 @@ class TelegramServer(OtherSide):
 
     def _answerCallbackQuery(self, said: dict[str, Any]) -> Any:
         self.answers.append(said)
-        return True
-
-    def _setWebhook(self, said: dict[str, Any]) -> Any:
-        self.webhook = said
         return True
 
     def _getUpdates(self, said: dict[str, Any]) -> Any:

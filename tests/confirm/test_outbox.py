@@ -20,7 +20,7 @@ from seasoned.config import Config
 from seasoned.confirm.notify.http import open_client
 from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
 from seasoned.confirm.notify.notifier import Notifier, RetryPolicy, unsent
-from seasoned.confirm.policy import Channel, Listen, Policy
+from seasoned.confirm.policy import Channel, Policy
 from tests.confirm.other_side import Mood, Receiver, TelegramServer
 from tests.confirm.people import PEOPLE, QUICK, Notified
 
@@ -247,12 +247,11 @@ def test_a_way_is_a_channel_of_the_policy_with_its_secrets(tmp_path: Path) -> No
             "ops": Channel(kind="discord", to="6", public_key="ab"),
             "hook": Channel(kind="webhook", to="https://h.test/x"),
         },
-        listen=Listen(public_url="https://confirm.test/"),
     )
-    environment = {"SEASONED_DISCORD_TOKEN": "d", "SEASONED_WEBHOOK_SECRET": "w", "SEASONED_TELEGRAM_SECRET": "s"}
+    environment = {"SEASONED_DISCORD_TOKEN": "d", "SEASONED_WEBHOOK_SECRET": "w"}
     ways = load_channels(policy, Config(home=tmp_path), environment)
     phone, ops, hook = ways["phone"], ways["ops"], ways["hook"]
-    assert (phone.token, phone.incoming_secret, phone.url) == ("from-the-file", "s", "https://api.telegram.org")
-    assert (ops.token, ops.incoming_secret, ops.public_url) == ("d", "ab", "https://confirm.test")
+    assert (phone.token, phone.url) == ("from-the-file", "https://api.telegram.org")
+    assert (ops.token, ops.incoming_secret) == ("d", "ab")
     assert (hook.token, hook.url, hook.incoming_secret) == ("w", "https://h.test/x", "")
     assert "from-the-file" not in repr(ways)

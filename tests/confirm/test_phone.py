@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from seasoned.config import Config
 from seasoned.confirm.audit.verify import verify
-from seasoned.confirm.notify.decision import DecisionReply, decide_as
+from seasoned.confirm.notify.decision import DecisionReply, IncomingDecision, decide_once
 from seasoned.confirm.notify.message import ConfiguredChannel
 from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.people.passphrase import MOST_SECONDS, UnlockedPhones
@@ -18,11 +20,13 @@ from tests.confirm.keys import WORDS, unlock
 from tests.confirm.people import MIRA, NOW, PEOPLE, Notified
 from tests.confirm.serving import serving
 
+NUMBERS = count()
+
 
 def press(scene: Notified, request: Request) -> DecisionReply:
-    return decide_as(
-        scene.book, channel="hook", person=MIRA, request_id=request.id, approve=True, via="webhook", reason=""
-    )
+    message = {"message_id": f"{request.id}-{next(NUMBERS)}", "content": b""}
+    given = {"channel": "hook", "person": MIRA, "request_id": request.id, "approve": True, "via": "webhook", **message}
+    return decide_once(scene.book, msgspec.convert(given, IncomingDecision))
 
 
 def test_a_phone_decides_only_while_it_is_unlocked(tmp_path: Path) -> None:

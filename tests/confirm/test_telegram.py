@@ -21,7 +21,6 @@ from tests.confirm.other_side import Mood, TelegramServer, closed_url
 from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
 
 CHAT = -100200
-SECRET_HEADER = "telegram-secret-of-the-test"
 
 
 @pytest.fixture
@@ -43,7 +42,6 @@ def _way(url: str, **more: Any) -> ConfiguredChannel:
         "to": str(CHAT),
         "url": url,
         "token": TelegramServer.token,
-        "incoming_secret": SECRET_HEADER,
         "people": PEOPLE,
     }
     return ConfiguredChannel(**{**given, **more})
@@ -51,7 +49,7 @@ def _way(url: str, **more: Any) -> ConfiguredChannel:
 
 def _press(telegram: TelegramServer, scene: Notified, data: str, sender: str, **more: Any) -> dict[str, Any]:
     update = telegram.press(data, sender=int(sender), chat=more.pop("chat", CHAT), **more)
-    reply = receive_update(scene.book, list(scene.channels.values()), json.dumps(update).encode(), now=scene.clock())
+    reply = receive_update(scene.book, list(scene.channels.values()), json.dumps(update).encode())
     assert reply is not None
     return reply
 
@@ -188,40 +186,10 @@ def test_a_message_that_somebody_took_away_holds_up_nothing(telegram: TelegramSe
     assert scene.rows() == []
 
 
-def test_the_webhook_believes_only_the_secret_header(telegram: TelegramServer, scene: Notified) -> None:
-    request = scene.submit()
-    body = json.dumps(telegram.press(f"a:{request.id}", sender=int(MIRA), chat=CHAT)).encode()
-    header = "x-telegram-bot-api-secret-token"
-    with scene.served() as client:
-        for headers in ({}, {header: "wrong"}, {header: ""}, {header: SECRET_HEADER + "x"}):
-            assert client.post("/confirm/telegram", content=body, headers=headers).status_code == 401
-        twice = [(header, SECRET_HEADER), (header, "wrong")]
-        assert client.post("/confirm/telegram", content=body, headers=twice).status_code == 401
-        assert scene.look(request).status == "pending"
-        good = {header: SECRET_HEADER}
-        assert client.post("/confirm/telegram", content=b"\xff{", headers=good).json() == {}
-        assert client.post("/confirm/telegram", content=b"x" * 300_000, headers=good).status_code == 413
-        assert client.get("/confirm/telegram", headers=good).status_code == 405
-        assert scene.look(request).status == "pending"
-        answer = client.post("/confirm/telegram", content=body, headers=good)
-        assert answer.json()["method"] == "answerCallbackQuery"
-    assert scene.look(request).status == "approved"
-
-
-def test_without_a_secret_no_webhook_is_believed(telegram: TelegramServer, tmp_path: Path) -> None:
-    with Notified(Config(home=tmp_path / "bare"), {"phone": _way(telegram.url, incoming_secret="")}) as scene:
-        request = scene.submit()
-        body = json.dumps(telegram.press(f"a:{request.id}", sender=int(MIRA), chat=CHAT)).encode()
-        with scene.served() as client:
-            for headers in ({}, {"x-telegram-bot-api-secret-token": ""}):
-                assert client.post("/confirm/telegram", content=body, headers=headers).status_code == 401
-        assert scene.look(request).status == "pending"
-
-
 def test_long_polling_hears_presses_and_answers_them(telegram: TelegramServer, scene: Notified) -> None:
     request = scene.submit()
     stop = threading.Event()
-    poller = Poller(list(scene.channels.values()), open_client, scene.open_book, clock=scene.clock, poll_seconds=1)
+    poller = Poller(list(scene.channels.values()), open_client, scene.open_book, poll_seconds=1)
     telegram.moods = [Mood(500)]
     thread = threading.Thread(target=poller.run, args=(stop,))
     thread.start()
@@ -245,8 +213,7 @@ def test_long_polling_hears_presses_and_answers_them(telegram: TelegramServer, s
 
 
 def test_the_notifier_sends_polls_and_edits_by_itself(telegram: TelegramServer, scene: Notified) -> None:
-    way = _way(telegram.url, incoming_secret="")
-    notifier = Notifier(scene.open_book, {"phone": way}, clock=scene.clock)
+    notifier = Notifier(scene.open_book, scene.channels, clock=scene.clock)
     notifier.start()
     request = scene.submit()
     notifier.wake()
@@ -258,17 +225,6 @@ def test_the_notifier_sends_polls_and_edits_by_itself(telegram: TelegramServer, 
     telegram.let_go()
     notifier.stop()
     assert scene.look(request).status == "denied"
-
-
-def test_telegram_is_not_asked_where_it_calls_us(telegram: TelegramServer, scene: Notified) -> None:
-    way = _way(telegram.url, public_url="https://c.test")
-    notifier = Notifier(scene.open_book, {"phone": way}, clock=scene.clock)
-    notifier.start()
-    scene.submit()
-    telegram.wait_for(lambda: len(telegram.messages) == 1)
-    notifier.stop()
-    assert telegram.webhook is not None and telegram.webhook["url"] == "https://c.test/confirm/telegram"
-    assert not [one for one in telegram.heard if one.path.endswith("getUpdates")]
 
 
 @pytest.mark.parametrize(
@@ -309,4 +265,3 @@ def test_the_token_is_in_no_log_and_no_error(
     said = caplog.text + kept + str(refused.value) + repr(scene.channels["phone"])
     assert "sendMessage" in caplog.text, "the client does write addresses"
     assert telegram.token not in said and telegram.token.partition(":")[2] not in said
-    assert SECRET_HEADER not in said

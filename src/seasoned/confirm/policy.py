@@ -213,7 +213,7 @@ DEFAULT = Policy()
 
 
 def load_policy(path: Path) -> Policy:
-    """The policy in a file, or the default if there is none. Errors name the line."""
+    """The policy in a file, or the default if there is none. Errors name the key."""
     return load_with_digest(path)[0]
 
 
@@ -253,13 +253,9 @@ def read_policy(text: str, *, file: Path) -> Policy:
         raw = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{str(file)!r} is not valid TOML: {error}; fix that line.") from error
-    return _PolicyReader(file, text).policy(raw)
+    return _PolicyReader(file).policy(raw)
 
 
-# Rough patterns for tables and keys of TOML: its parser does not report line numbers of values.
-_HEADER = re.compile(r"\s*\[\[?\s*(?P<path>[^\[\]#]+?)\s*\]")
-_KEY = re.compile(r"\s*(?P<path>(?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
-_PART = re.compile(r"[\w-]+|\"[^\"]*\"|'[^']*'")
 # msgspec ends its messages with the place of a mistake, as in: - at `$.rate.count`.
 _AT = re.compile(r" - at `\$(?P<path>.*)`\Z")
 _STEP = re.compile(r"(?<=\.)\w+|(?<=\[)\d+(?=\])")
@@ -268,35 +264,16 @@ _T = TypeVar("_T")
 _Keys = tuple[str | int, ...]
 
 
-def _lines(text: str) -> dict[_Keys, int]:
-    """The line of each table and key, for messages: a rough parse that never fails."""
-    found: dict[_Keys, int] = {}
-    table: _Keys = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if header := _HEADER.match(line):
-            table = tuple(part.strip("\"'") for part in _PART.findall(header["path"]))
-            if line.lstrip().startswith("[["):
-                table = (*table, sum(1 for keys in found if keys[:-1] == table and isinstance(keys[-1], int)))
-            found.setdefault(table, number)
-        elif key := _KEY.match(line):
-            found.setdefault((*table, *(part.strip("\"'") for part in _PART.findall(key["path"]))), number)
-    return found
-
-
 class _PolicyReader:
-    """Reads one file into a policy, and names the line of every mistake."""
+    """Reads one file into a policy, and names the key of every mistake."""
 
-    def __init__(self, file: Path, text: str) -> None:
+    def __init__(self, file: Path) -> None:
         self.file = file
-        self.text = text
 
     def wrong(self, keys: _Keys, what: str) -> UsageError:
-        """An error that names the file, the line if it is known, and the key."""
-        lines = _lines(self.text)
-        line = next((lines[keys[:end]] for end in range(len(keys), 0, -1) if keys[:end] in lines), None)
-        place = f", line {line}" if line is not None else ""
+        """An error that names the file and the key."""
         name = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
-        return UsageError(f"{str(self.file)!r}{place}: {name + ': ' if name else ''}{what}")
+        return UsageError(f"{str(self.file)!r}: {name + ': ' if name else ''}{what}")
 
     def policy(self, raw: dict[str, Any]) -> Policy:
         """Convert each part to its type, then check what types cannot express."""

@@ -58,29 +58,51 @@ def credential_of(book: Book, channel: str, person: str) -> Credential | None:
     return found if is_fit else None
 
 
-def decide_as(
-    book: Book,
-    *,
-    channel: str,
-    person: str,
-    request_id: str,
-    approve: bool,
-    via: str,
-    reason: str = "",
-) -> DecisionReply:
-    """Decide for a person that a channel has identified, and who has unlocked the phone with their passphrase.
+class IncomingDecision(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person pressed or sent, once the channel has shown who it was."""
 
-    People that the policy does not name change nothing.
-    """
-    who = credential_of(book, channel, person)
+    channel: str
+    person: str
+    request_id: str
+    approve: bool
+    via: str
+    reason: str = ""
+    # The sender's id of the message, and what is compared if the same id comes again.
+    message_id: str
+    content: bytes
+
+
+def decide_once(book: Book, given: IncomingDecision) -> DecisionReply:
+    """Decide by one message: a repeated one gets the first reply, and the same id with another content is refused."""
+    digest = hashlib.sha256(given.content).hexdigest()
+    key = {"channel": given.channel, "message_id": given.message_id}
+    row = book.database.row("notify.heard", key)
+    if row is not None:
+        if row["digest"] != digest:
+            return DecisionReply("refused", "This id was used before with another content. Nothing was changed.")
+        return msgspec.json.decode(row["answer"], type=DecisionReply)
+    reply, now = _decide(book, given), book.clock()
+    # A crash before this is harmless: the book accepts no second decision.
+    with book.database.write():
+        book.database.run("notify.forget_heard", {"before": now - _REMEMBER_SECONDS})
+        heard = {**key, "digest": digest, "answer": msgspec.json.encode(reply).decode(), "heard_at": now}
+        book.database.run("notify.hear", heard)
+    return reply
+
+
+def _decide(book: Book, given: IncomingDecision) -> DecisionReply:
+    """Decide for a person whom the policy names, and who has unlocked the phone with their passphrase."""
+    who = credential_of(book, given.channel, given.person)
     if who is None:
-        _log.warning("channel %r: person %r tried to decide %r and may not", channel, person, request_id)
+        _log.warning(
+            "channel %r: person %r tried to decide %r and may not", given.channel, given.person, given.request_id
+        )
         return DecisionReply("refused", NOT_ALLOWED)
     signing = book.phones.find(who.name, now=book.clock())
     if signing is None:
         return DecisionReply("refused", LOCKED)
     try:
-        request = book.decide(signing, request_id, approve=approve, reason=reason, via=via)
+        request = book.decide(signing, given.request_id, approve=given.approve, reason=given.reason, via=given.via)
     except NotFound:
         return DecisionReply("unknown", "Unknown request.")
     except Refused as error:
@@ -93,38 +115,6 @@ def decide_as(
     except Conflict as error:
         return DecisionReply("already", f"Nothing was changed: {error}", cast("Status", error.status))
     return _reply_for(request)
-
-
-def decide_once(
-    book: Book,
-    *,
-    channel: str,
-    person: str,
-    request_id: str,
-    approve: bool,
-    via: str,
-    reason: str = "",
-    message_id: str,
-    content: bytes,
-    now: float,
-) -> DecisionReply:
-    """Decide by one message: a repeated one gets the first reply, and the same id with another content is refused."""
-    digest = hashlib.sha256(content).hexdigest()
-    key = {"channel": channel, "message_id": message_id}
-    row = book.database.row("notify.heard", key)
-    if row is not None:
-        if row["digest"] != digest:
-            return DecisionReply("refused", "This id was used before with another content. Nothing was changed.")
-        return msgspec.json.decode(row["answer"], type=DecisionReply)
-    reply = decide_as(
-        book, channel=channel, person=person, request_id=request_id, approve=approve, via=via, reason=reason
-    )
-    # A crash before this is harmless: the book accepts no second decision.
-    with book.database.write():
-        book.database.run("notify.forget_heard", {"before": now - _REMEMBER_SECONDS})
-        heard = {**key, "digest": digest, "answer": msgspec.json.encode(reply).decode(), "heard_at": now}
-        book.database.run("notify.hear", heard)
-    return reply
 
 
 def _reply_for(request: Request) -> DecisionReply:

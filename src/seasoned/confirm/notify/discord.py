@@ -10,7 +10,7 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from seasoned.confirm.notify.decision import NOT_ALLOWED, decide_once
+from seasoned.confirm.notify.decision import NOT_ALLOWED, IncomingDecision, decide_once
 from seasoned.confirm.notify.http import NotSent, call, check
 from seasoned.confirm.notify.message import ConfiguredChannel, Notification, as_markdown, escape_markdown
 from seasoned.confirm.request.book import Book
@@ -118,9 +118,7 @@ def is_from_discord(
     return [channel for channel in channels if _is_signed(channel.incoming_secret, signed, timestamp.encode() + body)]
 
 
-def receive_interaction(
-    book: Book, channels: Sequence[ConfiguredChannel], body: bytes, *, now: float
-) -> dict[str, Any] | None:
+def receive_interaction(book: Book, channels: Sequence[ConfiguredChannel], body: bytes) -> dict[str, Any] | None:
     """Handle one interaction that is known to come from Discord; returns the reply, or None for other kinds."""
     try:
         interaction = msgspec.json.decode(body, type=Interaction)
@@ -140,15 +138,16 @@ def receive_interaction(
         return _private_reply(NOT_ALLOWED)
     reply = decide_once(
         book,
-        channel=channel.name,
-        person=sender.id,
-        request_id=request_id,
-        approve=verb == _APPROVE,
-        via="discord",
-        message_id=interaction.id,
-        # Compared if the same id comes again: only what decides.
-        content=msgspec.json.encode([sender.id, interaction.data.custom_id]),
-        now=now,
+        IncomingDecision(
+            channel=channel.name,
+            person=sender.id,
+            request_id=request_id,
+            approve=verb == _APPROVE,
+            via="discord",
+            message_id=interaction.id,
+            # Compared if the same id comes again: only what decides.
+            content=msgspec.json.encode([sender.id, interaction.data.custom_id]),
+        ),
     )
     return _private_reply(reply.sentence)
 

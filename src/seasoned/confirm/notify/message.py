@@ -25,7 +25,6 @@ _TOKENS: dict[ChannelKind, str] = {
     "discord": "discord_token",
     "webhook": "webhook_secret",
 }
-_INCOMING: dict[ChannelKind, str] = {"telegram": "telegram_secret", "webhook": "hook_secret"}
 
 
 class ConfiguredChannel(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,10 +38,8 @@ class ConfiguredChannel(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     # The bot's token, or what a webhook is signed with.
     token: str
-    # What proves an incoming call: Telegram's secret header, an incoming webhook's secret, Discord's public key.
+    # What proves an incoming call: an incoming webhook's secret, or Discord's public key.
     incoming_secret: str = ""
-    # Where Telegram can reach the service.
-    public_url: str = ""
     people: dict[str, str] = {}
 
     def __repr__(self) -> str:
@@ -53,12 +50,10 @@ def load_channels(
     policy: Policy, config: Config, environment: Mapping[str, str] | None = None
 ) -> dict[str, ConfiguredChannel]:
     """Every channel of the policy with its secrets, from their files or the environment."""
-    return {name: _load(name, channel, policy, config, environment) for name, channel in policy.channel.items()}
+    return {name: _load(name, channel, config, environment) for name, channel in policy.channel.items()}
 
 
-def _load(
-    name: str, channel: Channel, policy: Policy, config: Config, environment: Mapping[str, str] | None
-) -> ConfiguredChannel:
+def _load(name: str, channel: Channel, config: Config, environment: Mapping[str, str] | None) -> ConfiguredChannel:
     usual = {
         "telegram": (config.telegram_chat, config.telegram_url),
         "discord": (config.discord_channel, config.discord_url),
@@ -74,7 +69,7 @@ def _load(
         # Discord signs with a key pair: the key that checks its calls is public, so it may be in the policy.
         incoming_secret = channel.public_key or config.discord_public_key or ""
     else:
-        incoming_secret = secret(_INCOMING[channel.kind], config.home, environment) or ""
+        incoming_secret = secret("hook_secret", config.home, environment) or ""
     return ConfiguredChannel(
         name=name,
         kind=channel.kind,
@@ -82,7 +77,6 @@ def _load(
         url=to if channel.kind == "webhook" else (channel.api_url or usual_url).rstrip("/"),
         token=token,
         incoming_secret=incoming_secret,
-        public_url=(policy.listen.public_url or "").rstrip("/"),
         people=dict(channel.people),
     )
 

@@ -28,7 +28,7 @@ from seasoned.confirm.notify.discord import (
 )
 from seasoned.confirm.notify.http import NotSent, open_client
 from seasoned.confirm.notify.message import ChannelSender, ConfiguredChannel, Notification, compose, moment
-from seasoned.confirm.notify.telegram import SECRET_HEADER, Poller, Telegram, is_from_telegram, receive_update
+from seasoned.confirm.notify.telegram import Poller, Telegram
 from seasoned.confirm.notify.webhook import Webhook, receive_webhook
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
@@ -229,7 +229,7 @@ def make_sender(
 
 
 class Notifier:
-    """The threads that send notifications, and ask Telegram for answers where it cannot call us."""
+    """The threads that send notifications, and ask Telegram for answers."""
 
     def __init__(
         self,
@@ -254,7 +254,7 @@ class Notifier:
         for channel in self._channels.values():
             self._start_thread(f"seasoned-send-{channel.name}", self._run, channel)
         for polled in _polled(self._channels.values()):
-            poller = Poller(polled, self._connect, self._open_book, clock=self._clock)
+            poller = Poller(polled, self._connect, self._open_book)
             self._start_thread(f"seasoned-poll-{polled[0].name}", poller.run, self._stop)
 
     def wake(self) -> None:
@@ -291,7 +291,6 @@ class Notifier:
         try:
             with self._connect() as client:
                 sender = make_sender(channel, client, clock=self._clock)
-                self._set_webhook(sender)
                 delivery = RequestDelivery(book, sender, clock=self._clock)
                 outbox = Outbox(
                     book.database,
@@ -309,24 +308,12 @@ class Notifier:
         finally:
             book.database.close()
 
-    def _set_webhook(self, sender: ChannelSender) -> None:
-        if isinstance(sender, Telegram) and _is_called_by_telegram(sender.channel):
-            try:
-                sender.set_webhook(f"{sender.channel.public_url}/confirm/telegram")
-            except NotSent as error:
-                _log.warning("channel %r: Telegram could not be given our address: %s", sender.channel.name, error)
-
-
-def _is_called_by_telegram(channel: ConfiguredChannel) -> bool:
-    # Telegram calls only addresses with TLS, and is trusted only with a secret; otherwise it is polled.
-    return bool(channel.incoming_secret) and channel.public_url.startswith("https://")
-
 
 def _polled(channels: Iterable[ConfiguredChannel]) -> list[list[ConfiguredChannel]]:
-    """Telegram channels that must be polled, grouped by token: Telegram allows one poll at a time for each."""
+    """Telegram channels by token: Telegram allows one poll at a time for each."""
     by_token: dict[str, list[ConfiguredChannel]] = {}
     for channel in channels:
-        if channel.kind == "telegram" and not _is_called_by_telegram(channel):
+        if channel.kind == "telegram":
             by_token.setdefault(channel.token, []).append(channel)
     return list(by_token.values())
 
@@ -334,24 +321,11 @@ def _polled(channels: Iterable[ConfiguredChannel]) -> list[list[ConfiguredChanne
 def incoming_router(
     ask: Ask, channels: Callable[[], Mapping[str, ConfiguredChannel]], clock: Callable[[], float]
 ) -> APIRouter:
-    """The three endpoints. `channels` is called each time, since the policy can change."""
+    """The two endpoints. `channels` is called each time, since the policy can change."""
     routes = APIRouter(include_in_schema=False)
 
     def of(kind: str) -> Sequence[ConfiguredChannel]:
         return [channel for channel in channels().values() if channel.kind == kind]
-
-    @routes.post("/confirm/telegram")
-    async def receive_from_telegram(request: HttpRequest) -> JSONResponse:
-        # The secret is in a header, so the body of a stranger is not even read.
-        known = is_from_telegram(of("telegram"), _only(request, SECRET_HEADER))
-        if not known:
-            return _error(401, "Not from Telegram: the secret header is missing or wrong.")
-        body = await read_body(request, _MOST_INCOMING_BYTES)
-        if body is None:
-            return _error(413, "The update is too long.")
-        reply = await ask(lambda book: receive_update(book, known, body, now=clock()))
-        # Telegram repeats an update until it gets a 200, so a malformed one gets it too.
-        return JSONResponse(reply or {})
 
     @routes.post("/confirm/discord")
     async def receive_from_discord(request: HttpRequest) -> JSONResponse:
@@ -362,7 +336,7 @@ def incoming_router(
         known = is_from_discord(of("discord"), signature=signature, timestamp=timestamp, body=body, now=clock())
         if not known:
             return _error(401, "Not from Discord: the signature is missing, wrong or old.")
-        reply = await ask(lambda book: receive_interaction(book, known, body, now=clock()))
+        reply = await ask(lambda book: receive_interaction(book, known, body))
         return JSONResponse(reply) if reply is not None else _error(400, "Unknown kind of interaction.")
 
     @routes.post("/confirm/hook")

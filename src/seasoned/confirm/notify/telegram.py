@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import logging
 import threading
 from collections.abc import Callable, Sequence
@@ -11,13 +10,12 @@ from typing import Any
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.decision import NOT_ALLOWED, decide_once
+from seasoned.confirm.notify.decision import NOT_ALLOWED, IncomingDecision, decide_once
 from seasoned.confirm.notify.http import NotSent, call, check
 from seasoned.confirm.notify.message import ConfiguredChannel, Notification, as_html
 from seasoned.confirm.request.book import Book
 from seasoned.errors import SeasonedError
 
-SECRET_HEADER = "x-telegram-bot-api-secret-token"
 # Telegram allows longer polls, but one under way delays stopping.
 POLL_SECONDS = 10
 # Answers, all with status 400, to an edit that is not needed or no longer possible.
@@ -100,25 +98,8 @@ class Telegram:
             raise NotSent("the answer is not from Telegram's API; check its address.", status=reply.status)
         return found
 
-    def set_webhook(self, url: str) -> None:
-        """Make Telegram call this address, with the secret that identifies its calls."""
-        payload = {"url": url, "secret_token": self.channel.incoming_secret, "allowed_updates": ["callback_query"]}
-        self.ask("setWebhook", payload)
 
-
-def is_from_telegram(channels: Sequence[ConfiguredChannel], given: str | None) -> list[ConfiguredChannel]:
-    """The channels whose secret header this is; channels without a secret never match."""
-    sent = (given or "").encode()
-    return [
-        channel
-        for channel in channels
-        if channel.incoming_secret and hmac.compare_digest(sent, channel.incoming_secret.encode())
-    ]
-
-
-def receive_update(
-    book: Book, channels: Sequence[ConfiguredChannel], body: bytes, *, now: float
-) -> dict[str, Any] | None:
+def receive_update(book: Book, channels: Sequence[ConfiguredChannel], body: bytes) -> dict[str, Any] | None:
     """Handle one update; returns the method that answers the press, or None."""
     try:
         update = msgspec.json.decode(body, type=Update)
@@ -134,20 +115,21 @@ def receive_update(
         return _reply(press, NOT_ALLOWED)
     reply = decide_once(
         book,
-        channel=channel.name,
-        person=str(press.user.id),
-        request_id=request_id,
-        approve=verb == _APPROVE,
-        via="telegram",
-        message_id=f"{update.update_id}",
-        content=msgspec.json.encode([press.user.id, press.data]),
-        now=now,
+        IncomingDecision(
+            channel=channel.name,
+            person=str(press.user.id),
+            request_id=request_id,
+            approve=verb == _APPROVE,
+            via="telegram",
+            message_id=f"{update.update_id}",
+            content=msgspec.json.encode([press.user.id, press.data]),
+        ),
     )
     return _reply(press, reply.sentence)
 
 
 class Poller:
-    """Polls Telegram for presses if it cannot call us. Takes all channels that share one token."""
+    """Polls Telegram for presses. Takes all channels that share one token."""
 
     def __init__(
         self,
@@ -155,13 +137,11 @@ class Poller:
         open_client: Callable[[], httpx2.Client],
         open_book: Callable[[], Book],
         *,
-        clock: Callable[[], float],
         poll_seconds: int = POLL_SECONDS,
     ) -> None:
         self._channels = channels
         self._open_client = open_client
         self._open_book = open_book
-        self._clock = clock
         self._poll_seconds = poll_seconds
         self._offset = 0
 
@@ -190,7 +170,7 @@ class Poller:
         found = chat.ask("getUpdates", payload, answer_seconds=self._poll_seconds + 5.0).get("result")
         updates = found if isinstance(found, list) else []
         for update in updates:
-            reply = receive_update(book, self._channels, msgspec.json.encode(update), now=self._clock())
+            reply = receive_update(book, self._channels, msgspec.json.encode(update))
             if isinstance(update, dict) and isinstance(number := update.get("update_id"), int):
                 # The next poll acknowledges everything before this number.
                 self._offset = max(self._offset, number + 1)

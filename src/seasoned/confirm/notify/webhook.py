@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.decision import DecisionReply, decide_once
+from seasoned.confirm.notify.decision import DecisionReply, IncomingDecision, decide_once
 from seasoned.confirm.notify.http import call, check
 from seasoned.confirm.notify.message import ConfiguredChannel, Notification
 from seasoned.confirm.request.book import Book
@@ -104,15 +104,16 @@ def receive_webhook(
     name = names[0]
     return decide_once(
         book,
-        channel=name,
-        person=ruling.person,
-        request_id=ruling.request,
-        approve=ruling.approve,
-        via="webhook",
-        reason=ruling.reason,
-        message_id=verified[name],
-        content=body,
-        now=now,
+        IncomingDecision(
+            channel=name,
+            person=ruling.person,
+            request_id=ruling.request,
+            approve=ruling.approve,
+            via="webhook",
+            reason=ruling.reason,
+            message_id=verified[name],
+            content=body,
+        ),
     )
 
 

@@ -204,18 +204,9 @@ def _message(request: Request) -> str:
     return f"A person has {request.timeout_seconds:g} seconds to decide; wait with {wait}."
 
 
-# The last request that was encoded: when many clients wait for one, all get the same bytes.
-_last_encoded: tuple[Request | None, bytes] = (None, b"")
-
-
 def encode_request(request: Request) -> bytes:
     """One request as JSON."""
-    global _last_encoded
-    known, content = _last_encoded
-    if known is not request:
-        content = _encode(show_request(RequestAnswer, request))
-        _last_encoded = (request, content)
-    return content
+    return _encode(show_request(RequestAnswer, request))
 
 
 def event(request: Request) -> bytes:
@@ -282,17 +273,12 @@ _DESCRIBED = (ErrorAnswer, ConflictAnswer, TooManyAnswer, SubmittedAnswer, Decid
               RedeemBody)  # fmt: skip
 
 
-def answers(*errors: int, **described: tuple[type, str]) -> dict[int | str, dict[str, Any]]:
-    """The answers of one route: errors by status, others as `on_200=(shape, description)`."""
-    found: dict[int | str, dict[str, Any]] = {
-        status: one_answer(ErrorAnswer, _ERRORS[status]) for status in (*errors, 401, 503)
+def answers(**described: tuple[type, str]) -> dict[int | str, dict[str, Any]]:
+    """The answers of one route, as `on_200=(shape, description)`."""
+    return {
+        int(name.removeprefix("on_")): {"description": description, "content": _content(shape)}
+        for name, (shape, description) in described.items()
     }
-    return found | {int(name.removeprefix("on_")): one_answer(*each) for name, each in described.items()}
-
-
-def one_answer(shape: type, description: str) -> dict[str, Any]:
-    """One answer of a route."""
-    return {"description": description, "content": _content(shape)}
 
 
 def takes(shape: type, *, required: bool = True, **more: Any) -> dict[str, Any]:
@@ -302,6 +288,10 @@ def takes(shape: type, *, required: bool = True, **more: Any) -> dict[str, Any]:
 
 def _content(shape: type) -> dict[str, Any]:
     return {_JSON: {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}}}
+
+
+# Every route with a credential may give these.
+ERROR_ANSWERS = answers(**{f"on_{status}": (ErrorAnswer, said) for status, said in _ERRORS.items()})
 
 
 def document(app: FastAPI) -> dict[str, Any]:

@@ -103,8 +103,8 @@ def _peer(book: Book, uid: int, name: str | None) -> Credential:
     return found
 
 
-router = APIRouter(tags=["confirm"])
-overview = APIRouter(tags=["overview"])
+router = APIRouter(tags=["confirm"], responses=answer.ERROR_ANSWERS)
+overview = APIRouter(tags=["overview"], responses=answer.ERROR_ANSWERS)
 authenticated = Bearer()
 Who = Annotated[Credential, Depends(authenticated)]
 RequestId = Annotated[str, Path(description="The id from the submission.")]
@@ -118,10 +118,6 @@ _HEARTBEAT_SECONDS = 15.0
     "/confirm",
     status_code=202,
     responses=answers(
-        400,
-        403,
-        408,
-        413,
         on_200=(answer.SubmittedAnswer, "The allow-list covers it: approved without asking."),
         on_202=(answer.SubmittedAnswer, "Stored: a person decides."),
         on_409=(answer.ConflictAnswer, "The idempotency key was used for something else."),
@@ -142,11 +138,6 @@ async def submit(request: HTTPRequest, who: Who) -> Response:
 
 
 _DECIDED = answers(
-    400,
-    403,
-    404,
-    408,
-    413,
     on_200=(answer.DecidedAnswer, "The vote is stored; `status` says whether that decides it."),
     on_409=answer.CONFLICT,
 )
@@ -184,9 +175,7 @@ async def unlock(service: ConfirmService, who: Credential, passphrase: str) -> U
 
 @router.post(
     "/confirm/phone",
-    responses=answers(
-        400, 403, 408, 413, on_200=(answer.PhoneAnswer, "The buttons on the phone of this person decide now.")
-    ),
+    responses=answers(on_200=(answer.PhoneAnswer, "The buttons on the phone of this person decide now.")),
     openapi_extra=takes(PhoneBody),
 )
 async def unlock_phone(request: HTTPRequest, who: Who) -> Response:
@@ -211,11 +200,6 @@ async def decide(
 @router.post(
     "/confirm/{request_id}/redeem",
     responses=answers(
-        400,
-        403,
-        404,
-        408,
-        413,
         on_200=(answer.RedeemedAnswer, "The grant: do it now, once."),
         on_409=answer.CONFLICT,
     ),
@@ -234,7 +218,7 @@ async def redeem(request: HTTPRequest, request_id: RequestId, who: Who) -> Respo
 _SHOWN = (answer.RequestAnswer, "The request.")
 
 
-@router.get("/confirm/{request_id}", responses=answers(400, 404, on_200=_SHOWN))
+@router.get("/confirm/{request_id}", responses=answers(on_200=_SHOWN))
 async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait = 0.0) -> Response:
     """One request; with `wait`, as soon as it is resolved or when the seconds are over."""
     service = service_of(request)
@@ -255,7 +239,7 @@ async def _gone(request: HTTPRequest) -> None:
 
 @router.get(
     "/confirm/{request_id}/events",
-    responses={**answers(400, 404), 200: answer.EVENT_STREAM},
+    responses={200: answer.EVENT_STREAM},
 )
 async def events(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait = 3600.0) -> Response:
     """Changes of one request, as server-sent events."""
@@ -309,9 +293,7 @@ _MOST_UNSENT = 20
 Limit = Annotated[int, Query(ge=1, le=500, description="At most this many.")]
 
 
-@overview.get(
-    "/confirm", responses=answers(400, 404, on_200=(answer.RequestsAnswer, "Requests; for an agent only its own."))
-)
+@overview.get("/confirm", responses=answers(on_200=(answer.RequestsAnswer, "Requests; for an agent only its own.")))
 async def requests(
     request: HTTPRequest,
     who: Who,
@@ -329,7 +311,7 @@ async def requests(
     return as_json(answer.RequestsAnswer(count=len(shown), requests=shown))
 
 
-@overview.get("/audit", responses=answers(400, 403, on_200=(answer.AuditAnswer, "Entries of the audit.")))
+@overview.get("/audit", responses=answers(on_200=(answer.AuditAnswer, "Entries of the audit.")))
 async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> Response:
     """What happened, newest first; for approvers and admins."""
     if who.role not in _SEES_ALL:
@@ -341,10 +323,10 @@ async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> Response:
 
 @overview.get(
     "/health",
-    responses={
-        200: answer.one_answer(answer.HealthAnswer, "It works."),
-        503: answer.one_answer(answer.HealthAnswer, "It does not; restart it, or see its log."),
-    },
+    responses=answers(
+        on_200=(answer.HealthAnswer, "It works."),
+        on_503=(answer.HealthAnswer, "It does not; restart it, or see its log."),
+    ),
 )
 async def health(request: HTTPRequest) -> Response:
     """Whether the service works. Needs no credential, and says more with one."""
@@ -390,8 +372,9 @@ def _unsent(book: Book) -> list[dict[str, object]]:
 
 @overview.get(
     "/metrics",
-    responses=answers()
-    | {200: {"description": "Counters for Prometheus.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+    responses={
+        200: {"description": "Counters for Prometheus.", "content": {"text/plain": {"schema": {"type": "string"}}}}
+    },
 )
 async def metrics(request: HTTPRequest, who: Who) -> Response:
     """Metrics without names. Any credential may read them, so a collector needs no more rights than an agent."""

@@ -50,9 +50,6 @@ class ConfirmMetrics:
             ["method", "route", "status"],
             registry=self.registry,
         )
-        # Looking up a counter by its labels takes longer than counting.
-        self._known: dict[tuple[str, str, int], Counter] = {}
-        self._by_status: dict[str, Counter] = {}
         self._seconds = Histogram(
             "seasoned_confirm_http_seconds",
             "Time until an answer, without waiting.",
@@ -64,10 +61,7 @@ class ConfirmMetrics:
         waiters.set_function(lambda: float(waiting.count))
 
     def submitted(self, request: Request) -> None:
-        submitted = self._by_status.get(request.status)
-        if submitted is None:
-            submitted = self._by_status[request.status] = self._submitted.labels(request.status)
-        submitted.inc()
+        self._submitted.labels(request.status).inc()
 
     def voted(self, *, approve: bool) -> None:
         self._votes.labels("approve" if approve else "deny").inc()
@@ -76,10 +70,7 @@ class ConfirmMetrics:
         self._redeemed.inc()
 
     def answered(self, method: str, route: str, status: int, seconds: float | None) -> None:
-        answers = self._known.get((method, route, status))
-        if answers is None:
-            answers = self._known[method, route, status] = self._answers.labels(method, route, str(status))
-        answers.inc()
+        self._answers.labels(method, route, str(status)).inc()
         if seconds is not None:
             self._seconds.observe(seconds)
 

@@ -153,7 +153,6 @@ class Waiters:
         self._watches: defaultdict[str, set[RequestWatcher]] = defaultdict(set)
         self._signals: set[ChangeSignal] = set()
         self._stopping = asyncio.Event()
-        self._checks: dict[str, asyncio.Future[bool]] = {}
         self._seq = 0
 
     @property
@@ -203,14 +202,8 @@ class Waiters:
         return await self._store.read(lambda book: book.look(who, request_id))
 
     async def is_current(self, who: Credential) -> bool:
-        """Whether a credential is still valid; simultaneous calls for the same one share a single query."""
-        check = self._checks.get(who.id)
-        if check is None:
-            check = asyncio.ensure_future(self._store.read(lambda book: _is_current(book, who)))
-            check.add_done_callback(lambda _: self._checks.pop(who.id, None))
-            self._checks[who.id] = check
-        # A client that leaves must not cancel the query for the others.
-        return await asyncio.shield(check)
+        """Whether a credential is still valid."""
+        return await self._store.read(lambda book: _is_current(book, who))
 
     async def until_resolved(
         self, who: Credential, request_id: str, seconds: float, gone: Callable[[], Awaitable[None]]
