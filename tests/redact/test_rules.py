@@ -7,7 +7,7 @@ import string
 from random import Random
 
 from seasoned.redact import Redactor
-from seasoned.redact.rules import RULES
+from seasoned.redact.rules import RULES, WORD_RULES, Rule
 from tests.each_case import each_case
 from tests.redact.examples import EXAMPLES
 
@@ -33,17 +33,16 @@ def _name(kind: str, anchor: str) -> str:
 
 
 def test_every_rule_has_a_positive_and_a_negative_example() -> None:
-    assert {_name(rule.kind, rule.anchors[0]) for rule in RULES} == set(EXAMPLES)
-    assert len(RULES) == len(EXAMPLES)
+    assert {_name(rule.kind, rule.anchors[0]) for rule in (*RULES, *WORD_RULES)} == set(EXAMPLES)
+    assert len(RULES) + len(WORD_RULES) == len(EXAMPLES)
 
 
-@each_case("rule", RULES)
-def test_the_rule_finds_its_example_and_leaves_the_near_miss(rule: object) -> None:
-    kind, anchors, pattern, group, _ = rule  # type: ignore[misc]
-    positive, negative = (_fill(example) for example in EXAMPLES[_name(kind, anchors[0])])
-    match = pattern.compiled.search(positive)
+@each_case("rule", (*RULES, *WORD_RULES))
+def test_the_rule_finds_its_example_and_leaves_the_near_miss(rule: Rule) -> None:
+    positive, negative = (_fill(example) for example in EXAMPLES[_name(rule.kind, rule.anchors[0])])
+    match = rule.pattern.compiled.search(positive)
     assert match is not None
     for text in (positive, f"see {positive} there", f'{{"a": "x\\n{positive}\\n"}}'):
         done = R.text(text)
-        assert match[group] not in done, text
+        assert match[rule.group] not in done, text
     assert R.text(negative) == negative

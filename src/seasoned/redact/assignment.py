@@ -20,6 +20,8 @@ from seasoned.redact.value import (
 )
 
 LONGEST = 8192
+FIRST_PAIRS = 512  # of a cookie: they decide
+NAME_ONLY, LEADING, SENTENCE = 1, 2, 3  # groups of NEXT
 TRIES = 8  # names tried inside one rejected value; more would be an attempt to slow it down
 QUOTE = r"""(?:\\{0,8}["'`]|\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27)"""
 # What makes a value of the text in its parentheses: `[]byte("...")`, `String::from("...")`, `Some("...")`.
@@ -53,11 +55,13 @@ SEPARATOR = LazyRegex(
     # `#define WIFI_PASS "..."`, SQL's `PASSWORD '...'`.
     r"""|[ \t]{1,16}(?:as[ ])?(?=\\{0,8}["']))"""
 )
-REST = LazyRegex(r"[a-z0-9_.\-]{0,32}")
-# A word of a sentence behind the name: nothing is assigned.
 _VERB = r"is|was|to|are|as|will[ ]be|should[ ]be|used[ ]to[ ]be|es|est|c'est|ist|lautet|é|è|är|jest"
 _FOR = r"for|of|on|für|vom|de|del|du|do|от|для"
-SENTENCE_WORD = LazyRegex(rf"[ ](?!(?:{_VERB}|{_FOR}|now|will|should|used)[ ])[a-z']{{1,24}}[,.;:)?!]?(?:\s|\Z)")
+# The rest of the name, and then a word that may lead to the value, or another word of a sentence: nothing is assigned.
+NEXT = LazyRegex(
+    rf"([a-z0-9_.\-]{{0,32}})(?:([ ](?:(?:{_VERB}|{_FOR}|now|will|should|used)[ ]))"
+    r"|([ ][a-z']{1,24}[,.;:)?!]?(?:\s|\Z)))?"
+)
 # "the password for the router is X", "set the token to X", "changed the pin of ... to X".
 SAID = LazyRegex(
     rf"""(?:[ ](?:{_FOR})[ ](?:the[ ])?[\w.@/\-]{{1,40}}(?:[ ](?!(?:{_VERB})[ ])[\w.@\-]{{1,20}}){{0,3}})?"""
@@ -129,27 +133,32 @@ class NamedValue(NamedTuple):
 def find_assignments(text: str, low: str, places: list[tuple[int, int]]) -> list[Hit]:
     """Values that are secret because of the name before them. The places are those of words in such names."""
     hits: list[Hit] = []
-    reached = done = tries = 0
+    reached = done = tries = cookies = 0
+    tagged = "[redacted:" in low
+    following, separates = NEXT.compiled.match, SEPARATOR.compiled.match
     for start, end in places:
-        if start < reached:
+        if start < reached or (tagged and low.startswith("[redacted:", start - 10)):
             continue
-        rest = REST.compiled.match(low, end).end()  # type: ignore[union-attr]
-        beside = low[rest : rest + 1]
-        if beside == " " and SENTENCE_WORD.compiled.match(low, rest) is not None and not _is_option(low, start):
+        after = following(low, end)
+        rest = after.end(1)  # type: ignore[union-attr]
+        option = low[rest : rest + 1] == " " and start > 0 and low[start - 1] in IDENTIFIER and _is_option(low, start)
+        said = after.lastindex if not option else 1  # type: ignore[union-attr]
+        if said == SENTENCE:
             continue
-        match = None if beside == " " and _is_option(low, start) else SEPARATOR.compiled.match(low, rest)
-        named = _name(text, low, start, rest) if match is not None or beside in SPACES else None
-        if named is None:
-            continue
+        match = separates(low, rest) if said == NAME_ONLY and not option else None
         if match is None:
-            hit = _spaced(text, low, named, rest)
+            hit = _spaced(text, low, start, rest, said == LEADING) if low[rest : rest + 1] in SPACES else None
             if hit is not None:
                 hits.append(hit)
                 reached = hit.end
             continue
+        named = _name(text, low, start, rest)
+        if named is None:
+            continue
         reached = match.end()
         tries = tries + 1 if start < done else 0
-        if tries > TRIES:
+        cookie = low.startswith("cookie", start)
+        if tries > TRIES or low.startswith("[redacted:", reached) or (cookie and start < cookies):
             continue
         value = read_block(text, reached) if text[reached : reached + 1] in ("|", ">") else read_value(text, reached)
         if value is None:
@@ -160,6 +169,8 @@ def find_assignments(text: str, low: str, places: list[tuple[int, int]]) -> list
             done, tries = hit.end, TRIES
         elif tries == 0:
             done = value.end
+        if cookie:
+            cookies = value.start + FIRST_PAIRS
     return hits
 
 
@@ -189,12 +200,17 @@ def _name(text: str, low: str, keyword: int, end: int) -> NamedValue | None:
     return None if promised is Promise.NONE else NamedValue(start, name, promised)
 
 
-def _spaced(text: str, low: str, named: NamedValue, rest: int) -> Hit | None:
+def _spaced(text: str, low: str, start: int, rest: int, leading: bool) -> Hit | None:
     """A value with nothing but a space or a verb between it and its name."""
+    said = SAID.compiled.match(low, rest)
+    if leading and said is None:
+        return None
+    named = _name(text, low, start, rest)
+    if named is None:
+        return None
     start, name, promised = named
     if text.startswith("-", start):
         return _option(text, name, promised, rest + 1)
-    said = SAID.compiled.match(low, rest)
     if said is not None:
         word = text[said.start(2) : said.end(2)].rstrip(".,;:)?")
         if promised <= Promise.TOKEN or kind_of(name) == "secret":
@@ -354,8 +370,8 @@ def _cookie(text: str, value: AssignedValue, separator: str) -> Hit | None:
         if ":" not in separator:
             return None
         end = _line_end(text, value.start)
-    # The first pairs decide; a cookie is redacted as a whole.
-    pairs = PAIR.compiled.findall(text, value.start, min(end, value.start + 512))
+    # A cookie is redacted as a whole.
+    pairs = PAIR.compiled.findall(text, value.start, min(end, value.start + FIRST_PAIRS))
     if any(not is_placeholder(p) and any(c.isdigit() for c in p) for p in pairs):
         return Hit("cookie", value.start, end)
     return None

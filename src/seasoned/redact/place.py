@@ -1,14 +1,14 @@
-"""Secrets known by where they stand: key blocks, addresses, hashes, manifests, encodings, and a few settings."""
+"""Secrets known by where they stand: key blocks, addresses, manifests, encodings, recovery phrases."""
 
 from __future__ import annotations
 
 import binascii
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.name import kind_of, promise, vocabulary
-from seasoned.redact.value import Hit, is_made, is_placeholder, is_random, is_secret
+from seasoned.redact.name import vocabulary
+from seasoned.redact.value import Hit, is_placeholder, is_random
 
 LONG = 20  # shorter words are neither tokens nor worth decoding
 BASE64 = LazyRegex(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
@@ -176,23 +176,6 @@ def find_in_urls(text: str) -> Iterator[Hit]:
                     yield Hit("url-password", match.start(2), match.end(2))
 
 
-# What crypt(3) and its relatives write: `$6$salt$...`, `$2b$12$...`, `$argon2id$...`.
-HASH = LazyRegex(
-    # Docker Compose doubles the dollar.
-    r"\$(?:2[abxy]?\${1,2}\d\d\${1,2}[./A-Za-z0-9]{53}|(?:[156y]|7|gy|apr1|sha1|md5)\$(?:rounds=\d{1,9}\$"
-    r"|j[./A-Za-z0-9]{1,8}\$)?"
-    r"[./A-Za-z0-9]{1,64}\$[./A-Za-z0-9]{20,128}|argon2(?:id|i|d)\$[a-z0-9=,$]{1,64}\$[A-Za-z0-9+/]{8,128}\$"
-    r"[A-Za-z0-9+/]{16,256}"
-    # phpass and Drupal; salt and digest of Werkzeug; SCRAM of PostgreSQL.
-    r"|[PH]\$[./A-Za-z0-9]{31}(?![./A-Za-z0-9])|S\$[./A-Za-z0-9]{52}|[A-Za-z0-9]{6,32}\$[0-9a-f]{40,128}(?![0-9a-f])"
-    r"|krb5(?:tgs|asrep|pa)\$[^\s\"']{40,4000}"
-    r"|\d{4,6}:[A-Za-z0-9+/]{16,64}={0,2}\$[A-Za-z0-9+/]{27,88}={0,2}:[A-Za-z0-9+/]{27,88}={0,2})"
-)
-LDAP_HASH = LazyRegex(r"\{(?:s?sha(?:256|384|512)?|s?md5|crypt|pbkdf2[\w\-]{0,12})\}([a-z0-9+/$.=]{20,256})")
-NT_HASHES = LazyRegex(r":([0-9a-f]{32}:[0-9a-f]{32}):::")  # what Windows keeps, as tools dump it
-DJANGO_HASH = LazyRegex(
-    r"(?:pbkdf2_sha(?:1|256|512)|bcrypt_sha256|scrypt)\$[0-9a-z$]{1,24}\$?[\w./+$]{6,64}\$[\w./+=$]{27,128}"
-)
 # `"d"` of a private key and `"k"` of a shared one (RFC 7517), near the `"kty"` that makes them keys.
 JWK_PART = LazyRegex(
     r"""["']\\{0,8}(?:d|k|p|q|dp|dq|qi)\\{0,8}["']\s{0,2}:\s{0,2}\\{0,8}["']([\w\-]{16,1024})\\{0,8}["']"""
@@ -209,40 +192,6 @@ MANIFEST_VALUE = LazyRegex(
     r"""["'\\]{0,6}[\w.\-]{1,128}(?:["'\\]{0,6}[ \t]{0,2}:[ \t]{1,4}|\\{0,6}["']:)"""
     r"""["'\\]{0,6}([^\s"'\\{}|>,]{4,4096})"""
 )
-FROM_LITERAL = LazyRegex(r"""--from-literal[= ]["']?[\w.\-]{1,64}=["']?([^\s"',]{5,512})""")
-IDENTIFIED = LazyRegex(r"""identified (?:with [\w"'`]{1,40} )?by\s{1,4}\\{0,8}["']([^"'\n\\]{4,128})""")
-CHPASSWD = LazyRegex(r"""[a-z_][a-z0-9_\-]{0,31}:([^\s"'\\$]{4,128})["']?\s*\|\s*(?:sudo\s+)?chpasswd""")
-PASS_WORD = LazyRegex(r""" pass:([^\s"'\\,;]{4,256})""")
-# `echo SECRET | sudo -S ...`: a secret for the program that reads it.
-PIPED = LazyRegex(
-    r"""(?:echo|printf)\s{1,3}(?:-[ne]{1,2}\s{1,3})?(?:\\{0,4}["']?%s(?:\\{1,4}n)?\\{0,4}["']?\s)?\\{0,4}["']?"""
-    r"""([^\s"'|\\$]{4,512})(?:\\{1,4}n)?\\{0,4}["']?\s{0,3}\|\s{0,3}[^|\n]{0,120}?"""
-    r"""(?:password-stdin|sudo -s|passwd|cryptsetup|secrets? (?:create|set|put|add)|passphrase-fd|kinit)"""
-)
-SECRET_SET = LazyRegex(
-    r"""secrets?[ :](?:set|add|create|put|update) [^\n]{1,120}?(?:--body|--data|--value|-b)[ =]["']?([^\s"']{6,512})"""
-)
-SECRET_ASSIGNED = LazyRegex(r"""secrets?[ :](?:set|add|create|put|import) [^\n]{0,100}?\w=["']?([^\s"']{6,512})""")
-VAULT_PUT = LazyRegex(
-    r"""vault (?:kv put|write) [^\s=]{1,200}(?:\s[\w.\-]{1,64}=@\S{1,200}){0,4}\s[\w.\-]{1,64}=["']?([^\s"'@]{4,512})"""
-)
-GO_DSN = LazyRegex(r"[\w.\-]{1,64}:([^\s:/@\"'`]{3,128})@(?:tcp|udp|unix)\(")
-COMMUNITY = LazyRegex(r"community ([^\s\"']{4,64}) (?:r[ow](?![a-z])|authorization read)")
-EAP = LazyRegex(r""" : (?:eap|xauth|psk|ntlm) \\{0,4}"([^\s"\\]{4,128})""")
-WIFI_CODE = LazyRegex(r"wifi:[^\n]{0,120}?;p:([^;\n]{4,64});")
-NT_HASHES = LazyRegex(r":([0-9a-f]{32}:[0-9a-f]{32}):::")  # what Windows keeps, as tools dump it
-PGPASS = LazyRegex(
-    r"(?m)^[ \t+\-0-9→|]{0,24}[\w.*\-]{1,100}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*\-.@]{1,64}:([^\s:\"']{4,256})$"
-)
-ORACLE = LazyRegex(r""":thin:[a-z][\w$#]{0,40}/\\{0,4}["']?([^\s/@"'\\]{3,128})\\{0,4}["']?@""")
-SECURE_STRING = LazyRegex(r"""securestring(?:\s-string)?\s{1,3}\\{0,4}["']([^"'\n\\]{4,200})""")
-DEFINE = LazyRegex(r"""define\(\s{0,4}["']([\w.]{2,64})["']\s{0,4},\s{0,16}["']([^"'\n]{4,512})["']""")
-# The password among the arguments of a call that connects or logs in, behind its parenthesis.
-ARGUMENTS = LazyRegex(
-    r"""(?:\s{0,2}[^()"'\n,]{1,80},|\s{0,2}\\{0,4}["'][^"'\n]{0,200}\\{0,4}["'],){1,3}"""
-    r"""\s{0,2}\\{0,4}["']([^"'\s\\]{5,128})\\{0,4}["']"""
-)
-CALLS = ("login(", "connect(", "connection(", "pdo(", "mysqli(", "begin(")
 # Twelve words or more, shortly after a word that announces them, and no joining word among them.
 PHRASE = LazyRegex(
     r"(?<![a-z])(?:(?:\d{1,2}[.):] ?)?[a-z]{3,8}[ ,\n]{1,2}){11,23}(?:\d{1,2}[.):] ?)?[a-z]{3,8}(?![a-z])"
@@ -254,69 +203,17 @@ JOINING = vocabulary(
     "the and for from are was were not your has had but its than them their who how our his her been being some such "
     "each per via with should would could may might does did let get got see now which those"
 )
-# By a mark without which the expression cannot match: the kind, the expression, whether the value must look made up.
-BESIDE: dict[str, tuple[tuple[str, LazyRegex, bool], ...]] = {
-    "secret": (("secret", SECRET_SET, True), ("secret", SECRET_ASSIGNED, True)),
-    "identified ": (("password", IDENTIFIED, False),),
-    "vault ": (("secret", VAULT_PUT, True),),
-    "@tcp(": (("password", GO_DSN, False),),
-    "community ": (("secret", COMMUNITY, False),),
-    " : eap ": (("password", EAP, False),),
-    "wifi:": (("password", WIFI_CODE, False),),
-    ":5432:": (("password", PGPASS, False),),
-    ":thin:": (("password", ORACLE, False),),
-    "asplaintext": (("password", SECURE_STRING, False),),
-    ":::": (("password-hash", NT_HASHES, False),),
-    "{ssha": (("password-hash", LDAP_HASH, False),),
-    "{sha": (("password-hash", LDAP_HASH, False),),
-    "from-literal": (("secret", FROM_LITERAL, True),),
-}
-# The same for words that contain one of a name, so that they are no marks.
-WITH_PASS = {" pass:": PASS_WORD, "chpasswd": CHPASSWD}
-PIPE_ENDS = ("password-stdin", "sudo -s", "passwd", "cryptsetup", "passphrase-fd", "kinit", "secret")
 
 
-def find_in_places(text: str, low: str, marks: Mapping[str, list[int]]) -> Iterator[Hit]:
-    """Secrets that their surroundings give away. The marks are those of the text, and where each of them ends."""
-    patterns = {row for mark in marks.keys() & BESIDE.keys() for row in BESIDE[mark]}
-    if "pass" in marks:
-        patterns |= {("password", pattern, False) for word, pattern in WITH_PASS.items() if word in low}
-    if ("echo " in low or "printf " in low) and any(end in low for end in PIPE_ENDS):
-        patterns.add(("password", PIPED, False))
-    for kind, pattern, must_look in patterns:
-        for match in pattern.compiled.finditer(low):
-            word = text[match.start(1) : match.end(1)]
-            if is_placeholder(word) or word.isdigit() or (must_look and not (is_made(word) or is_random(word))):
-                continue
-            yield Hit(kind, match.start(1), match.end(1))
-    for mark in CALLS:
-        for end in marks.get(mark, ()):
-            call = ARGUMENTS.compiled.match(text, end)
-            if call is not None and (is_made(call[1]) or is_random(call[1])):
-                yield Hit("password", call.start(1), call.end(1))
-    if "define(" in marks:
-        for match in DEFINE.compiled.finditer(low):
-            name, word = text[slice(*match.span(1))], text[slice(*match.span(2))]
-            if is_secret(word, promise(name), True, True):
-                yield Hit(kind_of(name), *match.span(2))
-    if "kty" in marks:
-        for match in JWK_PART.compiled.finditer(text):
-            if "kty" in low[max(0, match.start() - JWK_REACH) : match.end() + JWK_REACH]:
-                yield Hit("private-key", match.start(1), match.end(1))
-    if "secret" in marks or "stringdata" in marks:
-        yield from _manifest(text, low)
-    yield from _phrases(low, [end for mark in ("phrase", "seed", "mnemonic", "words") for end in marks.get(mark, ())])
+def find_key_parts(text: str, low: str) -> Iterator[Hit]:
+    """The private parts of JSON web keys."""
+    for match in JWK_PART.compiled.finditer(text):
+        if "kty" in low[max(0, match.start() - JWK_REACH) : match.end() + JWK_REACH]:
+            yield Hit("private-key", match.start(1), match.end(1))
 
 
-def find_hashes(text: str, low: str) -> Iterator[Hit]:
-    """Hashes of passwords, as systems and frameworks write them."""
-    patterns = [HASH, DJANGO_HASH] if "_sha" in low or "scrypt$" in low else [HASH]
-    for pattern in patterns:
-        for match in pattern.compiled.finditer(text):
-            yield Hit("password-hash", match.start(), match.end())
-
-
-def _manifest(text: str, low: str) -> Iterator[Hit]:
+def find_in_manifests(text: str, low: str) -> Iterator[Hit]:
+    """The values of Kubernetes secrets."""
     reached = 0
     for start in sorted(_manifest_data(low)):
         at, indent = start, -1
@@ -349,10 +246,11 @@ def _manifest_data(low: str) -> list[int]:
     return found
 
 
-def _phrases(low: str, labels: list[int]) -> Iterator[Hit]:
+def find_phrases(low: str, labels: list[int]) -> Iterator[Hit]:
     """Recovery phrases of wallets."""
     done = 0
-    for label in sorted(labels):
+    for at in labels:
+        label = PHRASE_WORD.compiled.match(low, at).end()  # type: ignore[union-attr]
         match = PHRASE.compiled.search(low, max(done, label), label + 300) if label > done else None
         done = max(done, label + 100)
         if match is None:

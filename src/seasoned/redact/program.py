@@ -66,7 +66,9 @@ openssl enc: -k -K
 openssl passwd: @-1
 zip: -P
 unzip: -P
-7z: -p*
+7z a: -p*
+7z x: -p*
+7za: -p*
 rar: -p*
 qpdf --encrypt: @1 @2
 ssh-keygen: -N -P
@@ -118,18 +120,17 @@ def _arguments(row: str) -> Arguments:
 PROGRAMS = {name: _arguments(row) for name, _, row in (line.partition(": ") for line in TABLE.strip().splitlines())}
 
 
-def find_arguments(text: str, low: str, name: str, at: int) -> tuple[list[Hit], int]:
-    """Secrets among the arguments of the program whose name begins here, and how far they were read."""
+def find_arguments(text: str, low: str, name: str, at: int, hits: list[Hit]) -> int:
+    """Add the secrets among the arguments of the program whose name begins here. Returns how far they were read."""
+    if at and (low[at - 1].isalnum() or low[at - 1] in "_.-"):
+        return at
     known = PROGRAMS[name]
     end = WHOLE.compiled.match(low, at + len(name)).end()  # type: ignore[union-attr]
-    if at and (low[at - 1].isalnum() or low[at - 1] in "_.-"):
-        return [], end
     if (known.places or name in ("net user", "zip", "security", "ldap", "influx")) and not COMMAND.compiled.search(
         text, max(0, at - 60), at
     ):
-        return [], end  # a sentence that names the program
+        return end  # a sentence that names the program
     limit = min(len(text), end + LONGEST)
-    hits: list[Hit] = []
     plain: list[tuple[int, int, bool]] = []
     seen: set[str] = set()
     option = ""
@@ -166,7 +167,7 @@ def find_arguments(text: str, low: str, name: str, at: int) -> tuple[list[Hit], 
         if -len(plain) <= index < len(plain):
             start, stop, quoted = plain[index]
             hits += _given(text, start, stop, quoted, sign) if sign else _placed(text, start, stop)
-    return hits, end
+    return end
 
 
 def _given(text: str, start: int, stop: int, quoted: bool, sign: str) -> list[Hit]:

@@ -202,7 +202,6 @@ _RARITY = (
     "6656567859865564864477666669874988599879789988897776"
 )
 RARITY = {chr(97 + i // 26) + chr(97 + i % 26): int(c) for i, c in enumerate(_RARITY)}
-SHORTEST_DRAWN = 12  # shorter words may look drawn by chance
 LEAST_RARITY = 3.6  # the mean of a word: in words 2.8, in random letters 5.5
 NAMED_RARITY = 4.5
 LONGEST_RUN = 5
@@ -290,8 +289,6 @@ def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
 # Words that are secret by their look alone. In 117 MB of real histories and 222 MB of source and documentation hardly
 # any other word looks like that: names are made of syllables, digests and ids have one case or a prefix, and what
 # encodes a text can be decoded.
-JOINED_CLASSES = bytes(97 if 48 <= c <= 57 or (chr(c).isalpha() and c < 128) else 32 for c in range(256))
-WORD = b"a" * SHORTEST_DRAWN
 LONGEST_WORD = 200  # longer ones are data
 BLOCK = 8192  # a key or a certificate
 CONTROL = bytes(c for c in range(32) if c not in (9, 10, 13)) + b"\x7f"
@@ -325,22 +322,10 @@ PUBLIC_LABELS = vocabulary(
 SHOWN_TO_ALL = vocabulary("public publishable site sha")
 
 
-def find_drawn(text: str, data: bytes) -> Iterator[Hit]:
-    """Words that look drawn, outside of paths, addresses and what names an id. `data` has one byte a character."""
-    joined = data.translate(JOINED_CLASSES)
-    at = joined.find(WORD)
-    while at >= 0:
-        end = joined.find(b" ", at + SHORTEST_DRAWN)
-        if end < 0:
-            end = len(joined)
-        # Most long words have no figure.
-        if not data[at:end].isalpha() and end - at <= LONGEST_WORD and is_drawn(text[at:end]):
-            yield from _around(text, at, end)
-        at = joined.find(WORD, end)
-
-
-def _around(text: str, start: int, end: int) -> Iterator[Hit]:
-    """The whole word around a part that looks drawn, unless what is around it names an id or data."""
+def find_drawn(text: str, start: int, end: int) -> Iterator[Hit]:
+    """The whole word around this part if it looks drawn, unless what is around it names an id or data."""
+    if end - start > LONGEST_WORD or not is_drawn(text[start:end]):
+        return
     near = text[max(0, start - LONGEST_WORD) : start]
     first = start - (len(near) - len(near.rstrip(ENCODED)))
     near = text[end : end + LONGEST_WORD]
