@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
 import pytest
-from hypothesis import given
 
 from seasoned.template.block import Block, Format
 from seasoned.template.provision import carries_block, insert
@@ -32,16 +30,6 @@ def test_a_block_stands_after_the_system_messages_and_before_all_others() -> Non
     assert insert([USER], render(blocks.SMALL)) == [*_block(), USER]
     assert insert([SYSTEM], render(blocks.SMALL)) == [SYSTEM, *_block()]
     assert insert([], render(blocks.SMALL)) == _block()
-
-
-@given(block=blocks.blocks)
-def test_the_list_of_the_caller_is_not_touched(block: Block) -> None:
-    given = [dict(SYSTEM), dict(USER)]
-    before = copy.deepcopy(given)
-    found = insert(given, render(block))
-    found[0]["content"] = "changed"
-    found.append({})
-    assert given == before
 
 
 @pytest.mark.parametrize("format", ["openai", "responses", "anthropic", "hermes", "pydantic-ai"])
@@ -75,10 +63,6 @@ def test_a_block_of_an_older_warm_start_counts() -> None:
 )
 def test_a_tool_that_returns_a_mark_is_no_block(message: dict[str, Any]) -> None:
     assert not carries_block([message])
-
-
-def test_nothing_to_show_leaves_the_list_as_it_is() -> None:
-    assert insert([SYSTEM, USER], render(Block("t@1", ()))) == [SYSTEM, USER]
 
 
 def test_a_text_becomes_a_system_message() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -54,14 +53,6 @@ def test_the_callers_list_is_left_as_it_is() -> None:
     assert len(found.messages) > 2
     found.messages[0]["content"] = "changed"
     assert messages == before
-
-
-def test_a_conversation_that_carries_a_block_is_left_as_it_is() -> None:
-    once = provision([SYSTEM, ASK], library=LIBRARY).messages
-    twice = provision(once, library=LIBRARY)
-    assert twice.messages == once
-    assert twice.rendered is None
-    assert "already" in twice.reason
 
 
 def test_an_unknown_name_says_where_to_look() -> None:
@@ -221,13 +212,6 @@ def test_the_library_is_not_asked_for_a_block_that_exists(store: Store) -> None:
     assert ensured(store, library=absent).rendered is not None
 
 
-def test_each_format_has_a_block_of_its_own(store: Store) -> None:
-    one, other = ensured(store, format="openai"), ensured(store, format="anthropic")
-    assert one.rendered is not None
-    assert other.rendered is not None
-    assert one.rendered.content != other.rendered.content
-
-
 def test_a_conversation_under_way_gets_no_block(store: Store) -> None:
     for answer in (
         {"role": "assistant", "content": "Here."},
@@ -320,9 +304,3 @@ def test_processes_that_begin_at_once_agree(tmp_path: Path) -> None:
     assert Counter(number for number, is_new, _ in lines if is_new == "True") == {str(k): 1 for k in range(20)}
     with open_store(path) as store:
         assert use_of(store).templates == {"files": 20}
-
-
-def test_the_reason_names_template_and_numbers() -> None:
-    found = provision([SYSTEM, ASK], library=LIBRARY)
-    assert found.reason == "files@1: 2 examples for 2 tools."
-    assert json.loads(json.dumps(found.messages)) == found.messages

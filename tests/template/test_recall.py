@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,16 +11,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.insight.mistake.signature import MAX_SIGNATURE_CHARS, signature_of_text
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store
 from seasoned.store.forget import forget_sessions
-from seasoned.store.query import query
 from seasoned.template.library.storage import save, set_state
 from seasoned.template.recall.index import WORKED_KEPT, fill
 from seasoned.template.recall.lookup import MOST, Recall, recall, recall_text
@@ -125,14 +120,6 @@ def test_a_project_is_looked_up_from_its_sessions_or_from_all_with_the_same_resu
     few, many = ({"project": project, "limit": limit, "most": 100} for limit in (1, 100))
     sizes = [store.row("recall.is_small_project", one) for one in (few, many)]
     assert [row is not None and row["is_small"] for row in sizes] == [0, 1]
-
-
-def test_what_ended_last_is_read_first_whenever_it_was_stored(history: History) -> None:
-    days = [3, 5, 1, 4, 2]
-    names = {history.add(bash("ls"), day=day): day for day in days}
-    store = history.read(with_fill=False)
-    queue = [store.row("session.track", {"id": row["session_id"]}) for row in store.rows("recall.queue")]
-    assert [names[row["native_id"]] for row in queue] == [5, 4, 3, 2, 1]
 
 
 def test_a_failed_call_is_never_given(history: History) -> None:
@@ -270,21 +257,6 @@ def test_no_sentence_comes_along_as_the_name_of_a_tool_or_of_an_error(history: H
     assert not any("previous instructions" in recall_text(one) for one in found)
 
 
-@given(st.text(max_size=1200))
-def test_an_error_of_any_text_has_one_name_whole_or_as_the_store_keeps_it(text: str) -> None:
-    kept = text if len(text) <= 500 else f"{text[:300]} … {text[-180:]}"
-    assert signature_of_text(text) == signature_of_text(kept)
-    assert 0 < len(signature_of_text(text)) <= MAX_SIGNATURE_CHARS
-
-
-def test_secrets_are_redacted_before_they_can_be_recalled(history: History) -> None:
-    history.add(DEPLOY_FAILED, bash(f"TOKEN={TOKEN} wp deploy preview --env staging"))
-    found = recall(history.read(), tool="Bash", error="wp: missing --env", now=NOW)
-    # A call with a tag in it would not work as it stands, so it is not given at all.
-    assert (found.repairs, found.left_out.hostile) == ((), 1)
-    assert TOKEN not in recall_text(found)
-
-
 def test_what_is_not_known_is_said_so_and_never_made_up(history: History) -> None:
     empty = recall(history.read(), tool="Bash", now=NOW)
     assert "seasoned scan" in empty.reason
@@ -404,32 +376,3 @@ def test_the_command_answers_people_and_programs_and_says_no_with_its_code(sampl
     nothing = answer("recall", "--tool", "no_such_tool", expect=1)
     assert msgspec.convert({key: value for key, value in nothing.items() if key != "schema"}, Recall).is_empty
     assert "which tool" in seasoned("recall", expect=2).stderr
-
-
-def test_every_look_up_goes_by_an_index_however_many_calls_there_are(
-    history: History, subtests: pytest.Subtests
-) -> None:
-    store = history.read()
-    names = (
-        "worked",
-        "call",
-        "tools",
-        "mistakes_said",
-        "mistakes_called",
-        "repairs_said",
-        "repairs",
-        "failed_lately",
-        "counts_in_project",
-    )
-    params = dict.fromkeys(("tool", "id", "said", "signature", "mistake_id", "project", "limit"), 1)
-    for name in names:
-        with subtests.test(name):
-            plan = store.connection.execute(f"EXPLAIN QUERY PLAN {query(f'recall.{name}')}", params).fetchall()
-            steps = [row["detail"] for row in plan]
-            whole = [
-                step
-                for step in steps
-                if re.match(r"SCAN (call|failure|worked|mistake|session|total)\b(?!.*INDEX)", step)
-            ]
-            assert not whole
-            assert not any("TEMP B-TREE" in step for step in steps if "mistakes" not in name), steps

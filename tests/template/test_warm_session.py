@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from seasoned.app.stores import scan_into_store
-from seasoned.begin.warm_session import ACTIONS, WarmSessionArguments, warm_session
+from seasoned.begin.warm_session import warm_session
 from seasoned.config import load
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
@@ -68,12 +68,6 @@ def test_build_list_load_and_delete_are_one_life_of_a_template(store: Store) -> 
     assert ask(store, action="list") == {"success": True, "templates": [], "count": 0}
 
 
-def test_load_shows_only_tools_that_the_session_has(store: Store) -> None:
-    ask(store, action="build", name="work", min_messages=4)
-    answer = ask(store, action="load", name="work", tools=["no_such_tool"])
-    assert answer == {"success": False, "error": answer["error"]} and "tools" in answer["error"]
-
-
 @pytest.mark.parametrize("format", ["responses", "anthropic", "hermes", "pydantic-ai", "text"])
 def test_load_speaks_every_format(store: Store, format: str) -> None:
     ask(store, action="build", name="work", min_messages=4)
@@ -123,24 +117,10 @@ def test_what_is_wrong_is_an_answer_that_a_model_can_act_on(store: Store, argume
     assert set(answer) == {"success", "error"}
 
 
-def test_every_action_of_the_contract_is_there() -> None:
-    assert set(ACTIONS) == {"build", "list", "load", "delete", "profile", "compress-check", "compare"}
-
-
-def test_load_without_a_name_takes_what_fits_the_task(store: Store) -> None:
-    ask(store, action="build", name="work", min_messages=4)
-    assert ask(store, action="load", task="late parcels")["name"] == "work"
-
-
 @pytest.mark.parametrize("field", ["min_messages", "max_sessions", "budget"])
 def test_numbers_that_make_no_sense_are_refused_by_name(store: Store, field: str) -> None:
     answer = ask(store, action="list", **{field: -1})
     assert answer["success"] is False and field in answer["error"]
-
-
-def test_defaults_are_those_of_the_contract() -> None:
-    wish = WarmSessionArguments(action="list")
-    assert (wish.min_messages, wish.max_sessions, wish.budget, wish.format, wish.tags) == (30, 30, 1500, "openai", ())
 
 
 def test_a_store_that_fails_is_an_answer(tmp_path: Path) -> None:

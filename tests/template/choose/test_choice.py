@@ -164,25 +164,10 @@ def test_of_a_tool_the_relevant_example_is_first() -> None:
     assert found.block.examples[0].id == near.id
 
 
-def test_own_examples_come_before_imported_ones_and_supported_ones_before_others() -> None:
-    imported, own = one("a", 1, tier="imported", support=9), one("a", 2)
-    weak, strong = one("b", 1), one("b", 2, support=9)
-    found = shown(template("t", imported, own, weak, strong))
-    assert found.block is not None
-    assert [each.id for each in found.block.examples] == [own.id, strong.id, imported.id, weak.id]
-
-
 def test_no_more_than_twelve_are_shown_and_no_more_than_three_of_a_tool() -> None:
     many = template("t", *(one(f"tool{number}", result="ok") for number in range(20)))
     assert len(tools_of(shown(many, budget=10_000))) == MOST_EXAMPLES
     assert tools_of(shown(template("t", *(one("a", number) for number in range(9))))) == ["a"] * 3
-
-
-def test_a_session_supplies_one_example_of_a_pattern() -> None:
-    same = [one("a", number, pattern="p", sessions=("codex:x", f"codex:{number}")) for number in range(3)]
-    assert len(tools_of(shown(template("t", *same)))) == 1
-    apart = [one("a", number, pattern="p", sessions=(f"codex:{number}",)) for number in range(3)]
-    assert len(tools_of(shown(template("t", *apart)))) == 3
 
 
 def test_another_pattern_comes_before_the_same_one_again() -> None:
@@ -259,20 +244,6 @@ def test_an_imported_example_comes_last_until_it_was_seen_to_work() -> None:
     )
     assert measured(own, strange, effects={}) == ["own", "strange"]
     assert measured(own, strange, effects={strange.id: (1, 0)}) == ["strange", "own"]
-
-
-def test_no_session_gives_two_items_of_a_block() -> None:
-    loud = [one(f"loud{number}", kind="recovery", sessions=("codex:loud",)) for number in range(10)]
-    quiet = [one(f"quiet{number}", sessions=(f"codex:{number}",)) for number in range(3)]
-    tools = tools_of(shown(template("t", *loud, *quiet), budget=10_000))
-    assert sum(tool.startswith("loud") for tool in tools) == 1
-    assert sum(tool.startswith("quiet") for tool in tools) == 3
-
-
-def test_where_a_session_is_shown_already_another_one_speaks_for_a_tool() -> None:
-    firsts = [one(tool, 1, sessions=("codex:busy",), support=9) for tool in ("a", "b", "c")]
-    seconds = [one(tool, 2, sessions=(f"codex:{tool}",)) for tool in ("a", "b", "c")]
-    assert tools_of(shown(template("t", *firsts, *seconds), budget=10_000))[:3] == ["a", "b", "c"]
 
 
 def test_a_template_of_one_session_may_show_all_of_it() -> None:

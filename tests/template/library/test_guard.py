@@ -130,12 +130,6 @@ def test_usual_rates_are_those_of_cold_sessions() -> None:
     assert drawn_rate(0, 0) == pytest.approx(0.1)
 
 
-def test_the_order_in_which_sessions_are_given_does_not_matter() -> None:
-    sessions = [watched(number, FAILED if number % 3 else WORKED) for number in range(9)]
-    turned = sessions[::-1]
-    assert guard(sessions, [EXAMPLE]) == guard(turned, [EXAMPLE])
-
-
 def test_a_suspended_example_is_restored_by_others_that_succeed_in_its_manner() -> None:
     since = {EXAMPLE.id: watched(10, []).track.started or 0.0}
     before = [watched(number, WORKED * 3, shown=()) for number in range(9)]

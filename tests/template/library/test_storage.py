@@ -6,9 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import msgspec
@@ -88,20 +85,6 @@ def test_an_empty_template_is_not_saved(store: Store) -> None:
     with pytest.raises(NotFound, match="Nothing was saved"):
         save(store, Template(name="empty"))
     assert listed(store) == [] and revision(store) == 0
-
-
-def _save_some(path: str) -> list[int]:
-    with open_store(Path(path)) as store:
-        return [save(store, template("shared", description=str(number))).version for number in range(10)]
-
-
-def test_processes_that_save_one_name_at_once_get_different_versions(tmp_path: Path) -> None:
-    path = tmp_path / "seasoned.db"
-    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
-        versions = [version for some in pool.map(_save_some, [str(path)] * 4) for version in some]
-    assert sorted(versions) == list(range(1, 41))
-    with open_store(path) as store:
-        assert load(store, "shared").version == 40
 
 
 _DYING = """
@@ -250,15 +233,6 @@ def test_the_first_block_of_a_conversation_stays(store: Store) -> None:
     assert keep_block(store, later) == block == find_block(store, "codex:s1", "openai")
     assert keep_block(store, msgspec.structs.replace(later, format="anthropic")).content == b"other"
     assert find_block(store, "codex:s2", "openai") is None
-
-
-def test_a_thousand_templates_are_read_in_well_under_a_second(store: Store) -> None:
-    for number in range(1000):
-        save(store, template(f"t{number}", *[example(arguments={"n": number, "m": n}) for n in range(10)]))
-    begun = time.process_time()
-    taken = snapshot(store)
-    assert time.process_time() - begun < 0.7
-    assert len(taken.templates) == 1000 and len(taken.templates[0].examples) == 10
 
 
 def test_nothing_new_is_the_same_library_and_use_is_no_news(store: Store) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from seasoned.config import load as load_config
 from seasoned.redact.key import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store
@@ -25,6 +26,7 @@ from seasoned.template.library.storage import (
 )
 from seasoned.template.library.upkeep import auto, changed, refresh, retire_stale, too_old, watch
 from seasoned.template.mine.selection import MiningOptions
+from tests.cli.run import seasoned
 from tests.history.claude_lines import ClaudeFile
 from tests.template.examples import example, template
 from tests.template.guard_worlds import EXAMPLE, TOOL
@@ -131,6 +133,17 @@ def test_two_later_sessions_that_fail_in_its_manner_retire_an_example_and_earlie
         assert found.evidence["lineages"] == 2
 
 
+def test_a_scan_retires_what_its_sessions_contradict(place: Place, home: Path) -> None:
+    one = msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY)
+    for day in (5, 6):
+        place.session(f"s{day}", day, order("#W0012345", fails=True))
+    with open_store(load_config().store_path) as store:
+        save(store, template("auto-mixed", one))
+    seasoned("scan", place.folder.parent)
+    with open_store(load_config().store_path) as store:
+        assert snapshot(store).state_of(one.id) == "retired"
+
+
 def test_what_failures_retired_is_shown_again_when_it_works(place: Place) -> None:
     one = msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY)
     for day in (5, 6):
@@ -144,31 +157,6 @@ def test_what_failures_retired_is_shown_again_when_it_works(place: Place) -> Non
     with place.scanned() as store:
         assert retire_stale(store, snapshot(store), now=NOW) == ()
         assert snapshot(store).state_of(one.id) == "active"
-
-
-def test_what_is_stale_is_retired_in_the_store_and_not_shown_again(place: Place) -> None:
-    one = msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY)
-    for day in range(5, 9):
-        place.session(f"s{day}", day, order("#W0012345", fails=True), order("#W0012346", fails=True))
-    with place.scanned() as store:
-        save(store, template("orders", one, example("read_file", last_seen=NOW)))
-        (found,) = retire_stale(store, snapshot(store), now=NOW)
-        assert found.example_id == one.id
-        library = snapshot(store)
-        assert library.state_of(one.id) == "retired"
-        assert "contradict" in library.states[one.id].reason
-        assert retire_stale(store, library, now=NOW) == ()
-
-
-def test_sessions_that_were_shown_an_example_retire_it_like_any_other(place: Place) -> None:
-    one = msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY)
-    for day in range(5, 7):
-        place.session(f"s{day}", day, order("#W0012345", fails=True), order("#W0012346", fails=True))
-    with place.scanned() as store:
-        save(store, template("orders", one))
-        for day in range(5, 7):
-            shown_to(store, f"s{day}", one)
-        assert [found.example_id for found in retire_stale(store, snapshot(store), now=NOW)] == [one.id]
 
 
 def test_the_guard_suspends_and_restores_in_the_store(place: Place) -> None:
@@ -260,28 +248,6 @@ def test_what_a_tool_returns_or_the_model_says_marks_no_session(place: Place) ->
     (place.folder / "s2.jsonl").write_bytes(b"".join(file.lines))
     with place.scanned() as store:
         assert store.connection.execute("SELECT count(*) FROM warm_mark").fetchone()[0] == 0
-
-
-_AUTO = """
-import os, sys
-from pathlib import Path
-import msgspec
-from seasoned.redact import Redactor
-from seasoned.store import open_store
-from seasoned.template.library import upkeep
-from seasoned.template.mine.selection import MiningOptions
-way, parent, real = sys.argv[2], os.getpid(), upkeep._mine
-os.cpu_count = lambda: 1 if way == "one core" else 2
-def mine(*given):
-    if way == "child killed" and os.getpid() != parent:
-        os.kill(os.getpid(), 9)
-    return real(*given)
-upkeep._mine = mine
-store = open_store(Path(sys.argv[1]))
-now = max(row["last"] for row in store.rows("session.totals")) + 86400
-made = upkeep.auto(store, now=now, redactor=Redactor(b"k" * 32), options=MiningOptions(min_messages=10))
-print(len(made), msgspec.json.encode(made).decode())
-"""
 
 
 def test_what_followed_an_example_that_was_shown_is_counted(place: Place) -> None:

@@ -95,9 +95,3 @@ def test_only_failures_about_how_a_call_is_written_speak_against_it(
     tool: str, fault: str, said: str, is_shell: bool, is_against: bool
 ) -> None:
     assert is_against_form(tool, fault, said, is_shell=is_shell) == is_against
-
-
-def test_a_failing_test_run_outdates_nothing() -> None:
-    worked = [session(name, bash("make check T=1"), day=30) for name in "ab"]
-    fails = [session(name, bash("make check T=1", "failed", _fault="call", _reason="2 failed"), day=1) for name in "cd"]
-    assert len(kept(*worked, *fails)) == 2

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.insight.track import JudgedCall, Track
+from seasoned.insight.track import Track
 from seasoned.insight.track import tracks as load_tracks
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
@@ -120,27 +120,6 @@ def test_arguments_are_json_with_sorted_keys_and_texts_are_short() -> None:
     assert len(one.result) <= RESULT_CHARS
 
 
-@pytest.mark.parametrize(
-    "call_",
-    [
-        call("get_parcel", parcel_id="#P-00417", _is_corrected=True),
-        call("get_parcel", "unclear", parcel_id="#P-00417"),
-        call("get_parcel", "failed", parcel_id="#P-00417", _fault="user_declined"),
-        call("get_parcel", "failed", parcel_id="#P-00417", _fault="call"),
-        call("get_parcel", parcel_id="#P-00417", _result=None),
-    ],
-)
-def test_what_did_not_truly_work_is_no_example(call_: JudgedCall) -> None:
-    made = mined(session("a", call_, call("Read", file_path="/p/a.py"), call("Read", file_path="/p/b.py")))
-    assert {one.tool for one in made.examples} == {"Read"}
-
-
-def test_a_redone_call_is_no_example() -> None:
-    first = call("book", flight="HAT001", date="2026-03-01", seat="window")
-    again = call("book", flight="HAT001", date="2026-03-01", seat="aisle")
-    assert only(mined(session("a", first, again))).sources[0].call == "a-1"
-
-
 def test_no_more_examples_are_kept_than_asked_for() -> None:
     tracks = [session(f"s{at}", *[call(f"tool_{number}", id="#P-1") for number in range(8)]) for at in range(8)]
     assert len(mined(*tracks, options=msgspec.structs.replace(SMALL, max_examples=5)).examples) == 5
@@ -169,11 +148,6 @@ def test_a_secret_that_redaction_missed_drops_the_example_and_is_counted() -> No
     assert {one.tool for one in made.examples} == {"Read"}
     assert secret not in msgspec.json.encode(made).decode()
     assert made.metrics.dropped_unclean == 1
-
-
-def test_words_that_give_an_approval_are_not_kept() -> None:
-    made = mined(session("a", call("push", id="#P-1", _intent="Yes, go ahead.")))
-    assert only(made).intent == ""
 
 
 def test_instructions_in_results_are_not_kept() -> None:
@@ -267,13 +241,6 @@ def test_true_repairs_are_shown_as_recoveries(sampled, truth) -> None:
     assert patterns == _TRUE_REPAIRS
 
 
-def test_where_nearly_all_sessions_make_a_call_at_once_one_of_them_speaks_and_not_the_only_repair(sampled) -> None:
-    parcels = [one for one in sampled.examples if one.tool == "get_parcel" and one.support >= 10]
-    assert parcels
-    assert parcels[0].kind != "recovery"
-    assert json.loads(parcels[0].arguments)["parcel_id"].startswith("#P-0"), "the habit is shown all the same"
-
-
 def test_a_store_and_its_tracks_give_the_same_template(store: Store) -> None:
     options = MiningOptions(min_messages=4, max_sessions=6, agent="claude-code")
     made = build(store, name="t", now=NOW, redactor=REDACTOR, options=options)
@@ -281,9 +248,3 @@ def test_a_store_and_its_tracks_give_the_same_template(store: Store) -> None:
     assert again is not None
     assert made.metrics.sessions_scanned == sum(track.ref.agent == "claude-code" for track in load_tracks(store))
     assert made.sources == again.sources
-
-
-def test_the_defaults_are_those_that_are_promised() -> None:
-    defaults = MiningOptions()
-    assert (defaults.min_messages, defaults.max_sessions, defaults.max_error_rate) == (30, 30, 0.5)
-    assert (defaults.agent, defaults.task_type) == (None, None)

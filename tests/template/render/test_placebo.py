@@ -53,26 +53,11 @@ def test_a_placebo_has_its_own_mark_and_one_boundary(block: Block, format: Forma
     assert block.digest not in text
 
 
-def test_the_sides_take_turns_as_in_the_block() -> None:
-    def roles(block: Block) -> list[str]:
-        return [message["role"].replace("tool", "user") for message in json.loads(render(block).content)]
-
-    assert roles(placebo(blocks.SMALL)) == roles(blocks.SMALL)
-
-
 def test_a_placebo_names_no_tool_and_no_argument() -> None:
     for format, form in product(FORMATS, FORMS):
         text = render(placebo(blocks.SMALL), format, form).content.decode()
         known = ["search_files", "terminal", "src/x", "pattern", "pytest", "matches", "relative", "program", "warm_"]
         assert [word for word in known if word in text] == []
-
-
-def test_a_word_of_the_block_is_no_word_of_its_placebo() -> None:
-    block = json.loads(render(placebo(blocks.SMALL)).content)[1]["content"]
-    word = block.split()[0]
-    example = blocks.SMALL.examples[0]
-    named = Block("t@1", (type(example)(word, "{}", "r" * 200, "i", "init", "p"),))
-    assert word not in json.loads(render(placebo(named)).content)[1]["content"].split()
 
 
 def test_the_tokenizer_of_a_model_makes_the_length_exact_for_it() -> None:

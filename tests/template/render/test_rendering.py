@@ -71,13 +71,6 @@ def test_mark_and_boundary_stand_once_whatever_a_session_said(block: Block) -> N
         assert rendered.is_empty == (rendered.tokens == 0)
 
 
-@given(block=blocks.blocks, other=blocks.repaired)
-def test_what_was_repaired_changes_no_byte(block: Block, other: Any) -> None:
-    for format, form in product(FORMATS, FORMS):
-        changed = tuple([msgspec.structs.replace(one, repaired=other) for one in block.examples])
-        assert render(msgspec.structs.replace(block, examples=changed), format, form) == render(block, format, form)
-
-
 @given(block=blocks.blocks)
 def test_no_text_of_a_session_begins_a_line_of_a_text(block: Block) -> None:
     block = msgspec.structs.replace(block, addendum="")
