@@ -47,10 +47,9 @@ def teach(home: Path, ref: str) -> None:
         )
         run("INSERT INTO assignment (experiment, session, arm, split, at) VALUES ('e', ?, 'warm', 's', 1.0)", (ref,))
         run("INSERT INTO exposure VALUES ('e', ?, 'w', 1, '[]', 1.0)", (ref,))
-        run("INSERT INTO begun VALUES (?, 'e', 'm', 'warm', 'b', 't', 'k', 1, 1.0)", (ref,))
+        run("INSERT INTO run VALUES ('e', 'm', 'warm', 'b', 't', 'k', 2, 'p', ?, NULL, '')", (ref,))
         run("INSERT INTO run VALUES ('e', 'm', 'warm', 'b', 't', 'k', 1, 'p', ?, 1.0, ?)", (ref, WORD))
         run("INSERT INTO material VALUES ('t', 'd', 'm', 'good', ?, 1.0)", (f'{{"sources":["{ref}"],"x":"{WORD}"}}',))
-        run("INSERT INTO warm_mark (session_id, digest) SELECT id, 'd' FROM session")
         run(
             "INSERT INTO session (agent, native_id, parent_agent, parent_native_id, relation)"
             " VALUES ('x', 'y', ?, ?, 'fork')",

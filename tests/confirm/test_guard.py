@@ -160,7 +160,7 @@ def test_replacing_a_row_is_no_way_around(scene: Scene) -> None:
     columns = [row["name"] for row in raw(scene.database, "SELECT name FROM pragma_table_info('request')")]
     changed = {"status": "'pending'", "resolved_at": "NULL", "resolved_by": "NULL"}
     values = ", ".join(changed.get(name, name) for name in columns)
-    rights = "id, name, 'admin', person, token_hash, verifier, created_at, revoked_at, public_key, sealed_key"
+    rights = "id, name, 'admin', person, token_hash, created_at, revoked_at, public_key, sealed_key"
     for statement in (
         f"REPLACE INTO request SELECT {values} FROM request",
         "REPLACE INTO audit SELECT seq, at, event, request_id, 'x', via, document, previous, hash FROM audit",

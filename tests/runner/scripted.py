@@ -41,7 +41,7 @@ def conversation_at(
         model=model, instructions=INSTRUCTIONS, toolsets=(FunctionToolset([add, divide, wait], id="test"),), **more
     )
     ref = new_ref()
-    about = ConversationInfo(ref=ref, model="scripted", instructions=INSTRUCTIONS, cwd=str(path))
+    about = ConversationInfo(ref=ref, model="scripted", cwd=str(path))
     recorder = BackgroundRecorder(path / "seasoned.db", SECRECY, about) if is_recorded else None
     return Conversation(runtime, ref=ref, limits=limits, recorder=recorder)
 

@@ -158,7 +158,7 @@ def test_a_real_model_calls_a_tool_uses_its_result_and_is_recorded_and_judged(tm
         return {"notes.txt": "The word of the day is marmalade."}[path]
 
     instructions = "You are an agent. Use a tool, then say what you found in one sentence."
-    about = ConversationInfo(ref=new_ref(), model="local", instructions=instructions)
+    about = ConversationInfo(ref=new_ref(), model="local")
     conversation = Conversation(
         Runtime(
             model=open_model(ModelChoice("local", path=model_file())),

@@ -27,8 +27,7 @@ from pydantic_ai.messages import (
 from seasoned.history.formats import read_file, recognise
 from seasoned.outcome.judge import judge_session
 from seasoned.redact import Redactor
-from seasoned.runner.record import ConversationInfo, body_of, new_ref, redacted
-from seasoned.session import SessionRef
+from seasoned.runner.record import body_of, new_ref, redacted
 from seasoned.store import open_store
 from seasoned.store.forget import forget_sessions
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
@@ -206,10 +205,3 @@ def test_a_damaged_message_is_counted_and_shown_and_the_rest_is_read(tmp_path: P
     (unreadable,) = session.unreadable
     assert unreadable.place == "message 1"
     assert [message.text for message in session.messages] == ["a", "b", "Two."]
-
-
-def test_what_is_recorded_names_its_session_and_lineage() -> None:
-    ref = SessionRef("seasoned", "1")
-    assert ConversationInfo(ref=ref, model="m", instructions="").lineage_root == "seasoned:1"
-    child = ConversationInfo(ref=SessionRef("seasoned", "2"), model="m", instructions="", parent=ref, root=ref)
-    assert child.lineage_root == "seasoned:1"

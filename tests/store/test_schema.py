@@ -75,5 +75,11 @@ def test_a_schema_that_fails_leaves_the_store_as_it_was(tmp_path: Path, monkeypa
         assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
 
 
+def test_a_new_store_has_few_tables(tmp_path: Path) -> None:
+    open_store(tmp_path / "s.db").close()
+    # With those that the full-text index makes for itself.
+    assert len([one for one in _schema(tmp_path / "s.db") if one[0] == "table"]) <= 55
+
+
 def test_every_file_of_tables_belongs_to_a_schema() -> None:
     assert {one.stem for one in TABLES.glob("*.sql")} == {*schema.SQLITE, *schema.POSTGRES}

@@ -33,7 +33,6 @@ from seasoned.session import SessionRef
 from seasoned.store import open_store
 from seasoned.store.project import project_key
 
-PLATFORM = "experiment"
 _OUTPUT_TOKENS = 4000
 # A very small model does not always find an end, so its answers are cut at this many tokens.
 _SMALL_TOKENS = 160
@@ -94,9 +93,6 @@ class Player:
         about = ConversationInfo(
             ref=ref,
             model=play.model,
-            base_url=self._choice.base_url,
-            instructions=play.instructions,
-            platform=PLATFORM,
             title=play.title,
         )
         conversation = Conversation(
@@ -182,10 +178,7 @@ def start_job(config: Config, secrecy: Secrecy, job: JobConversation) -> Convers
     about = ConversationInfo(
         ref=ref,
         model=job.choice.name,
-        base_url=job.choice.base_url,
-        instructions=instructions,
         cwd=str(job.folder),
-        platform=job.platform,
         title=job.title,
     )
     runtime = Runtime(

@@ -6,7 +6,6 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -94,24 +93,14 @@ class ConversationInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a conversation before its first message."""
 
     ref: SessionRef
-    # As it was asked for, so that it can be asked for again.
     model: str
-    instructions: str
-    base_url: str | None = None
     cwd: str | None = None
     # What a conversation without a folder belongs to, such as the name of a gateway key.
     application: str | None = None
-    platform: str = "cli"
     parent: SessionRef | None = None
     relation: Relation | None = None
     # Of the session that it continues; else it is made of the first words.
     title: str | None = None
-    # The first session of the lineage; it names the warm block.
-    root: SessionRef | None = None
-
-    @property
-    def lineage_root(self) -> str:
-        return str(self.root or self.ref)
 
 
 class RecordedConversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,7 +205,6 @@ class Recorder:
             session_id = self._writer.write_session(msgspec.structs.replace(rows, calls=news), self._source())
             if session_id is None:
                 return
-            self._store.run("message.begin", {"session_id": session_id, **self._recording})
             self._store.run_many(
                 "message.save",
                 [
@@ -267,17 +255,6 @@ class Recorder:
         # For its own conversations the store is the source; it never counts as completely read.
         batch = Batch(self._store.path, "seasoned_db", -1, 0, [], [], done=False)
         return self._writer.write_source(batch)
-
-    @cached_property
-    def _recording(self) -> dict[str, object]:
-        about, redact = self.about, self._reader.redactor.text
-        return {
-            "platform": about.platform,
-            "model": about.model,
-            "base_url": None if about.base_url is None else redact(about.base_url),
-            "instructions": redact(about.instructions),
-            "warm": about.lineage_root,
-        }
 
 
 class BackgroundRecorder:

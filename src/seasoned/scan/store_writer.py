@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import attrgetter
 
+import msgspec
+
 from seasoned.outcome.verdict import JUDGE
 from seasoned.scan.aggregates import update_aggregates
 from seasoned.scan.rows import Batch, Learner, SessionRows
@@ -105,12 +107,14 @@ class StoreWriter:
             self._learned.pop(session_id, None)
         self.touched.add(session_id)
         self._waiting.append((session_id, session))
-        if session.corrections or session.marks:
+        if session.corrections:
             # The corrected calls may have been written by an earlier scan.
             self._write_calls()
             corrections = [{"session_id": session_id, "message": message} for message in session.corrections]
             self.store.run_many("call.set_corrected", corrections)
-            self.store.run_many("guard.mark_session", [(session_id, mark) for mark in session.marks])
+        if session.marks:
+            marks = msgspec.json.encode(sorted(session.marks)).decode()
+            self.store.run("guard.mark_session", {"session_id": session_id, "marks": marks})
         return session_id
 
     def _write_calls(self) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -298,7 +296,7 @@ def hold(database: Database, *, owner: str, now: float, lease_seconds: float = L
         if database.row("schedule.other_holder", others) is not None:
             return False
         database.run("schedule.drop_others", {"owner": owner})
-        database.run("schedule.beat", {"owner": owner, "host": socket.gethostname(), "pid": os.getpid(), "now": now})
+        database.run("schedule.beat", {"owner": owner, "now": now})
     return True
 
 

@@ -34,9 +34,10 @@ _CONFIRM_TABLES = (
 _CARRIED = (
     *_CONFIRM_TABLES,
     *("learned", "skill_usage", "review", "choice", "forgotten"),
-    *("split", "assignment", "exposure", "material", "run", "begun"),
+    *("split", "assignment", "exposure", "material", "run"),
     *("job", "job_run", "gateway_key", "gateway_request"),
 )
+_RUN = "experiment, model, arm, bank, task_set, task, repeat"
 # What an earlier version kept in other tables.
 _RENAMED = {
     "exposure": "SELECT experiment, session, arm, 1 AS is_shown, example_ids, at FROM exposure"
@@ -48,6 +49,8 @@ _RENAMED = {
     " 'subject', subject, 'step', step), at FROM advice",
     "material": "SELECT task_set AS name, tasks_digest, model, role, document, created_at FROM material"
     " UNION ALL SELECT experiment, tasks_digest, '', 'design', document, created_at FROM design",
+    "run": f"SELECT {_RUN}, part, session, ended_at, document FROM run"
+    f" UNION ALL SELECT {_RUN}, '', session, NULL, '' FROM begun",
 }
 _SHARED = {"request": "trace.requests", "job_run": "trace.runs"}
 

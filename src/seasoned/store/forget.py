@@ -34,8 +34,6 @@ _SHARED = (
 _OF_A_SESSION = (
     "review.forget_session",
     "forget.runs",
-    "forget.begun",
-    "forget.warm_root",
     "experience.forget_told",
     *_SHARED_OF_A_SESSION,
 )
@@ -44,7 +42,6 @@ _EVERYTHING = (
     "review.forget_all",
     "forget.words",
     "forget.all_runs",
-    "forget.all_begun",
     "experience.forget_all_told",
     "experience.forget_choices",
     "experience.forget_knowledge",
@@ -105,7 +102,7 @@ def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
 
 def unlearn_everything(store: Store) -> None:
     """Remove all templates, states and blocks. Call it inside a write transaction."""
-    for table in ("names", "example_usage", "example_source", "projects", "states", "blocks"):
+    for table in ("names", "example_usage", "example_source", "states", "blocks"):
         store.run(f"template.forget_{table}")
     _raise_revision(store)
 

@@ -233,7 +233,8 @@ def test_a_session_that_carries_a_block_is_watched_wherever_it_was_put_in(place:
         place.session(f"warm{day}", day, *calls, words=f"{block.mark}\nExamples.\n[seasoned:end]")
     with place.scanned() as store:
         save(store, template("orders", EXAMPLE))
-        assert {row["digest"] for row in store.connection.execute("SELECT digest FROM warm_mark")} == {block.digest}
+        marks = {row["marks"] for row in store.connection.execute("SELECT marks FROM session")}
+        assert marks == {None, f'["{block.digest}"]'}
         assert watch(store, snapshot(store), now=FIRST_DAY + 10 * DAY) == (), "nobody knows yet what it showed"
         remember_block(store, block.digest, [EXAMPLE.id], now=1.0)
         (ruling,) = watch(store, snapshot(store), now=FIRST_DAY + 10 * DAY)
@@ -247,7 +248,7 @@ def test_what_a_tool_returns_or_the_model_says_marks_no_session(place: Place) ->
     file = ClaudeFile("s2").user("Look.").says(mark)
     (place.folder / "s2.jsonl").write_bytes(b"".join(file.lines))
     with place.scanned() as store:
-        assert store.connection.execute("SELECT count(*) FROM warm_mark").fetchone()[0] == 0
+        assert store.connection.execute("SELECT count(marks) FROM session").fetchone()[0] == 0
 
 
 def test_what_followed_an_example_that_was_shown_is_counted(place: Place) -> None:

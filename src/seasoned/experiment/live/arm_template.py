@@ -93,10 +93,10 @@ def _local_name(database: Database, store: Store, arm: ArmShare, *, now: float) 
     if content_digest(template) != arm.template:
         raise NotFound(f"The arm {arm.arm!r} shows nothing here: not all of its template may be shown.")
     with store.together():
+        save(store, template)
         store.run_many(
             "template.know_project", [{"session": ref, "project": key} for ref, key in kept.projects.items()]
         )
-        save(store, template)
     return fetched
 
 

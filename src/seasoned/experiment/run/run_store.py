@@ -73,10 +73,10 @@ def designs(store: Store) -> list[tuple[Design, float]]:
     return [(_design(row["document"]), row["created_at"]) for row in store.rows("run.designs")]
 
 
-def begin(store: Store, session: SessionRef, record: TaskRun, *, now: float) -> None:
+def begin(store: Store, session: SessionRef, record: TaskRun) -> None:
     """Log which run a session belongs to before it starts, so that aborted ones are known too."""
     with store.write():
-        store.run("run.begin", {**_key(record), "session": str(session), "at": now})
+        store.run("run.begin", {**_key(record), "part": record.part, "session": str(session)})
 
 
 def save(store: Store, record: TaskRun) -> bool:

@@ -342,7 +342,7 @@ class _Round:
         """Called in the thread that runs the agent, so it opens another connection."""
         shown = unit.shown.rendered
         with open_store(self._path) as store:
-            begin(store, ref, unit.record, now=self._clock())
+            begin(store, ref, unit.record)
             if shown is not None and shown.example_ids:
                 name, _, version = unit.shown.template.rpartition("@")
                 keep_block(

@@ -245,7 +245,6 @@ def _new_digest(key: bytes, *parts: str) -> str:
 _known_digest = lru_cache(_DIGESTS_KEPT)(_new_digest)
 
 
-PLATFORM = "gateway"
 # A conversation that is dropped from memory is read from the store again when it goes on.
 _MOST_OPEN = 200
 _encode = msgspec.json.Encoder().encode
@@ -372,8 +371,6 @@ class SessionWriter:
             about = ConversationInfo(
                 ref=ref,
                 model=asked.model,
-                instructions=asked.system,
-                platform=PLATFORM,
                 application=exchange.key_name or None,
                 parent=conversation.parent,
                 relation=conversation.relation,

@@ -23,7 +23,6 @@ AGENT = "seasoned"
 _NEEDED = {
     "session": {"id", "agent", "native_id", "parent_native_id", "relation"},
     "message": {"session_id", "position", "body", "summary"},
-    "recording": {"session_id"},
 }
 # Outcomes of a result that the agent library records.
 _MARKS = {
@@ -38,7 +37,7 @@ _PARTS = ("binary", "image-url", "audio-url", "video-url", "document-url")
 _USAGE = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "output_reasoning_tokens")
 _SESSIONS = """
     SELECT id, agent, native_id, title, cwd, model, parent_agent, parent_native_id, relation, end_reason
-    FROM session WHERE id IN (SELECT session_id FROM recording) ORDER BY started, id
+    FROM session WHERE EXISTS (SELECT 1 FROM message WHERE session_id = session.id) ORDER BY started, id
 """
 
 
@@ -55,7 +54,7 @@ def stamps(path: Path) -> dict[str, str]:
     with open_readonly(path) as connection:
         rows = connection.execute(
             "SELECT native_id, end_reason, (SELECT count(*) FROM message WHERE session_id = session.id) "
-            "FROM session WHERE id IN (SELECT session_id FROM recording)"
+            "FROM session WHERE EXISTS (SELECT 1 FROM message WHERE session_id = session.id)"
         )
         return {str(row[0]): f"{row[2]}.{row[1] or ''}" for row in rows}
 

@@ -9,14 +9,8 @@ SELECT parent AS ref FROM learned WHERE parent IS NOT NULL;
 -- name: runs
 DELETE FROM run WHERE session = :session;
 
--- name: begun
-DELETE FROM begun WHERE session = :session;
-
 -- name: material
 DELETE FROM material WHERE role <> 'design' AND instr(document, :written) > 0;
-
--- name: warm_root
-UPDATE recording SET warm = NULL WHERE warm = :session;
 
 -- name: parent
 UPDATE session SET parent_agent = NULL, parent_native_id = NULL
@@ -27,9 +21,6 @@ INSERT INTO search_index (search_index) VALUES ('optimize');
 
 -- name: all_runs
 DELETE FROM run;
-
--- name: all_begun
-DELETE FROM begun;
 
 -- name: all_material
 DELETE FROM material;

@@ -6,10 +6,11 @@ JOIN session ON session.id = first.id OR session.root_id = first.id
 WHERE session.relation IS NULL OR session.relation NOT IN ('review', 'subagent')
 UNION ALL
 SELECT session.id, session.agent, session.native_id, shown_block.example_ids
-FROM warm_mark
-LEFT JOIN shown_block ON shown_block.digest = warm_mark.digest
-JOIN session ON session.id = warm_mark.session_id OR session.root_id = warm_mark.session_id
-WHERE session.relation IS NULL OR session.relation NOT IN ('review', 'subagent')
+FROM session AS first
+CROSS JOIN json_each(first.marks) AS mark
+LEFT JOIN shown_block ON shown_block.digest = mark.value
+JOIN session ON session.id = first.id OR session.root_id = first.id
+WHERE first.marks IS NOT NULL AND (session.relation IS NULL OR session.relation NOT IN ('review', 'subagent'))
 ORDER BY 1;
 
 -- name: remember_block
@@ -17,7 +18,10 @@ INSERT INTO shown_block (digest, example_ids, created_at) VALUES (:digest, :exam
 ON CONFLICT (digest) DO NOTHING;
 
 -- name: mark_session
-INSERT INTO warm_mark (session_id, digest) VALUES (?, ?) ON CONFLICT DO NOTHING;
+UPDATE session SET marks = (
+    SELECT json_group_array(value)
+    FROM (SELECT value FROM json_each(COALESCE(session.marks, '[]')) UNION SELECT value FROM json_each(:marks))
+) WHERE id = :session_id;
 
 -- name: forget_blocks
 DELETE FROM shown_block;
@@ -50,8 +54,9 @@ WHERE session.id = :session_id AND (session.relation IS NULL OR session.relation
 UNION ALL
 SELECT shown_block.example_ids
 FROM session
-JOIN warm_mark ON warm_mark.session_id = session.id OR warm_mark.session_id = session.root_id
-LEFT JOIN shown_block ON shown_block.digest = warm_mark.digest
+JOIN session AS first ON first.id IN (session.id, session.root_id) AND first.marks IS NOT NULL
+CROSS JOIN json_each(first.marks) AS mark
+LEFT JOIN shown_block ON shown_block.digest = mark.value
 WHERE session.id = :session_id AND (session.relation IS NULL OR session.relation NOT IN ('review', 'subagent'));
 
 -- name: recent_blocks
@@ -71,7 +76,8 @@ FROM (
         JOIN warm_block ON warm_block.lineage_root = first.agent || ':' || first.native_id
         WHERE first.id = COALESCE(session.root_id, session.id))
       AND NOT EXISTS (
-        SELECT 1 FROM warm_mark WHERE warm_mark.session_id = session.id OR warm_mark.session_id = session.root_id)
+        SELECT 1 FROM session AS first
+        WHERE first.id IN (session.id, session.root_id) AND first.marks IS NOT NULL)
     ORDER BY session.started DESC LIMIT 500
 ) AS newest;
 

@@ -1,8 +1,3 @@
--- name: begin
-INSERT INTO recording (session_id, platform, model, base_url, toolsets, instructions, warm)
-VALUES (:session_id, :platform, :model, :base_url, '[]', :instructions, :warm)
-ON CONFLICT (session_id) DO NOTHING;
-
 -- name: save
 INSERT INTO message (session_id, position, time, summary, body) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (session_id, position) DO UPDATE SET

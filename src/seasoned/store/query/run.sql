@@ -22,27 +22,27 @@ SELECT role, document FROM material
 WHERE name = :task_set AND tasks_digest = :tasks_digest AND model = :model AND role <> 'design' ORDER BY role;
 
 -- name: begin
-INSERT INTO begun (session, experiment, model, arm, bank, task_set, task, repeat, at)
-VALUES (:session, :experiment, :model, :arm, :bank, :task_set, :task, :repeat, :at)
-ON CONFLICT (session) DO NOTHING;
+INSERT INTO run (experiment, model, arm, bank, task_set, task, repeat, part, session, document)
+VALUES (:experiment, :model, :arm, :bank, :task_set, :task, :repeat, :part, :session, '');
 
 -- name: save
 INSERT INTO run (experiment, model, arm, bank, task_set, task, repeat, part, session, ended_at, document)
 VALUES (:experiment, :model, :arm, :bank, :task_set, :task, :repeat, :part, :session, :ended_at, :document)
-ON CONFLICT (experiment, model, arm, bank, task_set, task, repeat) DO NOTHING;
+ON CONFLICT DO NOTHING;
 
 -- name: of_experiment
-SELECT document FROM run WHERE experiment = :experiment
+SELECT document FROM run WHERE experiment = :experiment AND ended_at IS NOT NULL
 ORDER BY model, task_set, part, task, arm, bank, repeat;
 
 -- name: of_model
-SELECT document FROM run WHERE model = :model ORDER BY ended_at DESC LIMIT :most;
+SELECT document FROM run WHERE model = :model AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT :most;
 
 -- name: counts
 SELECT model, part, count(*) AS runs, count(DISTINCT task) AS tasks, count(DISTINCT arm) AS arms,
     max(ended_at) AS ended_at
-FROM run WHERE experiment = :experiment GROUP BY model, part ORDER BY model, part;
+FROM run WHERE experiment = :experiment AND ended_at IS NOT NULL GROUP BY model, part ORDER BY model, part;
 
 -- name: broken_off
-SELECT count(*) AS sessions FROM begun
-WHERE experiment = :experiment AND NOT EXISTS (SELECT 1 FROM run WHERE run.session = begun.session);
+SELECT count(DISTINCT session) AS sessions FROM run AS begun
+WHERE experiment = :experiment AND ended_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM run WHERE run.session = begun.session AND run.ended_at IS NOT NULL);

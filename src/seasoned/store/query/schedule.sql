@@ -38,19 +38,19 @@ UPDATE job SET runs = runs + 1 WHERE id = :id;
 UPDATE job SET runs = runs + 1, next_at = NULL WHERE id = :id;
 
 -- name: add_slot
-INSERT INTO job_run (job_id, scheduled_at, attempt, origin, outcome, start_at, ended_at, reason, note)
-VALUES (:job_id, :scheduled_at, 1, :origin, :outcome, :scheduled_at, :ended_at, :reason, :note)
-ON CONFLICT (job_id, scheduled_at, attempt) DO NOTHING;
+INSERT INTO job_run (job_id, scheduled_at, origin, outcome, ended_at, reason, note)
+VALUES (:job_id, :scheduled_at, :origin, :outcome, :ended_at, :reason, :note)
+ON CONFLICT (job_id, scheduled_at) DO NOTHING;
 
 -- name: due_slots
 SELECT job_id, MIN(scheduled_at) AS scheduled_at FROM job_run
-WHERE outcome = 'waiting' AND start_at <= :now
+WHERE outcome = 'waiting' AND scheduled_at <= :now
   AND job_id NOT IN (SELECT job_id FROM job_run WHERE outcome = 'running')
 GROUP BY job_id ORDER BY MIN(scheduled_at), job_id LIMIT :limit;
 
 -- name: skip_overlapping
 UPDATE job_run SET outcome = 'skipped', ended_at = :now, reason = :reason
-WHERE outcome = 'waiting' AND origin = 'slot' AND start_at <= :now
+WHERE outcome = 'waiting' AND origin = 'slot' AND scheduled_at <= :now
   AND job_id IN (SELECT job_id FROM job_run WHERE outcome = 'running');
 
 -- name: waiting_slot
@@ -109,7 +109,7 @@ UPDATE job_run SET delivery = :delivery, delivery_error = :delivery_error, deliv
 WHERE job_id = :job_id AND scheduled_at = :scheduled_at;
 
 -- name: beat
-INSERT INTO scheduler (owner, host, pid, started_at, heartbeat_at) VALUES (:owner, :host, :pid, :now, :now)
+INSERT INTO scheduler (owner, heartbeat_at) VALUES (:owner, :now)
 ON CONFLICT (owner) DO UPDATE SET heartbeat_at = excluded.heartbeat_at, stopped_at = NULL;
 
 -- name: lock

@@ -91,15 +91,11 @@ FROM (SELECT DISTINCT session, instr(session, ':') AS colon FROM template_source
 CROSS JOIN session ON session.agent = substr(source.session, 1, source.colon - 1)
     AND session.native_id = substr(source.session, source.colon + 1)
 WHERE session.project IS NOT NULL
-UNION ALL
-SELECT session, project FROM known_project;
+UNION
+SELECT session, project FROM template_source WHERE project IS NOT NULL;
 
 -- name: know_project
-INSERT INTO known_project (session, project) VALUES (:session, :project)
-ON CONFLICT (session) DO UPDATE SET project = excluded.project;
-
--- name: forget_projects
-DELETE FROM known_project;
+UPDATE template_source SET project = :project WHERE session = :session;
 
 -- name: is_from_touched
 SELECT 1 FROM touched CROSS JOIN session ON session.id = touched.id

@@ -1,5 +1,5 @@
 -- name: runs
-SELECT * FROM job_run ORDER BY scheduled_at, job_id, attempt;
+SELECT * FROM job_run ORDER BY scheduled_at, job_id;
 
 -- name: requests
 SELECT id, action, description, details, requester_name AS requester, label, session_key, status, timeout_seconds,

@@ -1,5 +1,4 @@
 -- What the tables never allow, whichever program writes. Inserts look for the key first: a REPLACE fires no DELETE trigger.
--- What the tables never allow, whichever program writes. Inserts look for the key first: a REPLACE fires no DELETE trigger.
 CREATE TRIGGER credential_delete BEFORE DELETE ON credential
 BEGIN
     SELECT RAISE(ABORT, 'a credential is revoked, never deleted');

@@ -97,6 +97,8 @@ CREATE TABLE template_source (
     key TEXT NOT NULL,
     version INTEGER NOT NULL,
     session TEXT NOT NULL,
+    -- Only of a session of another machine: the project of one in this store is known.
+    project TEXT,
     PRIMARY KEY (session, key, version),
     FOREIGN KEY (key, version) REFERENCES template(key, version) ON DELETE CASCADE
 ) WITHOUT ROWID;
@@ -134,21 +136,11 @@ CREATE TABLE warm_block (
     created_at REAL NOT NULL,
     PRIMARY KEY (lineage_root, format)
 );
-CREATE TABLE warm_mark (
-    session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
-    digest TEXT NOT NULL,
-    PRIMARY KEY (session_id, digest)
-);
 CREATE TABLE shown_block (
     digest TEXT PRIMARY KEY,
     example_ids TEXT NOT NULL,
     created_at DOUBLE PRECISION NOT NULL
 );
--- The projects of sessions of other machines that taught a template here.
-CREATE TABLE known_project (
-    session TEXT PRIMARY KEY,
-    project TEXT NOT NULL
-) WITHOUT ROWID;
 CREATE TABLE learned (
     id INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -189,15 +181,6 @@ CREATE TABLE skill_usage (
     last_viewed_at REAL,
     last_used_at REAL,
     PRIMARY KEY (folder, target)
-);
-CREATE TABLE recording (
-    session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
-    platform TEXT NOT NULL,
-    model TEXT NOT NULL,
-    base_url TEXT,
-    toolsets TEXT NOT NULL,
-    instructions TEXT NOT NULL,
-    warm TEXT
 );
 CREATE TABLE message (
     session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
@@ -247,6 +230,7 @@ CREATE TABLE material (
     PRIMARY KEY (name, tasks_digest, model, role)
 );
 CREATE UNIQUE INDEX material_design ON material (name) WHERE role = 'design';
+-- A session for a task has a row when it begins, and a second one when its run has ended.
 CREATE TABLE run (
     experiment TEXT NOT NULL,
     model TEXT NOT NULL,
@@ -257,20 +241,10 @@ CREATE TABLE run (
     repeat INTEGER NOT NULL,
     part TEXT NOT NULL,
     session TEXT,
-    ended_at DOUBLE PRECISION NOT NULL,
-    document TEXT NOT NULL,
-    PRIMARY KEY (experiment, model, arm, bank, task_set, task, repeat)
+    ended_at DOUBLE PRECISION,
+    document TEXT NOT NULL
 );
+CREATE UNIQUE INDEX run_ended ON run (experiment, model, arm, bank, task_set, task, repeat)
+WHERE ended_at IS NOT NULL;
+CREATE INDEX run_begun ON run (experiment) WHERE ended_at IS NULL;
 CREATE INDEX run_session ON run (session);
-CREATE TABLE begun (
-    session TEXT PRIMARY KEY,
-    experiment TEXT NOT NULL,
-    model TEXT NOT NULL,
-    arm TEXT NOT NULL,
-    bank TEXT NOT NULL,
-    task_set TEXT NOT NULL,
-    task TEXT NOT NULL,
-    repeat INTEGER NOT NULL,
-    at DOUBLE PRECISION NOT NULL
-);
-CREATE INDEX begun_experiment ON begun (experiment);

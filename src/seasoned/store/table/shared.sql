@@ -46,7 +46,6 @@ CREATE TABLE credential (
     role TEXT NOT NULL CHECK (role IN ('agent', 'approver', 'admin')),
     person TEXT NOT NULL,
     token_hash TEXT NOT NULL UNIQUE,
-    verifier TEXT,
     created_at DOUBLE PRECISION NOT NULL,
     revoked_at DOUBLE PRECISION,
     public_key TEXT,
@@ -185,12 +184,9 @@ CREATE INDEX job_next ON job (next_at, id) WHERE next_at IS NOT NULL;
 CREATE TABLE job_run (
     job_id TEXT NOT NULL,
     scheduled_at DOUBLE PRECISION NOT NULL,
-    attempt INTEGER NOT NULL,
     origin TEXT NOT NULL,
     outcome TEXT NOT NULL,
-    start_at DOUBLE PRECISION NOT NULL,
     owner TEXT,
-    lease_until DOUBLE PRECISION,
     started_at DOUBLE PRECISION,
     ended_at DOUBLE PRECISION,
     fault TEXT NOT NULL DEFAULT '',
@@ -208,20 +204,16 @@ CREATE TABLE job_run (
     delivery_attempts INTEGER NOT NULL DEFAULT 0,
     delivery_at DOUBLE PRECISION,
     note TEXT NOT NULL DEFAULT '',
-    PRIMARY KEY (job_id, scheduled_at, attempt)
+    PRIMARY KEY (job_id, scheduled_at)
 );
-CREATE INDEX job_run_waiting ON job_run (start_at) WHERE outcome = 'waiting';
-CREATE INDEX job_run_running ON job_run (job_id, lease_until) WHERE outcome = 'running';
+CREATE INDEX job_run_waiting ON job_run (scheduled_at) WHERE outcome = 'waiting';
+CREATE INDEX job_run_running ON job_run (job_id) WHERE outcome = 'running';
 CREATE INDEX job_run_delivery ON job_run (delivery_at) WHERE delivery = 'pending';
 CREATE INDEX job_run_time ON job_run (scheduled_at);
 CREATE TABLE scheduler (
     owner TEXT PRIMARY KEY,
-    host TEXT NOT NULL,
-    pid BIGINT NOT NULL,
-    started_at DOUBLE PRECISION NOT NULL,
     heartbeat_at DOUBLE PRECISION NOT NULL,
-    stopped_at DOUBLE PRECISION,
-    note TEXT NOT NULL DEFAULT ''
+    stopped_at DOUBLE PRECISION
 );
 CREATE TABLE gateway_key (
     id TEXT PRIMARY KEY,
