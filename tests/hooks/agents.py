@@ -128,19 +128,6 @@ class OpenCode(Connected):
         return {"calls": [{"tool": "bash", "arguments": {"command": command, "description": "Report"}}]}
 
 
-class Together(Connected):
-    """Three agents in one home and one folder."""
-
-    agent = "together"
-    kinds = (Gemini, Copilot, OpenCode)
-    variables: ClassVar[dict[str, str]] = {**Gemini.variables, **Copilot.variables, **OpenCode.variables}
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        for kind in self.kinds:
-            kind.prepare(folder)
-
-
 def told(line: Line) -> str:
     """A request to any of the models as one text."""
     return str(line["text"]).replace("\\n", "\n").replace('\\"', '"').replace("\\u003c", "<")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ def hook(agent: str, event: str, *options: str, **fields: Any) -> dict[str, Any]
     done = subprocess.run(
         [HOOK, agent, event, *options],
         input=json.dumps(fields),
-        env={**os.environ, "SEASONED_HOOK_RESIDENT": "0"},
         capture_output=True,
         text=True,
         timeout=60,

@@ -313,7 +313,6 @@ def test_where_the_gateway_begins_sessions_the_hook_does_not(warm: Config) -> No
 
 
 def test_every_event_takes_about_as_long_as_an_interpreter_that_imports_as_much(warm: Config) -> None:
-    """By itself, without the process in memory."""
     slow = {}
     for agent, name in ALL:
         fields = {"error": f"Exit code 2\n{ERROR}"} if name.startswith("PostToolUseFailure") else {}

@@ -12,11 +12,10 @@ import pytest
 
 from tests.history.claude_lines import ClaudeFile
 from tests.history.test_real_programs import COUNTS, check_the_session_is_read_whole, reads_what_is_missing
-from tests.hooks.agents import Copilot, Gemini, OpenCode, Qwen, Together, is_title, snapshot, told
+from tests.hooks.agents import Copilot, Gemini, OpenCode, Qwen, is_title, snapshot, told
 from tests.hooks.connected import KEEPS, LEARNED, REVIEW_PORT, WEEK, Connected
 from tests.hooks.person import REASON
-from tests.scripted_server import Line, Step
-from tests.torture import TORTURE
+from tests.scripted_server import Line
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 DANGER, AGREED = "npm publish", "gem push late.gem"
@@ -121,57 +120,3 @@ def test_an_agent_begins_warm_gets_a_hint_asks_a_person_and_is_reviewed_and_undo
     kept = snapshot(settings.parent)
     assert {name: kept.get(name) for name in before} == before
     assert not any(b"seasoned-hook" in data for name, data in kept.items() if "session" not in name)
-
-
-# One program for each mistake: what is wrong, what is said, and what works.
-MISTAKES = {
-    "gemini": ("./track parcel late --days 10", "error: days need their unit", "./track parcel late --days 10d"),
-    "copilot": ("./bill parcel late --sum 10", "error: a sum needs its currency", "./bill parcel late --sum 10EUR"),
-    "opencode": ("./pack parcel late --size 10", "error: a size has a letter", "./pack parcel late --size 10S"),
-}
-
-
-@pytest.mark.skipif(
-    not TORTURE,
-    reason="starts six agents; each test above shows one what Claude Code learned: SEASONED_TORTURE=1 runs it",
-)
-def test_three_agents_in_one_repository_each_see_what_the_others_learned(home: Path) -> None:
-    place = Together(home)
-    agents = {kind.agent: kind for kind in place.kinds}
-    for wrong, said, right in MISTAKES.values():
-        program, good = place.work / wrong.split()[0], right.split()[-1]
-        program.write_text(f'#!/bin/sh\n[ "$4" = {good} ] && echo done && exit\necho "{said}" >&2; exit 2\n')
-        program.chmod(0o755)
-    notes = place.work / "notes.txt"
-    notes.write_text("one one")
-    teach(place)
-    place.seasoned("connect", "--yes")
-    edits: dict[str, list[Step]] = {
-        "copilot": [calls("edit", path=str(notes), old_str="one", new_str="two")],
-        "opencode": [
-            calls("read", filePath=str(notes)),
-            calls("edit", filePath=str(notes), oldString="one", newString="two"),
-        ],
-    }
-    script: list[Step] = [TITLE] * 2
-    commands: list[object] = []
-    for turn in range(2):
-        for name, agent in agents.items():
-            own = [agent.shell(MISTAKES[name][0]), agent.shell(MISTAKES[name][2])]
-            others = [agent.shell(MISTAKES[one][0]) for one in agents if one != name]
-            script += [*([*others, *edits.get(name, [])] if turn else own), {"text": "Done."}]
-            # Nobody reads what the last sessions learned.
-            commands += [agent.ask(f"Work as {name}, {turn}."), *([] if turn else [LEARNED])]
-    _, asked, _ = place.run(script, *commands)
-    last = {name: [one for one in main_requests(asked) if f"Work as {name}, 1." in one][-1] for name in agents}
-    for name, text in last.items():
-        for other, (_, _, right) in MISTAKES.items():
-            assert text.count(f"`{right}` works here (1 session") == (0 if other == name else 1), (name, other)
-    # What Claude Code learned about an edit, in the words of each: the tool of Copilot CLI has no such argument.
-    assert last["opencode"].count("With `replaceAll` set to true the same edit worked here") == 1
-    assert "the same edit worked here" not in last["copilot"]
-    assert "failed" not in place.hook_log()
-
-
-def calls(tool: str, **arguments: str) -> Step:
-    return {"calls": [{"tool": tool, "arguments": arguments}]}

@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 from uuid import NAMESPACE_OID, uuid5
 
-import pytest
-
 from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, shown, texts
 from tests.hooks.person import REASON
 from tests.real_clients import claude_code
 from tests.scripted_server import Line
 from tests.template.examples import example
-from tests.torture import TORTURE
 
 FIRST = "11111111-1111-4111-8111-111111111111"
 SECOND = "22222222-2222-4222-8222-222222222222"
@@ -204,8 +201,6 @@ def check_other_folders_see_only_their_own(place: ClaudeCode, ran: tuple[list[Li
     (place.config.home / "config.toml").write_text("")  # no review: it would need its model
     (place.home / "empty").mkdir()
     folders = {"other": place.home / "other", "empty": place.home / "empty"}
-    if TORTURE:
-        folders["new"] = place.new_folder("new")
     script = [bash(WRAPPED), bash(WRONG), bash("rtk make verify"), bash("rtk make lint"), {"text": "No."}]
     prompt = "Fix the tests and the lint errors."
     _, asked, _ = place.run(script * len(folders), *[place.ask(prompt, folder=folder) for folder in folders.values()])
@@ -263,27 +258,3 @@ def test_a_connected_claude_code_begins_warm_asks_recalls_and_is_reviewed(home: 
         check_undone_the_settings_are_as_they_were,
     ):
         check_one(place, ran)
-
-
-@pytest.mark.skipif(not TORTURE, reason="long; recorded events show the same")
-def test_with_a_broken_store_claude_code_works_as_before(tmp_path: Path) -> None:
-    place = ClaudeCode(tmp_path)
-    place.seasoned("connect", "claude-code", "--yes")
-    place.config.home.mkdir(exist_ok=True)
-    place.config.store_path.write_bytes(b"this is no database" * 100)
-    ran, asked, _ = place.run([bash(WRONG), bash("echo fine"), {"text": "All done."}], place.ask("Try it."))
-    assert "All done." in ran.stdout
-    assert len(asked) == 3
-    assert "session-start failed" in place.hook_log()
-
-
-@pytest.mark.skipif(not TORTURE, reason="long; the command itself has tests of its own")
-def test_where_the_program_that_asks_is_gone_claude_code_runs_no_call(tmp_path: Path) -> None:
-    place = ClaudeCode(tmp_path)
-    place.seasoned("connect", "claude-code", "--yes")
-    settings = tmp_path / ".claude" / "settings.json"
-    settings.write_text(settings.read_text().replace("/seasoned-hook", "/gone/seasoned-hook"))
-    ran, asked, _ = place.run([bash("touch made-by-the-call"), {"text": "Not done."}], place.ask("Try it."))
-    assert "Not done." in ran.stdout
-    assert "seasoned-hook" in said_after(asked[1], "touch made-by-the-call"), "the model sees why"
-    assert not (place.work / "made-by-the-call").exists()

@@ -8,14 +8,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, shown, texts
 from tests.hooks.person import REASON
 from tests.real_clients import codex
 from tests.scripted_server import Line
 from tests.template.examples import example
-from tests.torture import TORTURE
 
 WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 WRAPPED, PLAIN = "rtk make test", "make test"
@@ -46,14 +43,12 @@ class Codex(Connected):
     agent = "codex"
     variables = {"FAKE_KEY": "dummy"}  # noqa: RUF012
 
-    def ask(
-        self, *words: str, trusted: bool = True, with_server: bool = False, folder: Path | None = None
-    ) -> list[object]:
+    def ask(self, *words: str, trusted: bool = True) -> list[object]:
         trust = ["--dangerously-bypass-hook-trust"] if trusted else []
-        if (self.home / ".codex" / "AGENTS.md").exists() and not with_server:
+        if (self.home / ".codex" / "AGENTS.md").exists():
             # It takes longer to start than all the rest together.
             trust += ["-c", "mcp_servers.seasoned.enabled=false"]
-        place = ["-s", "danger-full-access", "-C", str(folder or self.work), "--skip-git-repo-check"]
+        place = ["-s", "danger-full-access", "-C", str(self.work), "--skip-git-repo-check"]
         return [codex(), "exec", "--json", *place, *trust, *words]
 
 
@@ -88,26 +83,23 @@ def settled_turns(place: Connected) -> int:
 
 
 def connected(home: Path) -> Codex:
-    """A user with five sessions behind them in two projects, and a template; then Codex is connected."""
+    """A user with three sessions behind them, and a template; then Codex is connected."""
     found = Codex(home)
     (home / ".codex").mkdir()
     (home / ".codex" / "config.toml").write_text(SETTINGS)
-    other = found.new_folder("other")
     once = [shell(WRAPPED), shell(PLAIN), shell("make lint"), shell(WRONG), shell(RIGHT), {"text": "Three."}]
-    elsewhere = [shell("rtk make verify"), shell("make verify"), {"text": "Verified."}]
     asked = [found.ask("How many were late in week 9?"), found.ask("Once more."), found.ask("Do they pass?")]
-    asked += [found.ask("Verify it.", folder=other)] * 2
-    found.run([*once * 2, shell(PLAIN), {"text": "They pass."}, *elsewhere * 2], *asked)
+    found.run([*once * 2, shell(PLAIN), {"text": "They pass."}], *asked)
     found.seasoned("scan")
     found.teach(example("exec_command", arguments={"cmd": RIGHT}))
-    found.configure(model="scripted", base_url=f"http://127.0.0.1:{REVIEW_PORT}/v1", review_skill_calls=5)
+    found.configure(model="scripted", base_url=f"http://127.0.0.1:{REVIEW_PORT}/v1", review_skill_calls=4)
     found.seasoned("connect", "codex", "--yes")
     return found
 
 
 class Ran:
     def __init__(self, place: Codex) -> None:
-        commands = ("rm -rf /srv/parcels", WRONG, "echo fine", WRAPPED, "rtk make verify")
+        commands = ("rm -rf /srv/parcels", WRONG, "echo fine", WRAPPED)
         script = [*map(shell, commands), {"text": "Three."}]
         done, self.begun, self.reviewed = place.run(
             script,
@@ -174,22 +166,6 @@ def check_a_call_that_is_known_to_fail_brings_what_works(place: Codex, ran: Ran)
     said = [one for one in shown(ran.begun[-1]) if one.startswith(hint)]
     assert len(said) == 1, "before the call, and not again after it"
     assert said[0] in said_after(ran.begun[4], WRAPPED)
-
-
-def check_other_folders_see_only_their_own(place: Codex, ran: Ran) -> None:
-    assert not [one for line in ran.begun for one in shown(line) if "verify" in one]
-    (place.config.home / "config.toml").write_text("")  # no review: it would need its model
-    (place.home / "empty").mkdir()
-    folders = {"other": place.home / "other", "new": place.new_folder("new"), "empty": place.home / "empty"}
-    script = [*map(shell, (WRAPPED, WRONG, "rtk make verify", "rtk make lint")), {"text": "No."}]
-    prompt = "Fix the tests and the lint errors."
-    _, asked, _ = place.run(script * 3, *[place.ask(prompt, folder=folder) for folder in folders.values()])
-    own = {name: [line for line in asked if f"<cwd>{folder}</cwd>" in line["text"]] for name, folder in folders.items()}
-    assert {name: len(lines) for name, lines in own.items()} == {"other": 5, "new": 5, "empty": 5}
-    seen = {name: {one for line in lines for one in shown(line)} for name, lines in own.items()}
-    assert seen["new"] == seen["empty"] == set()
-    assert any("make verify" in one for one in seen["other"]), "its own"
-    assert not [one for one in seen["other"] if PLAIN in one or "make lint" in one or "wp" in one]
 
 
 def check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills(place: Codex, ran: Ran) -> None:
@@ -268,46 +244,7 @@ def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) 
         check_in_code_mode_a_command_of_high_risk_is_held_too,
         check_hooks_that_nobody_trusted_are_silent_and_notify_still_counts,
         check_codex_reads_our_words,
-        check_other_folders_see_only_their_own,
         check_no_hook_failed,
         check_undone_every_file_is_as_it_was_but_for_what_codex_added,
     ):
         check_one(place, ran)
-
-
-@pytest.mark.skipif(not TORTURE, reason="long; recorded events show the same")
-def test_with_a_broken_store_codex_works_as_before(tmp_path: Path) -> None:
-    place = Codex(tmp_path)
-    (tmp_path / ".codex").mkdir()
-    (tmp_path / ".codex" / "config.toml").write_text(SETTINGS)
-    place.seasoned("connect", "codex", "--yes")
-    place.config.home.mkdir(exist_ok=True)
-    place.config.store_path.write_bytes(b"this is no database" * 100)
-    ran, asked, _ = place.run([shell(WRONG), shell("echo fine"), {"text": "All done."}], place.ask("Try it."))
-    assert "All done." in ran.stdout
-    assert len(asked) == 3
-    assert "session-start failed" in place.hook_log()
-
-
-@pytest.mark.skipif(not TORTURE, reason="long; the server has tests of its own")
-def test_codex_asks_the_server_that_it_was_told_of(home: Path) -> None:
-    place = connected(home)
-    recall = {"tool": "recall", "namespace": "mcp__seasoned", "arguments": {"tool": "exec_command", "error": WEEK}}
-    # The server takes a moment to start, and Codex knows its tools only then.
-    recalls = {"without": '\\"left_out', "calls": [*shell("sleep 1")["calls"], recall]}
-    _, asked, _ = place.run([*[recalls] * 25, {"text": "Three."}], place.ask("How many again?", with_server=True))
-    assert any("left_out" in text and RIGHT in text for text in texts(asked[-1]))
-
-
-@pytest.mark.skipif(not TORTURE, reason="long; the command itself has tests of its own")
-def test_where_the_program_that_asks_is_gone_codex_runs_no_call(tmp_path: Path) -> None:
-    place = Codex(tmp_path)
-    (tmp_path / ".codex").mkdir()
-    (tmp_path / ".codex" / "config.toml").write_text(SETTINGS)
-    place.seasoned("connect", "codex", "--yes")
-    hooks = tmp_path / ".codex" / "hooks.json"
-    hooks.write_text(hooks.read_text().replace("/seasoned-hook", "/gone/seasoned-hook"))
-    ran, asked, _ = place.run([shell("touch made-by-the-call"), {"text": "Not done."}], place.ask("Try it."))
-    assert "Not done." in ran.stdout
-    assert "seasoned-hook" in said_after(asked[1], "touch made-by-the-call"), "the model sees why"
-    assert not (place.work / "made-by-the-call").exists()

@@ -6,12 +6,9 @@ import json
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import ROOT
 from tests.hooks.test_real_claude_code import ClaudeCode, bash, read, said_after
 from tests.real_clients import claude_code, run
-from tests.torture import TORTURE
 
 SERVERS = '{"hasCompletedOnboarding": true,\n  "theme": "dark"}\n'
 
@@ -41,27 +38,6 @@ def test_a_person_at_the_terminal_is_asked_by_claude_code_and_nobody_else_answer
     seen = _at_terminal(place, command, steps)
     assert "NEVERSEEN" not in seen, seen
     assert made.exists(), "the person said yes"
-
-
-@pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "auto"])
-@pytest.mark.skipif(not TORTURE, reason="long, and one mode is tested: set SEASONED_TORTURE=1")
-def test_no_permission_mode_answers_in_place_of_the_person(home: Path, mode: str) -> None:
-    place = ClaudeCode(home)
-    # Root may use the mode that asks nothing only where Claude Code takes the machine for a sandbox.
-    place.variables = {**place.variables, "IS_SANDBOX": "1"}
-    (home / ".claude").mkdir()
-    (home / ".claude" / "settings.json").write_text('{"skipDangerousModePermissionPrompt": true}')
-    (home / ".claude.json").write_text(SERVERS)
-    place.seasoned("connect", "claude-code", "--yes", "--parts", "confirmations")
-    made, options = home / "made-by-the-call", ["--permission-mode", mode]
-    command = f"rm -rf /srv/no-such-folder && touch {made}"
-    _check_without_a_terminal_it_is_refused(place, command, *options)
-    _accept(place)
-    for answer, seen_then, is_made in (("2", "Interrupted", False), ("1", "It is gone.", True)):
-        steps = [("for agents", "Delete it\r"), ("delete_data: it deletes", answer), (seen_then, "")]
-        seen = _at_terminal(place, command, steps, *options)
-        assert "Doyouwanttoproceed?" in seen and "NEVERSEEN" not in seen, seen
-        assert made.exists() == is_made
 
 
 def _accept(place: ClaudeCode) -> None:
