@@ -40,7 +40,7 @@ NAMES = {
     "Stop": "stop",
     "SessionEnd": "session-end",
 }
-WRONG, RIGHT = "wp report late --week 9", "wp report late --week 2026-W09"
+WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
 ERROR = "error: a week is written like 2026-W09"
 ALL = [
     (agent, name)

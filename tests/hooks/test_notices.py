@@ -138,7 +138,7 @@ def test_notes_that_reviews_of_other_projects_wrote_into_one_file_stay_there(con
 def test_a_hint_and_what_was_kept_are_said_once(config: Config) -> None:
     failed = {"tool_name": "Bash", "tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}"}
     said = answer("claude-code", "post-tool-use-failure", "PostToolUseFailure", **failed)
-    assert said["systemMessage"].startswith("Seasoned told the agent: `wp report late --week 2026-W09` works here")
+    assert said["systemMessage"].startswith("Seasoned told the agent: `./wp report late --week 2026-W09` works here")
     assert said["systemMessage"].endswith("Details: seasoned receipt s1")
     with open_store(config.store_path) as store, store.write():
         row = {"ref": "seasoned:r", "session": "claude-code:s1", "context": "on demand", "topic": "memory"}
