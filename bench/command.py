@@ -14,7 +14,8 @@ from typing import Any
 from bench.agreement import DATA
 from seasoned.command.layers import layers
 from seasoned.command.parse import Step, parse, runs
-from seasoned.command.risk import may_be_example, need_of_command
+from seasoned.command.risk import need_of_command
+from seasoned.command.shown import why_not_shown
 from seasoned.command.tool import command_of
 from seasoned.errors import SeasonedError
 from seasoned.history.formats import read_file
@@ -128,7 +129,7 @@ def _speed(commands: list[str], theirs: Any) -> Iterator[str]:
         ("tree-sitter, tree only", lambda command: theirs.parse(command.encode())),
         ("tree-sitter, programs", lambda command: grammar_programs(theirs, command)),
         ("which action is needed", need_of_command),
-        ("may it be an example", lambda command: may_be_example("Bash", {"command": command})),
+        ("may it be shown", why_not_shown),
     )
     for name, function in timed:
         for command in commands[:200]:

@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from seasoned.command.risk import need_of_command, why_not_example
-from seasoned.command.shown import why_not_shown
+from seasoned.command.risk import need_of_command
+from seasoned.command.shown import why_not_called, why_not_shown
 from seasoned.command.tool import command_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact import Hit, Redactor
@@ -93,7 +93,7 @@ def admit_call(tool: str, arguments: Mapping[str, Any], *, project: str = "", fo
     given = dict(arguments)
     command = command_of(ToolCall("", tool, given))
     if command is None:
-        return Admission(_why_not_values(given, project) or _why_dangerous(tool, given))
+        return Admission(_why_not_values(given, project) or why_not_called(tool, given))
     plain = _SHORTENED.compiled.sub("", command.replace(_ELLIPSIS, "x"), count=1)
     why = why_not_shown(plain, project=project, folder=folder)
     others = {name: value for name, value in given.items() if value != command}
@@ -105,11 +105,6 @@ def without_remarks(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     given = dict(arguments)
     is_command = command_of(ToolCall("", tool, given)) is not None
     return {name: value for name, value in given.items() if not (is_command and name in _REMARKS)}
-
-
-def _why_dangerous(tool: str, given: dict[str, Any]) -> str | None:
-    found = why_not_example(tool, given)
-    return None if found is None else f"it {found.why}"
 
 
 def _why_not_values(value: Any, project: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Which commands and calls need a person, are asked about, or may be examples."""
+"""Which commands and calls need a person."""
 
 from __future__ import annotations
 
@@ -18,17 +18,9 @@ from seasoned.command.action import HIGH_RISK
 from seasoned.command.risk import (
     GRAVITY,
     Need,
-    may_be_example,
     need_of_call,
     need_of_command,
     only_looks,
-    why_not_example,
-)
-from tests.command.examples import (
-    EVERYDAY,
-    EXAMPLE_CALLS,
-    NEVER_EXAMPLE_CALLS,
-    NEVER_EXAMPLES,
 )
 from tests.command.harmless import HARMLESS
 from tests.command.needs import NEEDS
@@ -133,10 +125,6 @@ def _action(need: Need | None) -> str | None:
     return need.action if need is not None else None
 
 
-def _example(command: str) -> bool:
-    return may_be_example("Bash", {"command": command})
-
-
 def test_the_probes_are_many_and_name_every_action() -> None:
     assert len(COMMANDS) + len(CALLS) >= 400
     assert len(HARMLESS) + len(HARMLESS_CALLS) >= 300
@@ -169,47 +157,6 @@ def test_a_call_that_only_looks_like_one_needs_nothing() -> None:
     assert not _failures(HARMLESS_CALLS, lambda probe: need_of_call(probe[0], probe[1]) is None)
 
 
-def test_what_needs_a_person_is_never_an_example() -> None:
-    commands = [command for command, _ in COMMANDS]
-    assert not _failures(commands, lambda command: not _example(command))
-    assert not _failures(CALLS, lambda probe: not may_be_example(probe[0], probe[1]))
-
-
-def test_commands_that_a_person_is_asked_about_are_never_examples() -> None:
-    assert not _failures(NEVER_EXAMPLES, lambda command: not _example(command))
-    assert not _failures(NEVER_EXAMPLE_CALLS, lambda probe: not may_be_example(*probe))
-
-
-def test_everyday_commands_and_conventions_of_a_domain_may_be_examples() -> None:
-    assert not _failures(EVERYDAY, _example)
-    assert not _failures(EXAMPLE_CALLS, lambda probe: may_be_example(*probe))
-
-
-def test_why_a_call_is_not_an_example_can_be_said() -> None:
-    found = why_not_example("Bash", {"command": "git push"})
-    assert found is not None
-    assert (found.row, found.why) == ("git push", "publishes commits to others")
-
-
-def test_code_that_deletes_sends_or_runs_commands_is_not_an_example() -> None:
-    codes = [
-        "os.remove('a')",
-        "Path('a').unlink()",
-        "os.system(x)",
-        "subprocess.run(['ls'])",
-        "httpx.put(u)",
-        "fs.unlinkSync(p)",
-        "terminal('rm -rf x')",
-        "!rm -rf x",
-        "%%bash\ncd a\nrm b",
-        "cur.execute('DELETE FROM parcels')",
-        "fetch(u, {method: 'POST'})",
-    ]
-    assert not _failures(codes, lambda code: not may_be_example("execute_code", {"code": code}))
-    counting = ["1 + 1", "import json\nprint(json.load(open('a.json')))", "df.groupby('a').sum()"]
-    assert not _failures(counting, lambda code: may_be_example("execute_code", {"code": code}))
-
-
 def test_the_gravest_action_is_asked_for_and_the_others_are_listed() -> None:
     need = need_of_command("ssh db1 'dropdb shop' && npm publish")
     assert need is not None
@@ -222,11 +169,10 @@ def test_a_command_that_is_too_long_to_be_read_needs_a_person(command: str) -> N
     need = need_of_command(command)
     assert need is not None
     assert need.row == "length"
-    assert not _example(command)
 
 
-def test_commands_nested_without_end_are_not_examples_and_soon_answered() -> None:
-    assert not _example("watch " * 200 + " ".join(f"a{number}" for number in range(200)))
+def test_commands_nested_without_end_need_a_person() -> None:
+    assert need_of_command("watch " * 200 + " ".join(f"a{number}" for number in range(200))) is not None
 
 
 def test_the_working_folder_is_what_the_call_names() -> None:
@@ -349,8 +295,6 @@ _KEYS = st.one_of(
 def test_no_call_makes_it_raise(tool: str, arguments: dict[str, Any]) -> None:
     need = need_of_call(tool, arguments)
     assert need is None or need.action in HIGH_RISK
-    # Without a folder of its own, what needs a person is never an example.
-    assert need_of_call(tool, arguments, folder="/") is None or not may_be_example(tool, arguments)
 
 
 HEAVY = {
@@ -402,4 +346,3 @@ def test_the_package_imports_nothing_but_msgspec_and_the_standard_library() -> N
     found = set(done.stdout.split())
     foreign = {name for name in found if name not in sys.stdlib_module_names and not name.startswith("_")}
     assert foreign <= {"seasoned", "msgspec", "typing_extensions", "sitecustomize", "usercustomize"}
-    assert "tomllib" not in found, "the TOML is for people and tests; a hook reads the compiled table"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from seasoned.command.shown import why_not_shown
+from seasoned.command.shown import why_not_called, why_not_shown
 
 GOOD = (
     "make test",
@@ -64,9 +64,14 @@ BAD = (
     ("python -c pass", "not in a file of the project"),
     ("python -m http.server", "module of Python"),
     ("ssh build uptime", "program is not known"),
-    ("git push origin main", "publishes commits"),
-    ("git push --force origin main", "--force is not a known option"),
-    ("git checkout -- .", "changes"),
+    ("git push origin main", "git is not known to do this"),
+    ("git checkout -f main", "-f is not a known option"),
+    ("git checkout -- .", "throws away changes"),
+    ("cd a && git stash drop", "throws away changes"),
+    ("git restore src/a.py", "throws away changes"),
+    ("make seed --yes", "--yes is not a known option"),
+    ("npm run deploy", "own deployment"),
+    ("python manage.py migrate", "schema of a database"),
     ("", "empty"),
 )
 
@@ -86,3 +91,11 @@ def test_what_belongs_to_the_project_is_not_elsewhere() -> None:
     assert why_not_shown("cd /home/kim/shopping && npm test", folder="/home/kim/shop") is not None
     assert why_not_shown("go test example.com/acme/shop/cart", project="example.com/acme/shop") is None
     assert why_not_shown("npx tree-sitter generate", named={"tree-sitter"}) is None
+
+
+def test_a_call_of_a_named_tool_may_change_one_record_and_no_more() -> None:
+    for tool in ("get_refund_policy", "cancel_pending_order", "transfer_to_human_agents", "list_deploys"):
+        assert why_not_called(tool, {"order_id": "#W1"}) is None, tool
+    for tool in ("merge_pull_request", "check_and_delete", "deploy_production", "python", "Task"):
+        assert why_not_called(tool, {"number": 7}) is not None, tool
+    assert why_not_called("run_sql", {"sql": "DROP TABLE parcels"}) == "it drops or empties tables or a whole database"

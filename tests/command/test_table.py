@@ -9,32 +9,31 @@ import pytest
 from seasoned.command import danger_table, tool_table
 from seasoned.command.action import HIGH_RISK
 from seasoned.command.path import WorkingFolder
-from seasoned.command.risk import assess_call, assess_command, may_be_example
+from seasoned.command.risk import assess_call, assess_command
 from seasoned.command.rows import regex
 from seasoned.command.tool import Kind, OutputForm
-from seasoned.command.tool_call import example_findings
 from tests.command.row_examples import ROWS, TOOL_NAMES
 
 
 def test_every_row_has_a_name_and_examples_of_its_own() -> None:
     names = [row.name for row in danger_table.ROWS]
     assert sorted(names) == sorted(ROWS)
-    assert {row.action for row in danger_table.ROWS} == {"", *HIGH_RISK}
+    assert {row.action for row in danger_table.ROWS} == HIGH_RISK
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_row_matches_its_calls_and_misses_the_others(name: str) -> None:
     matches, misses = ROWS[name]
-    found = {one: {each.row for each in assess_command(one, WorkingFolder(), "example")} for one in matches + misses}
+    found = {one: {each.row for each in assess_command(one, WorkingFolder())} for one in matches + misses}
     assert matches
-    assert [one for one in matches if name not in found[one] or may_be_example("Bash", {"command": one})] == []
+    assert [one for one in matches if name not in found[one]] == []
     assert [one for one in misses if name in found[one]] == []
 
 
 def test_every_row_for_tool_names_matches_its_names_and_misses_the_others() -> None:
     for action, matches, misses in TOOL_NAMES:
         for name in matches + misses:
-            found = [*assess_call(name, {}, WorkingFolder(), "example"), *example_findings(name, {})]
+            found = assess_call(name, {}, WorkingFolder())
             assert any(each.action == action for each in found) is (name in matches), name
 
 

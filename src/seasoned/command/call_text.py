@@ -252,19 +252,6 @@ def read_as(name: str) -> list[str]:
     return [kind for kind, keys in kinds if key in keys]
 
 
-def example_texts(arguments: Mapping[str, Any]) -> Iterator[tuple[TextKind, str]]:
-    """Commands, code and SQL under any likely name: for examples, too many are better than too few."""
-    kinds: tuple[tuple[TextKind, frozenset[str]], ...] = (
-        ("command", _ANY_COMMAND_KEYS),
-        ("code", _ANY_CODE_KEYS),
-        ("sql", _SQL_KEYS),
-    )
-    for name, value in arguments.items():
-        key = snake(name)
-        held = [" ".join(map(str, value))] if isinstance(value, list) else list(all_texts(value))
-        yield from ((kind, text) for kind, keys in kinds if key in keys for text in held)
-
-
 # Arguments that say most about a call, the best first.
 _TELLING = ("command", "cmd", "pattern", "query", "file_path", "path", "url", "description", "prompt")
 _BRIEF = 200

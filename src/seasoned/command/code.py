@@ -18,7 +18,6 @@ _DELETES = LazyRegex(
 )
 # Python deletes by calls alone; the words elsewhere in it say nothing.
 _PYTHON_DELETES = LazyRegex(r"\b(?:rmtree|removedirs|remove|unlink|rmdir|move|rename|truncate|remove_tree)\b\s*[(,]")
-_DELETES_TREES = LazyRegex(r"\b(?:rmtree|removedirs|rimraf)\s*\(")
 _SENDS = LazyRegex(r"\b(?:post|put|patch|delete|request|urlopen|Request|fetch)\s*\(")
 _ON_THIS_MACHINE = LazyRegex(r"sandbox|//(?:localhost|127\.0\.0\.1|\[::1\])")
 # A pattern between slashes is not a path: `print if /rm -rf/`.
@@ -44,20 +43,7 @@ _FETCHES = LazyRegex(
 )
 _REMOTE = LazyRegex(r"https?://(?!localhost|127\.|\[::1\])")
 _DOWNLOADED = Finding("exec_remote", "runs what it downloads from another machine", "code from elsewhere")
-# What code deletes, sends, or hands to a shell, in any language: enough to keep it out of examples.
-_CHANGES = LazyRegex(
-    r"""rmtree|\bunlink\w*\(|\.rmdir\(|\bos\.(?:remove|rmdir|removedirs|system|popen|exec|spawn|kill|truncate|chmod|chown)
-    |\bgetattr\(\s*(?:os|sys|shutil|subprocess|builtins|__builtins__|importlib)\b|\bimportlib\.import_module\([^'")]
-    |\beval\s+(?:un)?pack\b|\bremove_tree\b|\|\s*["'](?:/bin/)?(?:ba|da|z|k)?sh["']|\bsubprocess\b|\bPopen\b|\bpty\.|child_process|\b(?:exec|spawn)(?:Sync|File)?\(|\beval\(|__import__|\bctypes\b
-    |\bfs\.(?:rm|unlink|rmdir|truncate)|\b(?:rm|unlink|rmdir)Sync|rimraf|Deno\.(?:remove|run|Command)|FileUtils\.rm
-    |File\.delete|\.(?:post|put|patch|delete|delete_many|deleteMany|drop|drop_all|drop_table|dropDatabase|truncate)\(
-    |\bmethod\s*[=:]\s*['"](?:POST|PUT|PATCH|DELETE)|\.request\(\s*['"](?:POST|PUT|PATCH|DELETE)|\bdata=.{0,40}urlopen
-    |urlopen\([^)]{0,200}\bdata=|\b(?:smtplib|paramiko|fabric|telnetlib|ftplib)\b|\bsocket\.""",
-    re.VERBOSE,
-)
-_LITERAL = LazyRegex(r"""(['"`])((?:\\.|(?!\1)[^\\\n]){3,400})\1""")
 _SHELL_LINE = LazyRegex(r"(?m)^\s*(?:(?:!|%sx |%system )(.+)|%%(?:bash|sh|script)\b[^\n]*\n((?s:.+)))")
-_MOST_LITERALS = 100
 
 
 def shell_lines(code: str) -> Iterator[str]:
@@ -65,16 +51,9 @@ def shell_lines(code: str) -> Iterator[str]:
     yield from (found[1] or found[2] for found in _SHELL_LINE.compiled.finditer(code))
 
 
-def command_literals(code: str) -> list[str]:
-    """String literals of more than one word, which may be commands."""
-    return [found[2] for found in _LITERAL.compiled.finditer(code) if " " in found[2]][:_MOST_LITERALS]
-
-
 def findings(code: str, place: WorkingFolder, program: str = "") -> Iterator[Finding]:
     """What a piece of code does, by its words and the literal paths in it; `program` is its interpreter."""
     yield from _text_findings(code, place, _PYTHON_DELETES if program and is_python(program) else _DELETES)
-    if _DELETES_TREES.compiled.search(code):
-        yield Finding("", "deletes folders and everything in them", "code: rmtree")
     if (
         _SENDS.compiled.search(code)
         and regex("{paying_hosts}").search(code)
@@ -86,8 +65,6 @@ def findings(code: str, place: WorkingFolder, program: str = "") -> Iterator[Fin
         yield Finding("delete_data", "deletes something in a cloud", "code: cloud")
     if _EVALUATES.compiled.search(code) and _FETCHES.compiled.search(code) and _REMOTE.compiled.search(code):
         yield _DOWNLOADED
-    if _CHANGES.compiled.search(code) or changes_data(code):
-        yield Finding("", "runs code that deletes, sends or runs commands", "code that changes")
 
 
 def _text_findings(code: str, place: WorkingFolder, deletes: LazyRegex) -> Iterator[Finding]:
@@ -136,20 +113,6 @@ _SQL_SHAPE = LazyRegex(
 _SQL_STOPS = LazyRegex(
     r"(?i)\bpg_terminate_backend\s*\(|\bdb\.shutdownServer\s*\(|\bkill\s+(?:query|connection)\s+\d|^\s*shutdown\b"
 )
-# Broader than what needs a person: no statement that changes data, or reaches files or machines, is an example.
-_SQL_CHANGES = LazyRegex(
-    r"(?i)\b(?:drop\s+(?:table|database|schema|index|view|user|role|column|owned|type|function|sequence)"
-    r"|truncate\s+\w|delete\s+from\b|update\s+\S+\s+set\b|alter\s+(?:table|role|user|database|schema)\b"
-    r"|(?:grant|revoke)\s+[\w, ]{1,60}\b(?:on|to|from)\b|dropDatabase|deleteMany|\.drop\(|\.remove\("
-    r"|dblink\w*\s*\(|lo_(?:im|ex)port\s*\(|pg_(?:read_(?:binary_)?file|ls_dir)\s*\(|(?:to|from)\s+program\s+'"
-    r"|into\s+(?:out|dump)file\b|(?<![\w.])load_file\s*\(|xp_cmdshell\b|sp_oacreate\b|utl_(?:http|file|smtp|tcp)\b"
-    r"|sys_(?:exec|eval)\s*\(|load_extension\s*\()"
-)
-
-
-def changes_data(text: str) -> bool:
-    """Whether a text contains a statement that changes data, even for single rows."""
-    return _SQL_CHANGES.compiled.search(text) is not None
 
 
 def sql_findings(text: str) -> Iterator[Finding]:

@@ -1,7 +1,6 @@
 """The table of commands: the programs and words by which a command does harm, and what kind of harm it is.
 
-`programs` may name a group (`@clouds`), `words` and `unless` a pattern (`{help}`); see `rows.py`. A row without
-an action needs no person, and still is never shown as an example.
+`programs` may name a group (`@clouds`), `words` and `unless` a pattern (`{help}`); see `rows.py`.
 """
 
 from __future__ import annotations
@@ -12,54 +11,6 @@ from seasoned.command.rows import CommandRow
 
 # A row takes two or three lines as it is laid out here, and ten if a formatter does it.
 # fmt: off
-_OTHER = (
-    CommandRow("agent's settings", "changes what an agent is given or may do",
-        "claude claude-code codex gemini hermes copilot cursor-agent opencode qwen goose seasoned",
-        r"^mcp (?:add\S*|install|import|remove)(?= )|^(?:plugins?|extensions?) (?:add|install|enable"
-        "|marketplace)(?= )|^(?:confirm|connect|memory|skill|restore|forget|template (?:import|retire)) ",
-        "{help}|--dry-run"),
-    CommandRow("no questions", "suppresses a question, or changes a database", "*",
-        r" --(?:force|yes|confirm|auto-approve|assume-yes|no-confirm|skip-confirm\S*|dangerously-\S*|privileged"
-        r"|full-auto|yolo|yes-always|(?:allow|trust)-all-tools)(?:=\S*)?(?= |$)| (?:db:|migrate:)\w| migrate(?= "
-        r"|$)(?! (?:status|diff|list)(?= |$))|^\S+(?: -\S*)*(?: [^- ]\S*(?: -\S*)*){0,2} (?:destroy|wipe|purge"
-        "|nuke|delete|terminate|revoke|unpublish|shutdown|truncate)(?= |$)"),
-    CommandRow("ships", "changes what is live", "*",
-        r"(?i)(?=^\S+(?: -\S*)*(?: [^- ]\S*(?: -\S*)*){0,2} (?:deploy|publish|release|promote|rollout)(?= |$)).* "
-        r"(?:--?[\w-]+=)?(?:prod|production|live)(?= |$)"),
-    CommandRow("anyone's code", "trusts code of others", "*",
-        " --(?:trust[-_]remote[-_]code|dangerous|devmode|unsafe-perm|allow-root|allow-all)(?:[= ]|$)",
-        " --(?:trust[-_]remote[-_]code)=(?:false|0|no)"),
-    CommandRow("docker", "deletes containers, images or volumes", "docker podman nerdctl",
-        "^(?:system|volume|image|container|network|builder|buildx) (?:prune|rm|remove)|^rmi?(?= |$)"
-        r"|^compose\b.*\bdown\b.*(?:-v|--volumes|--rmi)"),
-    CommandRow("cloud unless it looks", "changes something in a cloud", "@clouds", "", "{word:{only_looks}}"),
-    CommandRow("kafka --alter", "changes what a queue keeps, or who may read it",
-        "kafka-configs kafka-configs.sh kafka-topics kafka-topics.sh kafka-acls kafka-acls.sh",
-        "(?:^| )--(?:alter|delete|add|remove)(?= |$)"),
-    CommandRow("find -delete", "deletes everything that it finds", "find fd fdfind", "{any:-delete}"),
-    CommandRow("rm, sudo, kill", "deletes, stops, or acts with the rights of others",
-        "rm unlink truncate dd dcfldd rimraf del-cli eval sudo doas su pkexec runuser run0 gosu kill pkill "
-        "killall skill chown chgrp"),
-    CommandRow("git push", "publishes commits to others", "git", "^push(?= |$)", "{any:-n --dry-run}"),
-    CommandRow("git checkout", "throws away uncommitted changes", "git",
-        r"^checkout\b.*(?: -f| --force| --(?= |$)| \.(?= |$))|^stash (?:drop|clear)(?= |$)|(?:^| )--(?:force\S*"
-        "|hard|no-verify|mirror|delete|discard-changes)(?= |$)|^(?:checkout|clean|branch|tag|worktree|add|fetch"
-        "|switch|rm|mv|submodule)(?= ).* -[A-Za-z]*[fD]|^commit(?= ).* -[a-ln-zA-Z]*n"),
-    CommandRow("git restore", "throws away uncommitted changes", "git", "{first:restore}",
-        " (?:--staged|-S)(?= |$)(?!.*(?: --worktree| -W))"),
-    CommandRow("gh", "changes or deletes something that others see", "gh glab",
-        r"^\w+ (?:delete|create|merge|close|edit|archive|rename|upload|set|disable)(?= |$)|^api\b.*(?:-X"
-        "|--method) ?(?:POST|PUT|PATCH|DELETE)"),
-    CommandRow("gh api", "changes something that others see", "gh glab hub",
-        "^api(?= ).*(?: -X(?! ?(?:GET|HEAD|OPTIONS|get|head)(?= |$))| --method(?![ =](?:GET|HEAD|OPTIONS|get"
-        r"|head)(?= |$))| -[fF]| --(?:field|raw-field|input)\b)"),
-    CommandRow("rsync --delete", "deletes what is not in the source", "rsync",
-        r"(?:^| )--(?:del\S*|remove-source-files)"),
-    CommandRow("send", "sends data to another machine", "curl",
-        r"(?:^| )-[A-Za-z#0-9]*[dFT]|{word:--upload-file --json --data\S* --form\S*}", "{flag:G get}"),
-    CommandRow("send by method", "sends data to another machine", "curl",
-        "(?:^| )(?:-[A-Za-z]*X|--request)(?! ?=?(?:GET|HEAD|OPTIONS|get|head)(?= |$))"),
-)
 _DELETE_DATA = (
     CommandRow("task that destroys", "runs a task that destroys something", "@task_runners",
         r"(?i)^(?:-\S+ )*(?:run(?:-script)? )?(?:[\w.-]*[:_-])?(?:destroy|teardown|tear-down|nuke|wipe|purge"
@@ -586,7 +537,7 @@ _TRANSFER_FUNDS = (
 ROWS = tuple(
     msgspec.structs.replace(row, action=action)
     for action, rows in (
-        ("", _OTHER), ("delete_data", _DELETE_DATA), ("wipe_database", _WIPE_DATABASE),
+        ("delete_data", _DELETE_DATA), ("wipe_database", _WIPE_DATABASE),
         ("migrate_database", _MIGRATE_DATABASE), ("deploy_production", _DEPLOY_PRODUCTION),
         ("shutdown_service", _SHUTDOWN_SERVICE), ("publish_package", _PUBLISH_PACKAGE),
         ("exec_remote", _EXEC_REMOTE), ("modify_permissions", _MODIFY_PERMISSIONS), ("rotate_keys", _ROTATE_KEYS),

@@ -65,8 +65,6 @@ _LOCKING_MODE = LazyRegex(r"0?0[0-7]{2}|[ga]*[ua][uga]*-\w+|-\w+|[ga]*[ua][uga]*
 _WINDOWS = ("del", "erase", "rd", "rmdir")
 _STASH_LOSES = names("drop clear")
 _ASKING_KEYGEN = LazyRegex(r"-[RFlyeiBHYDKLrM]\w*|-\w*[lyFR]|--help")
-_NOT_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
-_SYSTEM = LazyRegex(r"/(?:etc|usr|bin|sbin|boot|dev|sys|proc|lib)(?:/|\Z)")
 # Without these a machine does not start, or not as it did.
 _OF_SYSTEM = LazyRegex(r"/(?:etc|bin|sbin|boot|lib\w*|sys|proc|usr/(?!local/|share/)[^/]+)/|/usr/bin/")
 _KEPT_BY_SYSTEM = LazyRegex(r"/(?:etc|bin|sbin|boot|lib\w*|usr|srv|var|opt)/")
@@ -165,9 +163,7 @@ def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iter
         # Changing the permissions of a start-up file does not change what it runs.
         yield from (each for each in found if each.row != "start-up file" or step.program not in ("chmod", "chown"))
     if step.program == "sed" and writes:
-        yield from (
-            found for word in step.words if word.startswith("/") for found in outside(word, place) if found.action
-        )
+        yield from (found for word in step.words if word.startswith("/") for found in outside(word, place))
     if step.program in ("cp", "install") and "/dev/null" in step.words:
         yield from emptied(step.words[-1], place)
     if step.program in _CREATES:
@@ -200,18 +196,10 @@ def guarded(target: str, place: WorkingFolder) -> Iterator[Finding]:
 
 
 def outside(target: str, place: WorkingFolder) -> Iterator[Finding]:
-    """A path outside the working folder. If the folder is unknown, most paths are, so examples may have them."""
-    if target.startswith(_NOT_FILES) or target.isdigit() or target == "-":
-        return
+    """A file of the system that is written over."""
     path = place.resolve(target)
-    if path.startswith(("~", "$HOME", "${HOME")) or not (
-        path.startswith((place.folder + "/", *_TEMPORARY)) or path == place.folder or path[:1] != "/"
-    ):
-        if _OF_SYSTEM.compiled.match(path) and not _GUARDED.compiled.search(path):
-            yield Finding("delete_data", f"writes over {target!r}, which is a file of the system", "system file")
-            return
-        is_system = bool(_SYSTEM.compiled.match(path))
-        yield Finding("", "writes outside the working folder", "write outside", never_example=is_system)
+    if _OF_SYSTEM.compiled.match(path) and not _GUARDED.compiled.search(path) and not place.contains(target):
+        yield Finding("delete_data", f"writes over {target!r}, which is a file of the system", "system file")
 
 
 def _targets(words: tuple[str, ...]) -> list[str]:

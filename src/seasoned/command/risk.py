@@ -1,10 +1,10 @@
 """The questions that every part asks about a command or tool call.
 
-- Confirmations: which of the ten actions that need a person is it? (`need_of_command`, `need_of_call`)
-- Mining, recall and the project sheet: may it ever be shown as an example? (`may_be_example`)
-- Insight: does it only look? (`only_looks`)
+- Which of the ten actions that need a person is it? (`need_of_command`, `need_of_call`)
+- Does it only look? (`only_looks`)
 
-All answers come from one table; see `danger_table.py` and docs/design/command.md. They only read text and are not a
+What may be shown to another session is another question: see `shown.py`. The answers come from one table; see
+`danger_table.py` and docs/design/command.md. They only read text and are not a
 sandbox: a command can hide what it does in a script, a variable or another program.
 """
 
@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -34,31 +33,20 @@ from seasoned.command.layers import (
 from seasoned.command.parse import Step, names, parse, without_bodies
 from seasoned.command.path import WorkingFolder, working_folder
 from seasoned.command.rows import CommandRow, Finding, group, regex, rows_by_program
-from seasoned.command.tool import command_of, tool_of
 from seasoned.lazy_regex import LazyRegex
-from seasoned.session import ToolCall
 
-# What the caller wants to know: rows and rules that say nothing about it are left out, which saves half of the time.
-Question = Literal["action", "example"]
 # Unread text is treated like the common command that is hardest to undo.
 _TOO_LONG = Finding("delete_data", "is too long to be read, so it may do anything", "length")
 _TOO_MANY = Finding("delete_data", "contains more commands than can be read", "length")
 _DOWNLOADED = Finding("exec_remote", "runs what it downloads from another machine", "curl | sh")
 _DECODED = Finding("delete_data", "runs what it decodes, which cannot be read here", "decoded")
 _UNSEEN = Finding("delete_data", "runs commands that cannot be seen here", "| sh")
-_UNSEEN_FILE = Finding("", "runs commands that cannot be seen here", "file | sh")
-_PIPED = Finding("", "runs what it is piped", "| sh")
 _UNSEEN_SQL = Finding("migrate_database", "runs SQL that was not read", "unseen SQL")
-_CHANGING_SQL = Finding("", "changes data in a database", "SQL")
-_MADE_UP = Finding("", "runs a program whose name it makes up", "made-up program")
-_RARE_GIT = Finding("", "uses git in a way that is not everyday work", "git rarely")
-_FORKS = Finding("", "starts processes without end", "fork bomb")
 # Longer arguments are matched by their beginning and end.
 _MOST_ARGUMENTS = 4000
 _REDIRECT = LazyRegex(r"(?<![<>&=\-])(?:\d|&)?>{1,2}[|&]?[ \t]*['\"]?(?P<target>[^\s'\"<>|&;()]+)")
 # Nothing comes before the `>`: it empties a file.
 _EMPTIES = LazyRegex(r"(?:\A|[;&|\n(])[ \t]*(?::|true|cat[ \t]+/dev/null)?[ \t]*(?<!>)>?\Z")
-_FORK_BOMB = LazyRegex(r"(?<![\w:.])(?P<name>[\w:.]{1,100})\s*\(\s*\)\s*\{[^}]{0,200}(?P=name)\s*\|\s*(?P=name)")
 _KILLED = r"(?:nginx|httpd|apache2?|postgres|postmaster|mysqld?|redis-server|mongod|dockerd|sshd|seasoned)"
 # A text without which the pattern finds nothing, the pattern, and what it finds.
 _TEXT_RULES = (
@@ -99,43 +87,35 @@ _RUN_WORDS = names("exec dlx x")
 _SPEAKING = names("echo printf tee")
 _EVALUATES = names("eval source .")
 _DECODERS = names("base64 base32 xxd uudecode")
-# What prints any text; `$(which python3)` and `$(npm bin)/eslint` find a program.
-_PRINTING = _SPEAKING | _DECODERS | names("tr rev sed awk cut cat head tail dd od perl python python3 curl wget")
 _DECODING = LazyRegex(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
 _RUNS_STDIN = LazyRegex(
     r"(?s)\b(?:exec|eval|compile|system|popen|Popen|run|call|execSync|spawn\w*|Function)\b.*"
     r"(?:\bstdin\b|\bSTDIN\b|\binput\(|readFileSync\(0|<>|\$_\b|\bgets\b)"
 )
-# What a shell makes another name of: `{rm,-r,x}`, `/b?n/r[m]`, `${X:-rm}`.
-_EXPANDED = LazyRegex(r"\{[\w./-]+,|\$\{\w+:?[-=]|(?:~|\.{1,2})?/[\w./-]*(?:[*?]|\[[\w-]+\])[\w./*?\[\]-]*\Z")
-_WORD = LazyRegex(r"[a-z][\w-]*\Z")
 # How a substitution begins in a word: as the parser leaves it, and within double quotes.
 _SUBSTITUTED = ("$()", "$(", "`", "<(")
 _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
-# A text that looks like a command, under any name: `find build -type f -delete`.
-_WITH_OPTION = LazyRegex(r"\s*[a-z0-9_./~-]+(?:\s+[^\s-]\S*){0,3}\s+--?[A-Za-z](?!.*[.!?]\s*\Z)")
-_JOINED_COMMAND = LazyRegex(r"(?s)(?:[;&`]|\$\()\s*(?P<command>\w.*)")
 # A command of these alone prints the text that a rule found; it does not run it.
 _SHOWING = names("echo printf grep rg egrep cat less head tail sed awk git ag ack")
 
 
-def assess_command(command: str, place: WorkingFolder, question: Question) -> list[Finding]:
+def assess_command(command: str, place: WorkingFolder) -> list[Finding]:
     """Everything found in a shell command, in the order of the text."""
     if len(command) > MOST_CHARACTERS:
         return [_TOO_LONG]
-    return [found for layer in layers(command) for found in _layer_findings(layer, place, question)]
+    return [found for layer in layers(command) for found in _layer_findings(layer, place)]
 
 
-def assess_code(text: str, place: WorkingFolder, question: Question, *, limit: int = MOST_CHARACTERS) -> list[Finding]:
+def assess_code(text: str, place: WorkingFolder, *, limit: int = MOST_CHARACTERS) -> list[Finding]:
     """Everything found in a piece of code, and in the commands that it hands to a shell."""
     if len(text) > limit:
         return [_TOO_LONG]
     commands = [*commands_in_code(text), *code.shell_lines(text)]
-    found = [each for command in commands for each in assess_command(command, place, question)]
-    return [*found, *code.findings(text, place), *_literal_findings(text, question)]
+    found = [each for command in commands for each in assess_command(command, place)]
+    return [*found, *code.findings(text, place)]
 
 
-def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder, question: Question) -> list[Finding]:
+def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> list[Finding]:
     """Everything found in a tool call: what its name says, and the commands, code and SQL in it."""
     inside, complete = call_text.packed(tool, arguments)
     found: list[Finding] = [*tool_call.findings(tool, inside, place)]
@@ -145,48 +125,30 @@ def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder, q
         if kind == "unread":
             found.append(_TOO_MANY)
         if kind in ("command", "typed"):
-            found += assess_command(text, place, question)
+            found += assess_command(text, place)
         if kind in ("sql", "typed"):
             found += code.sql_findings(text) if len(text) <= MOST_CHARACTERS else [_TOO_LONG]
-        if kind == "sql" and code.changes_data(text):
-            found.append(_CHANGING_SQL)
         if kind == "code":
-            found += assess_code(text, place, question)
+            found += assess_code(text, place)
     return found
 
 
-def _literal_findings(text: str, question: Question) -> Iterator[Finding]:
-    """Dangerous commands in string literals: code may run them, so it is not shown as an example."""
-    for held in code.command_literals(text) if question == "example" else ():
-        worst = next((each for each in assess_command(held, WorkingFolder(), question) if each.never_example), None)
-        if worst is not None:
-            yield Finding("", f"contains the text of a command that {worst.why}", "text in code")
-            return
-
-
-def _layer_findings(layer: Layer, place: WorkingFolder, question: Question) -> Iterator[Finding]:
+def _layer_findings(layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
     if layer.unread:
         yield _TOO_MANY
-    if "(" in layer.text and _FORK_BOMB.compiled.search(layer.text):
-        yield _FORKS
     fetches = bool(layer.substitutions) and any(
         step.program in group("downloads") for inner in layer.substitutions for step in parse(inner)
     )
     for at, step in enumerate(layer.steps):
         before = piped_into(layer.steps, at)
-        if step.program.startswith(_SUBSTITUTED) and any(
-            each.program in _PRINTING for one in layer.substitutions for each in parse(one)
-        ):
-            yield _MADE_UP
-        yield from _named_oddly(step)
         # `sudo` and similar have rows too: running anything as root may need a person.
         for wrapper in step.behind:
-            yield from _row_findings(Step(step.join, wrapper, (step.program, *step.words)), question)
+            yield from _row_findings(Step(step.join, wrapper, (step.program, *step.words)))
         for each in _readings(step):
-            yield from _row_findings(each, question)
+            yield from _row_findings(each)
             yield from path.findings(each, before, place)
             yield from guard.findings(each, place)
-        yield from _input_findings(step, before, layer, place, question, fetches=fetches)
+        yield from _input_findings(step, before, layer, place, fetches=fetches)
         # A `cd` changes where the paths of the following steps lie.
         place = place.after(step)
     for file in layer.files:
@@ -194,8 +156,6 @@ def _layer_findings(layer: Layer, place: WorkingFolder, question: Question) -> I
             yield _DOWNLOADED
         elif file.program:
             yield from code.findings(file.text, place, file.program)
-    if any(step.program in group("databases") for step in layer.steps) and code.changes_data(layer.text):
-        yield _CHANGING_SQL
     for word, text_rule, finding in _TEXT_RULES:
         # The content of a here-document is text; if a shell reads it, it is a separate layer.
         if word in layer.text and text_rule.compiled.search(without_bodies(layer.text)):
@@ -208,18 +168,8 @@ def _layer_findings(layer: Layer, place: WorkingFolder, question: Question) -> I
             yield from guard.changed(found["target"], place)
 
 
-def _named_oddly(step: Step) -> Iterator[Finding]:
-    """A program that a pattern, a list in braces or a default names, or a subcommand of git that few know."""
-    folder = step.prefix[-1] if step.prefix and step.prefix[-1].endswith("/") else ""
-    if _EXPANDED.compiled.match(folder + step.program):
-        yield _MADE_UP
-    is_known = step.sub in group("git_daily") or step.sub in group("git_looks")
-    if step.program == "git" and _WORD.compiled.match(step.sub) and not is_known:
-        yield _RARE_GIT
-
-
 def _input_findings(
-    step: Step, before: tuple[Step, ...], layer: Layer, place: WorkingFolder, question: Question, *, fetches: bool
+    step: Step, before: tuple[Step, ...], layer: Layer, place: WorkingFolder, *, fetches: bool
 ) -> Iterator[Finding]:
     """What a database, a shell or another interpreter is given to read."""
     given = texts_given(layer, before)
@@ -233,13 +183,14 @@ def _input_findings(
         fed = () if "<(" not in layer.text else printed_in(layer.substitutions)
         for text in [inline] if inline is not None else (*given, *fed):
             yield from code.findings(text, place, step.program)
-            yield from _literal_findings(text, question)
     if _runs_lines(step, before):
         yield _UNSEEN
     if _runs_decoded(step, before, layer):
         yield _DECODED
-    if step.program in group("shells") and before and not is_script(step):
-        yield _PIPED if all(each.program in _SPEAKING for each in before) else _unseen(before)
+    # `cat setup.sh | sh` runs a file, as `sh setup.sh` does, and a download has its own rule.
+    seen = (*_SPEAKING, "cat", *group("downloads"))
+    if step.program in group("shells") and not is_script(step) and any(each.program not in seen for each in before):
+        yield _UNSEEN
 
 
 def _runs_lines(step: Step, before: tuple[Step, ...]) -> bool:
@@ -250,12 +201,6 @@ def _runs_lines(step: Step, before: tuple[Step, ...]) -> bool:
     if "xargs" not in step.behind:
         return False
     return step.program in holes or (step.program in group("shells") and not set(holes).isdisjoint(step.words[:2]))
-
-
-def _unseen(before: tuple[Step, ...]) -> Finding:
-    """`cat setup.sh | sh` runs a file, as `sh setup.sh` does; what another program makes up cannot be known at all."""
-    known = (*_SPEAKING, "cat", *group("downloads"))  # what is downloaded has its own rule
-    return _UNSEEN_FILE if all(each.program in known for each in before) else _UNSEEN
 
 
 def _runs_input(step: Step, inline: str | None) -> bool:
@@ -302,7 +247,7 @@ def _only_shows(steps: tuple[Step, ...]) -> bool:
 
 def _readings(step: Step) -> Iterator[Step]:
     """A step, and the program that it runs by another name: `python -m twine`, `yarn prisma`, `bash deploy.sh`."""
-    known = rows_by_program("example")
+    known = rows_by_program()
     program = step.program.removesuffix(".exe").removesuffix(".cmd")
     program = program if program in known else re.sub(r"(?<=\D)\d(?:\.\d+)?\Z|(?<=python3)\.\d+\Z", "", program)
     if program not in known and program.lower() in known:
@@ -330,9 +275,8 @@ def _as_program(step: Step, at: int) -> Step:
     return Step(step.join, step.words[at].rsplit("/", 1)[-1], step.words[at + 1 :])
 
 
-def _row_findings(step: Step, question: Question) -> Iterator[Finding]:
-    known = rows_by_program(question)
-    rows = known.get(step.program)
+def _row_findings(step: Step) -> Iterator[Finding]:
+    rows = rows_by_program().get(step.program)
     if "--help" in step.words and _shows_help(step):
         return
     if rows:
@@ -345,9 +289,6 @@ def _row_findings(step: Step, question: Question) -> Iterator[Finding]:
                 # An option whose value looks like the subcommand: the word behind it may be the real one.
                 texts.append(_joined(step.words[at + 1 :]))
         yield from (_found(row) for row in rows if _matches(row, texts))
-    if "*" in known and step.program not in group("readers"):
-        line = [f"{step.program} {_joined(step.words)}"]
-        yield from (_found(row) for row in known["*"] if _matches(row, line))
 
 
 def _shows_help(step: Step) -> bool:
@@ -420,7 +361,7 @@ class Need(msgspec.Struct, frozen=True):
 
 def need_of_command(command: str, *, folder: object = None) -> Need | None:
     """The action that a shell command needs; None where none is known. `folder` is where it runs. It never raises."""
-    found = assess_command(command, working_folder(folder), "action")
+    found = assess_command(command, working_folder(folder))
     details: dict[str, Any] = {"command": command}
     if folder is not None:
         details["folder"] = str(folder)
@@ -446,12 +387,12 @@ def need_of_call(
     details: dict[str, Any] = {"tool": tool, "arguments": dict(given)}
     if agent:
         details["agent"] = agent
-    return _need(assess_call(tool, given, place, "action"), tool_call.shown(tool, given), details)
+    return _need(assess_call(tool, given, place), tool_call.shown(tool, given), details)
 
 
 def findings_in_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> list[Finding]:
     """What a tool call needs a person for, in the order of the text."""
-    return [found for found in assess_call(tool, arguments, place, "action") if found.action]
+    return assess_call(tool, arguments, place)
 
 
 def gravity(found: Finding) -> int:
@@ -460,7 +401,7 @@ def gravity(found: Finding) -> int:
 
 
 def _need(found: Iterable[Finding], shown: str, details: dict[str, Any]) -> Need | None:
-    ordered = sorted(dict.fromkeys(each for each in found if each.action), key=gravity)
+    ordered = sorted(dict.fromkeys(found), key=gravity)
     if not ordered:
         return None
     worst = ordered[0]
@@ -471,64 +412,6 @@ def _need(found: Iterable[Finding], shown: str, details: dict[str, Any]) -> Need
     line = " ".join(shown.split())
     short = line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
     return Need(worst.action, f"{short} ({details['why'][0]})", details, worst.row)
-
-
-def may_be_example(tool: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether a call may be shown to a new session: as an example, a repair, or a line of the project sheet.
-
-    An example looks approved, so this is stricter than what an agent may run unasked. In doubt the answer is no:
-    other calls show the same convention.
-    """
-    return why_not_example(tool, arguments) is None
-
-
-def why_not_example(tool: str, arguments: Mapping[str, Any]) -> Finding | None:
-    """What keeps a call out of examples; None where nothing does."""
-    given = dict(arguments)
-    command = command_of(ToolCall("", tool, given))
-    if command is not None:
-        # The rest of the call (an inner `action`, a second command) must pass as well.
-        others = {name: value for name, value in given.items() if value != command}
-        found = _why_not_example_command(command) or _first(assess_call(tool, others, WorkingFolder(), "example"))
-        return found or next(filter(None, map(_why_not_example_command, call_text.called(given))), None)
-    found = _first(assess_call(tool, given, WorkingFolder(), "example"))
-    form = tool_of(tool).form
-    if found is not None or form in ("file_read", "search", "web"):
-        return found
-    if form == "python":
-        return next(filter(None, map(_why_not_example_code, call_text.all_texts(given))), None)
-    return _first(tool_call.example_findings(tool, given)) or (
-        None if form == "file_write" else _first(_example_text_findings(given))
-    )
-
-
-def _example_text_findings(given: Mapping[str, Any]) -> Iterable[Finding]:
-    for text in call_text.all_texts(given):
-        # A tool that passes a value to a shell would run what follows such a character.
-        joined = _JOINED_COMMAND.compiled.search(text)
-        command = joined["command"] if joined is not None else text if _WITH_OPTION.compiled.match(text) else ""
-        found = _why_not_example_command(command) if command else None
-        yield from () if found is None else (found,)
-    for kind, text in call_text.example_texts(given):
-        if kind == "sql":
-            yield from assess_call("sql", {"sql": text}, WorkingFolder(), "example")
-        else:
-            found = _why_not_example_command(text) if kind == "command" else _why_not_example_code(text)
-            yield from () if found is None else (found,)
-
-
-@lru_cache(maxsize=4096)
-def _why_not_example_command(command: str) -> Finding | None:
-    return _first(assess_command(command, WorkingFolder(), "example"))
-
-
-@lru_cache(maxsize=1024)
-def _why_not_example_code(code: str) -> Finding | None:
-    return _first(assess_code(code, WorkingFolder(), "example"))
-
-
-def _first(found: Iterable[Finding]) -> Finding | None:
-    return next((each for each in found if each.never_example), None)
 
 
 def needs_person(tool: str, arguments: Mapping[str, Any]) -> bool:

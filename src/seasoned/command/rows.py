@@ -16,11 +16,10 @@ class Finding(msgspec.Struct, frozen=True):
     """What a row or a rule found in a command or call; `why` continues a sentence that begins with "it"."""
 
     action: str
-    """Which of the ten actions it needs; empty for none."""
+    """Which of the ten actions it needs."""
     why: str
     row: str
     """The name of the row or rule that found it."""
-    never_example: bool = True
 
 
 class CommandRow(msgspec.Struct, frozen=True):
@@ -34,7 +33,7 @@ class CommandRow(msgspec.Struct, frozen=True):
     """Searched in the arguments, also from the subcommand on, joined by blanks."""
     unless: str = ""
     action: str = ""
-    """Which of the ten actions that need a person; empty for none."""
+    """Which of the ten actions that need a person."""
 
 
 class ToolNameRow(msgspec.Struct, frozen=True):
@@ -95,15 +94,14 @@ def _written_out(found: re.Match[str]) -> str:
 
 
 @cache
-def rows_by_program(question: str) -> dict[str, tuple[CommandRow, ...]]:
-    """The rows of each program that say something about a question. Rows for any program are under `*`."""
+def rows_by_program() -> dict[str, tuple[CommandRow, ...]]:
+    """The rows of each program."""
     # Imported here: the table is made of what this module defines.
     from seasoned.command.danger_table import ROWS
 
     found: dict[str, list[CommandRow]] = {}
     for row in ROWS:
-        if row.action or question == "example":
-            for name in row.programs.split():
-                for program in group(name[1:]) if name.startswith("@") else (name,):
-                    found.setdefault(program, []).append(row)
+        for name in row.programs.split():
+            for program in group(name[1:]) if name.startswith("@") else (name,):
+                found.setdefault(program, []).append(row)
     return {program: tuple(rows) for program, rows in found.items()}

@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import msgspec
 
+from seasoned.command.call_text import words_of
 from seasoned.command.parse import names
-from seasoned.command.risk import why_not_example
+from seasoned.command.path import WorkingFolder
+from seasoned.command.risk import assess_call, assess_command
+from seasoned.command.rows import group
+from seasoned.command.tool import tool_of
 from seasoned.command.written import purpose_of
 from seasoned.lazy_regex import LazyRegex
 
@@ -39,10 +44,10 @@ _SCRIPT = (".py", ".sh", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".php", ".
 _SUBCOMMANDS = {
     "git": names(
         "add blame branch checkout cherry-pick commit describe diff fetch grep log ls-files merge merge-base mv pull"
-        " push rebase remote:get-url remote:-v restore rev-parse show stash status switch tag worktree"
+        " rebase remote:get-url remote:-v restore rev-parse show stash status switch tag worktree"
     ),
     "gh": names(
-        "pr:view pr:list pr:checks pr:diff pr:status pr:checkout pr:create issue:view issue:list run:view run:list"
+        "pr:view pr:list pr:checks pr:diff pr:status pr:checkout issue:view issue:list run:view run:list"
         " run:watch repo:view workflow:list workflow:view"
     ),
     "go": names(
@@ -103,6 +108,8 @@ _OPTIONS = names(
     " tests threads timeout trace type typecheck unified unit update-snapshot updateSnapshot using verbose version"
     " wait watch watchAll workers working-dir workspace workspace-root workspaces"
 )
+# Answers to a question that a person should be asked; a task of the project may not have them either.
+_FORCES = names("force yes confirm assume-yes auto-approve no-confirm privileged yolo trust_remote_code")
 # Go, find and javac write long options with one hyphen.
 _ONE_HYPHEN = names(
     "am bench benchmem benchtime chdir configuration count cover covermode coverpkg coverprofile cpu destination"
@@ -112,7 +119,7 @@ _ONE_HYPHEN = names(
 # Short options; `-c`, `-e`, `-o`, `-p` and their like hand code or another program to most programs.
 _SHORT = frozenset("abdfghiklmnqstuvwxzABCEFHLNPRSTUV")
 _MORE_SHORT = {"cargo": "p", "tox": "e", "pip": "er", "tsc": "p", "mypy": "p", "git": "pc", "gradle": "p", "go": "op"}
-_LESS_SHORT = {"make": "i", "node": "iC", "ruby": "nI", "perl": "in", "php": "ad", "sed": "iEsz"}
+_LESS_SHORT = {"git": "df", "make": "i", "node": "iC", "ruby": "nI", "perl": "in", "php": "ad", "sed": "iEsz"}
 # Variables that change how much is said, which files are found or which mode is tried, and never what runs.
 _VARIABLES = LazyRegex(
     r"(?:CI|DEBUG|VERBOSE|PORT|HOST|TZ|LANG|LC_ALL|TERM|COLUMNS|SKIP|ENV|(?:FORCE|NO)_COLOR|CARGO_TERM_COLOR"
@@ -141,6 +148,13 @@ _MOST_PARTS = 5
 _PART = LazyRegex(r"[A-Z]*[a-z]+|[A-Z]+")
 _SUFFIX = LazyRegex(
     r"(?:\.(?:test|spec|config|e2e|d))?\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|kt|cs|php|sh|md|json|ya?ml|toml|sql|vue)\Z"
+)
+# Words in the name of a tool that pays, publishes, destroys, or changes what others have or may do.
+_ACTS = names(
+    "delete wipe purge destroy erase overwrite shutdown poweroff reboot restart deploy publish unpublish migrate grant"
+    " revoke terminate kill approve authorize impersonate sudo ssh withdraw payout pay payroll charge sell merge share"
+    " expose install webhook vault secret secrets credential credentials unlock disarm dismiss mute bulk everyone all"
+    " tweet sms presigned"
 )
 _STANDARD_MODULES = names("unittest venv compileall py_compile json.tool doctest timeit")
 
@@ -174,8 +188,20 @@ def why_not_shown(
         why = _why_not_words(words, place) or _why_not_run(words, place)
         if why is not None:
             return why
-    found = why_not_example("Bash", {"command": text})
-    return None if found is None else f"it {found.why}"
+    found = assess_command(text, WorkingFolder())
+    return f"it {found[0].why}" if found else None
+
+
+def why_not_called(tool: str, arguments: Mapping[str, Any]) -> str | None:
+    """Why a call of a named tool may not be shown, whatever its values are; None if it may."""
+    if tool_of(tool).form in ("python", "agent"):
+        return "it runs code or tells another agent what to do"
+    found = assess_call(tool, arguments, WorkingFolder())
+    if found:
+        return f"it {found[0].why}"
+    words = words_of(tool)
+    looks = bool(words) and words[0] in group("looking") and "and" not in words
+    return None if looks or _ACTS.isdisjoint(words) else "it destroys, publishes, pays or changes who may do what"
 
 
 def _why_not_words(words: list[str], place: _Place) -> str | None:
@@ -235,7 +261,7 @@ def _why_not_run(words: list[str], place: _Place) -> str | None:
         return _why_not_subcommand(_SAME.get(program, program), rest, place)
     if program in _TOOLS:
         return _why_not_options(program, rest)
-    if program in _TASKS or "/" in first or first.endswith(_SCRIPT):
+    if program in _TASKS or "/" in first:
         return _why_not_options(program, rest, free=True)
     return "its program is not known"
 
@@ -250,12 +276,20 @@ def _why_not_subcommand(program: str, words: list[str], place: _Place) -> str | 
         return f"{program} is not known to do this"
     if sub in ("install", "pip") and any(_is_foreign(word, place) for word in rest if word != "install"):
         return "it installs code from elsewhere"
-    if sub in ("push", "fetch", "pull") and more not in ("", "origin", "upstream"):
+    if sub in ("fetch", "pull") and more not in ("", "origin", "upstream"):
         return "it names another repository"
+    if program == "git" and _throws_away(sub, rest):
+        return "it throws away changes"
     if (sub, more) in (("compose", "exec"), ("compose", "run")):
         inner = rest[further + 1 :]
         return _why_not_run(inner[_sub(inner)[1] + 1 :], place)
     return _why_not_options(program, words, free=program in _SCRIPTS and sub not in ("install", "ci"))
+
+
+def _throws_away(sub: str, words: list[str]) -> bool:
+    """Whether git forgets changes that were not committed."""
+    losing = {"checkout": {"--", "."}, "stash": {"drop", "clear"}}.get(sub, set())
+    return not losing.isdisjoint(words) or (sub == "restore" and "--staged" not in words)
 
 
 def _why_not_interpreted(program: str, words: list[str], place: _Place) -> str | None:
@@ -284,7 +318,7 @@ def _why_not_options(program: str, words: list[str], *, free: bool = False) -> s
         if word == "--":
             # What follows goes to a script of the project, or is a file.
             return None
-        if word.startswith("--") and not free and name not in _OPTIONS:
+        if word.startswith("--") and (name in _FORCES or (not free and name not in _OPTIONS)):
             return f"--{name} is not a known option"
         is_short = name in _ONE_HYPHEN or name.isdigit() or set(name.rstrip("0123456789")) <= short
         if word.startswith("-") and not word.startswith("--") and not is_short:

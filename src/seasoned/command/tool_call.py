@@ -8,7 +8,7 @@ from typing import Any
 
 from seasoned.command import guard
 from seasoned.command.action import HIGH_RISK, check_action
-from seasoned.command.call_text import REMOTE_NAME, all_texts, words_of
+from seasoned.command.call_text import REMOTE_NAME, words_of
 from seasoned.command.parse import names
 from seasoned.command.path import WorkingFolder, guarded
 from seasoned.command.rows import Finding, ToolNameRow, group
@@ -29,52 +29,6 @@ _CHANGING = _WRITING | _DELETING
 _PATCHED = LazyRegex(
     r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?|\*\*\* Move to: )(?P<path>\S+)", re.MULTILINE
 )
-# The rest of this block is about examples alone.
-_DELETES_FILE = LazyRegex(r"(?m)^\*\*\* Delete File: ")
-_ID = LazyRegex(r"(?i)(?:\A|[a-z_-])(?:id|number|no|ref|reference|key|code)\Z")
-# Arguments by which a call says yes to a question that its tool would ask a person.
-_ANSWERS = names(
-    "force forced confirm confirmed confirmation yes assume_yes auto_approve auto_confirm approved skip_confirmation"
-    " skip_checks no_confirm no_verify override permanent permanently hard hard_delete purge bypass privileged"
-    " i_understand acknowledge_risk"
-)
-_NO = names("false no 0 none off n") | {""}
-_AMOUNTS = names("amount sum value_in_cents amount_cents total_amount")
-_RECEIVERS = names(
-    "to iban recipient receiver beneficiary payee destination to_account destination_account wallet address"
-)
-# Arguments that switch a check off, by being true or by being false.
-_SKIPS = LazyRegex(
-    r"(?:^|_)(?:skip|disable|bypass|ignore|suppress|without|no)_(?:\w+_)?(?:checks?|verif\w*|validations?|tests?|reviews?"
-    r"|hooks?|auth\w*|ssl|tls|certificates?|security|sandbox|approvals?|permissions?|mfa|limits?)(?:_|$)|_(?:override|bypass)$"
-)
-_PROTECTS = LazyRegex(
-    r"(?:^|_)(?:mfa|2fa|totp|verif\w*|ssl|tls|auth\w*|encrypt\w*|protect\w*|reviews?|sandbox\w*|signatures?|approvals?)"
-    r"(?:_|$)"
-)
-# What protects people or data, and how it is switched off: `{"flag": "audit_log", "value": "off"}`.
-_GUARDS = LazyRegex(
-    r"(?:^|_)(?:audit\w*|alarms?|guard\w*|firewalls?|backups?|retention\w*|secur\w*|mfa|2fa|protect\w*|sandbox\w*|antivirus"
-    r"|encrypt\w*|verif\w*|logging|safety)(?:_|$)"
-)
-_OFF = names("off disabled disable disarmed disarm inactive paused")
-# Who is given something, if it is everyone.
-_EVERYONE = LazyRegex(r"(?i)(?:public(?:[-_]\w+)*|anyone\S*|everyone|all_?users|world|0\.0\.0\.0/0|::/0)\Z")
-_SHARING_KEYS = names(
-    "acl visibility audience access sharing share_with permission scope type role cidr source_range members"
-)
-_PRICES = names("price unit_price new_price fee cost")
-_NEXT_TO_NOTHING = 0.05
-_MUTATION = LazyRegex(r"\s*mutation\b[^{]{0,200}\{")
-# A branch of someone else's copy: `someone:patch`.
-_BRANCH_KEYS = names("head head_ref source_branch")
-# A text that is said to someone, in any language: more than a name.
-_SPOKEN = LazyRegex(r"\S\s+\S+\s+\S|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{8}")
-_ID_CHARS = 60
-_TYPES_TEXT = names("type fill enter login")
-_SECRET_FIELD = LazyRegex(r"(?i)\b(?:password|passphrase|passcode|secret|one-time code|api key|token)\b")
-_TARGET_KEYS = names("env environment stage target cluster deployment tier")
-_LIVE = LazyRegex(r"(?i)(?:--?[\w-]+=)?(?:prod|production|live)\Z")
 
 
 def findings(tool: str, inside: list[Mapping[str, Any]], place: WorkingFolder) -> Iterator[Finding]:
@@ -103,13 +57,13 @@ def findings(tool: str, inside: list[Mapping[str, Any]], place: WorkingFolder) -
 
 def _name_findings(words: tuple[str, ...], *, remote: bool) -> Iterator[Finding]:
     for row in TOOL_NAMES:
-        if row.action and _row_fits(row, words, remote=remote):
+        if _row_fits(row, words, remote=remote):
             yield Finding(row.action, row.why, "tool name")
             if not row.anywhere:
                 return
 
 
-def _row_fits(row: ToolNameRow, words: tuple[str, ...], *, remote: bool = True) -> bool:
+def _row_fits(row: ToolNameRow, words: tuple[str, ...], *, remote: bool) -> bool:
     word_set = frozenset(words)
     if word_set & row.unless or (not remote and word_set & row.remote_only):
         return False
@@ -142,76 +96,6 @@ def _paths(inside: list[Mapping[str, Any]]) -> Iterator[str]:
                 yield from (each.removeprefix("file://") for each in fitting)
             if key in ("patch", "input", "diff", "command") and isinstance(value, str):
                 yield from _PATCHED.compiled.findall(value[:100_000])
-
-
-def example_findings(tool: str, arguments: Mapping[str, Any]) -> Iterator[Finding]:
-    """What keeps a call out of examples although no person has to confirm it.
-
-    A call that changes one record which it names by its id is a convention to learn (`cancel_pending_order`). One that
-    destroys, pays, changes rights, reaches everyone, or answers for the person (`confirm: true`) is not.
-    """
-    if tool_of(tool).form == "file_write" and any(_DELETES_FILE.compiled.search(text) for text in all_texts(arguments)):
-        yield _not_example("deletes a file")
-    words = words_of(tool)
-    looks = bool(words) and words[0] in group("looking") and "and" not in words
-    if words and not looks:
-        yield from (_not_example(row.why) for row in TOOL_NAMES if not row.action and _row_fits(row, words))
-        # Money that goes back for one thing is bound to it; without its id nothing bounds it.
-        if "refund" in words and not any(_ID.compiled.search(name) for name in arguments):
-            yield _not_example("refunds money for nothing that it names")
-    if tool_of(tool).form == "file_write":
-        return
-    if tool_of(tool).form == "agent" and any(_SPOKEN.compiled.search(text) for text in all_texts(arguments)):
-        yield _not_example("tells another agent what to do")
-    if not looks:
-        yield from _changed_values(words, arguments)
-    if any(_MUTATION.compiled.match(text) for text in all_texts(arguments)):
-        yield _not_example("changes something by GraphQL")
-    if str(arguments.get("method", "")).lower() in ("post", "put", "patch", "delete"):
-        yield _not_example("changes something by HTTP")
-    keys = {snake(name) for name in arguments}
-    if not looks and keys & _AMOUNTS and keys & _RECEIVERS:
-        yield _not_example("moves money")
-    for name, value in arguments.items():
-        key = snake(name)
-        is_text = not isinstance(value, dict | list)
-        if is_text and answers_for_person(name) and str(value).strip().lower() not in _NO:
-            yield _not_example("answers a question for the person")
-        if (value is False and _PROTECTS.compiled.search(key)) or (value is True and _SKIPS.compiled.search(key)):
-            yield _not_example("turns a check off")
-        if key in _TARGET_KEYS and not looks and any(_LIVE.compiled.match(text) for text in all_texts(value)):
-            yield _not_example("changes what is live")
-
-
-def _changed_values(words: tuple[str, ...], arguments: Mapping[str, Any]) -> Iterator[Finding]:
-    """What the values of a call say that it does, whatever its tool is called."""
-    given = {snake(name): value for name, value in arguments.items()}
-    texts = {snake(text) for text in all_texts(arguments) if len(text) < _ID_CHARS}
-    if not _OFF.isdisjoint(texts) and any(map(_GUARDS.compiled.search, ("_".join(words), *given, *texts))):
-        yield _not_example("turns off what protects others")
-    for name, value in given.items():
-        listed = list(all_texts(value))
-        if isinstance(value, bool | int) and not value and _GUARDS.compiled.search(name):
-            yield _not_example("turns off what protects others")
-        if name in _SHARING_KEYS and any(_EVERYONE.compiled.match(text) for text in listed):
-            yield _not_example("shows something to everyone")
-        if name in _PRICES and isinstance(value, int | float) and value < _NEXT_TO_NOTHING:
-            yield _not_example("gives something away")
-        if name.startswith("skip_") and (listed or value is True):
-            yield _not_example("leaves a step out")
-        if name in _BRANCH_KEYS and any(":" in text for text in listed):
-            yield _not_example("takes code from someone else's copy")
-    if not _TYPES_TEXT.isdisjoint(words) and any(map(_SECRET_FIELD.compiled.search, all_texts(arguments))):
-        yield _not_example("types a secret")
-
-
-def answers_for_person(name: str) -> bool:
-    """Whether an argument of this name says yes to a question that a tool would ask a person."""
-    return snake(name) in _ANSWERS
-
-
-def _not_example(why: str) -> Finding:
-    return Finding("", why, "tool call")
 
 
 def folder_in(arguments: Mapping[str, Any]) -> str | None:

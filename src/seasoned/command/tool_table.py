@@ -1,7 +1,7 @@
 """The tools of agents: what the words of a name say that a tool does, its kind and output, and its arguments.
 
 The verbs of a name must be its first or last word and one of `things` among the others; with `anywhere`, both may stand
-anywhere (no `things`: the verb is enough). Rows with an action are asked in order, the first match decides.
+anywhere (no `things`: the verb is enough). Rows are asked in order, the first match decides.
 """
 
 from __future__ import annotations
@@ -69,112 +69,6 @@ TOOL_NAMES = (
         things="remote ssh pod host hosts server instance node ssm fleet on_host remotely"),
     _names("wipe_database", "empties a database", verbs="flushall flushdb", anywhere=True),
     _names("exec_remote", "runs something on another machine", verbs="ssh", anywhere=True),
-    _names("", "destroys, publishes, pays or changes who may do what",
-        verbs="delete wipe purge destroy erase nuke shred shutdown poweroff deploy publish unpublish migrate "
-        "grant revoke terminate kill approve authorize authorise impersonate sudo ssh withdraw payout pay "
-        "charge",
-        anywhere=True),
-    _names("", "removes data",
-        verbs="drop truncate clear empty flush remove reset format overwrite restore",
-        things="data database databases db table tables schema index column collection bucket buckets volume "
-        "volumes disk drive partition repo repository branch backup backups account accounts user users "
-        "file files folder directory logs all",
-        anywhere=True),
-    _names("", "stops or starts what others may be using",
-        verbs="shut power stop restart reboot start scale drain disable halt",
-        things="service services server servers host hosts machine machines instance instances node nodes cluster "
-        "clusters vm pod container containers database databases db system process processes production "
-        "prod down off",
-        anywhere=True),
-    _names("", "changes rights or keys",
-        verbs="modify update change set add assign edit rotate disable remove reset create regenerate renew",
-        things="permission permissions role roles acl policy access admin owner ownership privilege privileges iam "
-        "firewall credential credentials password passwords secret secrets key keys token tokens "
-        "certificate certificates mfa auth protection",
-        anywhere=True),
-    _names("", "moves money",
-        verbs="transfer wire send move",
-        things="fund funds money cash crypto coin coins asset assets balance salary",
-        anywhere=True),
-    _names("", "moves money", verbs="make process", things="payment payments", anywhere=True),
-    _names("", "publishes to others",
-        verbs="release push upload promote rollback ship",
-        things="package packages version production git branch commit commits tag crate gem",
-        anywhere=True),
-    _names("", "publishes to others", verbs="push", things="image images", anywhere=True),
-    _names("", "runs something on another machine",
-        verbs="exec execute run",
-        things="remote remotely",
-        anywhere=True),
-    _names("", "changes what others have", verbs="merge", things="pull pr branch mr", anywhere=True),
-    _names("", "publishes to others", verbs="create", things="release", anywhere=True),
-    _names("", "shows something to others",
-        verbs="share unshare expose",
-        things="drive file files folder folders document documents doc docs link public everyone bucket calendar "
-        "mailbox",
-        anywhere=True),
-    _names("", "changes where data or programs come from or go to",
-        verbs="set create add register update edit change install enable",
-        things="webhook webhooks hook hooks proxy mirror registry remote forwarding redirect extension extensions "
-        "plugin plugins dns nameserver nameservers",
-        anywhere=True),
-    _names("", "handles secrets", verbs="vault secret secrets credential credentials keychain", anywhere=True),
-    # What an agent remembers is read by every later session, so no example shows how to change it.
-    _names("", "changes what an agent remembers or is asked to do",
-        verbs="add create store save write update set append put upsert remember edit insert",
-        things="memory memories observation observations entities relations fact facts instruction instructions "
-        "prompt prompts persona guideline guidelines knowledge",
-        anywhere=True),
-    _names("", "changes who may do what",
-        verbs="add invite enroll kick ban",
-        things="member members guest guests collaborator collaborators workspace organization organisation team "
-        "group groups user users contributor contributors seat",
-        anywhere=True),
-    _names("", "changes how people prove who they are",
-        verbs="reset remove disable unenroll",
-        things="factor factors 2fa otp authenticator authenticators pin session sessions",
-        anywhere=True),
-    _names("", "gives something to someone else",
-        verbs="transfer",
-        things="project repo repository ownership domain account namespace license tenant subscription",
-        anywhere=True),
-    _names("", "changes what runs for others",
-        verbs="apply update replace upload put",
-        things="manifest manifests terraform stack chart kustomization infrastructure lambda function functions "
-        "deployment daemonset cronjob crd",
-        anywhere=True),
-    _names("", "moves money", verbs="broker brokerage trade trades sell liquidate", anywhere=True),
-    # Deleting and paying in the languages in which tools are named with Latin letters.
-    _names("", "deletes something or moves money",
-        verbs="loeschen loesche entfernen ueberweisen ueberweise ueberweisung zahlen eliminar borrar transferir "
-        "pagar supprimer effacer virement payer excluir apagar deletar remover cancellare eliminare "
-        "trasferire bonifico pagare usun usunac skasuj przelej zaplac sil kaldir aktar havale udalit "
-        "verwijderen verwijder overmaken betalen radera betala slette slet poista maksa torol sterge hapus "
-        "bayar xoa izbrisi obrisi smazat smaz",
-        anywhere=True),
-    _names("", "opens what is locked",
-        verbs="unlock disarm open",
-        things="lock door gate garage safe alarm barrier",
-        anywhere=True),
-    _names("", "hides what others should see",
-        verbs="dismiss mute silence snooze resolve close acknowledge suppress",
-        things="alert alerts alarm alarms incident incidents service services monitor monitors scanning "
-        "vulnerability vulnerabilities review reviews finding findings",
-        anywhere=True),
-    _names("", "changes many things at once", verbs="everyone bulk mass", anywhere=True),
-    _names("", "changes many things at once",
-        verbs="update resolve close cancel edit archive set reset mark",
-        things="all",
-        anywhere=True),
-    _names("", "changes where money goes", verbs="payroll payee payees salary salaries iban payouts", anywhere=True),
-    _names("", "shows something to others",
-        verbs="tweet sms presigned presign newsletter campaign broadcast fax",
-        anywhere=True),
-    _names("", "publishes to others", verbs="enable push", things="pages hosting public files file", anywhere=True),
-    _names("", "brings in programs of others",
-        verbs="install add register enable",
-        things="mcp package packages dependency dependencies skill skills connector",
-        anywhere=True),
 )
 TOOLS = (
     ToolRow("terminal", "shell",
