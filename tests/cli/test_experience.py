@@ -1,8 +1,7 @@
-"""`sheet` and `backtest` by the real command: what is decided stays decided, and a page opens offline."""
+"""`sheet` and `backtest` by the real command: what is decided stays decided."""
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 
 import pytest
@@ -49,15 +48,8 @@ def test_what_cannot_be_decided_gets_one_sentence(option: str, command: str, cod
 
 
 @pytest.mark.usefixtures("scanned")
-def test_the_backtest_writes_a_page_that_overwrites_nothing_else(tmp_path: Path) -> None:
-    page = tmp_path / "backtest.html"
-    said = seasoned("backtest", "--store", "-o", page).stdout
-    assert str(page) in said and "not what it would have done" in said
-    text = page.read_text("utf-8")
-    assert text.startswith("<!doctype html>\n<!-- seasoned:backtest -->")
-    assert "A replay shows what would have been in front of the agent" in text and "<code>make test</code>" in text
-    assert stat.S_IMODE(page.stat().st_mode) == 0o600
-    seasoned("backtest", "--store", "-o", page)
-    page.write_text("mine")
-    assert "is not a backtest" in seasoned("backtest", "--store", "-o", page, expect=2).stderr
-    assert page.read_text() == "mine"
+def test_the_backtest_says_what_sessions_would_have_seen_and_what_it_does_not_show() -> None:
+    said = seasoned("backtest", "--store", "--shown").stdout
+    assert "not what it would have done" in said and "start: make test [used]" in said
+    found = answer("backtest", "--store", "--shown")
+    assert found["all"]["conversations"] == 10 == len(found["sessions"])

@@ -27,7 +27,6 @@ from seasoned.app import backtest as backtesting
 from seasoned.app import experience
 from seasoned.app.extras import require_numbers
 from seasoned.app.stores import make_redactor, own_store, store_or_empty
-from seasoned.backtest.page import LIMIT, render
 from seasoned.backtest.replay import Backtest, Figures, Replayed
 from seasoned.cli.connect import show_plan
 from seasoned.cli.options import (
@@ -39,7 +38,7 @@ from seasoned.cli.options import (
     store_option,
     yes_option,
 )
-from seasoned.cli.output import ReadingBar, print_json, printable, table, when, write_page
+from seasoned.cli.output import ReadingBar, print_json, printable, table, when
 from seasoned.cli.project import histories, passed_over_answer
 from seasoned.config import Config, load
 from seasoned.connect.plan import ConnectPlan, preview
@@ -149,7 +148,6 @@ def printable_lines(text: str) -> list[str]:
 @paths_argument
 @project_option
 @click.option("--as-one", metavar="NAME", help="Treat all sessions as those of one project.")
-@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Write a page to this file.")
 @click.option(
     "--fewest", default=backtesting.FEWEST_CONVERSATIONS, show_default=True, help="Fewest sessions of a project."
 )
@@ -160,7 +158,6 @@ def backtest(
     paths: tuple[Path, ...],
     project: str | None,
     as_one: str | None,
-    output: Path | None,
     fewest: int,
     shown: bool,
     use_store: bool,
@@ -169,12 +166,11 @@ def backtest(
     """Replay histories: was what sessions see right?
 
     Sessions are replayed in order of time. Each sees only what had ended before it began, which is compared with what
-    it did. No model is asked: a replay shows what an agent would have seen, not what it would have done. With -o, also
-    writes a page that opens offline.
+    it did. No model is asked: a replay shows what an agent would have seen, not what it would have done.
 
     \b
     Example: seasoned backtest ~/.claude/projects
-    Example: seasoned backtest -o backtest.html
+    Example: seasoned backtest --store --project shop --shown
     """
     require_numbers("backtest")
     with histories(paths, use_store=use_store, says_store=not as_json) as read:
@@ -184,8 +180,6 @@ def backtest(
         raise NotFound(
             f"No project has {fewest} sessions or more with a time and a folder. Lower --fewest, or give another PATH."
         )
-    if output is not None:
-        write_page(_page(found, replayed, key, as_one), output, kind="backtest")
     if as_json:
         answer: dict[str, Any] = {**msgspec.to_builtins(found), **passed_over_answer(read)}
         if shown:
@@ -196,14 +190,6 @@ def backtest(
     if shown:
         for one in replayed:
             _print_told(one)
-    if output is not None:
-        click.echo(f"\nThe page with all tables: {output}")
-
-
-def _page(found: Backtest, replayed: list[Replayed], project: str | None, as_one: str | None) -> str:
-    answer = backtesting.answer_of(found, replayed, project=project)
-    name = as_one if as_one is not None else "all projects" if project is None else name_of(project)
-    return render(found, answer.recent, made_at=answer.made_at, title=f"Backtest of {name}")
 
 
 def _print_backtest(found: Backtest) -> None:
@@ -230,7 +216,7 @@ def _print_backtest(found: Backtest) -> None:
     click.echo(
         "\nused: lines whose command the session then ran with success; frequent, random: the same number of lines "
         "chosen by plain frequency, by chance.\nanswered: known mistakes that the session repaired, for which the same "
-        f"repair was shown.\n{LIMIT}"
+        "repair was shown.\nA replay shows what would have been in front of the agent, not what it would have done."
     )
     if found.all.used_where_run.n < found.all.used.n:
         click.echo(f"In sessions that ran any command of the project {_share(found.all.used_where_run)} were used.")
