@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from seasoned.config import Config
 from seasoned.experience.storage import refresh
-from seasoned.redact.key import Secrecy, load_key
-from seasoned.scan.scan import ScanTarget, scan
 from seasoned.web.app import PAGES
 from seasoned.web.display import project_link
 from tests.browser.walking import ALL_SIGHTS, Walk
@@ -25,10 +22,8 @@ from tests.web.pages import Site, site
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 # A folder for screenshots of every page.
 SHOTS = os.environ.get("SEASONED_SHOTS")
-EACH_KIND = 2
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +54,6 @@ def walk(
     scheme: str,
     *,
     most: int,
-    accessible: bool = True,
-    first: Sequence[str] = (f"sessions/{hostile.REF}", project_link(HOSTILE_FOLDER)),
     then: tuple[int, str] | None = None,
 ) -> Counter[str]:
     """From the first page along the links, a few of each kind of page; how many of each were seen.
@@ -73,7 +66,7 @@ def walk(
         path = walker.enter(f"{site.url}/login/{site.visits.invite(site.credential('root'))}")
         seen: Counter[str] = Counter()
         ways = [f"{path}/{page.path}" for page, _ in PAGES]
-        ways[2:2] = [f"{path}/{one}" for one in first]
+        ways[2:2] = [f"{path}/{one}" for one in (f"sessions/{hostile.REF}", project_link(HOSTILE_FOLDER))]
         known = set(ways)
         while ways:
             address = ways.pop(0)
@@ -82,8 +75,7 @@ def walk(
                 continue
             seen[kind] += 1
             walker.go(address)
-            if accessible:
-                walker.check_accessible()
+            walker.check_accessible()
             if then is not None:
                 walker.change_to(*then)
                 walker.check_accessible()
@@ -109,13 +101,3 @@ def test_every_page_is_calm_and_accessible_wide_and_light_and_narrow_and_dark(br
 @pytest.mark.parametrize(("width", "scheme"), ALL_SIGHTS)
 def test_the_long_walk(browser: Browser, found: Site, width: int, scheme: str) -> None:
     assert walk(browser, found, width, scheme, most=12)["sessions"] > 2
-
-
-@pytest.mark.skipif(not TORTURE, reason="long: set SEASONED_TORTURE=1")
-@pytest.mark.skipif(not SHARED.exists(), reason="there are no real histories here")
-def test_the_walk_over_real_histories(browser: Browser, tmp_path: Path) -> None:
-    scan(ScanTarget(Config(home=tmp_path).store_path), [SHARED], Secrecy(load_key(tmp_path)), discovered=True)
-    with store_of(tmp_path) as store:
-        refresh(store)
-    with site(tmp_path) as found:
-        assert walk(browser, found, 1280, "light", most=12, accessible=False, first=())["sessions"] > 2
