@@ -12,7 +12,8 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,12 +26,12 @@ COMMANDS = ROOT / "docs/reference/commands.md"
 BEGIN = "<!-- The part below is written by tools/make_docs.py -->"
 END = "<!-- The part above is written by tools/make_docs.py -->"
 WIDTH = 100
+SHARED = 3  # an option that as many commands have is described once
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FROM = re.compile(r"^from\b.+?\n\n", re.MULTILINE | re.DOTALL)
-# What the page says once for all commands, above its generated part.
-_REPEATED = re.compile(r"^  (?:-h, --help|--json) +(?:Show this message|Print JSON)[^.]*\.\n", re.MULTILINE)
-_PATHS = re.compile(r"\n  PATH: files, folders or databases\. Without one,.*\Z", re.DOTALL)
 _SECONDS = re.compile(r'(?<=in )\d+\.\d+(?= s\b)|(?<="seconds": )\d+\.[\de-]+')
+
+Record = tuple[str, str]
 
 
 class Example(NamedTuple):
@@ -49,40 +50,68 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def helps(
+def commands(
     command: click.Command = app, name: str = "seasoned", parent: click.Context | None = None
-) -> Iterator[tuple[str, click.Command, str]]:
-    """Every command with its whole name and its help, a hundred characters wide and without colour."""
+) -> Iterator[tuple[click.Command, click.Context]]:
+    """Every command in the order of the help; its help is a hundred characters wide and without colour."""
     settings = dict(command.context_settings)
     settings |= {"terminal_width": WIDTH, "max_content_width": WIDTH, "color": False}
     context = click.Context(command, info_name=name, parent=parent, **settings)
-    # click keeps the help option of the first context that asked, which need not have been ours.
-    command._help_option = None
-    yield context.command_path, command, "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+    yield command, context
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
             found = command.get_command(context, inner)
             assert found is not None
-            yield from helps(found, inner, context)
+            yield from commands(found, inner, context)
 
 
 def commands_page(text: str) -> str:
     """The page of commands with its generated part rebuilt."""
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
-    parts = [f"## `{name}`\n\n```text\n{_own_part(command, shown)}\n```\n" for name, command, shown in helps()]
+    found = list(commands())
+    uses = Counter(record for command, context in found for record in _options(command, context))
+    # Of two descriptions of one name only the more frequent can be meant by the name alone.
+    shared = {_name(record): record for record, count in reversed(uses.most_common()) if count >= SHARED}
+    listed = _listed(found[0][1], [record for _, record in sorted(shared.items())])
+    parts = [f"## Options of several commands\n\n```text\n{listed}```\n"]
+    parts += [f"## `{each[1].command_path}`\n\n```text\n{_help(*each, set(shared.values()))}```\n" for each in found]
     return "\n".join([f"{before}{BEGIN}\n", *parts, f"{END}{after}"])
 
 
-def _own_part(command: click.Command, shown: str) -> str:
-    """A help without what other sections say: `--help`, `--json`, PATH, and a group's commands, which follow."""
-    short = _PATHS.sub("", _REPEATED.sub("", f"{shown}\n"))
-    if any("--json" in option.opts for option in command.params):
-        short = short.replace("[OPTIONS]", "[OPTIONS] [--json]", 1)
-    if isinstance(command, click.Group):
-        # The first command calls its lists Start, Look and so on, a group has one of Commands.
-        short = re.split(r"\n(?:Commands|Start):\n", short)[0]
-    return re.sub(r"\nOptions:\n+(?=\Z|\n|\S)", "\n", short).rstrip()
+def _options(command: click.Command, context: click.Context) -> list[Record]:
+    """The options of a command without `--help`, as its help shows them."""
+    records = (one.get_help_record(context) for one in command.params if isinstance(one, click.Option))
+    return [record for record in records if record is not None]
+
+
+def _name(record: Record) -> str:
+    """The long name of an option: `--yes` of `-y, --yes`."""
+    return next(word for word in re.split(r"[ ,/]+", record[0]) if word.startswith("--"))
+
+
+def _listed(context: click.Context, records: Sequence[Record]) -> str:
+    formatter = context.make_formatter()
+    formatter.write_dl(records)
+    return _tidy(formatter.getvalue())
+
+
+def _help(command: click.Command, context: click.Context, shared: Set[Record]) -> str:
+    """Usage, description and the options that only few commands have; the others by name."""
+    options = _options(command, context)
+    own = [record for record in options if record not in shared]
+    also = [_name(record) for record in options if record in shared]
+    formatter = context.make_formatter()
+    arguments = [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]
+    formatter.write(f"{' '.join([context.command_path, *arguments])}\n")
+    command.format_help_text(context, formatter)
+    if own:
+        formatter.write("\n")
+        with formatter.indentation():
+            formatter.write_dl(own)
+    if also:
+        formatter.write(f"\n  Also: {' '.join(also)}\n")
+    return _tidy(formatter.getvalue())
 
 
 def examples(text: str) -> list[Example]:

@@ -153,7 +153,8 @@ def test_the_page_of_commands_is_what_help_says() -> None:
 
 def test_every_command_and_option_is_described() -> None:
     page, wrong = _read("reference/commands.md"), []
-    for name, command, _ in make_docs.helps():
+    for command, context in make_docs.commands():
+        name = context.command_path
         section = _section(page, f"## `{name}`")
         options = [option for parameter in command.params for option in parameter.opts if option.startswith("-")]
         wrong += [f"{name} {option}" for option in options if option not in section]
