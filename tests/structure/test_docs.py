@@ -132,11 +132,12 @@ def _read(page: str) -> str:
 
 
 def _section(page: str, heading: str) -> str:
-    return page.partition(f"{heading}\n")[2].partition("\n## ")[0]
+    return re.split(r"\n##+ ", page.partition(f"{heading}\n")[2], maxsplit=1)[0]
 
 
-def _described(page: str, name: str) -> str:
+def _described(name: str) -> str:
     """The section about an answer, with those whose fields it has: "as in `seasoned/NAME/1`"."""
+    page = _read("reference/json.md") + _read("reference/http.md")
     section = _section(page, f"## `seasoned/{name}/1`")
     named = re.findall(r"as in\s`seasoned/([a-z-]+)/1`", section)
     return "\n".join([section, *(_section(page, f"## `seasoned/{other}/1`") for other in named)])
@@ -201,7 +202,7 @@ def scanned_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_field_of_an_answer_is_described(
     part: int, scanned_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page, wrong = _read("reference/json.md"), []
+    wrong = []
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(ROOT)
     for name in sorted(ANSWERS)[part::ANSWER_PARTS]:
@@ -211,7 +212,7 @@ def test_every_field_of_an_answer_is_described(
             shutil.copytree(scanned_home / ".seasoned", home / ".seasoned")
         monkeypatch.setenv("HOME", str(home))
         monkeypatch.setenv("SEASONED_HOME", str(home / ".seasoned"))
-        section = _described(page, name)
+        section = _described(name)
         answers = _answers(name, home)
         if not answers or {answer["schema"] for answer in answers} != {f"seasoned/{name}/1"}:
             wrong.append(f"{name}: other answers than were asked for")
@@ -233,10 +234,10 @@ def _answers(name: str, home: Path) -> list[Any]:
 
 
 def test_answers_that_no_test_asks_for_are_described_too() -> None:
-    http, page = _read("reference/http.md"), _read("reference/json.md")
+    http = _read("reference/http.md")
     wrong = [name for name in sorted(HTTP) if f"### `seasoned/{name}/1`" not in http]
     for name, fields in BY_HAND.items():
-        section = _described(page, name)
+        section = _described(name)
         wrong += [f"{name}: {field}" for field in fields if f"`{field}`" not in section]
     assert not wrong, wrong
 
