@@ -301,18 +301,6 @@ def test_arguments_that_change_while_a_person_is_asked_stop_the_call(service: Se
     assert ran == []
 
 
-def test_an_async_function_is_awaited_after_the_grant(service: Serving, client: ConfirmClient) -> None:
-    @requires_confirmation("deploy_production", client=client, leave_out=["self"])
-    async def deploy(self: object, version: str, where: Path) -> tuple[str, Path]:
-        return version, where
-
-    stop = approver(service)
-    try:
-        assert asyncio.run(deploy(object(), "1.2", Path("/srv"))) == ("1.2", Path("/srv"))
-    finally:
-        stop()
-
-
 def test_what_a_person_cannot_be_shown_exactly_is_refused_before_anybody_is_asked(client: ConfirmClient) -> None:
     @requires_confirmation("delete_data", client=client)
     def delete(what: Any) -> None:
@@ -324,11 +312,3 @@ def test_what_a_person_cannot_be_shown_exactly_is_refused_before_anybody_is_aske
     for value in (object(), {1: 2}, [Text("x")], {"a": {1, 2}}):
         with pytest.raises(UsageError, match="cannot be shown exactly"):
             delete(value)
-
-
-def test_a_generator_cannot_be_decorated() -> None:
-    with pytest.raises(UsageError, match="generator"):
-
-        @requires_confirmation("delete_data")
-        def rows() -> Iterator[int]:
-            yield 1

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from seasoned.confirm.audit.chain import newest_entries
 from seasoned.confirm.people.credential import authenticate, credentials, make, revoke
 from seasoned.errors import Conflict, Unauthorised, UsageError
 from seasoned.redact import Redactor
@@ -21,18 +20,6 @@ def test_the_token_is_kept_nowhere(any_database: Database) -> None:
     kept += str([dict(row) for row in raw(any_database, "SELECT * FROM audit")])
     assert token not in kept and token.split("_", 2)[2] not in kept
     assert "anna" in kept
-
-
-def test_making_and_revoking_is_audited(any_database: Database) -> None:
-    make(any_database, "anna", "admin", now=START, by="system:terminal")
-    make(any_database, "ben", "agent", now=START, by="anna")
-    revoke(any_database, "ben", by="anna", now=START + 1)
-    found = [(entry.event, entry.actor, entry.document["name"]) for entry in newest_entries(any_database)]
-    assert found == [
-        ("credential_revoked", "anna", "ben"),
-        ("credential_made", "anna", "ben"),
-        ("credential_made", "system:terminal", "anna"),
-    ]
 
 
 def test_what_is_no_token_is_unauthorised(any_database: Database) -> None:

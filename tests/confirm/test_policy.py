@@ -176,7 +176,7 @@ def test_the_example_in_the_docs_is_a_policy() -> None:
     example = page.read_text("utf-8").partition("```text\n")[2].partition("```")[0]
     policy = read_policy(example, file=FILE)
     assert policy.quorum("deploy_production") == 2
-    assert policy.channels == ("telegram",)
+    assert policy.approvers("deploy_production") == {"ann", "ben", "cem"}
 
 
 @given(st.text(max_size=200))

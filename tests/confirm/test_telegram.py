@@ -14,7 +14,6 @@ import pytest
 from seasoned.config import Config
 from seasoned.confirm.notify.http import NotSent, open_client
 from seasoned.confirm.notify.message import ConfiguredChannel
-from seasoned.confirm.notify.notifier import Notifier
 from seasoned.confirm.notify.telegram import Poller, Telegram, receive_update
 from seasoned.confirm.people.credential import make
 from tests.confirm.other_side import Mood, TelegramServer, closed_url
@@ -83,15 +82,6 @@ def test_secrets_leave_as_tags_and_the_message_says_so(telegram: TelegramServer,
     text = telegram.messages[1]["text"]
     assert SECRET not in text and "redacted:" in text
     assert "Secrets are shown as tags" in text
-
-
-def test_what_does_not_fit_is_cut_and_the_message_says_so(telegram: TelegramServer, scene: Notified) -> None:
-    scene.submit(description="& " * 3000, details={"script": "<😀>" * 5000})
-    scene.send_due("phone")
-    text = telegram.messages[1]["text"]
-    plain = text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
-    assert len(plain.encode("utf-16-le")) // 2 <= 4096
-    assert "more characters" in plain and "read all of it before you approve" in plain
 
 
 @pytest.mark.parametrize(("verb", "status", "title"), [("a", "approved", "Approved"), ("d", "denied", "Denied")])
@@ -177,15 +167,6 @@ def test_an_expired_request_is_edited_and_no_press_revives_it(telegram: Telegram
     assert telegram.messages[1]["reply_markup"] == {"inline_keyboard": []}
 
 
-def test_a_message_that_somebody_took_away_holds_up_nothing(telegram: TelegramServer, scene: Notified) -> None:
-    request = scene.submit()
-    scene.send_due("phone")
-    telegram.messages.clear()
-    scene.book.decide(scene.mira, request.id, approve=True)
-    assert scene.send_due("phone") == 1
-    assert scene.rows() == []
-
-
 def test_long_polling_hears_presses_and_answers_them(telegram: TelegramServer, scene: Notified) -> None:
     request = scene.submit()
     stop = threading.Event()
@@ -210,21 +191,6 @@ def test_long_polling_hears_presses_and_answers_them(telegram: TelegramServer, s
     assert [one["text"].split(":")[0] for one in telegram.answers] == ["Not allowed", "Approved"]
     assert telegram.heard[-1].value["offset"] == 34
     assert scene.look(request).status == "approved"
-
-
-def test_the_notifier_sends_polls_and_edits_by_itself(telegram: TelegramServer, scene: Notified) -> None:
-    notifier = Notifier(scene.open_book, scene.channels, clock=scene.clock)
-    notifier.start()
-    request = scene.submit()
-    notifier.wake()
-    telegram.wait_for(lambda: len(telegram.messages) == 1)
-    with telegram.changed:
-        telegram.updates = [telegram.press(f"d:{request.id}", sender=int(MIRA), chat=CHAT, update_id=5)]
-        telegram.changed.notify_all()
-    telegram.wait_for(lambda: "<b>Denied</b>" in telegram.messages[1]["text"])
-    telegram.let_go()
-    notifier.stop()
-    assert scene.look(request).status == "denied"
 
 
 @pytest.mark.parametrize(

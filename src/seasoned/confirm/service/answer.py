@@ -209,11 +209,6 @@ def encode_request(request: Request) -> bytes:
     return _encode(show_request(RequestAnswer, request))
 
 
-def event(request: Request) -> bytes:
-    """One server-sent event with the present state of the request."""
-    return b"event: status\ndata: " + encode_request(request) + b"\n\n"
-
-
 class _JsonResponse(Response):
     """JSON with the headers that every answer has."""
 
@@ -246,21 +241,6 @@ _ERRORS: dict[int, str] = {
     503: "The store cannot be used at the moment.",
 }
 CONFLICT = (ConflictAnswer, "Already resolved, redeemed or too late; `status` says which.")
-EVENT_STREAM = {
-    "description": "One event `status` for each change, with the request; ends when it is resolved.",
-    "content": {
-        "text/event-stream": {
-            "schema": {
-                "type": "object",
-                "required": ["event", "data"],
-                "properties": {
-                    "event": {"const": "status"},
-                    "data": {"type": "string", "description": "The request, in JSON as elsewhere."},
-                },
-            }
-        }
-    },
-}
 IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from fastapi.openapi.models import HTTPBearer as HTTPBearerModel
 from fastapi.security.base import SecurityBase
 from starlette.requests import Request as HTTPRequest
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 import seasoned
 from seasoned.confirm.notify.notifier import unsent
@@ -110,8 +110,6 @@ Who = Annotated[Credential, Depends(authenticated)]
 RequestId = Annotated[str, Path(description="The id from the submission.")]
 Wait = Annotated[float, Query(ge=0, le=3600, description="Seconds to wait for the decision.")]
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
-# Proxies close silent streams, and only writing shows that a client is gone.
-_HEARTBEAT_SECONDS = 15.0
 
 
 @router.post(
@@ -235,50 +233,6 @@ async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait
 async def _gone(request: HTTPRequest) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-@router.get(
-    "/confirm/{request_id}/events",
-    responses={200: answer.EVENT_STREAM},
-)
-async def events(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait = 3600.0) -> Response:
-    """Changes of one request, as server-sent events."""
-    service = service_of(request)
-    checked = check_id(request_id)
-    # Before the stream begins: afterwards the status can no longer be an error.
-    await service.waiting.look(who, checked)
-    request.state.waited = True
-    # The last one keeps nginx from holding events back in a buffer.
-    headers = {"cache-control": "no-store", "x-content-type-options": "nosniff", "x-accel-buffering": "no"}
-    stream = _stream(service, request, who, checked, wait)
-    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
-
-
-async def _stream(
-    service: ConfirmService, request: HTTPRequest, who: Credential, request_id: str, seconds: float
-) -> AsyncIterator[bytes]:
-    ends = service.waiting.now() + seconds
-    with service.waiting.watch(who, request_id) as watch:
-        found: Request = await service.waiting.look(who, request_id)
-        yield answer.event(found)
-        while not found.is_resolved and (left := ends - service.waiting.now()) > 0:
-            news = await watch.next(min(left, _HEARTBEAT_SECONDS))
-            # A stream can last an hour: a credential that was revoked meanwhile must see no more of it.
-            if news is not None:
-                if not await service.waiting.is_current(who):
-                    return
-                # The poll may repeat what this process has already sent.
-                if news != found:
-                    found = news
-                    yield answer.event(found)
-                continue
-            if watch.is_stopping:
-                return
-            try:
-                await authenticated(request)
-            except Denied:
-                return
-            yield b": still waiting\n\n"
 
 
 def check_id(request_id: str) -> str:

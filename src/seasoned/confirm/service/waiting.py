@@ -104,13 +104,9 @@ class RequestWatcher:
     def put(self, news: Request | None) -> None:
         self._news.put_nowait(news)
 
-    @property
-    def is_stopping(self) -> bool:
-        return self._stopping.is_set()
-
     async def next(self, seconds: float) -> Request | None:
         """The request after its next change; None when time is up or the service stops."""
-        if self.is_stopping:
+        if self._stopping.is_set():
             return None
         try:
             async with asyncio.timeout(seconds):
