@@ -12,6 +12,7 @@ from seasoned.redact.value import (
     UUID,
     Hit,
     is_made,
+    is_pair,
     is_placeholder,
     is_plain,
     is_random,
@@ -272,6 +273,8 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
     small = name.lower()
     if "==" in separator and not (value.quoted and promised > Promise.WEAK):
         return None
+    if _is_next_name(text, value):
+        return None
     if small.endswith("auth") and (text[value.start] == "(" or separator.endswith("(")):
         pair = TUPLE.compiled.match(
             text, value.start if text[value.start] == "(" else text.rfind("(", start, value.start)
@@ -301,7 +304,7 @@ def _unseparated(text: str, named: NamedValue, separator: str, value: AssignedVa
     start, name, promised = named
     word = text[value.start : value.end]
     bare = separator.strip()
-    if is_placeholder(word) or " " in word or _is_next_name(text, value):
+    if is_placeholder(word) or " " in word:
         return None
     if bare.endswith("|") and (promised < Promise.SECRET or "{{" in text[max(0, start - 60) : start]):
         return None
@@ -390,6 +393,8 @@ def _authorization(text: str, value: AssignedValue) -> Hit | None:
         return Hit("authorization", answer.start(1), answer.end(1)) if answer is not None else None
     found = CREDENTIAL.compiled.match(text, at)
     if found is None or is_placeholder(found[0]):
+        return None
+    if scheme is not None and scheme[0][:5].lower() == "basic" and not is_pair(found[0]):
         return None
     if scheme is None and (own := OWN_SCHEME.compiled.match(text, at)) is not None:
         if is_random(own[1]) or UUID.compiled.fullmatch(own[1]):

@@ -5,7 +5,6 @@ What has no anchor is a long word: known formats, card numbers, encoded text, an
 
 from __future__ import annotations
 
-from binascii import Error, a2b_base64
 from collections.abc import Callable
 from functools import cache
 
@@ -25,7 +24,7 @@ from seasoned.redact.place import (
 )
 from seasoned.redact.program import PROGRAMS, find_arguments
 from seasoned.redact.rules import HASHES, PLACES, RULES, WORD_RULES, Rule
-from seasoned.redact.value import Hit, find_drawn, is_made, is_placeholder, is_random
+from seasoned.redact.value import Hit, find_drawn, is_made, is_pair, is_placeholder, is_random
 
 # Encodings within encodings: deeper ones are rare, and a limit keeps hostile texts cheap.
 DEEPEST = 3
@@ -285,14 +284,6 @@ def _is_cased(word: str) -> bool:
     return _is_mixed(word) and word[3:].lower() != word[3:] and "_" not in word[3:]
 
 
-def _is_pair(word: str) -> bool:
-    """`user:password` as in HTTP basic authentication."""
-    try:
-        return b":" in a2b_base64(word + "=" * (-len(word) % 4))
-    except (Error, ValueError):
-        return False
-
-
 def _is_session(word: str) -> bool:
     """Whether it is not a UUID: agents use those for their sessions."""
     return is_random(word.replace("%3A", "")) and not (len(word) == 36 and word.count("-") == 4)
@@ -304,6 +295,6 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "mixed": _is_mixed,
     "cased": _is_cased,
     "random": lambda word: is_random(word) and not is_placeholder(word),
-    "pair": _is_pair,
+    "pair": is_pair,
     "session": _is_session,
 }

@@ -53,7 +53,7 @@ REFERRED = vocabulary("existing pull external image password key token tls auth 
 # What may follow the word that counts: `DB_PASSWORD_PROD`, `api_key_2`.
 AFTER = vocabulary(
     "value val prod production dev development test testing stage staging live base plain text plaintext string str "
-    "b64 base64 hex raw old new current confirm confirmation main default env header repeat again enc encoded pem data "
+    "b64 base64 hex raw old new current confirm confirmation main default env repeat again enc encoded pem data "
     "hashed secret prev primary secondary backup material"
 )
 # `publicKeyToken`, `recaptcha_site_key`, `Sec-WebSocket-Key`: made to be seen.

@@ -131,8 +131,8 @@ def _pem(text: str) -> Iterator[Hit]:
             done = _body_end(text, begin.end())
             if done - begin.end() < 24:
                 continue
-        # A begin and an end line with hardly anything between them are documentation.
-        if done - begin.start() > 96:
+        # A begin and an end line with hardly anything between them, or a name, are documentation.
+        if done - begin.start() > 96 and "_" not in text[begin.end() : done]:
             yield Hit("private-key", begin.start(), done)
     for end in END.compiled.finditer(text, done):
         # The first line is missing: go back as far as base64 reaches.

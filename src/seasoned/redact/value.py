@@ -72,10 +72,7 @@ TIDY = LazyRegex(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z
 
 
 UUID = LazyRegex(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# The key of a cache: words and a digest.
-CACHE_KEY = LazyRegex(r"[A-Za-z][A-Za-z0-9_.]*(?:-[A-Za-z0-9_.]+)*-(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})")
-# `local/001`, `shift+alt+f12`, `oracle-overlay-v1`: words with a number are not random.
-WRITTEN = LazyRegex(r"https?:.*|\.?/.*|[A-Za-z]+(?:[\-_/.+:]+[A-Za-z]*\d{0,4})*")
+TOKEN = LazyRegex(r"[A-Za-z0-9+/_\-]{16,4096}={0,2}")
 # `sha256`, `argon2id`, `utf-8`: letters and figures that stand where passwords do.
 ALGORITHM = LazyRegex(
     r"(?i)(?:ssh-)?(?:sha|md|aes|rsa|des|ed|ec|es|hs|rs|ps|pbkdf|argon|oauth|utf|base|iso|http|tls|ssl|ipv|v|snmpv|wpa)"
@@ -173,7 +170,7 @@ def is_plain(word: str) -> bool:
 def is_random(text: str) -> bool:
     """Whether a word looks random: mixed characters with high entropy, or long hexadecimal."""
     n = len(text)
-    if n < 8 or " " in text or "\n" in text:
+    if n < 8 or " " in text or "\n" in text or not text.isascii():
         return False
     digits = sum(c.isdigit() for c in text)
     if n >= 16 and _is_hex(text):
@@ -248,6 +245,14 @@ def entropy(text: str) -> float:
     return -sum(k / n * math.log2(k / n) for k in (text.count(c) for c in set(text)))
 
 
+def is_pair(word: str) -> bool:
+    """`user:password` as in HTTP basic authentication."""
+    try:
+        return b":" in a2b_base64(word + "=" * (-len(word) % 4))
+    except (Error, ValueError):
+        return False
+
+
 def is_placeholder(value: str) -> bool:
     """Whether it stands for a secret, or says where it is kept."""
     return _is_placeholder(value[:SHOWN])
@@ -271,9 +276,7 @@ def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
     if not quoted and not exact and (value[0] in "([{&" or is_reference(value) or CAMEL.compiled.fullmatch(value)):
         return False
     if promise is Promise.WEAK:
-        if UUID.compiled.fullmatch(value) or CACHE_KEY.compiled.fullmatch(value):
-            return False
-        return is_hex_key(value) or (is_random(value) and not WRITTEN.compiled.fullmatch(value))
+        return is_hex_key(value) or (TOKEN.compiled.fullmatch(value) is not None and is_drawn(value))
     if " " in value or "\n" in value:
         return promise is not Promise.TOKEN and not SENTENCE.compiled.search(value) and value[-1] not in ".:?!,;"
     if promise is Promise.TOKEN:
