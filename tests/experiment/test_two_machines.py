@@ -14,7 +14,7 @@ from seasoned.begin.warm_start import Begun, NewSession, begin
 from seasoned.config import Config
 from seasoned.experiment.live.live_session import share_outcomes
 from seasoned.store import Store, open_store
-from seasoned.template.library.storage import delete, load, save
+from seasoned.template.library.storage import delete, save
 from tests.template.examples import example, keep_session, template
 
 TASK = ({"role": "user", "content": "Book the parcel."},)
@@ -52,15 +52,17 @@ def _end(store: Store, session: str, *, ok: int, failed: int) -> None:
         store.connection.execute(add, (made.lastrowid, f"{session}{number}", kind))
 
 
-def test_a_machine_fetches_what_an_arm_shows_and_all_outcomes_count(tmp_path: Path, postgres_url: str) -> None:
+def test_each_machine_shows_what_the_arm_names_and_all_outcomes_count(tmp_path: Path, postgres_url: str) -> None:
     homes = [Config(home=tmp_path / name, database_url=postgres_url) for name in ("first", "second")]
     said: list[str] = []
     with open_store(homes[0].store_path) as first, open_store(homes[1].store_path) as second:
-        for session in ("codex:a", "codex:b"):
-            keep_session(first, session, application="shop")
+        for store in (first, second):
+            for session in ("codex:a", "codex:b"):
+                keep_session(store, session, application="shop")
         save(first, HOUSE)
-        # The second has another template of the same name, which must be neither shown nor replaced.
+        # The second has another template of the same name, which must not be shown, and the right one under another.
         save(second, template("house", example("other_tool")))
+        save(second, msgspec.structs.replace(HOUSE, name="copy"))
         split = experiments.begin(homes[0], "autumn", "cold,template:house", holdout=0.0)
         begun = {
             f"codex:{at}-{n}": (at, _begin(homes[at], store, f"codex:{at}-{n}", said))
@@ -74,7 +76,6 @@ def test_a_machine_fetches_what_an_arm_shows_and_all_outcomes_count(tmp_path: Pa
             assert arms == {("cold", False), ("template:house", True)}
         ids = {one.example_ids for _, one in begun.values() if one.content is not None}
         assert ids == {(HOUSE.examples[0].id,)}
-        assert load(second, "house").examples[0].tool == "other_tool"
         for session, (at, _) in begun.items():
             _end((first, second)[at], session, ok=2, failed=at)
         for at, store in enumerate((first, second)):
@@ -87,35 +88,17 @@ def test_a_machine_fetches_what_an_arm_shows_and_all_outcomes_count(tmp_path: Pa
     assert sum(one.exposed for one in report.arms) == sum(one.content is not None for _, one in begun.values())
 
 
-def test_a_machine_that_cannot_get_the_template_assigns_no_session_and_says_so(
-    tmp_path: Path, postgres_url: str
-) -> None:
+def test_a_machine_without_the_template_assigns_no_session_and_says_so(tmp_path: Path, postgres_url: str) -> None:
     homes = [Config(home=tmp_path / name, database_url=postgres_url) for name in ("first", "second")]
     said: list[str] = []
     with open_store(homes[0].store_path) as first, open_store(homes[1].store_path) as second:
         save(first, HOUSE)
         experiments.begin(homes[0], "autumn", "cold,template:house", holdout=0.0)
-        with shared_database(homes[0]) as database, database.write():
-            for row in database.rows("experiment.templates_of", {"pattern": "%"}):
-                database.run("experiment.drop_template", {"digest": row["digest"]})
         shown = [_begin(homes[1], second, f"codex:{n}", said) for n in range(8)]
         assert {one.arm for one in shown} == {None} and {one.content for one in shown} == {None}
-        assert len(said) == 8 and "'template:house'" in said[0] and "experiment begin" in said[0]
+        assert len(said) == 8 and "'template:house'" in said[0] and "template import" in said[0]
         with shared_database(homes[0]) as database:
             assert not database.rows("experiment.assignments", {"experiment": "autumn"})
-        # The first has it, under its own name or, after a rebuild under the same name, by its digest.
         assert _begin(homes[0], first, "codex:own", said).arm is not None
         delete(first, "house")
         assert _begin(homes[0], first, "codex:late", said).arm is None
-
-
-def test_another_project_is_shown_none_of_a_fetched_template_but_conventions(tmp_path: Path, postgres_url: str) -> None:
-    homes = [Config(home=tmp_path / name, database_url=postgres_url) for name in ("first", "second")]
-    said: list[str] = []
-    with open_store(homes[0].store_path) as first, open_store(homes[1].store_path) as second:
-        for session in ("codex:a", "codex:b"):
-            keep_session(first, session, application="shop")
-        save(first, HOUSE)
-        experiments.begin(homes[0], "autumn", "cold,template:house:1000000", holdout=0.0)
-        shown = _begin(homes[1], second, "codex:1", said, project="app:elsewhere")
-    assert shown.arm == "template:house" and shown.content is None

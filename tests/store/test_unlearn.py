@@ -7,11 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from seasoned.experiment.live.arm_template import keep_template
 from seasoned.store import Store, open_store
 from seasoned.store.forget import Loss, forget_everything, forget_sessions, unlearn
 from seasoned.store.search import find_session
-from seasoned.template.example import content_digest
 from seasoned.template.library.storage import (
     TemplateUse,
     WarmBlock,
@@ -54,21 +52,6 @@ def test_examples_that_show_its_calls_go_and_others_lose_it_as_a_source(store: S
     assert left.sources == ("codex:b",) and left.version == kept.version
     assert snapshot(store, held).templates == (left,), "a snapshot that was held notices it"
     assert listed(store)[0].example_count == 1
-    raw = Path(store.path).read_bytes()
-    assert b"only a saw this" not in raw and b"codex:a" not in raw
-
-
-def test_the_templates_of_arms_lose_it_too(store: Store) -> None:
-    showing = example(sessions=("codex:a", "codex:b"), result="only a saw this")
-    sharing = example("read_file", sessions=("codex:b", "codex:a"), support=2)
-    digests = {}
-    for name, one in (("showing", showing), ("sharing", sharing)):
-        save(store, template(name, one, sources=("codex:a", "codex:b")))
-        digests[name] = keep_template(store, store, name, now=1.0)
-    _forget(store, "a")
-    assert store.row("experiment.template", {"digest": digests["showing"]}) is None
-    kept = store.row("experiment.template", {"digest": digests["sharing"]})
-    assert kept is not None and content_digest(load(store, "sharing")) == digests["sharing"], "it shows the same"
     raw = Path(store.path).read_bytes()
     assert b"only a saw this" not in raw and b"codex:a" not in raw
 

@@ -29,7 +29,7 @@ from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.store import Store, open_store
 from seasoned.template.library.project import library_for
 from seasoned.template.library.upkeep import refresh
-from seasoned.template.provision import provision
+from seasoned.template.provision import BlockRequest, provision
 from seasoned.template.render import render
 from seasoned.template.render.script import placebo
 
@@ -149,11 +149,13 @@ class Learned:
         made = provision(
             [],
             library=library_for(store, None, now=time.time()),
-            tools=_offered(task),
-            task=self._words(task),
-            format=_FORMAT,
-            is_small=self._is_small,
-            seed=session_id(STUDIES["tools"], task, is_for_task=self._is_small),
+            asked=BlockRequest(
+                tools=_offered(task),
+                task=self._words(task),
+                format=_FORMAT,
+                is_small=self._is_small,
+                conversation=session_id(STUDIES["tools"], task, is_for_task=self._is_small),
+            ),
         )
         if made.block is None:
             return shown

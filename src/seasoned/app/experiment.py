@@ -12,7 +12,6 @@ import msgspec
 from seasoned.app.stores import kept_secrecy, shared_database, user_store
 from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound, UsageError
-from seasoned.experiment.live.arm_template import keep_template
 from seasoned.experiment.live.assignment import (
     TEMPLATE,
     ArmShare,
@@ -48,6 +47,8 @@ from seasoned.experiment.run.train import learn, make_train_runs, train_units
 from seasoned.experiment.task.task_file import TaskSet, load_tasks
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, Store, open_store
+from seasoned.template.example import content_digest
+from seasoned.template.library.storage import load as load_template
 from seasoned.template.library.storage import snapshot
 from seasoned.text import plural
 
@@ -273,18 +274,15 @@ def shares_of(arms: str) -> list[ArmShare]:
 def begin(config: Config, name: str, arms: str, *, holdout: float) -> Split:
     """Divide live sessions between these arms from now on."""
     with shared_database(config) as database, open_store(config.store_path) as store:
-        now = time.time()
         # A misspelt template is an error here: otherwise no session would be assigned.
         shares = [
-            msgspec.structs.replace(
-                one, template=keep_template(database, store, one.arm.removeprefix(TEMPLATE), now=now)
-            )
+            msgspec.structs.replace(one, template=content_digest(load_template(store, one.arm.removeprefix(TEMPLATE))))
             if one.arm.startswith(TEMPLATE)
             else one
             for one in shares_of(arms)
         ]
         split = new_split(name, shares, holdout=holdout, salt=_known_salt(database, name))
-        keep_split(database, split, now=now)
+        keep_split(database, split, now=time.time())
     return split
 
 

@@ -197,25 +197,6 @@ def forget_elsewhere(database: Database, refs: Sequence[str]) -> None:
     with database.write():
         for statement in _SHARED_OF_A_SESSION:
             database.run_many(statement, [{"session": ref} for ref in refs])
-        _forget_in_arms(database, set(refs))
-
-
-def _forget_in_arms(database: Database, refs: set[str]) -> None:
-    """Remove sessions from the templates that arms of experiments show; one that shows their words goes as a whole.
-
-    What an arm shows must not change while its experiment runs, so a part of it is not kept.
-    """
-    for row in [row for ref in refs for row in database.rows("experiment.templates_of", {"pattern": _naming(ref)})]:
-        kept = msgspec.json.decode(row["document"])
-        template = kept["template"]
-        database.run("experiment.drop_template", {"digest": row["digest"]})
-        if any(_is_shown_from(one, template, refs) for one in template["examples"]):
-            continue
-        template["examples"] = [_without(one, refs) for one in template["examples"]]
-        template["sources"] = [session for session in template["sources"] if session not in refs]
-        kept["projects"] = {session: key for session, key in kept["projects"].items() if session not in refs}
-        document = msgspec.json.encode(kept).decode()
-        database.run("experiment.keep_template", {**dict(row), "document": document})
 
 
 def count_asked(database: Database, refs: Collection[str]) -> ConfirmationCounts:
@@ -232,7 +213,6 @@ def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[
         for session_id in session_ids:
             others |= {row["session_id"] for row in store.rows("call.copied_sessions", {"session_id": session_id})}
         unlearn(store, session_ids)
-        _forget_in_arms(store, set(refs_of(store, session_ids)))
         for session_id in session_ids:
             _forget_traces(store, session_id)
             store.run("session.remember_forgotten", {"id": session_id, "forgotten_at": now})

@@ -72,22 +72,9 @@ DELETE FROM exposure;
 -- name: forget_splits
 DELETE FROM split;
 
--- name: keep_template
-INSERT INTO split (experiment, digest, document, created_at) VALUES ('', :digest, :document, :created_at)
-ON CONFLICT (experiment, digest) DO UPDATE SET document = excluded.document;
-
--- name: template
-SELECT document FROM split WHERE experiment = '' AND digest = :digest;
-
--- name: templates_of
-SELECT digest, document, created_at FROM split WHERE experiment = '' AND document LIKE :pattern ESCAPE '\';
-
 -- name: keep_outcome
 UPDATE assignment SET outcome = :document, is_settled = :is_settled
 WHERE experiment = :experiment AND session = :session;
-
--- name: drop_template
-DELETE FROM split WHERE experiment = '' AND digest = :digest;
 
 -- name: outcomes
 SELECT session, outcome AS document, is_settled FROM assignment WHERE experiment = :experiment AND outcome IS NOT NULL;

@@ -90,12 +90,7 @@ SELECT source.session, session.project
 FROM (SELECT DISTINCT session, instr(session, ':') AS colon FROM template_source) AS source
 CROSS JOIN session ON session.agent = substr(source.session, 1, source.colon - 1)
     AND session.native_id = substr(source.session, source.colon + 1)
-WHERE session.project IS NOT NULL
-UNION
-SELECT session, project FROM template_source WHERE project IS NOT NULL;
-
--- name: know_project
-UPDATE template_source SET project = :project WHERE session = :session;
+WHERE session.project IS NOT NULL;
 
 -- name: is_from_touched
 SELECT 1 FROM touched CROSS JOIN session ON session.id = touched.id
