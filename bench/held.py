@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.command.probes import HALVES, KINDS, probes
+from tests.command.probes import KINDS, SETS, probes
 
 from bench.agreement import SHARED
 from seasoned.command.risk import Need, need_of_call
@@ -62,12 +62,11 @@ def _need(session: Session, call: ToolCall) -> Need | None:
 
 
 def _probes() -> Iterator[str]:
-    yield "probes (tests/command/probe); the half kept aside was not looked at while the rules were written, the third"
-    yield "set was measured once before: docs/design/command.md has its first figures"
+    yield "probes (tests/command/probe); no rule was written for those of the third set"
     for kind in KINDS:
         found = []
-        for half in HALVES:
-            chosen = probes(kind, half)
+        for which in SETS:
+            chosen = probes(kind, which)
             held = sum(one.need() is not None for one in chosen)
-            found.append(f"{half} {held}/{len(chosen)} ({held / len(chosen):.3f})")
+            found.append(f"{which} {held}/{len(chosen)} ({held / len(chosen):.3f})")
         yield f"  {kind:<12} held: {', '.join(found)}"

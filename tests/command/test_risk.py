@@ -16,14 +16,12 @@ from hypothesis import strategies as st
 
 from seasoned.command.action import HIGH_RISK
 from seasoned.command.risk import (
-    GRAVITY,
     Need,
     need_of_call,
     need_of_command,
     only_looks,
 )
-from tests.command.harmless import HARMLESS
-from tests.command.needs import NEEDS
+from tests.command.commands import HARMLESS, NEEDS
 from tests.each_case import each_case
 
 FOLDER = "/home/mira/parcel"
@@ -123,12 +121,6 @@ def _failures(probes: Iterable[_Probe], holds: Callable[[_Probe], bool]) -> list
 
 def _action(need: Need | None) -> str | None:
     return need.action if need is not None else None
-
-
-def test_the_probes_are_many_and_name_every_action() -> None:
-    assert len(COMMANDS) + len(CALLS) >= 400
-    assert len(HARMLESS) + len(HARMLESS_CALLS) >= 300
-    assert set(NEEDS) == HIGH_RISK == set(GRAVITY)
 
 
 def test_a_command_needs_the_action_that_it_is() -> None:
