@@ -86,7 +86,7 @@ class Notified:
     ) -> Outbox:
         book = book or self.book
         sender = make_sender(self.channels[name], client, clock=self.clock)
-        delivery = RequestDelivery(book, sender, clock=self.clock)
+        delivery = RequestDelivery(book, sender)
         return Outbox(book.database, name, delivery.deliver, redactor=book.redactor, clock=self.clock, retries=retries)
 
     def send_due(self, name: str, **more: Any) -> int:

@@ -170,7 +170,7 @@ def test_an_expired_request_is_edited_and_no_press_revives_it(telegram: Telegram
 def test_long_polling_hears_presses_and_answers_them(telegram: TelegramServer, scene: Notified) -> None:
     request = scene.submit()
     stop = threading.Event()
-    poller = Poller(list(scene.channels.values()), open_client, scene.open_book, poll_seconds=1)
+    poller = Poller(list(scene.channels.values()), scene.open_book, poll_seconds=1)
     telegram.moods = [Mood(500)]
     thread = threading.Thread(target=poller.run, args=(stop,))
     thread.start()

@@ -264,14 +264,7 @@ class ConfirmClient:
     `call` lets another thread cancel a request that is under way.
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str | None,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        pause: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, url: str, token: str | None) -> None:
         self.url = url
         self._address = parse_address(url)
         # On a Unix socket the service can identify the caller by the user id at the other end.
@@ -282,8 +275,6 @@ class ConfirmClient:
                 "The token for the confirmation service is not valid: make one with `seasoned confirm token make`."
             )
         self._token = token
-        self._clock = clock
-        self._pause = pause
 
     def submit(self, asked: NewRequest, *, call: CancellableCall | None = None) -> RequestView:
         """Submit a request. It is retried once after a lost answer; the idempotency key keeps it one request."""
@@ -316,25 +307,25 @@ class ConfirmClient:
 
     def wait(self, request_id: str, seconds: float, *, call: CancellableCall | None = None) -> RequestView:
         """The request once it is decided, or as it is when the seconds are over. Outlasts a restart of the service."""
-        until = self._clock() + seconds
+        until = time.monotonic() + seconds
         pause = _PAUSE_SECONDS
         while True:
-            begun = self._clock()
+            begun = time.monotonic()
             left = until - begun
             try:
                 seen = self.look(request_id, wait_seconds=max(0.0, min(left, _POLL_SECONDS)), call=call)
             except Unreachable:
                 if left <= pause or (call is not None and call.is_cancelled):
                     raise
-                self._pause(pause)
+                time.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
                 continue
-            if seen.status != "pending" or until <= self._clock():
+            if seen.status != "pending" or until <= time.monotonic():
                 return seen
             pause = _PAUSE_SECONDS
-            if self._clock() - begun < pause:
+            if time.monotonic() - begun < pause:
                 # A service that is shutting down, or a proxy, may answer at once.
-                self._pause(min(pause, max(0.0, until - self._clock())))
+                time.sleep(min(pause, max(0.0, until - time.monotonic())))
 
     def redeem(self, request_id: str, digest: str, *, call: CancellableCall | None = None) -> Grant:
         """Use an approval, once, for the action with this digest. If the answer is lost, so is the approval."""
@@ -385,12 +376,12 @@ class ConfirmClient:
             session_key=session_key,
             timeout_seconds=timeout_seconds,
         )
-        begun = self._clock()
+        begun = time.monotonic()
         seen = self.submit(asked, call=call)
         on_submitted(seen)
         lives = (seen.timeout_seconds if seen.timeout_seconds is not None else _MOST_SECONDS) + _SLACK_SECONDS
         most = lives if wait_seconds is None else min(wait_seconds, lives)
-        decided = self.wait(seen.id, max(0.0, most - (self._clock() - begun)), call=call)
+        decided = self.wait(seen.id, max(0.0, most - (time.monotonic() - begun)), call=call)
         check_approved(decided)
         # Computed from what is about to be done, never taken from what the service says.
         digest = digest_of(asked, requester=decided.requester or "")

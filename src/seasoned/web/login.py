@@ -124,7 +124,7 @@ async def log_in(request: Request) -> Response:
     token = (await read_form(request)).get("token", "").strip()
     service = service_of(request)
     try:
-        who = await service.store.read(lambda book: authenticate(book.database, token, now=service.clock()))
+        who = await service.store.read(lambda book: authenticate(book.database, token))
         return await _begin(request, who)
     except Unauthorised:
         return render("login.html", status=401, wrong="This token is unknown or revoked.")

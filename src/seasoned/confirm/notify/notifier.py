@@ -40,6 +40,7 @@ from seasoned.store.interface import DatabaseRow
 
 # How often a channel looks for rows that another process wrote.
 _LOOK_SECONDS = 0.5
+_STOP_SECONDS = 5.0
 # Texts that may contain secrets; `details` is redacted as a value.
 _REDACTED = ("description", "label", "finding", "reason")
 _MOST_ERROR = 300
@@ -154,11 +155,10 @@ class Outbox:
 class RequestDelivery:
     """Sends what an outbox row reports: the current state of its request, over one channel."""
 
-    def __init__(self, book: Book, sender: ChannelSender, *, clock: Callable[[], float]) -> None:
+    def __init__(self, book: Book, sender: ChannelSender) -> None:
         self._book = book
         self._channel = sender.channel
         self._sender = sender
-        self._clock = clock
 
     def deliver(self, row: DatabaseRow) -> str | None:
         """Send one row, or raise NotSent; a note if there was nothing to send."""
@@ -238,13 +238,11 @@ class Notifier:
         *,
         clock: Callable[[], float] = time.time,
         retries: RetryPolicy = DEFAULT_RETRIES,
-        connect: Callable[[], httpx2.Client] = open_client,
     ) -> None:
         self._open_book = open_book
         self._channels = channels
         self._clock = clock
         self._retries = retries
-        self._connect = connect
         self._stop = threading.Event()
         self._wakers = {name: threading.Event() for name in channels}
         self._threads: list[threading.Thread] = []
@@ -254,7 +252,7 @@ class Notifier:
         for channel in self._channels.values():
             self._start_thread(f"seasoned-send-{channel.name}", self._run, channel)
         for polled in _polled(self._channels.values()):
-            poller = Poller(polled, self._connect, self._open_book)
+            poller = Poller(polled, self._open_book)
             self._start_thread(f"seasoned-poll-{polled[0].name}", poller.run, self._stop)
 
     def wake(self) -> None:
@@ -262,11 +260,11 @@ class Notifier:
         for waker in self._wakers.values():
             waker.set()
 
-    def stop(self, *, wait_seconds: float = 5.0) -> None:
+    def stop(self) -> None:
         """Stop after the attempts that are under way; what is cut off is sent again at the next start."""
         self._stop.set()
         self.wake()
-        limit = time.monotonic() + wait_seconds
+        limit = time.monotonic() + _STOP_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, limit - time.monotonic()))
         self._threads.clear()
@@ -289,9 +287,9 @@ class Notifier:
         waker = self._wakers[channel.name]
         book = self._open_book()
         try:
-            with self._connect() as client:
+            with open_client() as client:
                 sender = make_sender(channel, client, clock=self._clock)
-                delivery = RequestDelivery(book, sender, clock=self._clock)
+                delivery = RequestDelivery(book, sender)
                 outbox = Outbox(
                     book.database,
                     channel.name,

@@ -11,7 +11,7 @@ import httpx2
 import msgspec
 
 from seasoned.confirm.notify.decision import NOT_ALLOWED, IncomingDecision, decide_once
-from seasoned.confirm.notify.http import NotSent, call, check
+from seasoned.confirm.notify.http import NotSent, call, check, open_client
 from seasoned.confirm.notify.message import ConfiguredChannel, Notification, as_html
 from seasoned.confirm.request.book import Book
 from seasoned.errors import SeasonedError
@@ -134,13 +134,11 @@ class Poller:
     def __init__(
         self,
         channels: Sequence[ConfiguredChannel],
-        open_client: Callable[[], httpx2.Client],
         open_book: Callable[[], Book],
         *,
         poll_seconds: int = POLL_SECONDS,
     ) -> None:
         self._channels = channels
-        self._open_client = open_client
         self._open_book = open_book
         self._poll_seconds = poll_seconds
         self._offset = 0
@@ -150,7 +148,7 @@ class Poller:
         wait = 1.0
         book = self._open_book()
         try:
-            with self._open_client() as client:
+            with open_client() as client:
                 chat = Telegram(self._channels[0], client)
                 while not stop.is_set():
                     try:

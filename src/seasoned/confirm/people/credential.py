@@ -124,7 +124,7 @@ def make_in(
     return made, token
 
 
-def authenticate(database: Database, token: str, *, now: float) -> Credential:
+def authenticate(database: Database, token: str) -> Credential:
     """The credential of a token; Unauthorised if it is unknown, malformed or revoked."""
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):
         raise Unauthorised(_INVALID)

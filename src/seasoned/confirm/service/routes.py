@@ -55,10 +55,10 @@ class Bearer(SecurityBase):
         given = token_of(request)
         ask: Callable[[Book], Credential]
         if given is not None:
-            token, now = given, service.clock()
+            token = given
 
             def ask(book: Book) -> Credential:
-                return authenticate(book.database, token, now=now)
+                return authenticate(book.database, token)
         elif (uid := peer_of(request)) is not None:
             name = service.policy.listen.peers.get(str(uid))
 

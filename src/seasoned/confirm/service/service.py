@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -186,15 +185,10 @@ class ConfirmService:
         self.notices = Notifications(config, self.policy, self.open_book, clock=clock)
         # Which background task has ended with an error, for /health.
         self.broken: str | None = None
-        # Audit number, time of the next expiry and count: /health and /metrics are asked often.
-        self._pending = (-1, 0.0, 0)
 
     async def pending_count(self) -> int:
-        """The number of pending requests; counted again only after a change or an expiry."""
-        seq, until, count = self._pending
-        if seq != await self.store.read(lambda book: book.last_seq()) or self.clock() >= until:
-            seq, until, count = self._pending = await self.store.read(_count_pending)
-        return count
+        """The number of pending requests."""
+        return await self.store.read(lambda book: book.pending_count())
 
     def make_book(self, database: Database) -> Book:
         """A book on this connection, under the policy in force now."""
@@ -292,12 +286,6 @@ class ConfirmService:
         except OSError:
             return None
         return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _count_pending(book: Book) -> tuple[int, float, int]:
-    # The sequence number first: a change after it shows at the next call.
-    seq, due = book.last_seq(), book.next_expiry()
-    return seq, math.inf if due is None else due, book.pending_count()
 
 
 def service_of(request: HTTPRequest) -> ConfirmService:

@@ -21,17 +21,16 @@ from seasoned.errors import CannotDo, Denied, NotFound, Refused, SeasonedError, 
 from seasoned.store import Database
 
 _T = TypeVar("_T")
+_READERS = 3
 
 
 class StoreThreads:
     """Calls functions with a `Book` in worker threads; the event loop never waits for a lock or the disk."""
 
-    def __init__(
-        self, open_database: Callable[[], Database], make_book: Callable[[Database], Book], *, readers: int = 3
-    ) -> None:
+    def __init__(self, open_database: Callable[[], Database], make_book: Callable[[Database], Book]) -> None:
         self._open_database = open_database
         self._make_book = make_book
-        self._reading = ThreadPoolExecutor(readers, thread_name_prefix="seasoned-read")
+        self._reading = ThreadPoolExecutor(_READERS, thread_name_prefix="seasoned-read")
         # One writer: SQLite has one write lock, and threads that wait for it would only take turns in random order.
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="seasoned-write")
         self._local = threading.local()
