@@ -146,5 +146,6 @@ def test_a_merged_project_is_found_by_its_old_key_and_knows_both(tmp_path: Path)
         merge_projects(store, "/home/mira/old", "/home/mira/new", now=1.0)
     with site(tmp_path) as found, found.visitor() as alice:
         # What the merge left to do is done beside the page, which a file waits for.
+        look(alice, f"{page_of('/home/mira/old')}?as=json&table=hints").raise_for_status()
         assert states(alice, "/home/mira/old") == {"make test": "shown", "make lint": "shown"}
         assert "6 conversations known" in look(alice, page_of("/home/mira/old")).text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -11,12 +10,7 @@ import httpx2
 import pytest
 from starlette.requests import Request
 
-from seasoned.config import Config
-from seasoned.experiment.live.assignment import ArmShare, assign_logged, keep_split, new_split
-from seasoned.schedule import job_table
-from seasoned.schedule.job import Every, Job, new_id
-from seasoned.store import open_database, open_store
-from seasoned.store.project import refs_in
+from seasoned.store import open_store
 from seasoned.web.table import choice_of
 from tests.web.filled import fill_sessions
 from tests.web.pages import Site, Visitor, site
@@ -97,39 +91,3 @@ def test_a_name_that_hides_something_is_shown_plainly(tmp_path: Path) -> None:
             )
         request = Request({"type": "http", "query_string": b"", "headers": []})
         assert choice_of(store, request).choices == (("/srv/\u202ex", "\ufffdx"),)
-
-
-def test_jobs_requests_and_experiments_are_shown_for_one_project(filled: Site) -> None:
-    config = Config(home=filled.serving.home)
-    now = time.time()
-    database = open_database(config)
-    try:
-        for name, folder in (("of mira", f"{MIRA}/docs"), ("of jonas", JONAS), ("of nobody", None)):
-            made = Job(id=new_id(), name=name, schedule=Every(3600), prompt="Look.", folder=folder, created_at=now)
-            job_table.add(database, made, now=now)
-    finally:
-        database.close()
-    with open_store(config.store_path) as store:
-        refs = sorted(refs_in(store, JONAS))
-        split = new_split("autumn", [ArmShare("cold"), ArmShare("warm")], salt="s")
-        keep_split(store, split, now=now)
-        for ref in (*refs[:2], "gateway:elsewhere"):
-            assign_logged(store, split, ref, now=now)
-    asked = {
-        "of mira": filled.serving.ask(description="Delete the parcels of mira.", details={"folder": MIRA}),
-        "of jonas": filled.serving.ask(description="Delete the parcels of jonas.", session_key=refs[0]),
-    }
-    with filled.visitor() as alice:
-        for key, own, other in ((MIRA, "of mira", "of jonas"), (JONAS, "of jonas", "of mira")):
-            jobs = look(alice, f"schedule?project={quote(key)}&as=json&table=jobs").json()["rows"]
-            assert [row["job"] for row in jobs] == [own]
-            page = look(alice, f"confirmations?project={quote(key)}").text
-            assert f"Delete the parcels {own}." in page and f"Delete the parcels {other}." not in page
-            assert "1 more request in other projects" in page, "nothing that waits is hidden"
-            one = look(alice, f"confirmations/{asked[own]['id']}?project={quote(key)}").text
-            assert f"{asked[own]['id']}?project=" in one
-            running = look(alice, f"experiments?project={quote(key)}&as=json&table=live").json()["rows"]
-            assert [(row["experiment"], row["sessions"]) for row in running] == [("autumn", 2)] * (key == JONAS)
-        assert len(look(alice, "schedule?as=json&table=jobs").json()["rows"]) == 3
-        project = look(alice, f"projects/{quote(JONAS, safe='')}").text
-        assert "No examples yet" in project and "seasoned backtest --store --project" in project

@@ -238,15 +238,6 @@ def folders_of(store: Store, key: str) -> list[FolderRow]:
     return [FolderRow(row["folder"], row["part"] or "", row["sessions"], row["last"]) for row in rows]
 
 
-def project_of_folder(store: Store, folder: str) -> str | None:
-    """The project of the sessions that ran in a folder, or in the nearest one above it; no file is looked at."""
-    for above in _upward(normal_path(folder)):
-        row = store.row("project.of_folder", {"folder": above})
-        if row is not None:
-            return str(row["project"])
-    return None
-
-
 def refs_in(store: Store, key: str) -> frozenset[str]:
     """The sessions of a project as other tables name them: `agent:native id`."""
     return frozenset(row["ref"] for row in store.rows("project.refs", {"key": key}))

@@ -67,12 +67,6 @@ GROUP BY cwd, project_part ORDER BY count(*) DESC, cwd;
 -- name: all_folders
 SELECT DISTINCT cwd AS folder FROM session WHERE cwd IS NOT NULL ORDER BY cwd;
 
--- name: of_folder
-SELECT project FROM session WHERE cwd = :folder AND project IS NOT NULL LIMIT 1;
-
--- name: of_session
-SELECT project FROM session WHERE agent = :agent AND native_id = :native_id;
-
 -- name: without
 SELECT count(*) AS sessions, count(DISTINCT COALESCE(root_id, id)) AS lineages FROM session WHERE project IS NULL;
 

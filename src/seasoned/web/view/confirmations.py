@@ -16,13 +16,10 @@ from seasoned.confirm.service.app import status_of
 from seasoned.confirm.service.routes import check_id, decide, unlock
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, Conflict, Refused, Unauthorised, UsageError
-from seasoned.store import Store
-from seasoned.store.project import project_of_folder
 from seasoned.web.display import arguments
-from seasoned.web.history_store import histories_of
 from seasoned.web.login import Decider, Deciding, Here, ask_to_decide, read_change, visits_of
 from seasoned.web.response import Page, error_page, page_router, redirect, render, with_query
-from seasoned.web.table import Column, ProjectChoice, Table, TableCell, answer, choice_of, row_limit, time_cell
+from seasoned.web.table import Column, Table, TableCell, answer, row_limit, time_cell
 from seasoned.web.view.live import stream_signal
 
 PAGE = Page("Confirmations", "confirmations")
@@ -50,8 +47,6 @@ class RequestList(msgspec.Struct, frozen=True):
     older: str | None
     # Whether more requests wait than are shown.
     is_cut: bool
-    # Pending requests of other projects than the chosen one.
-    elsewhere: int = 0
 
 
 class ShownRequest(msgspec.Struct, frozen=True):
@@ -196,15 +191,11 @@ async def _page(
     # Reading a request may expire it, so it is read before the list.
     one = None if checked is None else await service.store.read(lambda book: _shown(book, here.who, checked))
     listed = await service.store.read(lambda book: _listed(book, here.who, older))
-    chosen, listed = await histories_of(request).read(lambda store: _within(store, choice_of(store, request), listed))
     path = f"{here.visit.path}/{PAGE.path}"
-    asked = {} if chosen.key is None else {"project": chosen.key}
-    asked |= {"before": older} if older and not checked else {}
+    rest = f"/{checked}" if checked else with_query({}, before=older) if older else ""
     values: dict[str, Any] = {
         "path": path,
-        "address": f"{path}{f'/{checked}' if checked else ''}{with_query(asked) if asked else ''}",
-        "project": chosen,
-        "query": {} if chosen.key is None else {"project": chosen.key},
+        "address": f"{path}{rest}",
         "listed": listed,
         "one": one,
         "alert": alert,
@@ -231,28 +222,6 @@ def _listed(book: Book, who: Credential, before: str | None) -> RequestList:
     # The request that expires first comes first.
     pending.sort(key=lambda one: one.expires_at)
     return RequestList(pending, resolved, older, len(pending) == _MOST_PENDING)
-
-
-def _within(store: Store, chosen: ProjectChoice, listed: RequestList) -> tuple[ProjectChoice, RequestList]:
-    """The requests of the chosen project; pending ones of other projects are counted, so that none is missed."""
-    if chosen.key is None:
-        return chosen, listed
-    pending, resolved = (
-        [one for one in some if _project_of(store, one) == chosen.key] for some in (listed.pending, listed.resolved)
-    )
-    elsewhere = len(listed.pending) - len(pending)
-    return chosen, msgspec.structs.replace(listed, pending=pending, resolved=resolved, elsewhere=elsewhere)
-
-
-def _project_of(store: Store, request: Request) -> str | None:
-    """The project of the folder or the session that a request names; agents name the folder, other programs may."""
-    folder = request.details.get("folder")
-    found = project_of_folder(store, folder) if isinstance(folder, str) else None
-    if found is None:
-        agent, _, native_id = request.session_key.partition(":")
-        row = store.row("project.of_session", {"agent": agent, "native_id": native_id})
-        found = None if row is None else row["project"]
-    return found
 
 
 def _shown(book: Book, who: Credential, request_id: str) -> ShownRequest:

@@ -8,7 +8,6 @@ import time
 from typing import Annotated
 from urllib.parse import urlencode
 
-import msgspec
 from fastapi import Query
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
@@ -22,7 +21,6 @@ from seasoned.experiment.page.live_plots import live_plots
 from seasoned.insight.page.rows import change, change_between, rate, rate_between
 from seasoned.insight.report import revision
 from seasoned.store import Database, DatabaseRow, Store
-from seasoned.store.project import refs_in
 from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.display import experiment_link
 from seasoned.web.history_store import histories_of
@@ -31,11 +29,9 @@ from seasoned.web.response import Page, page_router, redirect
 from seasoned.web.table import (
     FILE_ROWS,
     Column,
-    ProjectChoice,
     Table,
     TableCell,
     answer,
-    choice_of,
     numbers,
     plain,
     plot_table,
@@ -43,7 +39,6 @@ from seasoned.web.table import (
     session_cell,
     time_cell,
 )
-from seasoned.web.view.insight import with_interaction
 
 # Sessions count once they are old enough, so a report is made again even if no session was added.
 _AFRESH_SECONDS = 60.0
@@ -190,33 +185,12 @@ _NONE_LIVE = "No experiment is running. `seasoned experiment begin NAME` assigns
 
 @router.get("/experiments")
 async def show_list(request: HTTPRequest, here: Here) -> Response:
-    """List running experiments; with a project, those that its sessions take part in."""
-    chosen, refs = await histories_of(request).read(lambda store: _project_of(store, request))
-    live = await service_of(request).store.read(lambda book: _taking_part(book.database, refs))
+    """List running experiments."""
+    live = await service_of(request).store.read(lambda book: list_live(book.database))
     reports = await asyncio.gather(*[live_of(request, one.name) for one in live])
-    shown = {one.name: report for one, report in zip(live, reports, strict=True)}
-    return answer(request, here, "experiments.html", tables=(_live_table(live, shown, chosen.key),), project=chosen)
-
-
-def _project_of(store: Store, request: HTTPRequest) -> tuple[ProjectChoice, frozenset[str] | None]:
-    chosen = choice_of(store, request)
-    return chosen, None if chosen.key is None else refs_in(store, chosen.key)
-
-
-def _taking_part(database: Database, refs: frozenset[str] | None) -> list[LiveListing]:
-    """The running experiments; with sessions of a project, those with some of them, which are then counted."""
-    found = list_live(database)
-    if refs is None:
-        return found
-    parts = []
-    for one in found:
-        rows = [
-            row for row in database.rows("experiment.assignments", {"experiment": one.name}) if row["session"] in refs
-        ]
-        if rows:
-            shown, last = sum(row["exposed_at"] is not None for row in rows), max(row["at"] for row in rows)
-            parts.append(msgspec.structs.replace(one, sessions=len(rows), exposed=shown, last_at=last))
-    return parts
+    rows = [_live_row(one, report.value) for one, report in zip(live, reports, strict=True)]
+    table = Table(name="live", title="Running on live sessions", columns=_LIVE, rows=rows, empty=_NONE_LIVE)
+    return answer(request, here, "experiments.html", tables=(table,))
 
 
 @router.get("/experiments/{name}")
@@ -227,7 +201,7 @@ async def show_one(request: HTTPRequest, here: Here, name: str) -> Response:
         raise NotFound(f"No experiment {name[:80]!r} is running. See the list of experiments.")
     running = await live_of(request, name)
     report = running.value
-    plots = [] if report is None else [with_interaction(plot) for plot in live_plots(report)]
+    plots = [] if report is None else live_plots(report)
     return answer(
         request,
         here,
@@ -248,30 +222,16 @@ async def look_again(request: HTTPRequest, here: Here, name: str) -> Response:
     return redirect(f"{here.visit.path}/{experiment_link(name)}")
 
 
-def _live_table(live: list[LiveListing], look_up: dict[str, CacheLookup[LiveReport]], project: str | None) -> Table:
-    rows = []
-    for one in live:
-        report = look_up[one.name].value
-        link = experiment_link(one.name)
-        verdict = None if report is None else report.verdict
-        rows.append(
-            (
-                TableCell(one.name, href=link),
-                TableCell(", ".join(one.arms)),
-                TableCell(one.sessions, href=arm_link(one.name)),
-                TableCell(one.exposed, href=arm_link(one.name)),
-                time_cell(one.began_at),
-                time_cell(one.last_at),
-                TableCell(verdict, tone="" if verdict is None else _TONES.get(verdict, "quiet")),
-            )
-        )
-    return Table(
-        name="live",
-        title="Running on live sessions",
-        columns=_LIVE,
-        rows=rows,
-        empty=_NONE_LIVE if project is None else "No session of this project takes part in a running experiment.",
-        note="" if project is None else "Sessions are those of this project. What came out so far is of all projects.",
+def _live_row(one: LiveListing, report: LiveReport | None) -> tuple[TableCell, ...]:
+    verdict = None if report is None else report.verdict
+    return (
+        TableCell(one.name, href=experiment_link(one.name)),
+        TableCell(", ".join(one.arms)),
+        TableCell(one.sessions, href=arm_link(one.name)),
+        TableCell(one.exposed, href=arm_link(one.name)),
+        time_cell(one.began_at),
+        time_cell(one.last_at),
+        TableCell(verdict, tone="" if verdict is None else _TONES.get(verdict, "quiet")),
     )
 
 

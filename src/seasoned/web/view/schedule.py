@@ -13,16 +13,13 @@ from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.schedule import job_table
 from seasoned.schedule.job import JobRun
-from seasoned.schedule.job_table import ScheduleHealth, StoredJob, health
+from seasoned.schedule.job_table import ScheduleHealth, health
 from seasoned.schedule.times import in_words
-from seasoned.store import Store
-from seasoned.store.project import project_of_folder
 from seasoned.text import dollars
 from seasoned.web.display import day_and_time, session_link, short
-from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router
-from seasoned.web.table import Column, ProjectChoice, Table, TableCell, answer, choice_of
+from seasoned.web.table import Column, Table, TableCell, answer
 
 PAGE = Page("Schedule", "schedule", is_rare=True)
 router = page_router()
@@ -62,24 +59,13 @@ async def show(request: HTTPRequest, here: Here) -> Response:
     """Show jobs, their next times, and the results of the last runs."""
     service = service_of(request)
     now = service.clock()
-    found = await service.store.read(lambda book: job_table.jobs(book.database))
-    chosen, stored = await histories_of(request).read(lambda store: _chosen(store, request, found))
-    shown = await service.store.read(lambda book: _shown(book, stored, now, chosen.key))
-    tables = (shown.jobs, chosen.within(shown.runs))
-    return answer(request, here, "schedule.html", tables=tables, shown=shown, project=chosen)
+    shown = await service.store.read(lambda book: _shown(book, now))
+    return answer(request, here, "schedule.html", tables=(shown.jobs, shown.runs), shown=shown)
 
 
-def _chosen(store: Store, request: HTTPRequest, jobs: list[StoredJob]) -> tuple[ProjectChoice, list[StoredJob]]:
-    """The jobs that work in a folder of the chosen project, or all."""
-    chosen = choice_of(store, request)
-    if chosen.key is None:
-        return chosen, jobs
-    return chosen, [one for one in jobs if one.job.folder and project_of_folder(store, one.job.folder) == chosen.key]
-
-
-def _shown(book: Book, stored: list[StoredJob], now: float, project: str | None) -> SchedulePage:
+def _shown(book: Book, now: float) -> SchedulePage:
     # Jobs without a next time, such as paused ones, come last.
-    stored = sorted(stored, key=lambda one: (one.next_at is None, one.next_at, one.job.name))
+    stored = sorted(job_table.jobs(book.database), key=lambda one: (one.next_at is None, one.next_at, one.job.name))
     names = {one.job.id: one.job.name for one in stored}
     more = len(stored) - _MOST_JOBS
     jobs = Table(
@@ -95,18 +81,16 @@ def _shown(book: Book, stored: list[StoredJob], now: float, project: str | None)
             )
             for one in stored[:_MOST_JOBS]
         ],
-        empty=_NO_JOBS if project is None else "No job works in a folder of this project.",
+        empty=_NO_JOBS,
         note=f"And {more} more: `seasoned cron list`." if more > 0 else "",
     )
-    runs = [one for one in job_table.history(book.database, limit=_MOST_RUNS) if project is None or one.job_id in names]
+    runs = job_table.history(book.database, limit=_MOST_RUNS)
     table = Table(
         name="runs",
         title="Last runs",
         columns=_RUNS,
         rows=[_run(names.get(one.job_id, "removed"), one) for one in runs],
-        empty="No runs yet. Every run is listed here, whatever its result."
-        if project is None
-        else f"None of the last {_MOST_RUNS} runs was of a job of this project.",
+        empty="No runs yet. Every run is listed here, whatever its result.",
     )
     return SchedulePage(health(book.database, now), jobs, table)
 

@@ -47,7 +47,6 @@ from seasoned.web.table import (
     row_offset,
     time_cell,
 )
-from seasoned.web.view.insight import SPAN, SPAN_SUM
 
 _HEIGHT = 180
 # More days than this are shown as weeks.
@@ -110,17 +109,14 @@ def _sum(values: Sequence[N | None]) -> N | None:
 
 
 def _cost(name: str, title: str, unit: str, period: str, days: Sequence[UsageDay]) -> Plot:
-    rows = [
-        {"day": one.day, "value": one.cost_usd, "tip": f"{one.day}: {_priced(one, unit)}", "calls": one.count}
-        for one in days
-    ]
+    rows = [{"day": one.day, "value": one.cost_usd, "tip": f"{one.day}: {_priced(one, unit)}"} for one in days]
     known = any(row["value"] for row in rows)
     return Plot(
         f"cost-{name}",
         f"Cost by {period}, {title}",
-        f"Dollars for each {period} in UTC. Drag over bars to add them up. Without a known price, usage is not shown.",
+        f"Dollars for each {period} in UTC. Without a known price, usage is not shown.",
         "What subscriptions cost: only prices by token are known.",
-        _bars(rows, _COST, "'$' + format(datum.total, ',.2f')") if known else None,
+        _bars(rows, _COST) if known else None,
         (),
         (),
         (),
@@ -149,9 +145,9 @@ def _tokens(name: str, title: str, unit: str, period: str, days: Sequence[UsageD
     return Plot(
         f"tokens-{name}",
         f"Tokens by {period}, {title}",
-        f"Input and output tokens for each {period} in UTC. Drag over bars to add them up.",
+        f"Input and output tokens for each {period} in UTC.",
         "How much of the input was read from a cache, which costs less: the tables by session say it.",
-        _bars(rows, _TOKEN_AXIS, "format(datum.total, ',') + ' tokens'", is_split=True) if rows else None,
+        _bars(rows, _TOKEN_AXIS, is_split=True) if rows else None,
         (),
         (),
         (("bar-first", "input"), ("bar-second", "output")),
@@ -166,8 +162,8 @@ def _slots(days: Sequence[str]) -> int:
     return (known[-1] - known[0]) // min(steps, default=1) + 2
 
 
-def _bars(rows: Sequence[dict[str, Any]], labels: str, total: str, *, is_split: bool = False) -> charts.Spec:
-    """One bar for each day; the sum of a dragged span is shown above the plot."""
+def _bars(rows: Sequence[dict[str, Any]], labels: str, *, is_split: bool = False) -> charts.Spec:
+    """One bar for each day."""
     slots = _slots([row["day"] for row in rows])
     axis = {"title": None, "grid": False, "tickCount": 6, "format": "%-d %b", "labelOverlap": True}
     # Days are counted in UTC; on a local scale bars would move to another day.
@@ -178,22 +174,14 @@ def _bars(rows: Sequence[dict[str, Any]], labels: str, total: str, *, is_split: 
     if is_split:
         scale = {"domain": ["input", "output"], "range": [charts.FIRST, charts.SECOND]}
         colour = {"field": "kind", "type": "nominal", "legend": None, "scale": scale}
-    summed: list[charts.Spec] = [
-        {"filter": {"param": "span", "empty": False}},
-        {"aggregate": [{"op": "sum", "field": "value", "as": "total"}]},
-        {"filter": "datum.total > 0"},
-        {"calculate": total + " + ' in the chosen bars'", "as": "said"},
-    ]
     # On a time axis a bar has no natural width, so the plot is divided between the days.
     bar = {"type": "bar", "width": {"expr": f"max(2, 0.8 * width / {slots})"}}
     return {
         "autosize": {"type": "fit-x"},
         "height": _HEIGHT,
         "data": {"values": list(rows)},
-        "layer": [
-            {"params": [SPAN], "mark": bar, "encoding": {"x": x, "y": y, "fill": colour, "tooltip": {"field": "tip"}}},
-            {"transform": summed, **SPAN_SUM},
-        ],
+        "mark": bar,
+        "encoding": {"x": x, "y": y, "fill": colour, "tooltip": {"field": "tip"}},
     }
 
 
