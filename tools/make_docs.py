@@ -82,7 +82,8 @@ def commands_page(text: str) -> str:
 def _options(command: click.Command, context: click.Context) -> list[Record]:
     """The options of a command without `--help`, as its help shows them."""
     records = (one.get_help_record(context) for one in command.params if isinstance(one, click.Option))
-    return [record for record in records if record is not None]
+    # The range itself stands behind the description.
+    return [(record[0].replace(" RANGE", ""), record[1]) for record in records if record is not None]
 
 
 def _name(record: Record) -> str:
@@ -103,7 +104,8 @@ def _help(command: click.Command, context: click.Context, shared: Set[Record]) -
     also = [_name(record) for record in options if record in shared]
     formatter = context.make_formatter()
     arguments = [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]
-    formatter.write(f"{' '.join([context.command_path, *arguments])}\n")
+    if arguments:
+        formatter.write(f"{' '.join([context.command_path, *arguments])}\n")
     command.format_help_text(context, formatter)
     if own:
         formatter.write("\n")
@@ -111,7 +113,7 @@ def _help(command: click.Command, context: click.Context, shared: Set[Record]) -
             formatter.write_dl(own)
     if also:
         formatter.write(f"\n  Also: {' '.join(also)}\n")
-    return _tidy(formatter.getvalue())
+    return _tidy(formatter.getvalue().lstrip("\n"))
 
 
 def examples(text: str) -> list[Example]:
