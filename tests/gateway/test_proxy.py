@@ -283,9 +283,7 @@ def test_a_name_that_is_not_its_own_is_refused(tmp_path: Path, upstream: Upstrea
         for host in (*own, *others):
             upstream.heard.clear()
             with _line(gateway) as line:
-                head = (
-                    f"GET /v1/models HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
-                )
+                head = f"GET /v1/models HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
                 line.sendall(head.encode())
                 status = int(line.recv(65536).split(b" ")[1])
             assert (status != 421, bool(upstream.heard)) == (host in own, host in own), host

@@ -20,7 +20,6 @@ from tests.hermes.test_memory import TOOLSETS, keep_memory, key_of_project, memo
 from tests.history.claude_lines import ClaudeFile
 from tests.real_clients import run
 from tests.scripted_server import serve_script
-from tests.torture import TORTURE
 
 FAILS, ERROR = "echo 'wp: missing --env'; exit 2", "wp: missing --env"
 
@@ -37,23 +36,7 @@ def _know(house: House, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "knows",
-    [
-        pytest.param(True, id="its project"),
-        pytest.param(
-            False,
-            id="another project",
-            marks=pytest.mark.skipif(
-                not TORTURE,
-                reason="starts Hermes twice more; tests/begin does the same with the plugin: set SEASONED_TORTURE=1",
-            ),
-        ),
-    ],
-)
-def test_hermes_is_shown_memory_and_what_its_project_knows_and_its_database_holds_none_of_it(
-    tmp_path: Path, knows: bool
-) -> None:
+def test_hermes_is_shown_memory_and_what_its_project_knows_and_its_database_holds_none_of_it(tmp_path: Path) -> None:
     """In both of two processes; a note that changed in between is only in what began after that."""
     steps = [
         turn(match="TESTED", calls=[terminal(FAILS, "call_hint_1")]),
@@ -66,7 +49,7 @@ def test_hermes_is_shown_memory_and_what_its_project_knows_and_its_database_hold
     with serve_script(*steps) as server:
         house = House(tmp_path / "house", server)
         # Hermes records the folder that it is started in.
-        _know(house, Path.cwd() if knows else tmp_path / "elsewhere")
+        _know(house, Path.cwd())
         keep_memory(house)
         first, other = house.play(
             {"turns": ["Run the tests: TESTED."], "toolsets": ["terminal"]},
@@ -83,8 +66,8 @@ def test_hermes_is_shown_memory_and_what_its_project_knows_and_its_database_hold
         hazel = next(body for body in house.requests("HAZEL") if body.get("tools"))
         kept = house.words_in_hermes()
     assert len(sent) == 3
-    assert [text.count("Test: `python -m checks`") for text in sent] == ([1, 1, 1] if knows else [0, 0, 0])
-    assert [text.count("`wp render --env test` works here") for text in sent] == ([0, 1, 1] if knows else [0, 0, 0])
+    assert [text.count("Test: `python -m checks`") for text in sent] == [1, 1, 1]
+    assert [text.count("`wp render --env test` works here") for text in sent] == [0, 1, 1]
     assert "wp render" not in kept and "python -m checks" not in kept
     remembered, again = map(memory_in, walnut)
     assert "- The depot listens on 5433." in remembered and "- Mira likes short answers." in remembered

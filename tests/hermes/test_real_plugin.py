@@ -10,12 +10,9 @@ from typing import Any
 
 import pytest
 
-from seasoned.connect.apply import apply_plan
-from seasoned.connect.hermes import plan, remove_ours
 from tests.confirm.serving import Serving, serving
 from tests.hermes.house import House, block_of, terminal, turn
 from tests.scripted_server import serve_script
-from tests.torture import TORTURE
 
 RISKY = "rm -rf /srv/no-such-folder && echo gone"
 WORDS = ("REVIEWED", "DENIED", "ALLOWED", "DELEGATED")
@@ -31,13 +28,6 @@ for name, module in list(sys.modules.items()):
         for attribute, value in list(vars(module).items()):
             if isinstance(value, types.FunctionType):
                 setattr(module, attribute, broken)
-"""
-MISSING = """
-class Missing:
-    def find_spec(self, name, path=None, target=None):
-        if name.startswith("seasoned.") and name != "seasoned.hermes_plugin":
-            raise RuntimeError("broken")
-sys.meta_path.insert(0, Missing())
 """
 
 
@@ -109,25 +99,6 @@ def test_hermes_works_as_before_when_ours_is_broken(tmp_path: Path) -> None:
         assert _result(house, "call_house_1")["output"] == "fine"
         assert "confirm_url is not set" in _result(house, "call_house_2")["error"]
         assert "could not be checked (RuntimeError)" in _result(house, "call_house_3")["error"]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not TORTURE, reason="starts Hermes twice more; SEASONED_TORTURE=1 runs it")
-def test_a_prefill_file_serves_and_a_package_that_cannot_be_imported_harms_nobody(tmp_path: Path) -> None:
-    steps = [turn(match="MISSING", calls=[terminal("echo fine", "call_house_1")]), turn(text="Well."), turn(text="Hm.")]
-    with serve_script(*steps) as server:
-        house = House(tmp_path, server)
-        house.keep_template()
-        house.play({"turns": ["Be MISSING."], "toolsets": ["terminal"]}, code=MISSING)
-        assert _result(house, "call_house_1")["output"] == "fine"
-        house.write_config(enabled=False)
-        made = plan(house.config, programs=tmp_path, prefill="house")
-        apply_plan(made, home=house.ours, clock=time.time, remove_ours=remove_ours)
-        house.command("chat", "-Q", "-q", "Be prefilled.", "-t", "terminal,file")
-        *missing, asked = house.requests()
-        assert [block_of(one) for one in missing] == ["", ""]
-        assert "pytest -q" in block_of(asked)
-        assert "seasoned:" not in house.words_in_hermes()
 
 
 def _delegates(goal: str, call_id: str) -> dict[str, Any]:

@@ -71,3 +71,13 @@ class ClaudeFile:
     def write(self, path: Path) -> Path:
         path.write_bytes(b"".join(self.lines))
         return path
+
+
+def story() -> list[bytes]:
+    """A conversation in which calls, results and parts of messages lie far apart."""
+    file = ClaudeFile().user("start").says("a", "m1").calls("t1", message_id="m1").calls("t2", message_id="m1")
+    file.result("t2").says("b", "m2").calls("t3", message_id="m2").result("t1", "Exit code 2", is_error=True)
+    file.user("[seasoned:warm v1 x@1 y]").says("shown").user("[seasoned:end]").calls("t4", message_id="m3")
+    file.other("system", subtype="compact_boundary").user("summary", isCompactSummary=True)
+    file.user("sub", isSidechain=True, agentId="s1").says("sub answer", isSidechain=True, agentId="s1")
+    return file.result("t3").says("c", "m3", tokens=99).result("t4").says("end").lines

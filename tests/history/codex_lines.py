@@ -49,3 +49,9 @@ class CodexFile:
     def write(self, path: Path) -> Path:
         path.write_bytes(b"".join(self.lines))
         return path
+
+
+def codex_story() -> list[bytes]:
+    file = CodexFile().meta().user("start").call("c1", cmd="make").output("c1", "Process running with session ID 7\n")
+    file.call("c2").output("c2", "Process exited with code 0\n").tokens(10).call("c3", "write_stdin", session_id=7)
+    return file.output("c3", "Process exited with code 2\nOutput:\nfailed").tokens(20).says("done").lines

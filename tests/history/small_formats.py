@@ -10,6 +10,8 @@ from typing import Any
 
 from seasoned.history.formats import Format, named
 from seasoned.session import Session
+from tests.history.claude_lines import story
+from tests.history.codex_lines import codex_story
 from tests.history.exports import CHATGPT, CLAUDE_AI
 from tests.history.more_agents import AMP, CLINE_NEW, CLINE_OLD, GOOSE, GOOSE_HEAD, QWEN, VSCODE, VSCODE_LINES
 from tests.history.terminal_agents import OPENCODE, PI
@@ -599,6 +601,8 @@ SHAREGPT = {
 }
 
 FIXTURES: dict[str, tuple[str, str, bytes]] = {
+    "claude-code": ("claude_code", "s.jsonl", b"".join(story())),
+    "codex": ("codex", "rollout.jsonl", b"".join(codex_story())),
     "openai messages": ("openai_log", "log.json", document(OPENAI)),
     "openai lines": ("openai_log", "log.jsonl", lines(*OPENAI)),
     "openai records": ("openai_log", "log.jsonl", lines({"id": "r1", "messages": OPENAI}, {"messages": OPENAI[:2]})),

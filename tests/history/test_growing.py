@@ -11,26 +11,10 @@ from hypothesis import strategies as st
 
 from seasoned.history.incremental import Resume, read_stretches
 from seasoned.history.reader import claude_code, codex
-from tests.history.claude_lines import ClaudeFile
-from tests.history.codex_lines import CodexFile
+from tests.history.claude_lines import story
+from tests.history.codex_lines import codex_story
 
 FORMATS = {"claude-code": claude_code, "codex": codex}
-
-
-def story() -> list[bytes]:
-    """A conversation in which calls, results and parts of messages lie far apart."""
-    file = ClaudeFile().user("start").says("a", "m1").calls("t1", message_id="m1").calls("t2", message_id="m1")
-    file.result("t2").says("b", "m2").calls("t3", message_id="m2").result("t1", "Exit code 2", is_error=True)
-    file.user("[seasoned:warm v1 x@1 y]").says("shown").user("[seasoned:end]").calls("t4", message_id="m3")
-    file.other("system", subtype="compact_boundary").user("summary", isCompactSummary=True)
-    file.user("sub", isSidechain=True, agentId="s1").says("sub answer", isSidechain=True, agentId="s1")
-    return file.result("t3").says("c", "m3", tokens=99).result("t4").says("end").lines
-
-
-def codex_story() -> list[bytes]:
-    file = CodexFile().meta().user("start").call("c1", cmd="make").output("c1", "Process running with session ID 7\n")
-    file.call("c2").output("c2", "Process exited with code 0\n").tokens(10).call("c3", "write_stdin", session_id=7)
-    return file.output("c3", "Process exited with code 2\nOutput:\nfailed").tokens(20).says("done").lines
 
 
 def collect(path: Path, cuts: list[int], module) -> dict[str, object]:

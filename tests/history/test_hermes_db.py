@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
+import tempfile
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import seasoned
 from seasoned.errors import SourceError
@@ -18,6 +23,18 @@ from seasoned.history.read import without_copies
 from seasoned.history.reader import hermes_db
 from seasoned.session import Usage
 from tests.history.hermes_rows import HermesDb
+from tests.torture import TORTURE
+
+# Readers meet whatever an agent wrote, so torture looks at more examples than the profile asks for.
+LONG = settings(
+    max_examples=2000 if TORTURE else 30,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
 
 
 def test_the_real_database_reads_to_36_sessions_with_each_call_once(data: Path) -> None:
@@ -138,3 +155,41 @@ def test_locked_and_damaged_databases_say_so(tmp_path: Path) -> None:
     broken.write_bytes(data)
     with pytest.raises(SourceError, match="damaged"):
         list(hermes_db.read(broken))
+
+
+@LONG
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from(["user", "assistant", "tool", "system", "x", ""]), st.text(max_size=30), JUNK, JUNK),
+        max_size=8,
+    )
+)
+def test_any_rows_of_a_hermes_database(rows: list[tuple[str, str, Any, Any]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        db = HermesDb(Path(folder) / "state.db").session("s1")
+        db.says("s1", "user", "before")
+        for role, content, calls, call_id in rows:
+            plain = content.encode("utf-8", "replace").decode()
+            db.says("s1", role, plain, tool_calls=json.dumps(calls), tool_call_id=json.dumps(call_id))
+        db.calls("s1", "after").result("s1", "after")
+        db.db.close()
+        (session,) = hermes_db.read(db.path)
+        assert session.messages[0].text == "before"
+        assert "after" in {call.id for call in session.calls()}
+
+
+@LONG
+@given(at=st.integers(100, 20_000), junk=st.binary(min_size=1, max_size=200))
+def test_a_damaged_database_is_an_error_or_is_read(at: int, junk: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        db = HermesDb(Path(folder) / "state.db").session("s1").calls("s1", "c1").result("s1", "c1")
+        db.db.close()
+        data = bytearray(db.path.read_bytes())
+        data[at : at + len(junk)] = junk
+        db.path.write_bytes(data)
+        try:
+            sessions = list(hermes_db.read(db.path))
+        except SourceError as error:
+            assert str(error).endswith((".", "repair."))
+        else:
+            assert isinstance(sessions, list)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.session import Marks, SessionRef, Unreadable, Usage
-from tests.history.small_formats import MANAGED, lines, read
+from seasoned.session import Marks, SessionRef, Usage
+from tests.history.small_formats import lines, read
 
 
 @pytest.mark.parametrize("name", ["managed", "managed wrapped"])
@@ -35,12 +35,3 @@ def test_a_result_after_an_interrupt_says_how_it_ended(tmp_path: Path) -> None:
         Marks(failed=True, interrupted=True),
         Marks(failed=False),
     ]
-
-
-def test_an_event_of_no_known_kind_is_told(tmp_path: Path) -> None:
-    (session,) = read(tmp_path, "managed", lines(*MANAGED, {"type": "dream"}, {"no": "type"}, "x"))
-    assert session.unreadable == (
-        Unreadable("line 12", "an event of type 'dream'"),
-        Unreadable("line 13", "an event without a type"),
-        Unreadable("line 14", "a text where an event should be"),
-    )

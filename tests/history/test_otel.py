@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.session import Marks, Message, Result, SessionRef, ToolCall, Unreadable, Usage
-from tests.history.small_formats import OTEL, document, lines, read
+from tests.history.small_formats import lines, read
 
 _FIRST = 1_760_000_000.0
 
@@ -74,10 +74,3 @@ def test_an_execution_whose_content_was_not_recorded_is_still_a_call(tmp_path: P
     (session,) = read(tmp_path, "otel flat", lines(span, 5))
     assert [(c.tool, c.result) for c in session.calls()] == [("look", Result("", time=_FIRST + 1))]
     assert session.unreadable == (Unreadable("line 2", "a number where spans should be"),)
-
-
-def test_a_batch_with_something_that_is_no_span(tmp_path: Path) -> None:
-    batch = {"resourceSpans": [*OTEL["resourceSpans"], {"scopeSpans": [{"spans": [7]}]}]}
-    (session,) = read(tmp_path, "otel", document(batch))
-    assert len(list(session.calls())) == 2
-    assert session.unreadable == (Unreadable("the document", "something that is not a span"),)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seasoned.session import Message, Result, SessionRef, ToolCall, Unreadable, Usage
-from tests.history.small_formats import SWE, document, read
+from seasoned.session import Message, Result, SessionRef, ToolCall, Usage
+from tests.history.small_formats import read
 
 
 def test_steps_are_calls_without_a_label(tmp_path: Path) -> None:
@@ -27,14 +27,3 @@ def test_a_history_without_steps_is_read_in_their_stead(tmp_path: Path) -> None:
     found = ToolCall("call_f", "find_file", {"command": "find_file a.py"}, Result("Found 1 match"), 0, 2, place=2)
     assert list(session.calls()) == [found]
     assert session.succeeded is None
-
-
-def test_steps_around_a_broken_one_survive(tmp_path: Path) -> None:
-    steps = [SWE["trajectory"][0], None, {"action": "", "thought": "idle"}, {"action": "ls", "thought": "look"}]
-    (session,) = read(tmp_path, "swe-agent", document({"trajectory": steps, "info": {"exit_status": "exit_cost"}}))
-    assert [(c.id, c.tool, c.result is None) for c in session.calls()] == [
-        ("step_0", "open", False),
-        ("step_3", "bash", True),
-    ]
-    assert session.unreadable == (Unreadable("step 1", "null where a step should be"),)
-    assert session.succeeded is False

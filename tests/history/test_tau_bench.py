@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seasoned.session import Marks, Message, Result, SessionRef, ToolCall, Unreadable
+from seasoned.session import Marks, Message, Result, SessionRef, ToolCall
 from tests.history.small_formats import document, read
 
 
@@ -52,11 +52,3 @@ def test_an_action_with_words_behind_it_was_never_run(tmp_path: Path) -> None:
     ]
     (run,) = read(tmp_path, "tau-bench", document([{"task_id": 1, "reward": 1.0, "traj": turns}]))
     assert list(run.calls()) == []
-
-
-def test_runs_around_a_broken_one_survive(tmp_path: Path) -> None:
-    runs = [{"task_id": 1, "reward": 1, "traj": []}, "lost", {"task_id": 2, "reward": None, "traj": 5}]
-    first, second = read(tmp_path, "tau-bench", document(runs))
-    assert first.unreadable == (Unreadable("item 1", "a text where a run should be"),)
-    assert second.unreadable == (Unreadable("item 2", "a number where the messages of a run should be"),)
-    assert (first.succeeded, second.succeeded) == (True, None)
