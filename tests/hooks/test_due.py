@@ -15,9 +15,11 @@ import pytest
 
 from seasoned.config import Config, load
 from seasoned.file_lock import locked
-from seasoned.hooks.reviewer import DueSession, count_turn, review_all, review_folder
-from seasoned.learn_queue import wait_until_learned
+from seasoned.hooks.learner import learn_all
+from seasoned.hooks.reviewer import DueSession, review_all, review_folder
+from seasoned.learn_queue import note, wait_until_learned
 from tests.history.claude_lines import ClaudeFile
+from tests.history.codex_lines import CodexFile
 from tests.history.hermes_rows import HermesDb
 from tests.history.more_agents import QWEN, cursor_database, qwen_call, qwen_line
 from tests.history.small_formats import lines
@@ -96,21 +98,22 @@ def test_without_a_model_that_somebody_chose_nothing_happens_though_there_is_a_k
 
 def test_turns_and_calls_are_counted_once_however_often_they_are_told(tmp_path: Path) -> None:
     config = configure("http://127.0.0.1:1", review_skill_calls=100, review_memory_turns=100)
-    path = transcript(tmp_path, 3)
-    for turn in ("one", "one", "", "two"):
-        assert count_turn(config, "claude-code", SESSION, path, turn) is False
-    assert counted(config)["count"] == {"turns": 2, "calls": 3}
-    path.write_bytes(path.read_bytes() + b'{"type":"assistant","message":{"content":[{"type":"tool_use"')
-    count_turn(config, "claude-code", SESSION, path, "three")
-    assert counted(config)["count"] == {"turns": 3, "calls": 3}, "half a line counts when it is whole"
-    path.write_bytes(path.read_bytes() + b',"name":"Bash"}]}}\n')
-    count_turn(config, "claude-code", SESSION, path, "three")
-    assert counted(config)["count"] == {"turns": 3, "calls": 4}
+    path = transcript(tmp_path, 4)
+    whole = path.read_bytes()
+    written = whole.splitlines(keepends=True)
+    path.write_bytes(b"".join(written[:7]) + written[7][:40])
+    for event in ("stop", "stop", "session-end"):
+        tell(config, "claude-code", event, session_id=SESSION, transcript_path=str(path))
+    assert counted(config)["count"] == {"turns": 1, "calls": 3}, "half a line counts when it is whole"
+    path.write_bytes(whole)
+    tell(config, "claude-code", "stop", session_id=SESSION, transcript_path=str(path))
+    assert counted(config)["count"] == {"turns": 1, "calls": 4}
 
 
-def test_turns_and_calls_of_hermes_are_counted_from_its_database(tmp_path: Path) -> None:
+def test_sub_agents_of_hermes_and_sessions_that_are_gone_are_not_counted() -> None:
     config = configure("http://127.0.0.1:1", review_skill_calls=100, review_memory_turns=100)
-    made = HermesDb(tmp_path / "state.db")
+    config.hermes_home.mkdir()
+    made = HermesDb(config.hermes_home / "state.db")
     made.session("s1", cwd="/home/mira/w")
     made.session("child", parent_session_id="s1", source="subagent")
     for session in ("s1", "child"):
@@ -118,13 +121,10 @@ def test_turns_and_calls_of_hermes_are_counted_from_its_database(tmp_path: Path)
         calls = [{"id": f"{session}{at}", "function": {"name": "terminal", "arguments": "{}"}} for at in range(3)]
         made.says(session, "assistant", "", tool_calls=json.dumps(calls))
         made.result(session, f"{session}0", "x")
-    for session in ("s1", "s1", "child", "gone"):
-        assert count_turn(config, "hermes", session, made.path, "") is False
+    for session in ("s1", "child", "gone"):
+        note(str(config.home), "turn", agent="hermes", session=session, path=str(made.path))
+    learn_all(config)
     assert counted(config, "hermes")["count"] == {"turns": 1, "calls": 3}
-    made.says("s1", "user", "And last week?")
-    count_turn(config, "hermes", "s1", made.path, "")
-    count_turn(config, "hermes", "s1", tmp_path / "gone.db", "")
-    assert counted(config, "hermes")["count"] == {"turns": 2, "calls": 3}
 
 
 def tell(config: Config, agent: str, event: str, **fields: object) -> None:
@@ -163,20 +163,18 @@ def test_sub_agents_and_sessions_without_a_file_are_not_counted(tmp_path: Path) 
     assert not list(review_folder(config).glob("*.due"))
 
 
-def write_due(config: Config, tmp_path: Path, *sessions: str) -> None:
+def write_due(config: Config, *sessions: str) -> None:
     review_folder(config).mkdir(parents=True)
     for session in sessions:
-        due = DueSession("claude-code", session, str(transcript(tmp_path, 2, session)), "skills")
+        due = DueSession("claude-code", session, "skills")
         (review_folder(config) / f"{session}.due").write_bytes(msgspec.json.encode(due))
 
 
-def test_reviews_wait_for_each_other_and_none_is_lost(tmp_path: Path) -> None:
+def test_reviews_wait_for_each_other_and_none_is_lost() -> None:
     with serve_script() as server:
         config = configure(server.url)
         names = ("aaaaaaaa-2222-4333-8444-555555555555", "bbbbbbbb-2222-4333-8444-555555555555")
-        write_due(config, tmp_path, *names)
-        for name in names:
-            (tmp_path / f"{name}.jsonl").unlink()  # a session that is gone is the quickest to review
+        write_due(config, *names)
         with locked(review_folder(config) / ".reviewing.lock"):
             others = [start(config) for _ in range(3)]
             assert [one.wait(30) for one in others] == [0, 0, 0], "who finds another at work leaves"
@@ -190,9 +188,9 @@ def start(config: Config) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "seasoned.hooks.reviewer", str(config.home)], env=dict(os.environ))
 
 
-def test_a_model_that_does_not_answer_and_a_file_that_is_damaged_end_in_a_line_of_the_log(tmp_path: Path) -> None:
+def test_a_model_that_does_not_answer_and_a_file_that_is_damaged_end_in_a_line_of_the_log() -> None:
     config = configure("http://127.0.0.1:1")
-    write_due(config, tmp_path, SESSION)
+    write_due(config, SESSION)
     (review_folder(config) / "bad.due").write_bytes(b"{")
     assert review_all(config) == 1
     assert f"review of claude-code:{SESSION}: " in log_of(config)
@@ -203,8 +201,10 @@ def test_codex_notify_finds_the_session_by_its_thread(home: Path) -> None:
     config = configure("http://127.0.0.1:1", review_skill_calls=100)
     folder = home / ".codex" / "sessions" / "2026" / "11" / "15"
     folder.mkdir(parents=True)
-    line = '{"type":"response_item","payload":{"type":"function_call","name":"exec_command"}}\n'
-    (folder / "rollout-2026-11-15T10-00-00-01a1e044.jsonl").write_text(line * 4)
+    file = CodexFile().meta(id="01a1e044").user("How many?")
+    for at in range(4):
+        file.call(f"c{at}")
+    file.write(folder / "rollout-2026-11-15T10-00-00-01a1e044.jsonl")
     for told in ("agent-turn-complete", "agent-turn-complete", "other"):
         event = {"type": told, "thread-id": "01a1e044", "turn-id": "t1", "cwd": "/x", "last-assistant-message": "hi"}
         done = subprocess.run([HOOK, "codex", "notify", json.dumps(event)], capture_output=True, text=True, check=False)

@@ -146,7 +146,6 @@ def _from_cursor(event: _Event) -> _Event:
     known = {
         **event,
         "session_id": event.get("conversation_id") or event.get("session_id") or "",
-        "turn_id": event.get("generation_id"),
         "cwd": event.get("cwd") or root,
         "tool_input": _object(event.get("tool_input")),
         "error": event.get("error_message"),

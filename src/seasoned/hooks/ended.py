@@ -33,7 +33,7 @@ def notify(agent: Agent, arguments: list[str]) -> int:
     """Codex' own notification that a turn ended, as JSON in the last argument. Unlike hooks it needs no trust."""
     told: Any = json.loads(arguments[-1] if arguments else "{}")
     if told.get("type") == "agent-turn-complete" and str(told.get("thread-id")).replace("-", "").isalnum():
-        _note("turn", agent=agent, session=told["thread-id"], turn=told.get("turn-id"), reviews=_reviews(arguments))
+        _note("turn", agent=agent, session=told["thread-id"], reviews=_reviews(arguments))
     return 0
 
 
@@ -47,8 +47,7 @@ def _ended(agent: Agent, kind: Kind, arguments: list[str]) -> int:
     # The end of a sub-agent is not the end of its session. Some agents do not say where its file is.
     has_file = event.get("transcript_path") or agent not in ("claude-code", "codex")
     if event.get("session_id") and has_file and not event.get("agent_id"):
-        turn = (event.get("turn_id") or event.get("prompt_id")) if kind == "turn" else ""
-        given = {"path": event.get("transcript_path"), "turn": turn, "reviews": _reviews(arguments)}
+        given = {"path": event.get("transcript_path"), "reviews": _reviews(arguments)}
         _note(kind, agent=agent, session=event["session_id"], **given)
     return 0
 

@@ -28,16 +28,10 @@ class HookEvent(msgspec.Struct, frozen=True):
     error: Any = None
     exit_code: int | None = None  # if the agent reports it
     is_interrupt: bool = False
-    turn_id: str | None = None  # Codex' name for a turn; Claude Code calls it `prompt_id`
-    prompt_id: str | None = None
 
     @property
     def arguments(self) -> dict[str, Any]:
         return self.tool_input if isinstance(self.tool_input, dict) else {}
-
-    @property
-    def turn(self) -> str:
-        return self.turn_id or self.prompt_id or ""
 
 
 def read_event() -> HookEvent:

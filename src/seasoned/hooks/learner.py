@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from seasoned.file_lock import locked
 from seasoned.history.discover import homes as known_homes
 from seasoned.hooks.catch_up import root_of, set_read
 from seasoned.hooks.log import log
-from seasoned.hooks.reviewer import count_turn, find_codex_file, is_told
+from seasoned.hooks.reviewer import count_new, find_codex_file
 from seasoned.learn_queue import lock_path, take, waiting
 
 _LOCK_SECONDS = 0.5
@@ -34,7 +34,6 @@ class EndNote(msgspec.Struct, frozen=True):
     agent: str = ""
     session: str = ""
     path: str = ""
-    turn: str = ""
     reviews: str = ""  # `no` if the agent was connected without them
 
 
@@ -84,7 +83,6 @@ def _read(config: Config, path: str) -> EndNote | None:
 
 def _learn(config: Config, notes: Sequence[EndNote]) -> None:
     placed = [_with_path(config, one) for one in notes]
-    _count(config, [one for one in placed if is_told(one.agent) and one.path])
     everything = any(one.kind == "everything" for one in placed)
     # Neighbours are read too: a session that was killed reports no end.
     roots = {_root(config, one) for one in placed if one.path}
@@ -106,8 +104,10 @@ def _learn(config: Config, notes: Sequence[EndNote]) -> None:
         # The file is not a history: trying again would not help.
         log(config.home, f"nothing was learned: {error}")
     set_read(str(config.home), roots, begun, everything=everything)
-    # Two notes of one turn are read once.
-    _count(config, {one.session: one for one in placed if one.agent in AGENTS and not is_told(one.agent)}.values())
+    ended = [one for one in placed if one.kind in ("turn", "session") and one.reviews != "no" and one.agent in AGENTS]
+    # Two notes of one session are counted once.
+    for agent, session in dict.fromkeys((one.agent, one.session) for one in ended):
+        count_new(config, agent, session)
 
 
 def _with_path(config: Config, one: EndNote) -> EndNote:
@@ -123,14 +123,6 @@ def _root(config: Config, one: EndNote) -> str:
     root = root_of(one.agent, one.path)
     homes = [str(path) for _, path in known_homes(config)]
     return root if any(f"{root}{os.sep}".startswith(f"{home}{os.sep}") for home in homes) else one.path
-
-
-def _count(config: Config, notes: Iterable[EndNote]) -> None:
-    """Count turns and calls, and start a review of each session that is due."""
-    for one in notes:
-        if one.kind in ("turn", "session") and one.reviews != "no":
-            path = Path(one.path) if is_told(one.agent) else None
-            count_turn(config, one.agent, one.session, path, one.turn)
 
 
 if __name__ == "__main__":

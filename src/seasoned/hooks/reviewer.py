@@ -6,7 +6,6 @@ a program, is the process that reviews them: one at a time, at low priority, unt
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from contextlib import suppress
@@ -23,17 +22,9 @@ from seasoned.connect.apply import linked_folders, reviewing_python
 from seasoned.connect.plan import make_links
 from seasoned.errors import CannotDo, NotFound, SourceError, UsageError
 from seasoned.file_lock import locked
-from seasoned.history.reader.hermes_db import added_since, lineage
 from seasoned.hooks.log import log
 from seasoned.review.due import ReviewCount, Topic, has_model, settings_of, topic_due
 
-# The bytes that mark a call in the agent's history file. Hermes' database is queried instead. Sessions of other agents
-# are read again after they were learned from, because not all of them say where a session is stored.
-_CALLS: dict[str, tuple[bytes, ...]] = {
-    "claude-code": (b'"type":"tool_use"',),
-    "codex": (b'"type":"function_call"', b'"type":"custom_tool_call"'),
-}
-_MOST_BYTES = 50_000_000
 _MOST_SESSIONS = 200
 _LOCK_SECONDS = 2.0
 
@@ -41,8 +32,8 @@ _LOCK_SECONDS = 2.0
 class _CountedSession(msgspec.Struct, frozen=True):
     """How much of a session has been counted."""
 
-    bytes: int = 0  # of its file; the last message in Hermes' database; where it was read again, its calls
-    turn: str = ""  # the last one, by its id; where the session was read again, how many there were
+    turns: int = 0
+    calls: int = 0
 
 
 class _AgentCount(msgspec.Struct, frozen=True):
@@ -57,7 +48,6 @@ class DueSession(msgspec.Struct, frozen=True):
 
     agent: str
     session: str
-    path: str  # empty where the store knows it
     topic: Topic
 
 
@@ -69,30 +59,23 @@ def find_codex_file(config: Config, thread: str) -> Path | None:
     return found[-1] if found else None
 
 
-def is_told(agent: str) -> bool:
-    """Whether an agent says where its sessions are stored, so that they are counted before they are learned from."""
-    return agent == "hermes" or agent in _CALLS
-
-
-def count_turn(config: Config, agent: str, session: str, path: Path | None, turn: str) -> bool:
-    """Count what is new in a session, and start a review if one is due; returns whether it was started."""
+def count_new(config: Config, agent: str, session: str) -> None:
+    """Count what is new in a session that was learned from, and start a review of it if one is due."""
     if not has_model(config):
-        return False
+        return
     folder = review_folder(config)
     make_private_folder(config.home)
     make_private_folder(folder)
     try:
         with locked(folder / f".{agent}.lock", wait_seconds=_LOCK_SECONDS):
-            topic = _count(config, agent, session, path, turn)
+            topic = _count(config, agent, session)
     except CannotDo:
-        return False  # another hook is counting at this moment
-    if topic is None:
-        return False
-    due = DueSession(agent, session, str(path or ""), topic)
-    data = msgspec.json.encode(due)
-    write_atomic(folder / f"{digest(f'{agent}:{session}')[:16]}.due", data, unfinished=folder / ".unfinished")
-    begin_reviewing(config)
-    return True
+        return  # another process is counting at this moment
+    if topic is not None:
+        data = msgspec.json.encode(DueSession(agent, session, topic))
+        write_atomic(folder / f"{digest(f'{agent}:{session}')[:16]}.due", data, unfinished=folder / ".unfinished")
+        # Detached, so that learning does not wait for it.
+        start("seasoned.hooks.reviewer", str(config.home))
 
 
 def review_folder(config: Config) -> Path:
@@ -100,28 +83,18 @@ def review_folder(config: Config) -> Path:
     return config.home / "connect" / ".review"
 
 
-def begin_reviewing(config: Config) -> None:
-    """Start the reviewing process, detached, so that the agent does not wait for it."""
-    start("seasoned.hooks.reviewer", str(config.home))
-
-
-def _count(config: Config, agent: str, session: str, path: Path | None, turn: str) -> Topic | None:
+def _count(config: Config, agent: str, session: str) -> Topic | None:
     file = review_folder(config) / f"{agent}.json"
     known = _load(file)
     seen = known.seen.get(session, _CountedSession())
-    if path is None:
-        turns, calls, size, turn = _added_to_read(config, agent, session, seen)
-    elif agent == "hermes":
-        turns, calls, size = _added_to_hermes(path, session, seen.bytes)
-    else:
-        turns = int(bool(turn) and turn != seen.turn)
-        calls, size = _calls_since(agent, path, seen.bytes)
-    count = ReviewCount(known.count.turns + turns, known.count.calls + calls)
+    now = _read_count(config, agent, session, seen)
+    added = (max(0, now.turns - seen.turns), max(0, now.calls - seen.calls))
+    count = ReviewCount(known.count.turns + added[0], known.count.calls + added[1])
     topic = topic_due(count, settings_of(config))
     if topic is not None:
         count = count.without(topic)
     others = {name: one for name, one in known.seen.items() if name != session}
-    kept = dict([*others.items(), (session, _CountedSession(size, turn or seen.turn))][-_MOST_SESSIONS:])
+    kept = dict([*others.items(), (session, now)][-_MOST_SESSIONS:])
     write_atomic(file, msgspec.json.encode(_AgentCount(count, kept)), unfinished=file.parent / ".unfinished")
     return topic
 
@@ -133,40 +106,18 @@ def _load(file: Path) -> _AgentCount:
         return _AgentCount()
 
 
-def _added_to_read(config: Config, agent: str, session: str, seen: _CountedSession) -> tuple[int, int, int, str]:
-    """The turns and calls that were added to a session in the store, and how many it has."""
+def _read_count(config: Config, agent: str, session: str, seen: _CountedSession) -> _CountedSession:
+    """The turns and calls of a session in the store."""
     try:
         with store_or_empty(config) as store:
             found = find_source(store, f"{agent}:{session}")
     except (NotFound, SourceError, UsageError):
-        return 0, 0, seen.bytes, seen.turn  # it has no message yet, or was forgotten
+        return seen  # it has no message yet, or was forgotten
+    # What a sub-agent did is part of the session that started it.
+    if found.relation == "subagent":
+        return seen
     said = [one for one in found.messages if not (one.summary or one.synthetic)]
-    turns = sum(one.role == "user" for one in said)
-    calls = sum(1 for _ in found.calls())
-    return max(0, turns - int(seen.turn or 0)), max(0, calls - seen.bytes), calls, str(turns)
-
-
-def _added_to_hermes(path: Path, session: str, after: int) -> tuple[int, int, int]:
-    try:
-        # What a sub-agent did is part of the session that started it.
-        if lineage(path, session)[1] != "subagent":
-            return added_since(path, session, after)
-    except SourceError:
-        pass  # the database is gone or damaged: nothing can be reviewed
-    return 0, 0, after
-
-
-def _calls_since(agent: str, path: Path, start: int) -> tuple[int, int]:
-    """The calls in what was added to a file, and where its last complete line ends."""
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            start = file.seek(start if start <= size else 0)
-            data = file.read(_MOST_BYTES)
-    except OSError:
-        return 0, start
-    whole = data[: data.rfind(b"\n") + 1]
-    return sum(whole.count(mark) for mark in _CALLS[agent]), start + len(whole)
+    return _CountedSession(sum(one.role == "user" for one in said), sum(1 for _ in found.calls()))
 
 
 _SECONDS = 3600.0
@@ -225,8 +176,7 @@ def _review(config: Config, due: DueSession) -> str:
         python = reviewing_python(due.agent, home=config.home) or sys.executable
     except CannotDo as error:
         return str(error)
-    words = [reference, *([due.path] if due.path else []), "--topic", due.topic]
-    command = [python, "-P", "-m", "seasoned.cli.main", "review", *words]
+    command = [python, "-P", "-m", "seasoned.cli.main", "review", reference, "--topic", due.topic]
     try:
         done = subprocess.run(
             command,

@@ -112,25 +112,6 @@ def folder_of(path: Path, native_id: str) -> str | None:
         return None if row is None else string(row["cwd"])
 
 
-def added_since(path: Path, native_id: str, after: int) -> tuple[int, int, int]:
-    """Messages of the user and calls that were added to a session behind a message, and the id of its last message."""
-    with open_readonly(path) as connection:
-        calls = "tool_calls" if "tool_calls" in columns_of(connection, "messages") else "NULL"
-        rows = connection.execute(
-            f"SELECT id, role, {calls} FROM messages WHERE session_id = ? AND id > ? ORDER BY id", (native_id, after)
-        ).fetchall()
-    turns = sum(row[1] == "user" for row in rows)
-    return turns, sum(_call_count(row[2]) for row in rows), max([after, *(int(row[0]) for row in rows)])
-
-
-def _call_count(text: object) -> int:
-    try:
-        found = msgspec.json.decode(text) if isinstance(text, str) and text else []
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return 0
-    return len(found) if isinstance(found, list) else 0
-
-
 def _begin(row: _Row, path: Path, ends: dict[str, Any]) -> SessionBuilder:
     builder = SessionBuilder(SessionRef(AGENT, str(row["id"])), format=NAME, path=str(path))
     builder.title = string(row.get("title"))
