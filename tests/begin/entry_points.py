@@ -16,11 +16,11 @@ from typing import Any, Protocol
 from mcp import Client
 from seasoned.config import Config, load
 from seasoned.gateway.accounting import make_key
-from seasoned.hermes_plugin.plugin import open_plugin
+from seasoned.hermes_plugin.plugin import Plugin, open_plugin
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.store import open_store
 from tests.gateway.running import run_gateway, settings_for
-from tests.gateway.upstream_server import chat, serve_upstream
+from tests.gateway.upstream_server import Said, chat, serve_upstream
 from tests.history.hermes_rows import HermesDb
 from tests.mcp.clients import talk
 
@@ -37,13 +37,7 @@ class EntryPoint(Protocol):
     """One way for a session to begin. What comes back is all that the model is shown before the conversation itself."""
 
     agent: str
-    retracts: bool
-    """Whether a resumed conversation is told that an example is suspended."""
-    can_carry: bool
-    """Whether a request may hold a block already when it comes."""
-
-    offers_api: bool
-    """Whether its sessions have `book_parcel` beside a shell."""
+    retracts: bool  # whether a resumed conversation is told that an example is suspended
 
     def begin(self, session: str, project: str | None = None) -> str | None:
         """The first request of a new session: the block in it, None for nothing. `project` is the name of its own."""
@@ -76,73 +70,85 @@ def block_in(text: str) -> str | None:
     return found[: found.index(BLOCK_ENDS)] + found[found.index(BLOCK_ENDS) + len(BLOCK_ENDS) :].partition(RETRACTS)[1]
 
 
+def ask_gateway(
+    project: str | None, session: str | None, messages: list[dict[str, Any]], answer: Said | None = None
+) -> list[dict[str, Any]]:
+    """The messages that the provider is sent, through a gateway that is started for this request alone."""
+    import httpx2
+
+    config, headers = load(), {} if session is None else {"x-session-id": session}
+    if project is not None:
+        token = Path.home() / f"{project}.token"
+        with open_store(config.store_path) as store:
+            token.exists() or token.write_text(make_key(store, project, now=1.0)[1])
+        headers["authorization"] = f"Bearer {token.read_text()}"
+    with (
+        serve_upstream(answer or chat()) as upstream,
+        run_gateway(config, settings_for(config, upstream.url)) as gateway,
+    ):
+        body = {"model": "m", "messages": messages, "tools": TOOLS}
+        with httpx2.Client(trust_env=False, timeout=30) as client:
+            client.post(f"{gateway.url}/v1/chat/completions", json=body, headers=headers)
+        return list(upstream.heard[-1].json["messages"])
+
+
 class GatewayEntry:
-    agent, retracts, can_carry, offers_api = "gateway", False, True, True
-
-    def __init__(self) -> None:
-        self._tokens: dict[tuple[Path, str], str] = {}
-
-    def _token(self, config: Config, name: str) -> str:
-        if (config.home, name) not in self._tokens:
-            with open_store(config.store_path) as store:
-                self._tokens[config.home, name] = make_key(store, name, now=1.0)[1]
-        return self._tokens[config.home, name]
+    agent, retracts = "gateway", False
 
     def begin(self, session: str, project: str | None = None) -> str | None:
-        return block_in(self._sent(session, ASK, project))
+        return block_in(json.dumps(ask_gateway(project, session, ASK)))
 
     def resume(self, session: str) -> str | None:
-        return block_in(self._sent(session, LATER))
+        return block_in(json.dumps(ask_gateway(None, session, LATER)))
 
     def carrying(self, session: str, block: str) -> int:
-        return self._sent(session, [ASK[0], {"role": "user", "content": block}, ASK[1]]).count(BLOCK_OPENS)
+        return json.dumps(ask_gateway(None, session, _with_block(block))).count(BLOCK_OPENS)
 
-    def _sent(self, session: str, messages: list[dict[str, Any]], project: str | None = None) -> str:
-        import httpx2
 
-        config = load()
-        headers = {"x-session-id": session}
-        if project is not None:
-            headers["authorization"] = f"Bearer {self._token(config, project)}"
-        with serve_upstream(chat()) as upstream, run_gateway(config, settings_for(config, upstream.url)) as gateway:
-            body = {"model": "m", "messages": messages, "tools": TOOLS}
-            with httpx2.Client(trust_env=False, timeout=30) as client:
-                client.post(f"{gateway.url}/v1/chat/completions", json=body, headers=headers)
-            return json.dumps(upstream.heard[-1].json["messages"])
+def _with_block(block: str) -> list[dict[str, Any]]:
+    return [ASK[0], {"role": "user", "content": block}, ASK[1]]
+
+
+def ask_hermes(plugin: Plugin, session: str, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages that Hermes sends for a session, with what the plugin makes of them."""
+    body = {"model": "m", "messages": copy.deepcopy(messages), "tools": TOOLS}
+    given = {"platform": "cli", "model": "m", "base_url": "http://x", "api_mode": "chat_completions"}
+    answer = plugin.before_request(request=body, session_id=session, **given)
+    return list((body if answer is None else answer["request"])["messages"])
 
 
 class HermesEntry:
-    agent, retracts, can_carry, offers_api = "hermes", True, True, True
+    agent, retracts = "hermes", True
 
     def __init__(self) -> None:
         self._databases: dict[Path, HermesDb] = {}
 
+    def keep_session(self, session: str, project: str) -> None:
+        """Write a session into the database of Hermes: its folder is known from there."""
+        path = load().hermes_home / "state.db"
+        if path not in self._databases:
+            path.parent.mkdir(exist_ok=True)
+            self._databases[path] = HermesDb(path)
+        database = self._databases[path]
+        if not database.db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone():
+            database.session(session, cwd=str(_folder(project)))
+
     def begin(self, session: str, project: str | None = None) -> str | None:
         if project is not None:
-            path = load().hermes_home / "state.db"
-            if path not in self._databases:
-                path.parent.mkdir(exist_ok=True)
-                self._databases[path] = HermesDb(path)
-            self._databases[path].session(session, cwd=str(_folder(project)))
-        return block_in(self._sent(session, ASK))
+            self.keep_session(session, project)
+        return block_in(json.dumps(ask_hermes(open_plugin(), session, ASK)))
 
     def resume(self, session: str) -> str | None:
-        return block_in(self._sent(session, LATER))
+        return block_in(json.dumps(ask_hermes(open_plugin(), session, LATER)))
 
     def carrying(self, session: str, block: str) -> int:
-        return self._sent(session, [ASK[0], {"role": "user", "content": block}, ASK[1]]).count(BLOCK_OPENS)
-
-    def _sent(self, session: str, messages: list[dict[str, Any]]) -> str:
-        body = {"model": "m", "messages": copy.deepcopy(messages), "tools": TOOLS}
-        given = {"platform": "cli", "model": "m", "base_url": "http://x", "api_mode": "chat_completions"}
-        answer = open_plugin().before_request(request=body, session_id=session, **given)
-        return json.dumps((body if answer is None else answer["request"])["messages"])
+        return json.dumps(ask_hermes(open_plugin(), session, _with_block(block))).count(BLOCK_OPENS)
 
 
 class HookEntry:
     """Coding agents are shown the sheet of their project; examples only from a template that is named."""
 
-    agent, retracts, can_carry, offers_api = "claude-code", False, True, False
+    agent, retracts = "claude-code", False
 
     def begin(self, session: str, project: str | None = None) -> str | None:
         settings = load().home / "config.toml"
@@ -168,7 +174,7 @@ class HookEntry:
 
 
 class McpEntry:
-    agent, retracts, can_carry, offers_api = "cursor", False, False, True
+    agent, retracts = "cursor", False
 
     def begin(self, session: str, project: str | None = None) -> str | None:
         async def work(client: Client) -> Any:

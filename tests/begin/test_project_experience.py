@@ -20,15 +20,12 @@ from seasoned.config import load
 from seasoned.experience.kind import kind_of_failure
 from seasoned.experience.lesson import Hint, Line, Way, kind_key
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
-from seasoned.gateway.accounting import make_key
 from seasoned.hermes_plugin.plugin import open_plugin
 from seasoned.store import Store, open_store
 from seasoned.store.forget import forget_sessions
 from seasoned.store.project import project_key
-from tests.begin.entry_points import ASK, TOOLS, GatewayEntry, HermesEntry, block_in, place_of
-from tests.gateway.running import run_gateway, settings_for
-from tests.gateway.upstream_server import Said, chat, serve_upstream
-from tests.history.hermes_rows import HermesDb
+from tests.begin.entry_points import ASK, GatewayEntry, HermesEntry, ask_gateway, ask_hermes, block_in, place_of
+from tests.gateway.upstream_server import chat
 from tests.mcp.clients import talk
 
 FAILS, ERROR = "sh render.sh", "wp: missing --env"
@@ -78,15 +75,6 @@ def test_a_first_prompt_gets_the_command_of_its_own_project(entry: Any) -> None:
     assert entry.begin("nowhere") is None
 
 
-@pytest.mark.parametrize("entry", [HermesEntry()], ids=lambda one: type(one).__name__)
-def test_it_stays_the_same_when_the_conversation_is_taken_up_again(entry: Any) -> None:
-    _two_projects(entry)
-    begun = entry.begin("s1", "shop")
-    with open_store(load().store_path) as store, store.write():
-        store.connection.execute("DELETE FROM knowledge")
-    assert entry.resume("s1") == begun
-
-
 @every_way
 def test_it_can_be_switched_off(entry: Any) -> None:
     _two_projects(entry)
@@ -125,61 +113,28 @@ def _turns(more: int = 0) -> list[dict[str, Any]]:
     return [*asked, {"role": "assistant", "content": "It failed."}, {"role": "user", "content": "Go on."}][: 4 + more]
 
 
-def _ask_gateway(
-    project: str | None, session: str | None, messages: list[dict[str, Any]], answer: Said | None = None
-) -> list[dict[str, Any]]:
-    """The messages that the provider is sent, through a gateway that is started for this request alone."""
-    import httpx2
-
-    config, headers = load(), {} if session is None else {"x-session-id": session}
-    if project is not None:
-        token = Path.home() / f"{project}.token"
-        with open_store(config.store_path) as store:
-            token.exists() or token.write_text(make_key(store, project, now=1.0)[1])
-        headers["authorization"] = f"Bearer {token.read_text()}"
-    with (
-        serve_upstream(answer or chat()) as upstream,
-        run_gateway(config, settings_for(config, upstream.url)) as gateway,
-    ):
-        body = {"model": "m", "messages": messages, "tools": TOOLS}
-        with httpx2.Client(trust_env=False, timeout=30) as client:
-            client.post(f"{gateway.url}/v1/chat/completions", json=body, headers=headers)
-        return list(upstream.heard[-1].json["messages"])
-
-
 def _result_in(messages: list[dict[str, Any]]) -> str:
     return next(str(one["content"]) for one in messages if one.get("tool_call_id") == "call_1")
 
 
 def _through_gateway(project: str | None, session: str, *requests: list[dict[str, Any]]) -> list[str]:
     """What the provider is sent as the result of the call, in each request."""
-    return [_result_in(_ask_gateway(project, session, messages)) for messages in requests]
+    return [_result_in(ask_gateway(project, session, messages)) for messages in requests]
 
 
 def _through_hermes(project: str | None, session: str, *requests: list[dict[str, Any]]) -> list[str]:
-    path = load().hermes_home / "state.db"
-    path.parent.mkdir(exist_ok=True)
-    if path not in _DATABASES:
-        _DATABASES[path] = HermesDb(path)
-    database = _DATABASES[path].db
-    if project is not None and not database.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone():
-        folder = Path.home() / project
-        folder.mkdir(exist_ok=True)
-        _DATABASES[path].session(session, cwd=str(folder))
-    given = {"platform": "cli", "model": "m", "base_url": "http://x", "api_mode": "chat_completions"}
+    if project is not None:
+        _HERMES.keep_session(session, project)
     found = []
     for number, messages in enumerate(requests):
         plugin = open_plugin()  # as after a restart
         if not number and any(one.get("tool_calls") for one in messages):
             plugin.after_call("terminal", {"command": FAILS}, RESULT, session, "call_1")
-        body = {"model": "m", "messages": messages, "tools": TOOLS}
-        answer = plugin.before_request(request=body, session_id=session, **given)
-        sent = (body if answer is None else answer["request"])["messages"]
-        found.append(next(one["content"] for one in sent if one.get("tool_call_id") == "call_1"))
+        found.append(_result_in(ask_hermes(plugin, session, messages)))
     return found
 
 
-_DATABASES: dict[Path, HermesDb] = {}
+_HERMES = HermesEntry()
 Send = Callable[..., list[str]]
 both_ways = pytest.mark.parametrize(
     ("send", "entry"), [(_through_gateway, GatewayEntry()), (_through_hermes, HermesEntry())], ids=["gateway", "hermes"]
@@ -201,15 +156,15 @@ def test_what_the_gateway_told_keeps_its_bytes_through_compaction_and_fork(sessi
     """The item of the first prompt and the hint at a call, after the project has forgotten both."""
     _two_projects(GatewayEntry())
     made = [("call_1", "terminal", f'{{"command": "{FAILS}"}}')]
-    item = block_in(json.dumps(_ask_gateway("shop", session, ASK, chat("", calls=made))))
+    item = block_in(json.dumps(ask_gateway("shop", session, ASK, chat("", calls=made))))
     assert item is not None and "In this project: Test: `python -m shop_tests`." in item
-    hint = _result_in(_ask_gateway("shop", session, _turns(), chat("It failed.")))
+    hint = _result_in(ask_gateway("shop", session, _turns(), chat("It failed.")))
     assert hint.endswith("`sh render.sh --env shop` works here (2 sessions).")
     with open_store(load().store_path) as store, store.write():
         store.connection.execute("DELETE FROM knowledge")
 
     def seen(project: str, name: str | None, messages: list[dict[str, Any]]) -> tuple[str | None, str]:
-        sent = _ask_gateway(project, name, messages)
+        sent = ask_gateway(project, name, messages)
         return block_in(json.dumps(sent)), _result_in(sent)
 
     other_way = [*_turns(1), {"role": "user", "content": "Try another way."}]

@@ -52,21 +52,6 @@ def test_a_session_sees_only_what_is_of_its_project(entry: EntryPoint) -> None:
     assert entry.begin("elsewhere", "garden") is None, "a project that has nothing yet sees nothing"
 
 
-@every_entry_point
-def test_a_session_without_a_project_sees_nothing_of_projects(entry: EntryPoint) -> None:
-    shells = [_call(tool, "make check", "codex:a", "codex:b") for tool in ("terminal", "Bash")]
-    _keep(entry, *shells, _call("book_parcel", "XL", "codex:a"), a="shop", b="bank")
-    assert entry.begin("s1") is None
-
-
-@every_entry_point
-def test_a_call_never_leaves_its_projects_however_many_make_it(entry: EntryPoint) -> None:
-    shells = [_call(tool, "make check", "codex:a", "codex:b", "codex:c") for tool in ("terminal", "Bash")]
-    _keep(entry, *shells, a="shop", b="bank", c="farm")
-    assert entry.begin("s1", "garden") is None
-    assert "make check" in str(entry.begin("s2", "farm"))
-
-
 def test_projects_that_are_merged_see_what_is_of_both_at_once() -> None:
     entry = GatewayEntry()
     _two_projects(entry)

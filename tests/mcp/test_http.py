@@ -13,7 +13,6 @@ pytest.importorskip("mcp", reason="the MCP library is not installed")
 
 from seasoned.errors import CannotDo, UsageError
 from seasoned.mcp_server.http import bind, names_of, split_address, token_of
-from tests.cli.run import seasoned
 from tests.mcp.clients import HttpServer, http_server
 
 
@@ -29,14 +28,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
         ({}, 200, "warm_session"),
         ({"Authorization": ""}, 401, "Missing or wrong token"),
         ({"Authorization": "Bearer wrong"}, 401, "Missing or wrong token"),
-        ({"Authorization": "Bearer é"}, 401, "Missing or wrong token"),
-        ({"Authorization": "Basic dTpw"}, 401, "Missing or wrong token"),
         ({"Host": "evil.example"}, 421, "Unknown host name"),
         ({"Host": "127.0.0.1.evil.example:80"}, 421, "Unknown host name"),
         ({"Origin": "https://evil.example"}, 403, "Web pages"),
-        ({"Origin": "null"}, 403, "Web pages"),
         ({"Origin": "http://localhost:9"}, 403, "Web pages"),
-        ({"Host": "evil.example", "Origin": "http://evil.example", "Authorization": ""}, 421, "Unknown host name"),
     ],
 )
 def test_only_who_shows_the_token_and_comes_from_no_page_is_answered(
@@ -52,11 +47,7 @@ def test_a_body_of_any_size_is_not_read(server: HttpServer) -> None:
     import httpx2
 
     with httpx2.Client(trust_env=False, timeout=30) as client:
-        headers = {
-            **server.headers,
-            "Accept": "application/json, text/event-stream",
-            "Content-Type": "application/json",
-        }
+        headers = {**server.headers, "Content-Type": "application/json"}
         reply = client.post(server.url, content=b" " * 2_000_000, headers=headers)
     assert reply.status_code == 413
 
@@ -74,12 +65,6 @@ def test_a_token_that_was_never_written_is_said_and_not_taken_for_one(tmp_path: 
     (tmp_path / "secrets" / "mcp_token").touch(mode=0o600)
     with pytest.raises(CannotDo, match="is empty"):
         token_of(tmp_path)
-
-
-def test_a_token_from_the_environment_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SEASONED_MCP_TOKEN", "given")
-    assert token_of(tmp_path) == ("given", "SEASONED_MCP_TOKEN")
-    assert not (tmp_path / "secrets").exists()
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
@@ -114,7 +99,3 @@ def test_an_address_is_a_host_and_a_port(written: str, meant: tuple[str, int]) -
 def test_what_is_no_address_is_refused(written: str) -> None:
     with pytest.raises(UsageError, match="HOST:PORT"):
         split_address(written)
-
-
-def test_the_command_refuses_to_listen_for_others_in_a_sentence() -> None:
-    assert "--insecure-listen" in seasoned("mcp", "--http", "0.0.0.0:0", expect=2).stderr
