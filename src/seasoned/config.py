@@ -40,8 +40,7 @@ TellingPlace = Literal["start", "prompt", "calls", "memory"]
 class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The section [warm]: how sessions of every agent begin."""
 
-    # Whether new sessions are shown a block of examples; by default they are.
-    enabled: bool | None = None
+    enabled: bool = True  # whether new sessions are shown a block of examples
     # Where no session is shown a block by itself, whatever `enabled` says.
     off: tuple[EntryPoint, ...] = ()
     # Where a session sees nothing: at its start, at its first prompt, at its calls, or of memory and skills.

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from seasoned.begin.settings import moved_settings
 from seasoned.config import Config
 from seasoned.errors import SeasonedError
 from seasoned.experience.storage import LastLearned, last_learned
@@ -60,7 +59,6 @@ def quick_checks(config: Config) -> list[Check]:
         *_machine(),
         *_histories(config),
         *_rights(config),
-        *_moved(config),
         *_schedule(config),
         *_learned(config),
     ]
@@ -115,12 +113,6 @@ def _rights(config: Config) -> Iterator[Check]:
         # The store holds what people and agents wrote to each other, so no other user may read it.
         is_private = mode & 0o077 == 0
         yield Check("store rights", is_private, f"{mode:o}" + ("" if is_private else f": chmod 600 {path}"))
-
-
-def _moved(config: Config) -> Iterator[Check]:
-    """Settings in an old place, which are still read there."""
-    for hint in moved_settings(config):
-        yield Check("settings", ok=True, finding=hint)
 
 
 def _schedule(config: Config) -> Iterator[Check]:

@@ -177,19 +177,6 @@ def test_warm_starts_can_be_switched_off(entry: EntryPoint, config: Config, swit
     assert _kept(config)["arms"] == [], "a session that is switched off takes no part"
 
 
-@pytest.mark.parametrize(("file", "entries"), [("gateway.toml", ENTRY_POINTS), ("hermes.toml", ENTRY_POINTS[1:2])])
-def test_the_keys_of_before_are_still_read(config: Config, file: str, entries: Any) -> None:
-    """One experiment at a time: what gateway.toml names is for every entry point."""
-    from seasoned.begin.settings import moved_settings
-
-    _run_experiment(config, MANY, ArmShare("warm", FEW))
-    (config.home / "config.toml").unlink()
-    (config.home / file).write_text('experiment = "autumn"\n')
-    assert [one.agent for one in entries if one.begin("s1") is not None] == []
-    (hint,) = moved_settings(load())
-    assert file in hint and 'experiment = "autumn"' in hint and "[warm]" in hint
-
-
 def test_a_session_that_begins_twice_is_assigned_once(config: Config) -> None:
     _run_experiment(config, 1.0, ArmShare("warm"))
     shown = [[entry.begin("s1") for entry in ENTRY_POINTS] for _ in range(2)]

@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from seasoned.config import Config
+from seasoned.config import Config, WarmSettings
 from seasoned.experiment.live import live_session
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.experiment.live.live_report import LiveReport, live_report
@@ -36,9 +37,11 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def _begin(config: Config, *arms: str, name: str = "autumn") -> None:
+def _begin(config: Config, *arms: str, name: str = "autumn") -> Config:
+    """The settings with which the experiment runs."""
     with open_store(config.store_path) as store:
         keep_split(store, new_split(name, [ArmShare(one) for one in arms], salt="s"), now=time.time())
+    return msgspec.structs.replace(config, warm=WarmSettings(experiment=name))
 
 
 def _report(config: Config, name: str = "autumn", later: float = 2 * HOUR) -> LiveReport:
@@ -65,12 +68,12 @@ def _one_by_one(gateway: Running, world: World, names: list[str]) -> list[bool]:
 
 
 def test_a_planted_effect_is_found(config: Config) -> None:
-    _begin(config, "cold", "warm")
+    config = _begin(config, "cold", "warm")
     # A small experiment can only find a large effect.
     count, cold, warm = (2000, 0.7, 0.9) if TORTURE else (60, 0.05, 1.0)
     with (
         serve_world(cold=cold, warm=warm) as world,
-        run_gateway(config, settings_for(config, world.url, experiment="autumn")) as gateway,
+        run_gateway(config, settings_for(config, world.url)) as gateway,
     ):
         converse(gateway, world, [f"s{number}" for number in range(count)])
         assert gateway.failed_open() == {}
@@ -144,9 +147,9 @@ def test_an_example_that_hurts_in_another_way_is_retired_while_the_gateway_runs(
     monkeypatch.setattr(live_session, "PAUSE_SECONDS", 0.1)
     monkeypatch.setattr(example_watch, "_EFFECT_SECONDS", 0.1)
     monkeypatch.setattr(example_watch, "_EFFECT_SHARE", 1.0)
-    _begin(config, "cold", "warm")
+    config = _begin(config, "cold", "warm")
     with serve_world(cold=0.95, distracts=0.9, attempts=1) as world:
-        settings = settings_for(config, world.url, experiment="autumn")
+        settings = settings_for(config, world.url)
         with run_gateway(config, settings) as gateway:
             for batch in range(8):
                 converse(gateway, world, [f"s{batch}-{number}" for number in range(15)])

@@ -84,8 +84,8 @@ def test_a_part_that_cannot_be_imported_leaves_the_gate(monkeypatch: pytest.Monk
 def test_settings_are_checked(tmp_path: Path) -> None:
     file = tmp_path / "hermes.toml"
     assert load_settings(file) == HermesSettings()
-    file.write_text('experiment = "help"\nbudget = 900\nconfirm = false\n')
-    assert load_settings(file) == HermesSettings(experiment="help", budget=900, confirm=False)
+    file.write_text("wait_seconds = 60\nconfirm = false\n")
+    assert load_settings(file) == HermesSettings(wait_seconds=60, confirm=False)
     file.write_text("wait_seconds = 0\n")
     with pytest.raises(UsageError, match="wait_seconds"):
         load_settings(file)

@@ -10,9 +10,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from seasoned.config import Config
+from seasoned.config import Config, WarmSettings
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.hermes_plugin.host import HermesSettings
 from seasoned.hermes_plugin.plugin import Plugin
@@ -120,11 +121,11 @@ def test_a_session_that_goes_on_after_a_compression_or_as_a_branch_keeps_the_blo
 def test_the_arm_of_an_experiment_decides_and_is_kept(config: Config) -> None:
     with open_store(config.store_path) as store:
         keep_split(store, new_split("help", [ArmShare("cold"), ArmShare("template:house")], salt="x"), now=time.time())
-    settings = HermesSettings(experiment="help")
-    plugin = Plugin(config, settings)
+    config = msgspec.structs.replace(config, warm=WarmSettings(experiment="help"))
+    plugin = Plugin(config, HermesSettings())
     warm = {session: is_warm(sent(plugin, session=session)) for session in map(str, range(30))}
     assert set(warm.values()) == {True, False}
-    again = Plugin(config, settings)
+    again = Plugin(config, HermesSettings())
     assert warm == {session: is_warm(sent(again, session=session, messages=LATER)) for session in warm}
     assert count(config, "SELECT count(*) FROM assignment") == 30
     assert count(config, "SELECT sum(is_shown) FROM exposure") == sum(warm.values())
@@ -136,7 +137,7 @@ def test_the_arm_of_an_experiment_decides_and_is_kept(config: Config) -> None:
 
 def test_warm_can_be_switched_off_for_new_conversations(config: Config) -> None:
     first = sent(Plugin(config, HermesSettings()))
-    off = Plugin(config, HermesSettings(warm=False))
+    off = Plugin(msgspec.structs.replace(config, warm=WarmSettings(enabled=False)), HermesSettings())
     assert not is_warm(sent(off, session="s2"))
     assert sent(off, messages=LATER)[1:-3] == first[1:-1], "what began warm stays so"
 

@@ -278,7 +278,7 @@ def test_a_known_failure_brings_the_repair_that_worked_and_an_unknown_one_nothin
 
 
 def test_the_arm_of_an_experiment_decides_for_guidance_and_repairs_alike(warm: Config) -> None:
-    (warm.home / "gateway.toml").write_text('experiment = "autumn"\n')
+    (warm.home / "config.toml").write_text('[warm]\nexperiment = "autumn"\n')
     split = new_split("autumn", [ArmShare("cold"), ArmShare("warm")], salt="s")
     with open_store(warm.store_path) as store:
         keep_split(store, split, now=time.time())

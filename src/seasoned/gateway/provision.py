@@ -20,7 +20,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from seasoned.begin.ongoing import CallHints, is_held_back, knows_repairs
-from seasoned.begin.settings import BeginSettings, moved_settings
+from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.errors import NotFound
@@ -179,8 +179,6 @@ class Provisioner:
 
     def start(self) -> None:
         """Load what the first conversation would otherwise wait for."""
-        for hint in moved_settings(self._config):
-            _log.warning("%s", hint)
         self._thread.submit(self._prepare)
 
     def _prepare(self) -> None:

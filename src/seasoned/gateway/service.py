@@ -9,10 +9,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from seasoned.begin.settings import FormerSettings, begin_settings
+from seasoned.begin.settings import begin_settings
 from seasoned.config import Config
 from seasoned.confirm.policy import Listen
 from seasoned.confirm.service.listen import (
@@ -52,17 +51,14 @@ class GatewayService:
     ) -> None:
         self.secrecy = Secrecy(load_key(config.home), config.redact)
         self.failures = Failures()
-        begins = begin_settings(
-            config,
-            "gateway",
-            FormerSettings(warm=settings.warm, budget=settings.budget, experiment=settings.experiment),
-        )
-        settings = msgspec.structs.replace(settings, experiment=begins.experiment)
+        begins = begin_settings(config, "gateway")
         self.settings = settings
         self._upstreams = Upstreams(settings, home=config.home, environment=environment)
         conversations = ConversationIndex()
         keys, budgets, journal = KeyCache(), Budgets(), UsageJournal(config.home / FOLDER)
-        self._provisioner = Provisioner(config, begins, self.secrecy, clock=clock) if begins.is_enabled else None
+        self._provisioner = (
+            Provisioner(config, begins, self.secrecy, clock=clock) if settings.warm and begins.is_enabled else None
+        )
         self.recorder = GatewayRecorder(
             config,
             secrecy=self.secrecy,
@@ -71,7 +67,7 @@ class GatewayService:
             price=pricing(settings),
             cache=StoreCache(keys, budgets, conversations),
             records=settings.record,
-            watch=ExampleWatch(settings.experiment),
+            watch=ExampleWatch(begins.experiment),
             clock=clock,
         )
         self.app = Gateway(

@@ -1,4 +1,4 @@
-"""The settings in `gateway.toml`: upstreams, access, limits, and the running experiment."""
+"""The settings in `gateway.toml`: upstreams, access and limits."""
 
 from __future__ import annotations
 
@@ -48,10 +48,6 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     record: bool = True
     # Whether new conversations get a block of examples.
     warm: bool = True
-    # The experiment whose arms decide which conversations start warm.
-    experiment: str | None = None
-    # The most tokens of a block.
-    budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
     # A larger request is refused.
     body_bytes: Annotated[int, msgspec.Meta(ge=1024)] = 64 * 1024 * 1024
     connect_seconds: _Seconds = 10

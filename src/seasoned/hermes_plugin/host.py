@@ -19,15 +19,14 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from seasoned.begin.settings import FormerSettings
 from seasoned.config import read_settings
 from seasoned.errors import SeasonedError
 
 FILE = "hermes.toml"
 
 
-class HermesSettings(FormerSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the plugin works. What concerns warm starts belongs in config.toml, and is still read here."""
+class HermesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the plugin works. What concerns warm starts is in config.toml."""
 
     confirm: bool = True  # whether high-risk calls wait for a person
     # How long a person may take. Hermes' scheduler ends a job that is silent for 600 seconds.

@@ -97,7 +97,7 @@ def answer(config: Config, arguments: dict[str, Any], *, session: str, root: str
                 given,
                 redactor=redactor,
                 session=root,
-                settings=begin_settings(config, "hermes", load_settings(config.home / FILE)),
+                settings=begin_settings(config, "hermes"),
                 database=lambda: experiment_database(config, store),
                 project=project_of_session(store, host.database_path(config.hermes_home), session),
             )
@@ -183,7 +183,7 @@ class Plugin:
         self._warmer = self._recorder = self._memory = self._hints = None
         if config is not None:
             warming = BackgroundThread("seasoned-warm", self._boundary)
-            warmer = self._warmer = Warmer(config, begin_settings(config, "hermes", settings), warming)
+            warmer = self._warmer = Warmer(config, begin_settings(config, "hermes"), warming)
             self._memory = MemoryInRequests(config, lambda: warmer.settings, warming)
             self._hints = HermesHints(config, warming)
             if settings.judge:
