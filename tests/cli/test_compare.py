@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.cli.run import answer, seasoned
+from tests.history.claude_lines import ClaudeFile
 
 ONE, OTHER = "40904d81", "c73c43e8"
 
@@ -102,48 +102,16 @@ def test_a_wrong_use_of_compare_says_what_to_do(
     assert done.stdout == ""
 
 
-def _session(path: Path, outcomes: str, *, compacted_before: int | None = None) -> Path:
+def _session(path: Path, outcomes: str, *, compacted_before: int) -> Path:
     """A session of Claude Code with a call for each letter: `.` worked, `x` failed."""
-    lines = []
-    stamp = "2026-03-01T10:00:00.000Z"
-    common = {"sessionId": path.stem, "timestamp": stamp, "cwd": "/home/mira/waypost", "version": "2.1.0"}
+    file = ClaudeFile(path.stem)
     for number, letter in enumerate(outcomes):
         if number == compacted_before:
-            said = {"role": "user", "content": "This session is being continued from a previous conversation."}
-            lines.append(
-                {
-                    **common,
-                    "type": "system",
-                    "subtype": "compact_boundary",
-                    "content": "Conversation compacted",
-                    "uuid": f"b{number}",
-                    "compactMetadata": {"trigger": "auto", "preTokens": 1},
-                }
-            )
-            lines.append({**common, "type": "user", "isCompactSummary": True, "uuid": f"s{number}", "message": said})
-        use = {
-            "type": "tool_use",
-            "id": f"toolu_{path.stem}{number:03}",
-            "name": "Bash",
-            "input": {"command": "wp deploy"},
-        }
-        lines.append(
-            {
-                **common,
-                "type": "assistant",
-                "uuid": f"a{number}",
-                "message": {"id": f"m{number}", "role": "assistant", "model": "m", "content": [use]},
-            }
-        )
-        back = {
-            "type": "tool_result",
-            "tool_use_id": use["id"],
-            "content": "wp: error: --env is required" if letter == "x" else "deployed",
-            "is_error": letter == "x",
-        }
-        lines.append({**common, "type": "user", "uuid": f"r{number}", "message": {"role": "user", "content": [back]}})
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    return path
+            file.other("system", subtype="compact_boundary", content="Conversation compacted")
+            file.user("This session is being continued from a previous conversation.", isCompactSummary=True)
+        said = "wp: error: --env is required" if letter == "x" else "deployed"
+        file.calls(f"toolu_{number:03}", command="wp deploy").result(f"toolu_{number:03}", said, letter == "x")
+    return file.write(path)
 
 
 def test_a_compaction_that_cost_what_was_known(tmp_path: Path) -> None:

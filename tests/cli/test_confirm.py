@@ -190,14 +190,6 @@ def test_an_approver_elsewhere_decides_over_http_with_a_token_from_a_file(servic
     assert answer("confirm", "audit", "--limit", "3", *remote)["count"] == 3
 
 
-def test_an_agents_own_token_cannot_approve(service: Serving, home: Path) -> None:
-    asked = answer("confirm", "submit", *ASKED)
-    file = token_file(home, service.tokens["agent"])
-    code, shown = typed("confirm", "approve", asked["id"], "--url", service.url, "--token-file", str(file))
-    assert (code, "HTTP 403" in shown) == (3, True)
-    assert service.look(asked["id"])["status"] == "pending"
-
-
 def test_submit_with_redeem_is_a_gate_for_scripts(service: Serving) -> None:
     gate = subprocess.Popen(
         [str(SEASONED), "confirm", "submit", *ASKED, "--redeem"],
@@ -307,15 +299,6 @@ def test_a_single_operator_sets_up_the_mode_first_and_then_decides_alone(home: P
         code, shown = typed("confirm", "approve", asked["id"])
         assert code == 0, shown
         assert found.look(asked["id"], "agent")["status"] == "approved"
-
-
-def test_an_agent_of_somebody_else_is_approved_without_the_mode(home: Path) -> None:
-    made = seasoned("confirm", "token", "make", "claude", "--person", "bob", "--json")
-    assert made.stderr == ""
-    first_admin_at_the_terminal()
-    with serving(home / ".seasoned", tokens={"agent": json.loads(made.stdout)["token"]}) as found:
-        asked = found.ask(action="delete_data")
-        assert typed("confirm", "approve", asked["id"])[0] == 0
 
 
 def test_who_decides_is_warned_of_what_a_request_holds(service: Serving) -> None:
