@@ -1,7 +1,6 @@
 """An agent with its own credential, the path of the store and the source code tries to get its own request approved.
 
-Every test is one way to try. What it cannot prevent is said where it is tested: an agent under the service's own user
-id can write the file and read the key, and then only the audit, checked against a head kept elsewhere, tells.
+Every test is one way to try over HTTP. `test_forgery` has what a program does that can write the database itself.
 """
 
 from __future__ import annotations
@@ -9,9 +8,8 @@ from __future__ import annotations
 import contextlib
 import socket
 import sqlite3
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -21,7 +19,7 @@ import pytest
 from seasoned.confirm.audit import chain
 from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.people.credential import find
-from seasoned.confirm.policy import AllowRule, Channel, Policy, RateRule
+from seasoned.confirm.policy import AllowRule, Policy, RateRule
 from seasoned.confirm.request.canonical_json import request_digest
 from seasoned.store import open_database
 from tests.confirm.serving import ASKED, Serving, serving
@@ -43,21 +41,8 @@ class Clock:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    folder = tmp_path_factory.mktemp("adversary")
-    (folder / "token").write_text("a webhook's secret", "utf-8")
-    policy = Policy(
-        rate=RateRule(count=100_000),
-        allow=(AllowRule(action="read_mail"), AllowRule(action="read_news", session="s1")),
-        channel={
-            "hook": Channel(
-                kind="webhook",
-                to="http://127.0.0.1:9/nobody",
-                token_file=folder / "token",
-                people={"p1": "alice"},
-            )
-        },
-    )
-    with serving(folder / "home", policy=policy) as found:
+    policy = Policy(rate=RateRule(count=100_000), allow=(AllowRule(action="read_mail"),))
+    with serving(tmp_path_factory.mktemp("adversary"), policy=policy) as found:
         yield found
 
 
@@ -306,28 +291,6 @@ def test_no_body_changes_who_one_is(service: Serving, target: dict[str, Any]) ->
 # When, and how often
 
 
-def _together(*jobs: Callable[[], int]) -> list[int]:
-    found: list[int] = []
-    threads = [threading.Thread(target=lambda job=job: found.append(job())) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return found
-
-
-def test_one_approval_is_redeemed_by_one_of_many_at_once(service: Serving) -> None:
-    made = service.ask(**RISKY)
-    service.decide(made["id"])
-
-    def redeem() -> int:
-        with service.client("agent") as client:
-            return client.post(f"/confirm/{made['id']}/redeem", json={"digest": made["digest"]}).status_code
-
-    statuses = _together(*[redeem] * 8)
-    assert sorted(statuses) == [200] + [409] * 7
-
-
 def test_an_approval_is_good_for_nothing_else(service: Serving, target: dict[str, Any]) -> None:
     """Digest A cannot run B, and an approval of A is none of B."""
     harmless = service.ask(action="tidy_up")
@@ -375,43 +338,11 @@ def test_what_expired_is_not_approved_and_can_no_longer_be(tmp_path: Path) -> No
         assert found.decide(made["id"]).status_code == 409, "a clock that is set back brings nothing back"
 
 
-# Links and what others call
-
-
-def test_a_forged_call_of_a_channel_is_refused(service: Serving, target: dict[str, Any]) -> None:
-    def check(path: str) -> None:
-        body = {"request_id": target["id"], "decision": "approve", "person": "p1", "update_id": 1}
-        headers = {
-            "webhook-id": "1",
-            "webhook-timestamp": str(int(time.time())),
-            "webhook-signature": "v1,AAAA",
-            "X-Signature-Ed25519": "00" * 64,
-            "X-Signature-Timestamp": str(int(time.time())),
-        }
-        with service.client() as client:
-            assert client.post(path, json=body, headers=headers).status_code == 401
-            assert client.post(path, json=body).status_code == 401
-            assert client.post(path, content=b"\xff" * 300_000, headers=headers).status_code in (401, 413)
-
-    check_each(["/confirm/hook", "/confirm/discord"], check)
-
-
-# The file of the store, as far as its rules reach
-
-
-def _verified(service: Serving) -> chain.AuditCheck:
-    database = open_database(service.config)
-    try:
-        return verify(database)
-    finally:
-        database.close()
-
-
 def test_after_all_this_the_audit_holds_and_the_attempts_are_in_it(service: Serving) -> None:
     made = service.ask(**RISKY)
     _approve(service, made["id"])
-    assert _verified(service).ok
     database = open_database(service.config)
+    assert verify(database).ok
     refused = [entry for entry in chain.entries_of_request(database, made["id"]) if entry.event == "refused"]
     assert find(database, "agent").role == "agent"
     database.close()

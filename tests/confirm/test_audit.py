@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.confirm.audit.chain import FIRST, AuditHead, read_head, verify_chain
-from seasoned.confirm.audit.head import add_head, check_heads, read_heads
-from seasoned.confirm.audit.verify import verify
+from seasoned.confirm.audit.verify import add_head, check_heads, read_heads, verify
 from seasoned.errors import CannotDo, UsageError
 from seasoned.store import Database
 from tests.confirm.books import Scene, raw, without_guards

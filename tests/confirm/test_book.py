@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
@@ -12,10 +11,9 @@ from seasoned.confirm.people.credential import Credential, revoke
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, new_id
 from seasoned.confirm.request.seal import Seal
-from seasoned.errors import CannotDo, Conflict, Refused, TooMany, UsageError
+from seasoned.errors import CannotDo, Conflict, Refused, TooMany
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, START, TWO, Scene
-from tests.each_case import check_each
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 ALLOW = '[[allow]]\naction = "send_email"\n[[allow]]\naction = "tidy_up"\nsession = "s-1"\n'
@@ -85,32 +83,6 @@ def test_any_denial_wins(any_database: Database) -> None:
     assert error.value.status == "denied"
 
 
-def test_what_cannot_be_kept_exactly_is_refused_with_its_field(scene: Scene) -> None:
-    def check(field: str, value: Any) -> None:
-        with pytest.raises(UsageError, match=field):
-            scene.ask(**{"label" if field == "requester" else field: value})
-        assert scene.book.pending_count() == 0
-
-    check_each(
-        [
-            ("details", {"a": [{"b": math.nan}]}),
-            ("details", {"a": 2**53}),
-            ("details", {"a": "\ud800"}),
-            ("details", {"\ud800": 1}),
-            ("details", {1: 2}),
-            ("details", {"a": object()}),
-            ("details", {"a": "x" * 1_000_001}),
-            ("details", []),
-            ("description", "\ud800"),
-            ("description", "a\0b"),
-            ("description", "x" * 10_001),
-            ("session_key", "\0"),
-            ("requester", "x" * 201),
-        ],
-        check,
-    )
-
-
 def test_a_secret_is_never_written_in_the_clear_and_a_person_sees_it_until_the_decision(scene: Scene) -> None:
     details = {"command": f"curl -H 'Authorization: Bearer {SECRET}'", "nested": [{"token": SECRET}]}
     request = scene.ask(
@@ -144,21 +116,6 @@ def test_ten_requests_an_action_and_hour_and_not_one_more(scene: Scene) -> None:
     assert scene.ask("delete_data").status == "pending", "another action has its own limit"
     scene.clock.forward(3601)
     assert scene.ask().status == "pending"
-
-
-def test_all_agents_together_do_not_flood_people_with_one_action(any_database: Database) -> None:
-    scene = Scene(any_database, "[rate]\ncount = 2\n")
-    agents = [scene.person(f"agent{number}", "agent") for number in range(6)]
-    asked = NewRequest(action="delete_data", description="Delete the logs")
-    for agent in agents[:5]:
-        for _ in range(2):
-            scene.book.submit(agent, asked)
-    with pytest.raises(TooMany, match="all requesters together asked for 'delete_data' 10 times in 3600") as error:
-        scene.book.submit(agents[5], asked)
-    assert (error.value.remaining, error.value.window_seconds) == (0, 3600)
-    assert scene.book.submit(agents[5], NewRequest(action="reboot", description="d")).request.status == "pending"
-    scene.clock.forward(3600)
-    assert scene.book.submit(agents[5], asked).request.status == "pending"
 
 
 def test_an_idempotency_key_gives_the_same_request_again(scene: Scene) -> None:

@@ -18,12 +18,10 @@ from seasoned.confirm.client import (
     ConfirmClient,
     Expired,
     NotConfirmed,
-    Rejected,
     RequestView,
     SaidNo,
     Unreachable,
     configured_client,
-    digest_of,
     in_thread,
 )
 from seasoned.confirm.decorator import requires_confirmation
@@ -113,19 +111,6 @@ def test_an_allow_listed_action_is_granted_without_a_person_and_redeemed_all_the
     grant = client.confirm("send_report", "Send it", {"to": "team"})
     found = service.look(grant.id)
     assert (found["status"], found["redeemed_at"]) == ("auto_approved", grant.redeemed_at)
-
-
-def test_an_approval_is_used_once_and_only_for_what_was_approved(service: Serving, client: ConfirmClient) -> None:
-    asked = NewRequest(action="rotate_keys", description="Rotate", details={"key": "a"})
-    seen = client.submit(asked)
-    assert service.decide(seen.id).status_code == 200
-    other = NewRequest(action="rotate_keys", description="Rotate", details={"key": "b"})
-    with pytest.raises(Rejected, match="digest differs") as caught:
-        client.redeem(seen.id, digest_of(other, requester="agent"))
-    assert caught.value.status == 403
-    assert client.redeem(seen.id, digest_of(asked, requester="agent")).id == seen.id
-    with pytest.raises(Rejected, match="already redeemed"):
-        client.redeem(seen.id, digest_of(asked, requester="agent"))
 
 
 def test_a_unix_socket_serves_as_well(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from seasoned.confirm.audit.chain import AuditHead, SigningKey, entries_of_request, newest_entries, writing
-from seasoned.confirm.audit.head import check_heads, full_head
-from seasoned.confirm.audit.verify import verify
+from seasoned.confirm.audit.verify import check_heads, full_head, verify
 from seasoned.confirm.people.change import add_allowed, first_admin, make_credential, replace_policy
 from seasoned.confirm.people.credential import Credential, make, without_key
 from seasoned.confirm.people.passphrase import authenticate_passphrase, new_key, set_passphrase, unlocked

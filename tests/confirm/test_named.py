@@ -12,7 +12,7 @@ from seasoned.confirm.audit.verify import rebuild, verify
 from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.request.request import Request
 from seasoned.errors import Conflict, Refused
-from seasoned.store import Database, open_database
+from seasoned.store import Database
 from tests.confirm.books import START, TWO, Scene
 from tests.confirm.racing import Deed, open_again, race
 
@@ -68,28 +68,6 @@ def test_digest_a_cannot_run_b(any_database: Database) -> None:
     with pytest.raises(Refused):
         scene.book.redeem(scene.agent, b.id, digest=a.digest)
     assert scene.book.redeem(scene.agent, a.id, digest=a.digest).digest == a.digest
-
-
-def test_restart_fails_closed(database_config: Config) -> None:
-    database = open_database(database_config, durable=True)
-    scene = Scene(database, TWO)
-    half, approved = scene.ask(), scene.ask("delete_data")
-    scene.approve(half)
-    scene.approve(approved)
-    grant = scene.book.redeem(scene.agent, approved.id, digest=approved.digest)
-    database.close()
-    with open_again(database_config) as again:
-        book = scene.reopen(again)
-        assert book.look(scene.anna, half.id).status == "pending", "kept, and not approved by coming back"
-        for request in (half, approved):
-            with pytest.raises(Conflict):
-                book.redeem(scene.agent, request.id, digest=request.digest)
-        assert book.look(scene.agent, approved.id).redeemed_at == grant.redeemed_at
-        with pytest.raises(Refused, match="already voted"):
-            scene.approve(half)
-        scene.clock.forward(300)
-        assert [one.id for one in book.expire_due()] == [half.id]
-        assert verify(again).ok
 
 
 def test_audit_rebuilds_the_path(any_database: Database) -> None:

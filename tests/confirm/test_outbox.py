@@ -111,19 +111,6 @@ def test_a_sender_that_vanished_is_replaced_after_its_lease(receiver: Receiver, 
     assert scene.rows() == []
 
 
-def test_the_failure_of_a_late_sender_does_not_undo_what_another_did(receiver: Receiver, scene: Notified) -> None:
-    scene.submit()
-    with open_client() as client:
-        late = scene.outbox("hook", client)
-        row = late._claim()
-        scene.clock.now += QUICK.lease_seconds
-        scene.send_due("hook")
-        receiver.moods = [Mood(500)]
-        assert row is not None
-        late._try(row)
-    assert scene.rows() == []
-
-
 _CHILD = """
 import sys
 from pathlib import Path

@@ -8,8 +8,7 @@ import pytest
 
 from seasoned.app.confirm import restore_backup as restore
 from seasoned.config import Config
-from seasoned.confirm.audit.head import check_heads, full_head
-from seasoned.confirm.audit.verify import verify
+from seasoned.confirm.audit.verify import check_heads, full_head, verify
 from seasoned.confirm.request.request import SERVICE_LOCK, Request
 from seasoned.errors import CannotDo, Conflict, Unauthorised
 from seasoned.file_lock import locked

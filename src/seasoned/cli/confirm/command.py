@@ -328,7 +328,7 @@ def verify(heads: Path | None, head: bool, to: Path | None, as_json: bool) -> No
         _print_head(to, as_json=as_json)
         return
     with open_book() as book:
-        from seasoned.confirm.audit.head import check_heads, read_heads
+        from seasoned.confirm.audit.verify import check_heads, read_heads
         from seasoned.confirm.audit.verify import verify as verify_audit
 
         found = verify_audit(book.database)
@@ -353,7 +353,7 @@ def verify(heads: Path | None, head: bool, to: Path | None, as_json: bool) -> No
 def _print_head(to: Path | None, *, as_json: bool) -> None:
     """Print the last row of the audit; kept where no agent can write, it shows later whether that was rewritten."""
     with open_book() as book:
-        from seasoned.confirm.audit.head import add_head, full_head
+        from seasoned.confirm.audit.verify import add_head, full_head
 
         found = full_head(book.database, now=time.time())
     if to is not None:
