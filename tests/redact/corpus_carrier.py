@@ -10,16 +10,7 @@ from random import Random
 from typing import Any
 from urllib.parse import quote
 
-from tests.redact.corpus_secret import (
-    ALNUM,
-    HEX,
-    PEM_LABELS,
-    WORDS,
-    b64,
-    draw,
-    password,
-    pem,
-)
+from tests.redact.corpus_secret import ALNUM, HEX, PEM_LABELS, WORDS, b64, draw, password, pem, words
 
 Carry = Callable[[Random, str], Any]
 
@@ -97,22 +88,7 @@ CARRY_LABELLED: dict[str, Callable[[Random, str, str], Any]] = {
 
 
 def _phrase(r: Random) -> str:
-    bank = [
-        "abandon",
-        "ability",
-        "able",
-        "about",
-        "above",
-        "absent",
-        "absorb",
-        "abstract",
-        "absurd",
-        "abuse",
-        "access",
-        "accident",
-        "account",
-        "accuse",
-    ]
+    bank = words("abandon ability able about above absent absorb abstract absurd abuse access accident account accuse")
     return " ".join(r.choice(bank) for _ in range(12))
 
 

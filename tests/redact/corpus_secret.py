@@ -17,6 +17,10 @@ URLSAFE = ALNUM + "_-"
 BASE64 = ALNUM + "+/"
 
 
+def words(text: str) -> list[str]:
+    return text.split()
+
+
 def draw(r: Random, alphabet: str, n: int) -> str:
     return "".join(r.choice(alphabet) for _ in range(n))
 
@@ -164,21 +168,10 @@ LABELLED: dict[str, tuple[list[str], Make]] = {
         of("", BASE64, 40),
     ),
     "password": (
-        [
-            "password",
-            "DB_PASSWORD",
-            "passwd",
-            "dbPassword",
-            "db_pass",
-            "POSTGRES_PASSWORD",
-            "passphrase",
-            "Password",
-            "MYSQL_ROOT_PASSWORD",
-            "smtp_password",
-            "keystorePassword",
-            "ADMIN_PWD",
-            "redis-password",
-        ],
+        words(
+            "password DB_PASSWORD passwd dbPassword db_pass POSTGRES_PASSWORD passphrase "
+            "Password MYSQL_ROOT_PASSWORD smtp_password keystorePassword ADMIN_PWD redis-password"
+        ),
         password,
     ),
     "api-key": (
@@ -186,19 +179,10 @@ LABELLED: dict[str, tuple[list[str], Make]] = {
         lambda r: draw(r, r.choice([HEX, ALNUM]), 32),
     ),
     "token": (
-        [
-            "token",
-            "access_token",
-            "refresh_token",
-            "authToken",
-            "CLOUDFLARE_API_TOKEN",
-            "FASTLY_API_TOKEN",
-            "bot_token",
-            "TWILIO_AUTH_TOKEN",
-            "api_token",
-            "accessToken",
-            "NETLIFY_AUTH_TOKEN",
-        ],
+        words(
+            "token access_token refresh_token authToken CLOUDFLARE_API_TOKEN FASTLY_API_TOKEN "
+            "bot_token TWILIO_AUTH_TOKEN api_token accessToken NETLIFY_AUTH_TOKEN"
+        ),
         lambda r: draw(r, r.choice([HEX, ALNUM, URLSAFE]), r.choice([32, 37, 40])) + "7",
     ),
     "secret": (

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.name import WORDS, Promise, kind_of, promise, vocabulary
+from seasoned.redact.name import Promise, kind_of, promise
 from seasoned.redact.value import (
     UUID,
     Hit,
@@ -69,18 +69,12 @@ SAID = LazyRegex(
     rf"""(?:[ ](?:{_VERB})(?:[ ](?:now|still|just|set[ ]to|currently))?:?[ ]|:[ ]|(?:是|は|는|은)[:：]?[ ]?)"""
     r"""(\\{0,4}["'`*]{0,2})([^\s"'`*\\]{4,128})"""
 )
-BEFORE = LazyRegex(r"""([^\s"'`(]{6,64})["'`]?[ ](?:as|for|is)[ ](?:the|my|your|our|a)[ ](?:[\w\-]{1,14}[ ]){0,2}$""")
 SPACES = (" ", "\t", "是", "は", "는", "은")
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 CLOSED = " ,;)]}\n"  # what follows a closing quote
 OPEN = LazyRegex(r"""[*&]?[bfruBFRUN@]{0,2}(\\{0,8})(["'`])""")
 CODED = LazyRegex(r"\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27")
 BARE = LazyRegex(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,64}){0,8}""")
-# A YAML block: `|` or `>`, the end of the line, and the first line below, whatever numbers a listing puts before it.
-BLOCK = LazyRegex(
-    r"[|>][+\-]?\d?[ \t]*(?:\r?\n|\\n)(?:[ \t\d→|+\-]"
-    r"|\\t)*([^\s\"'\\]{4,512}(?:[ ][^\s\"'\\]{1,20}){0,6})[ \t]*(?:\r?\n|\\n|\"|$)"
-)
 STOP = LazyRegex(r"[,;&)}\]|]")
 CODED_STOP = LazyRegex(r"(?i)%(?:26|22|27|0a|0d|20|2c|7d|3b)|[,;&)}\]|]")
 LINE_START = LazyRegex(
@@ -91,22 +85,13 @@ SCHEME = LazyRegex(
     r"|oauth|genericapikey)"
     r"(?:\s|%20|\+)+"
 )
-OWN_SCHEME = LazyRegex(r"[A-Z][A-Za-z]{2,20} ([A-Za-z0-9+/=_.\-]{20,512})")  # `GenieKey ...`
-DIGEST = LazyRegex(r"""response=\\{0,4}"?([0-9a-f]{32,64})""")
 CREDENTIAL = LazyRegex(r"""[^\s"'`\\,;<>)}]{6,4096}""")
 TUPLE = LazyRegex(r"""\(\s?\\{0,8}["'][^"'\s]{1,128}["']\s?,\s?\\{0,8}["']([^"'\s\\]{4,256})\\{0,8}["']""")
 PAIR = LazyRegex(
     r"(?<![\w.\-])(?!(?i:max-age|expires|path|domain|_g[a-z]\w*|_fb[pc]|__utm\w|_pk_\w+|_hj\w+)=)[\w.\-]+=([^;\s\"'\\]{8,4096})"
 )
-# Calls that ask for a secret or look at one: their text is a label.
-ASKING = vocabulary(
-    "get find has is check validate verify parse test expect use on handle reset forgot query by t describe it error "
-    "invalid assert require input prompt ask read"
-)
 # What mail services hand out for programs.
 APP_PASSWORD = LazyRegex(r"[a-z]{4}(?: [a-z]{4}){3}(?![ \w])")
-TYPING = LazyRegex(r"(?i)\.(?:fill|type|send_?keys|set_?value)\(")
-BYTES = LazyRegex(r"\[?(?:\d{1,3},\s?){15,255}\d{1,3}\]?")
 DEFINES = ("option ", "set ", "setx ", "#define ", "export ", "setenv ")
 LONG_TOKEN = 24  # a shorter word in capitals stands for a value in a manual, or is the id of a key
 
@@ -161,7 +146,7 @@ def find_assignments(text: str, low: str, places: list[tuple[int, int]]) -> list
         cookie = low.startswith("cookie", start)
         if tries > TRIES or low.startswith("[redacted:", reached) or (cookie and start < cookies):
             continue
-        value = read_block(text, reached) if text[reached : reached + 1] in ("|", ">") else read_value(text, reached)
+        value = read_value(text, reached)
         if value is None:
             continue
         hit = _judge(text, named, text[rest:reached], value)
@@ -220,10 +205,6 @@ def _spaced(text: str, low: str, start: int, rest: int, leading: bool) -> Hit | 
             fits = _is_told(word) or (bool(said[1]) and is_plain(word))
         if fits and promised >= Promise.TOKEN and word[0] not in "-/~$#":
             return Hit(kind_of(name), said.start(2), said.start(2) + len(word))
-    if promised >= Promise.SECRET and low.endswith(("the ", "my ", "your ", "our "), 0, start):
-        before = BEFORE.compiled.search(text, max(0, start - 100), start)
-        if before is not None and is_strong(before[1]):
-            return Hit(kind_of(name), before.start(1), before.end(1))
     value = read_value(text, rest + len(text[rest : rest + 8]) - len(text[rest : rest + 8].lstrip(" \t")))
     if said is not None or value is None or text[value.start] == "-":
         return None
@@ -280,20 +261,16 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
             text, value.start if text[value.start] == "(" else text.rfind("(", start, value.start)
         )
         return Hit("password", pair.start(1), pair.end(1)) if pair and not is_placeholder(pair[1]) else None
-    if separator == " :" and value.quoted and text[value.start : value.end].replace("_", "").islower():
-        return None  # a variable of psql
     if small.endswith("authorization"):
         return _authorization(text, value)
     bare = separator.strip(" \t\\\"'`]")
     if not bare or bare == "as" or (bare[0] in "(,.)|" and "value" not in bare) or bare.startswith("??"):
         return _unseparated(text, named, separator, value)
-    if separator.endswith(">") and "=" not in separator:
-        # An element of this name, or one whose attribute or neighbour has it.
-        if not text.startswith("</", value.end) or (separator == ">" and text[start - 1 : start] not in ("<", ":")):
-            return None
-        word = text[value.start : value.end]
-        if len(separator) > 1 and not is_made(word) and not (promised is Promise.PASSWORD and is_plain(word)):
-            return None
+    # An element of this name, or one whose attribute or neighbour has it.
+    element = separator.endswith(">") and "=" not in separator
+    inside = text[start - 1 : start] in ("<", ":") or separator != ">"
+    if element and not (inside and text.startswith("</", value.end)):
+        return None
     if small.endswith("cookie"):
         return _cookie(text, value, separator)
     return _plain(text, named, separator, value)
@@ -308,21 +285,16 @@ def _unseparated(text: str, named: NamedValue, separator: str, value: AssignedVa
         return None
     if bare.endswith("|") and (promised < Promise.SECRET or "{{" in text[max(0, start - 60) : start]):
         return None
-    if bare.startswith("("):
-        words = [w.lower() for w in WORDS.compiled.findall(name.rpartition(".")[2])]
-        if len(words) > 1 and words[0] in ASKING:
-            return None
     if not value.quoted and not is_strong(word):
         return None
     if promised < Promise.SECRET:
         return Hit(kind_of(name), value.start, value.end) if is_secret(word, Promise.WEAK, True, True) else None
-    typed = TYPING.compiled.search(bare) is not None
     # `PASSWORD '...'` of SQL, `#define WIFI_PASS "..."`.
     defined = bare in ("", "as") and (
         name.isupper() or name == "password" or text[max(0, start - 8) : start].lower().endswith(DEFINES)
     )
     called = bare[:1] in ("(", ",") and name[-8:].lower() == "password"
-    plain = is_plain(word) and value.quoted and (typed or defined or called)
+    plain = is_plain(word) and value.quoted and (defined or called)
     fits = (is_made(word) and "/" not in word) or is_random(word) or plain
     return Hit(kind_of(name), value.start, value.end) if fits else None
 
@@ -338,12 +310,6 @@ def read_value(text: str, at: int) -> AssignedValue | None:
         return _quoted(text, opened.end(), opened[2], len(opened[1]))
     bare = BARE.compiled.match(text, at)
     return AssignedValue(bare.start(), bare.end(), False) if bare is not None else None
-
-
-def read_block(text: str, at: int) -> AssignedValue | None:
-    """The indented value below `password: |`."""
-    block = BLOCK.compiled.match(text, at)
-    return AssignedValue(block.start(1), block.end(1), True) if block is not None else None
 
 
 def _quoted(text: str, start: int, quote: str, depth: int) -> AssignedValue | None:
@@ -388,17 +354,10 @@ def _line_end(text: str, start: int) -> int:
 def _authorization(text: str, value: AssignedValue) -> Hit | None:
     scheme = SCHEME.compiled.match(text, value.start)
     at = scheme.end() if scheme else value.start
-    if scheme is not None and scheme[0][:6].lower() == "digest":
-        answer = DIGEST.compiled.search(text, at, at + 1024)
-        return Hit("authorization", answer.start(1), answer.end(1)) if answer is not None else None
     found = CREDENTIAL.compiled.match(text, at)
     if found is None or is_placeholder(found[0]):
         return None
     if scheme is not None and scheme[0][:5].lower() == "basic" and not is_pair(found[0]):
-        return None
-    if scheme is None and (own := OWN_SCHEME.compiled.match(text, at)) is not None:
-        if is_random(own[1]) or UUID.compiled.fullmatch(own[1]):
-            return Hit("authorization", own.start(1), own.end(1))
         return None
     if scheme is None and not is_secret(found[0], Promise.TOKEN, value.quoted, False):
         return None
@@ -419,9 +378,6 @@ def _plain(text: str, named: NamedValue, separator: str, value: AssignedValue) -
         return Hit(kind_of(name), first, end) if secret else None
     if text[first] == "?" and text[start - 2 : start] == "${":
         return None  # what the shell says when the variable is missing
-    listed = BYTES.compiled.match(text, first) if text[first] == "[" else None
-    if listed is not None:
-        return Hit(kind_of(name), listed.start(), listed.end())
     anchored = _at_line_start(text, start)
     env = name.isupper() and separator == "="
     if separator[:1] == "%" or not anchored:
@@ -435,33 +391,15 @@ def _plain(text: str, named: NamedValue, separator: str, value: AssignedValue) -
     if name.lower() in ("pass", "pw") and separator.strip() in (":", "="):
         mixed = is_strong(word) or (len(word) > 5 and is_made(word) and not any(c in word for c in "/.:_#"))
         return Hit("password", first, end) if mixed else None
-    if env and name.endswith("_KEY") and UUID.compiled.fullmatch(word):
-        return Hit(kind_of(name), first, end)
-    password = promised is Promise.PASSWORD or (promised is Promise.SECRET and kind_of(name) == "password")
-    if password and is_plain(word) and _is_data(text, start, separator, anchored, value.end, end):
+    if promised is Promise.PASSWORD and is_plain(word) and _is_data(text, separator, anchored, value.end):
         return Hit(kind_of(name), first, end)
     exact = env or text.startswith("--", start) or (separator == ">" and text.startswith("</", value.end))
     return Hit(kind_of(name), first, end) if is_secret(word, promised, False, exact) else None
 
 
-# `host=db user=app password=X sslmode=on`, `?user=a&pwd=X`, `Uid=a;Pwd=X;`: settings in one line.
-SIBLING_BEFORE = LazyRegex(r"[\w.]+=[^\s=;&,()]{1,80}[;& ,]{1,2}$|[?&;]$|://\S*[?&;:]$")
-SIBLING_AFTER = LazyRegex(r"[;&]|[ ,][\w.]+=[^\s=,()]")
-CODE_LINE = LazyRegex(r"\b(?:def|import|function|const|let|var|return|class|func|fn|await|if|new)\b|[;{}]\s*$|=>|\(")
-
-
-def _is_data(text: str, start: int, separator: str, anchored: bool, value_end: int, end: int) -> bool:
-    """Whether name and value are a setting on its own line or one of several pairs, rather than code."""
-    if separator == "=":
-        line = text[max(text.rfind("\n", max(0, start - 200), start) + 1, start - 200) : start]
-        if "(" not in line and (SIBLING_BEFORE.compiled.search(line) or SIBLING_AFTER.compiled.match(text, end)):
-            return True
-    if not anchored or text[value_end - 1 : value_end] in (",", ";", "{", "(") or not _ends_line(text, value_end):
-        return False
-    if separator.strip() in (":", "：") or separator == "=":
-        return True
-    near = text[max(0, start - 400) : value_end + 200]
-    return separator.strip() == "=" and CODE_LINE.compiled.search(near) is None
+def _is_data(text: str, separator: str, anchored: bool, end: int) -> bool:
+    """Whether name and value are a setting on a line of its own, rather than code."""
+    return anchored and _ends_line(text, end) and separator.strip(" ") in (":", "：", "=") and separator != " = "
 
 
 def _ends_line(text: str, end: int) -> bool:

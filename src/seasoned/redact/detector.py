@@ -10,12 +10,12 @@ from functools import cache
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import find_assignments
+from seasoned.redact.name import FOREIGN
 from seasoned.redact.personal import find_card, find_emails, find_iban, find_phone
 from seasoned.redact.place import (
     BASE64,
     find_blocks,
     find_in_base64,
-    find_in_hex,
     find_in_manifests,
     find_in_percent,
     find_in_urls,
@@ -38,7 +38,7 @@ NAMES = (
     "pw:", " pw ", "kennwort", "senha", "contrasen", "wachtwoord",
 )  # fmt: skip
 # Beyond ASCII: looked for one by one, and only in texts that have such letters.
-FOREIGN_NAMES = ("contraseña", "hasło", "şifre", "lösenord", "jelszó", "пароль", "密码", "パスワード", "비밀번호")
+FOREIGN_NAMES = tuple(name for name in FOREIGN if not name.isascii())
 MAIL, PERCENT, MANIFEST, KEY_PART, BLOCK, PHRASE, PHONE, NUMBER = range(8)
 SIGNS = {
     MAIL: ("@",),
@@ -151,8 +151,8 @@ def _at_anchors(text: str, found: Found, depth: int, hits: list[Hit]) -> None:
 def _at_signs(text: str, low: str, signs: dict[int, list[int]], depth: int, hits: list[Hit]) -> None:
     if MAIL in signs:
         hits += find_emails(text, low, signs[MAIL])
-    if (MAIL in signs and "://" in text) or (PERCENT in signs and "%40" in text):
-        hits += find_in_urls(text)
+        if "://" in text:
+            hits += find_in_urls(text)
     if PERCENT in signs and depth < DEEPEST:
         hits += find_in_percent(text, lambda inner: scan(inner, depth + 1))
     if MANIFEST in signs:
@@ -200,7 +200,6 @@ def _beside_key_id(text: str, at: int) -> list[Hit]:
 # Letters and figures are an a, all else is a space.
 JOINED = bytes(97 if chr(c).isalnum() and c < 128 else 32 for c in range(256))
 RUN = b"a" * 16
-HEXADECIMAL = 32  # shorter ones hold no text worth decoding
 BASE64_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 REACH = 256
 # Changes of case that names do not have.
@@ -257,9 +256,6 @@ def _look_inside(text: str, start: int, end: int, word: bytes, depth: int, hits:
     def find(inner: str) -> list[Hit]:
         return scan(inner, depth + 1)
 
-    if end - start >= HEXADECIMAL and (hit := find_in_hex(text, start, end, find)) is not None:
-        hits.append(hit)
-        return end
     if word.islower() or word.isupper() or word.isdigit():
         return end
     near = text[max(0, start - REACH) : start]

@@ -19,7 +19,7 @@ class Promise(IntEnum):
     NONE = 0
     WEAK = 1  # only if the value looks random: `key`, `auth`, `cookie`
     TOKEN = 2  # if the value is neither a word nor a number
-    SECRET = 3  # unless the value is a placeholder
+    SECRET = 3  # unless the value is a placeholder or a plain word
     PASSWORD = 4  # even if the value is a plain word
 
 
@@ -75,9 +75,9 @@ def promise(name: str) -> Promise:
     if name.lower().rstrip("\"'").endswith(FOREIGN):
         return Promise.PASSWORD
     if last in ("pass", "pw", "psw"):
-        return Promise.SECRET if before and before not in ("by", "test", "tests", "first", "second") else Promise.WEAK
+        return Promise.PASSWORD if before and before not in ("by", "test", "tests", "first", "second") else Promise.WEAK
     if last.endswith(("pass", "pw", "psk")) and last not in NO_PASSWORDS:
-        return Promise.SECRET
+        return Promise.PASSWORD
     if last == "secret" and before in REFERRED:
         return Promise.NONE
     if last.endswith(SECRETS):

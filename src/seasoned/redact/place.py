@@ -40,18 +40,6 @@ def find_in_base64(text: str, start: int, end: int, find: Find) -> Hit | None:
     return None
 
 
-def find_in_hex(text: str, start: int, end: int, find: Find) -> Hit | None:
-    """The whole run of hexadecimal if it decodes to text with a secret."""
-    run = text[start:end]
-    if len(run) % 2 or not run[:2].isalnum():
-        return None
-    try:
-        data = bytes.fromhex(run)
-    except ValueError:
-        return None
-    return Hit("encoded", start, end) if data.isascii() and find(data.decode("ascii")) else None
-
-
 def find_in_percent(text: str, find: Find) -> Iterator[Hit]:
     """Percent-encoded words that contain a secret."""
     for match in PERCENT.compiled.finditer(text):
@@ -153,27 +141,18 @@ USERINFO = LazyRegex(
 )
 # A token without a user name: `https://TOKEN@host`.
 ALONE = LazyRegex(r"""://([^\s/?#@:"'<>\\`.]{20,512})@""")
-# The same percent-encoded once or twice, as in redirect parameters.
-CODED = LazyRegex(r"""(?i)%3a(?:%2f|/){2}([^\s/?#@:"'<>\\`&]{0,256}?)%3a([^\s/@"'<>\\`&]{1,512}?)%40""")
-TWICE = LazyRegex(r"""(?i)%253a(?:%252f){2}([^\s/?#@:"'<>\\`&]{0,256}?)%253a([^\s/@"'<>\\`&]{1,512}?)%2540""")
 
 
 def find_in_urls(text: str) -> Iterator[Hit]:
     """The password or token before the host of a URL."""
-    if "@" in text and "://" in text:
-        for match in USERINFO.compiled.finditer(text):
-            if not is_placeholder(match[2]):
-                yield Hit("url-password", match.start(2), match.end(2))
-                if len(match[1]) >= LONG and is_random(match[1]):
-                    yield Hit("url-password", match.start(1), match.end(1))
-        for match in ALONE.compiled.finditer(text):
-            if is_random(match[1]):
+    for match in USERINFO.compiled.finditer(text):
+        if not is_placeholder(match[2]):
+            yield Hit("url-password", match.start(2), match.end(2))
+            if len(match[1]) >= LONG and is_random(match[1]):
                 yield Hit("url-password", match.start(1), match.end(1))
-    if "%40" in text or "%2540" in text:
-        for pattern in (CODED, TWICE):
-            for match in pattern.compiled.finditer(text):
-                if not is_placeholder(match[2]):
-                    yield Hit("url-password", match.start(2), match.end(2))
+    for match in ALONE.compiled.finditer(text):
+        if is_random(match[1]):
+            yield Hit("url-password", match.start(1), match.end(1))
 
 
 # `"d"` of a private key and `"k"` of a shared one (RFC 7517), near the `"kty"` that makes them keys.

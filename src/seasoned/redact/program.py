@@ -13,81 +13,43 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.name import Promise
 from seasoned.redact.value import TIDY, Hit, is_made, is_placeholder, is_plain, is_random, is_secret
 
-# The beginning of a command, which may go on (`mysqldump`), and its arguments.
+# The beginnings of commands, which may go on (`mysqldump`), and their arguments.
 TABLE = """
-mysql: -p*
-mariadb: -p*
-mongo: -p
-redis-cli: -a --pass
-valkey-cli: -a --pass
-sqlcmd: -P
-bcp: -P
-sqlplus: @1/
-expdp: @1/
-impdp: @1/
-rman target: @1/
-cqlsh: -p
-cypher-shell: -p
-hdbsql: -p
-cme smb: -p
-beeline: -p
+mysql, mariadb, 7z a, 7z x, 7za, rar: -p*
+mongo, cqlsh, cypher-shell, hdbsql, cme smb, beeline, ncftp, openfortivpn: -p
+rdesktop, docker login, podman login, az login, oc login, psexec, certutil, kcadm: -p
+redis-cli, valkey-cli: -a --pass
+sqlcmd, bcp, ipmitool, mosquitto_, zip, unzip: -P
+sqlplus, expdp, impdp, rman target: @1/
 influx: -p -t
 ldap: -w -s -a
 samba-tool user: @3
 etcdctl: --user:
 sshpass: -p -p*
-plink: -pw
-pscp: -pw
+plink, pscp: -pw
 curl: -u: -U: --user: --proxy-user: -E: --pass --proxy-pass --oauth2-bearer
 http -a: @1:
 lftp: -u,
-ncftp: -p
-smb: -U%
-rpcclient: -U%
+smb, rpcclient: -U%
 evil-winrm: -p -H
 snmp: -A -X -c
-ipmitool: -P
-openfortivpn: -p
 xfreerdp: /p:*
-rdesktop: -p
-vncpasswd: @1
-kinit: @-1
+vncpasswd, mkpasswd, rclone obscure, vault login: @1
+kinit, openssl passwd: @-1
 nmcli: password wifi-sec.psk wifi.psk 802-1x.password
-wpa_passphrase: @2
+wpa_passphrase, rabbitmqctl add_user, rabbitmqctl change_password, net user, b2 authorize-account: @2
 radtest: @2 @5
-mosquitto_: -P
-rabbitmqctl add_user: @2
-rabbitmqctl change_password: @2
-net user: @2
 htpasswd -b: @3 @2
 slappasswd: -s
-mkpasswd: @1
 openssl enc: -k -K
-openssl passwd: @-1
-zip: -P
-unzip: -P
-7z a: -p*
-7z x: -p*
-7za: -p*
-rar: -p*
 qpdf --encrypt: @1 @2
 ssh-keygen: -N -P
 security: -p -P -w
 oathtool: -b @-1
-docker login: -p
-podman login: -p
-az login: -p
-oc login: -p
 mc alias set: @4
-b2 authorize-account: @2
-rclone obscure: @1
 swaks: -ap
 schtasks: /rp
-psexec: -p
-certutil: -p
 signtool: /p
-vault login: @1
-kcadm: -p
 """
 LONGEST = 1200
 MOST_WORDS = 60
@@ -117,7 +79,11 @@ def _arguments(row: str) -> Arguments:
     return Arguments(frozenset(word for word in options if word[-1] not in "*:%,"), joined, paired, places)
 
 
-PROGRAMS = {name: _arguments(row) for name, _, row in (line.partition(": ") for line in TABLE.strip().splitlines())}
+PROGRAMS = {
+    name: _arguments(row)
+    for names, _, row in (line.partition(": ") for line in TABLE.strip().splitlines())
+    for name in names.split(", ")
+}
 
 
 def find_arguments(text: str, low: str, name: str, at: int, hits: list[Hit]) -> int:

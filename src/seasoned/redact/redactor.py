@@ -6,6 +6,7 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from seasoned.digest import blake2b
@@ -33,8 +34,6 @@ class Redactor:
         self._key = key
         self._own = tuple(own)
         self._own_patterns = [_own_pattern(entry) for entry in self._own]
-        # Names without a hit: the same names are tested again and again.
-        self.harmless: set[str] = set()
 
     def __reduce__(self) -> tuple[type[Redactor], tuple[bytes, tuple[str, ...]]]:
         return Redactor, (self._key, self._own)
@@ -56,13 +55,7 @@ class Redactor:
         hits = self.find(text)
         if not hits:
             return text
-        done = self._replace(text, hits)
-        for _ in range(ROUNDS):
-            hits = self.find(done)
-            if not hits:
-                break
-            done = self._replace(done, hits)
-        return self._redact_parsed(text, done)
+        return self._redact_parsed(text, self._rest(self._replace(text, hits), False))
 
     def value(self, value: Any) -> Any:
         """The JSON value without its secrets, in strings and in values with suspicious names."""
@@ -168,11 +161,11 @@ class Redactor:
         try:
             json.loads(done)
         except ValueError:
-            return self._redact_again(json.dumps(self.value(self._numbers(parsed)), ensure_ascii=False))
+            return self._rest(json.dumps(self.value(self._numbers(parsed)), ensure_ascii=False), True)
         return done
 
-    def _redact_again(self, text: str) -> str:
-        """Redact what only the text reveals, if the result is still JSON."""
+    def _rest(self, text: str, parsed: bool) -> str:
+        """The text redacted until nothing is found; what was parsed must stay JSON."""
         import json
 
         for _ in range(ROUNDS):
@@ -180,10 +173,11 @@ class Redactor:
             if not hits:
                 break
             again = self._replace(text, hits)
-            try:
-                json.loads(again)
-            except ValueError:
-                break
+            if parsed:
+                try:
+                    json.loads(again)
+                except ValueError:
+                    break
             text = again
         return text
 
@@ -278,28 +272,15 @@ def _cut_start(text: str, limit: int) -> str:
 
 # Characters to read beyond a cut, so that a secret across it is recognised.
 CUT_MARGIN = 160
-_REMEMBERED = 4096
 
 
 def is_clean(redactor: Redactor, texts: Iterable[str], common: Iterable[str] = ()) -> bool:
-    """Whether neither the texts nor the shared ones (mostly names) contain a secret."""
-    if not redactor.harmless.issuperset(common) and not all(_is_harmless(redactor, name) for name in common):
-        return False
-    return not redactor.find("\n".join(texts))
+    """Whether neither the texts nor the names around them contain a secret, and no name indicates one."""
+    names = tuple(common)
+    return not any(map(gives_away, names)) and not redactor.find("\n".join((*texts, *names)))
 
 
-def _is_harmless(redactor: Redactor, name: str) -> bool:
-    """Whether a name contains no secret and does not indicate one. Cached, since names repeat."""
-    if name in redactor.harmless:
-        return True
-    if gives_away(name) or redactor.find(name):
-        return False
-    if len(redactor.harmless) >= _REMEMBERED:
-        redactor.harmless.clear()
-    redactor.harmless.add(name)
-    return True
-
-
+@lru_cache(maxsize=4096)
 def gives_away(name: str) -> bool:
     """Whether a name makes its value suspicious: `password`, `Authorization`, `phone`."""
     low = name.lower()

@@ -27,14 +27,11 @@ LABELS = vocabulary(
     "private public session csrf oauth jwt credentials credential cookie header service account"
 )
 EMPTY = vocabulary(
-    "none null nil true false undefined yes no on off string str int integer number bool boolean any object text "
-    "varchar bytes char unknown never void float date array list dict map optional required invalid incorrect wrong "
-    "missing expired valid ok failed failure success error denied empty unset set default enabled disabled hidden "
-    "masked removed changeme changeit replaceme dummy fake example sample placeholder redacted todo fixme tbd test "
-    "testing foo bar baz foobar n/a na include omit same-origin self auto inherit prompt ask stdin env file type field "
-    "input output and or not is in for the a an of to if else function func const let var return await must should "
-    "can cannot will was has have been be with from your this that it sensitive filtered protected encrypted secure "
-    "hashed plain generated provided found expected ollama"
+    "none null nil true false undefined string str text varchar char int integer number bool boolean bytes float any "
+    "object optional array list dict unknown void required invalid incorrect wrong missing expired valid failed denied "
+    "empty unset default enabled disabled hidden masked removed changeme changeit replaceme dummy fake sample todo "
+    "test testing foo bar baz foobar include same-origin inherit prompt stdin env file input output function const "
+    "return await generated hashed encrypted sensitive protected provided found expected n/a na"
 )
 # For lower-cased text. Five shapes: `<...>`, `${...}`, `***`, `xxx` and `your-...`.
 PLACEHOLDER = LazyRegex(
@@ -114,12 +111,6 @@ DATED = LazyRegex(r"(?:19|20)\d\d[-_.]?\d\d|\d\.\d")
 HEXADECIMAL = LazyRegex(r"(?:0x)?[0-9a-fA-F]{6,64}")
 
 
-# What code reads a value from, so that a dotted name is not a password.
-ROOTS = vocabulary(
-    "os process env environ config configuration settings self this options opts args req request props params ctx "
-    "context state module data local var system credentials session builder app user form input body event response "
-    "result conf node item obj object ref value vault spec values global globals cfg window document model payload"
-)
 DOTTED = LazyRegex(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+")
 
 
@@ -129,26 +120,12 @@ def is_reference(word: str) -> bool:
         return False
     if DOTTED.compiled.fullmatch(word) is None:
         return True
-    parts = word.split(".")
-    if len(parts[0]) == 1 and parts[0].isupper():
-        return True  # a module under a short name: `T.unpack`
-    words = {w.lower() for part in parts for w in WORDS.compiled.findall(part)}
-    camel = any(part[1:].lower() != part[1:] for part in parts)
-    return camel or bool(words & (ROOTS | LABELS))
+    # A password may have a dot in it, but hardly without a figure; a module may have a short name: `T.unpack`.
+    return not any(c.isdigit() for c in word) or word[1] == "."
 
 
 # What is said of passwords in a sentence or a label: they are required, wrong, hashed. No word of these is one.
-SAID_OF = LazyRegex(
-    r"[a-z\-]*(?:ed|ing|able|ible|ly|less|ful|ous|ive|ent|tion|ory|ary|s)|phrase|word|code|manager|policy|field|prompt"
-    r"|change|file|login|page|form|value|string|length|check|flow|grant|store|vault|type|reset|hash|correct|wrong|empty"
-    r"|weak|strong|short|blank|known|here|below|above|there|also|only|still|what|when|then|than|more|must|just|same"
-    r"|never|always|once|again|secure|secret|public|private|clear|column|label|auth|based|safe|sync|break|else|raise"
-)
-TYPE_NAMES = vocabulary(
-    "string str text varchar char bool boolean int integer number float object any optional bytes buffer field column "
-    "param parameter arg argument option variable const var let function func def class return null none true false "
-    "self this input output prompt get set new env config random generate generated hash hashed encrypted schema type"
-)
+SAID_OF = LazyRegex(r"[a-z\-]*(?:ed|ing|able|ible|ly|less|ful|ous|ive|ent|tion|ory|ary|s)")
 CAMEL = LazyRegex(r"[a-zA-Z]*[a-z][A-Z][a-zA-Z]*$")
 JOINTS = str.maketrans("", "", "-._'")
 
@@ -159,10 +136,8 @@ def is_plain(word: str) -> bool:
     bare = word.rstrip("!?*#")
     if len(bare) < 4 or not bare.translate(JOINTS).isalnum() or bare.isdigit() or ALGORITHM.compiled.fullmatch(bare):
         return False
-    if HEXADECIMAL.compiled.fullmatch(bare) and any(c.isdigit() for c in bare):
-        return False
     parts = {part.lower() for part in WORDS.compiled.findall(bare)}
-    if not (LABELS | TYPE_NAMES).isdisjoint(parts) or is_placeholder(bare) or bare.isupper():
+    if not LABELS.isdisjoint(parts) or is_placeholder(bare) or bare.isupper():
         return False
     return not CAMEL.compiled.match(bare) and not SAID_OF.compiled.fullmatch(bare.lower())
 
@@ -284,7 +259,7 @@ def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
     if value.isdigit():
         return promise is Promise.PASSWORD
     if quoted or exact:
-        return len(value) >= 6 or promise is Promise.PASSWORD
+        return promise is Promise.PASSWORD or (len(value) >= 6 and not (value.isalpha() and value.islower()))
     letters = value.rstrip("?").replace("_", "")
     return any(c.isdigit() for c in value) or not letters.isalpha() or is_random(value)
 
@@ -307,11 +282,8 @@ LABEL = LazyRegex(
     r"|([\w\-]{2,40})[ ]{1,30})\\{0,8}[\"'`]{0,2}$"
 )
 LINE_START = LazyRegex(r"(?:^|\n|\\n)(?:[\w./\-]{1,80}:\d{1,6}:|[ \t]*\d{1,6}→|[+\-])?[ \t]*[\"'`]?$")
-# An address that grants access to those who know it.
-GRANTING = LazyRegex(r"(?i)hook|login|sign-?in|reset|invit|magic|token|verif|confirm|activat|secret|auth|private|join")
 ADDRESSED = LazyRegex(r"://[^\s\"'<>?#]*/$")
 REACH = 200
-LONG_ENOUGH = 20
 PUBLIC_LABELS = vocabulary(
     "id ids uid uuid guid kid sub hash hashes digest integrity sum checksum etag nonce fingerprint thumbprint cursor "
     "commit rev revision ref address addr pubkey public instance node video sheet doc document file filename path url "
@@ -348,8 +320,6 @@ def find_drawn(text: str, start: int, end: int) -> Iterator[Hit]:
         return
     before, after = text[max(0, first - 60) : first], text[last : last + 2]
     if address is not None:
-        if len(word) >= LONG_ENOUGH and GRANTING.compiled.search(address[0]) is not None and "/" not in word:
-            yield Hit("url-key", first, last)
         return
     if (
         not word
@@ -359,11 +329,6 @@ def find_drawn(text: str, start: int, end: int) -> Iterator[Hit]:
     ):
         return
     if after[:1] in ("/", ".", "(", "[") and after[1:].isalnum():
-        return
-    if (
-        before.lower().endswith(("enc(", "x25519 ", "session=<"))
-        or "encryptedData" in text[max(0, first - 400) : first]
-    ):
         return
     if len(word) > LONGEST_WORD or is_public(before) or decodes_to_text(word):
         return
