@@ -17,7 +17,7 @@ from seasoned.redact.key import Secrecy, load_key
 from seasoned.review import memory_file
 from seasoned.review.journal import ChangeJournal, Provenance
 from seasoned.store import Store, open_store
-from seasoned.store.full_text import fill
+from seasoned.store.search import fill
 from seasoned.template.example import Example, Source, Template
 from seasoned.template.library.storage import save
 

@@ -21,7 +21,7 @@ from tests.web.pages import Site, site  # noqa: E402
 
 from seasoned.config import Config  # noqa: E402
 from seasoned.redact.key import Secrecy, load_key  # noqa: E402
-from seasoned.store.full_text import fill as fill_search  # noqa: E402
+from seasoned.store.search import fill as fill_search  # noqa: E402
 from seasoned.template.library.upkeep import auto  # noqa: E402
 from seasoned.template.recall.index import fill  # noqa: E402
 

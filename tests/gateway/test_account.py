@@ -156,7 +156,7 @@ def test_an_entry_that_no_disk_takes_is_kept_in_memory(tmp_path: Path) -> None:
 def _usage(config: Any) -> list[tuple[Any, ...]]:
     return [
         (row["input_tokens"], row["output_tokens"], row["cache_read_tokens"], row["reasoning_tokens"])
-        for row in rows(config, "gateway.usage_by_model", since=0)
+        for row in rows(config, "gateway.usage_by", by="model", since=0)
     ]
 
 
@@ -181,7 +181,7 @@ def test_the_entry_is_written_before_the_client_sees_the_end(tmp_path: Path) -> 
 
 
 def _session(config: Any) -> str:
-    return str(rows(config, "gateway.usage_by_session", since=0)[0]["name"])
+    return str(rows(config, "gateway.usage_by", by="session", since=0)[0]["name"])
 
 
 def test_a_request_that_the_provider_refused_took_nothing(tmp_path: Path) -> None:

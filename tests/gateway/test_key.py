@@ -120,7 +120,7 @@ def test_keys_of_the_gateway_are_replaced_by_the_upstream_s(tmp_path: Path) -> N
         with pytest.raises(openai.AuthenticationError, match="unknown or was revoked"):
             client.with_options(api_key=token + "x").chat.completions.create(model="m", messages=HELLO)
     assert [heard.headers["authorization"] for heard in upstream.heard] == ["Bearer sk-real"]
-    (row,) = rows(config, "gateway.usage_by_key", since=0)
+    (row,) = rows(config, "gateway.usage_by", by="key", since=0)
     assert (row["name"], row["requests"]) == ("laptop", 1)
     kept = b"".join(
         path.read_bytes() for path in config.home.rglob("*") if path.is_file() and path.parent.name != "secrets"

@@ -177,7 +177,7 @@ def test_a_client_that_leaves_stops_the_upstream(gateway: Running, upstream: Ups
     asyncio.run(leave())
     assert upstream.left.wait(60), "the upstream went on speaking"
     wait_until(
-        lambda: any(row["name"] == "gpt-4o-mini" for row in rows(gateway.config, "gateway.usage_by_model", since=0))
+        lambda: "gpt-4o-mini" in {row["name"] for row in rows(gateway.config, "gateway.usage_by", by="model", since=0)}
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.store.full_text import fill
+from seasoned.store.search import fill
 from tests.cli.run import answer
 from tests.web.filled import HOSTILE, fill_sessions, store_of
 from tests.web.pages import Visitor, site

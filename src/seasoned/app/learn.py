@@ -15,7 +15,7 @@ from seasoned.errors import NotFound, StoreError
 from seasoned.experience.storage import refresh
 from seasoned.gateway.history_usage import fill_prices
 from seasoned.store import Store, open_store
-from seasoned.store.full_text import fill
+from seasoned.store.search import fill
 from seasoned.template.library.storage import snapshot
 from seasoned.template.library.upkeep import refresh as refresh_templates
 from seasoned.template.library.upkeep import watch

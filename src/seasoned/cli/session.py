@@ -41,9 +41,8 @@ from seasoned.errors import SeasonedError
 from seasoned.project import name_of
 from seasoned.session import Session
 from seasoned.store import Store
-from seasoned.store.full_text import VERDICTS, SearchFilter, SearchHit, fill
-from seasoned.store.full_text import search as find
-from seasoned.store.search import find_session
+from seasoned.store.search import VERDICTS, SearchFilter, SearchHit, fill, find_session
+from seasoned.store.search import search as find
 from seasoned.text import dollars, plural
 
 if TYPE_CHECKING:

@@ -281,7 +281,7 @@ def totals(
     """
     if only is not None:
         return _totals_of(database, by, since, only)
-    rows = database.rows(f"gateway.usage_by_{by}", {"since": since})
+    rows = database.rows("gateway.usage_by", {"by": by, "since": since})
     prompts = _last_prompts(database) if by == "session" else {}
     return [_total(row, row["name"], prompts.get(row["name"])) for row in rows]
 

@@ -50,12 +50,10 @@ class CallRecorder:
         background: BackgroundThread,
         *,
         on_ruling: Callable[[Store], None] = lambda store: None,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._config = config
         self._on_ruling = on_ruling
         self._background = background
-        self._clock = clock
         self._turns: OrderedDict[str, HermesTurn] = OrderedDict()
         self._positions: dict[str, int] = {}
         self._reader: FileReader | None = None
@@ -76,7 +74,7 @@ class CallRecorder:
         if not session or not call_id or not tool or is_synthetic_id(call_id):
             return
         text = result if isinstance(result, str) else msgspec.json.encode(result, enc_hook=str).decode()
-        now = self._clock()
+        now = time.time()
         call = ToolCall(
             id=call_id,
             tool=tool,
@@ -102,7 +100,7 @@ class CallRecorder:
             rows = reader.rows(_session(ref, placed, turn))
             # No messages were read here, so a scan of Hermes' database, which has them, takes precedence.
             rows = msgspec.structs.replace(rows, messages=0, corrections=[], said=None)
-            writer = StoreWriter(store, self._clock)
+            writer = StoreWriter(store, time.time)
             with store.write():
                 writer.write_session(rows, None)
         self._touched |= writer.touched
@@ -122,7 +120,7 @@ class CallRecorder:
 
     def _guard(self, store: Store) -> None:
         """Suspend examples that are followed by failures, soon after the calls that show it."""
-        now = self._clock()
+        now = time.time()
         if not self._has_failures or now - self._guarded_at < _GUARD_SECONDS:
             return
         self._has_failures, self._guarded_at = False, now

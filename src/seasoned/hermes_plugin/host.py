@@ -81,8 +81,7 @@ _MOST = 2000
 class ErrorBoundary:
     """Logs failures inside it, at most once a minute for each part, so that Hermes goes on undisturbed."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._logged: dict[str, float] = {}
 
     @contextmanager
@@ -94,7 +93,7 @@ class ErrorBoundary:
             self._log(name, error)
 
     def _log(self, name: str, error: Exception) -> None:
-        now = self._clock()
+        now = time.monotonic()
         if now - self._logged.get(name, float("-inf")) < _QUIET_SECONDS:
             return
         self._logged[name] = now

@@ -52,10 +52,9 @@ _HINT_SECONDS = 0.5
 class HermesHints:
     """Decides what follows the results of failed calls, and repeats that in every request."""
 
-    def __init__(self, config: Config, background: BackgroundThread, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, config: Config, background: BackgroundThread) -> None:
         self._config = config
         self._background = background
-        self._clock = clock
         self._hints = CallHints()
         # The name of each session's conversation in the store; None if it has no hints.
         self._roots: OrderedDict[str, str | None] = OrderedDict()
@@ -127,7 +126,7 @@ class HermesHints:
         if lookup is None or not knows_repairs(store, lookup.project):
             return None
         opened = lambda: experiment_database(self._config, store)  # noqa: E731 - opened only if an experiment runs
-        return None if is_held_back(opened, root, settings, now=self._clock()) else lookup
+        return None if is_held_back(opened, root, settings, now=time.time()) else lookup
 
 
 def root_of(database: Path, session: str) -> str | None:
@@ -180,14 +179,11 @@ class Warmer:
         config: Config,
         settings: BeginSettings,
         background: BackgroundThread,
-        *,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._config = config
         # `/warm` changes them for conversations that begin afterwards.
         self.settings = settings
         self._background = background
-        self._clock = clock
         self._memory = BlockMemory()
         self._retractions = Retractions()
         self._lock = threading.Lock()
@@ -211,7 +207,7 @@ class Warmer:
 
     def retract(self, store: Store) -> None:
         """Note for living conversations what has been suspended since they began."""
-        library = cached_library(store, now=self._clock())
+        library = cached_library(store, now=time.time())
         with self._lock:
             begun = [(key[0], one.rendered) for key, one in self._begun.items() if one.rendered is not None]
         for session, rendered in begun:
@@ -268,13 +264,13 @@ class Warmer:
                 lambda: experiment_database(self._config, store),
                 msgspec.structs.replace(session, project=project_key(store, folder), workdir=folder),
                 self.settings,
-                now=self._clock(),
+                now=time.time(),
                 memory=self._memory,
                 is_late=late.is_set,
                 warn=log.warning,
             )
             if begun.rendered is not None and not begun.is_new:
-                library = cached_library(store, now=self._clock())
+                library = cached_library(store, now=time.time())
                 self._retractions.note(request.session, begun.example_ids, library)
         return begun.rendered
 
@@ -398,13 +394,10 @@ class MemoryInRequests:
         config: Config,
         settings: Callable[[], BeginSettings],
         background: BackgroundThread,
-        *,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._config = config
         self._settings = settings
         self._background = background
-        self._clock = clock
         self._lock = threading.Lock()
         self._known: OrderedDict[str, _ShownMemory] = OrderedDict()
 
@@ -444,10 +437,10 @@ class MemoryInRequests:
             if is_under_way(request.messages):
                 known = find_memory(store, root)
                 return known.text if known else "", ""
-            if is_held_back(lambda: experiment_database(self._config, store), root, settings, now=self._clock()):
+            if is_held_back(lambda: experiment_database(self._config, store), root, settings, now=time.time()):
                 return "", ""
             project = project_of_session(store, database, request.session)
-            shown = begin_with_memory(store, self._config, root, settings, project=project, now=self._clock())
+            shown = begin_with_memory(store, self._config, root, settings, project=project, now=time.time())
             blocks = store.rows("receipt.examples", {"conversation": root})
             examples = sum(len(msgspec.json.decode(row["example_ids"])) for row in blocks)
             made = None if shown is None else shown.made

@@ -1,21 +1,298 @@
-"""Finds sessions by id."""
+"""Finds sessions by id, and by what was said and done in them, with the place where it stands."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from typing import Any, Literal
 
+import msgspec
+
+from seasoned.digest import short_digest
 from seasoned.errors import NotFound, UsageError
+from seasoned.lazy_regex import LazyRegex
 from seasoned.store.database import Store
+from seasoned.store.packed import pack, pack_text, unpack
+
+By = Literal["title", "person", "agent", "call"]
+VERDICTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "trivial")
+_SHOWN = 5  # ids in an error
+_CALL_CHARS = 400
+_BATCH = 25
+_GROUP = 16 * _BATCH
+_CANDIDATES = 500  # sessions to look into when a filter by tool or verdict rules most of them out
+_AROUND = 70  # characters shown on each side of a match
+# The rowid: seconds, then the session. 2**25 sessions in one store, and times far beyond this century.
+_SESSION_BITS = 25
+_MOST_SECONDS = 1 << 37
+_OPENS, _CLOSES = "\x02", "\x03"
+# Scripts without spaces between words: a separator makes each character a word, so that any part can be found.
+_UNSPACED = LazyRegex(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003ffff]"
+)
+_GAP = "\u200b"
+_DROPPED = dict.fromkeys(map(ord, (_GAP, _OPENS, _CLOSES, "\0")))
+_TERM = LazyRegex(r'"([^"]*)"?|(\S+)')
+_WORD = LazyRegex(r"\w")
+
+
+class SearchPlace(msgspec.Struct, frozen=True, array_like=True):
+    """Where a line of a session's text stands."""
+
+    message: int
+    by: By
+    position: int | None = None
+    tool: str | None = None
+    verdict: str | None = None
+
+
+class SearchHit(msgspec.Struct, frozen=True):
+    """A session with the words, and the line that has most of them."""
+
+    session: sqlite3.Row
+    place: SearchPlace
+    # What is shown of the line; matches are the texts at odd positions.
+    pieces: tuple[str, ...]
+    lines: int  # in how many lines of the session words were found
+
+    @property
+    def snippet(self) -> str:
+        return "".join(self.pieces)
+
+
+class SearchAnswer(msgspec.Struct, frozen=True):
+    """The newest sessions with the words."""
+
+    hits: tuple[SearchHit, ...]
+    # Where the next page begins; None if there is none.
+    before: int | None
+    waiting: int  # sessions that are not in the index yet
+
+
+class SearchFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """What else must hold; None filters nothing."""
+
+    project: str | None = None
+    agent: str | None = None
+    tool: str | None = None
+    verdict: str | None = None
+    since: float | None = None
+    until: float | None = None
+
+
+def search(
+    store: Store, words: str, wanted: SearchFilter | None = None, *, limit: int = 20, before: int | None = None
+) -> SearchAnswer:
+    """The newest sessions that hold all words; each word also finds its English endings, `word*` any ending.
+
+    Words between quotation marks must stand together. Where nothing has the whole words, their beginnings count.
+    """
+    wanted = wanted or SearchFilter()
+    terms = _terms(words)
+    if not terms:
+        raise UsageError("Give a word to search for: a letter or a digit must be in it.")
+    row = store.row("search.count_waiting")
+    waiting = 0 if row is None else int(row["sessions"])
+    found = list(_hits(store, _expression(terms, wanted), wanted, limit + 1, before))
+    if not found and before is None:
+        begun = [(text, True) for text, _ in terms]
+        found = list(_hits(store, _expression(begun, wanted), wanted, limit + 1, before))
+    shown = found[:limit]
+    more = shown[-1][0] if len(found) > limit else None
+    return SearchAnswer(tuple(hit for _, hit in shown), more, waiting)
+
+
+def _hits(
+    store: Store, expression: str, wanted: SearchFilter, limit: int, before: int | None
+) -> Iterator[tuple[int, SearchHit]]:
+    first = 0 if wanted.since is None else _rowid(wanted.since, 0)
+    last = (1 << 62) if wanted.until is None else _rowid(wanted.until, 0)
+    given = {"words": expression, "first": first, "before": min(last, before or last), "limit": _CANDIDATES}
+    given["limit"] = limit if wanted.tool is None and wanted.verdict is None else _CANDIDATES
+    found = 0
+    for row in store.each("search.find", given):
+        session = store.row("search.found", {"id": row["id"]})
+        hit = None if session is None else _hit(session, row["text"], wanted)
+        if hit is not None:
+            yield row["id"], hit
+            found += 1
+            if found == limit:
+                return
+
+
+def _hit(session: sqlite3.Row, text: str, wanted: SearchFilter) -> SearchHit | None:
+    """The line with most of the words; None if none has what is wanted."""
+    places = msgspec.json.decode(unpack(session["places"]), type=list[SearchPlace])
+    best: tuple[int, int] | None = None
+    lines = text.split("\n")
+    matching = 0
+    for number, (line, place) in enumerate(zip(lines, places, strict=True)):
+        if _OPENS not in line or not _is_wanted(place, wanted):
+            continue
+        matching += 1
+        words = len({piece.partition(_CLOSES)[0].lower() for piece in line.split(_OPENS)[1:]})
+        # The first of equals, which is where people begin to read.
+        if best is None or words > best[0]:
+            best = (words, number)
+    if best is None:
+        return None
+    return SearchHit(session, places[best[1]], _pieces(lines[best[1]]), matching)
+
+
+def _is_wanted(place: SearchPlace, wanted: SearchFilter) -> bool:
+    if wanted.tool is not None and (place.tool or "").casefold() != wanted.tool.casefold():
+        return False
+    return wanted.verdict is None or place.verdict == wanted.verdict
+
+
+def _pieces(line: str) -> tuple[str, ...]:
+    """What is shown of a line: its first match and some words around it."""
+    parts = re.split(f"[{_OPENS}{_CLOSES}]", line.replace(_GAP, ""))
+    parts[0] = parts[0] if len(parts[0]) <= _AROUND else "…" + parts[0][-_AROUND:]
+    shown: list[str] = []
+    length = 0
+    for part in parts:
+        if length >= 3 * _AROUND and len(shown) % 2 == 0:
+            shown.append(part[:_AROUND].rstrip() + "…")
+            break
+        shown.append(part if len(part) <= 2 * _AROUND else part[: 2 * _AROUND].rstrip() + "…")
+        length += len(shown[-1])
+    return tuple(shown)
+
+
+def _terms(words: str) -> list[tuple[str, bool]]:
+    """What must be found: texts whose words stand together, and whether the last may go on."""
+    found = []
+    for quoted, plain in _TERM.compiled.findall(words):
+        text = quoted or plain
+        # What has no letter and no digit is not in the index.
+        if _WORD.compiled.search(text.replace("_", "")):
+            found.append((text.rstrip("*"), bool(plain) and text.endswith("*")))
+    return found
+
+
+def _expression(terms: Iterable[tuple[str, bool]], wanted: SearchFilter) -> str:
+    """What FTS5 is asked. Everything is quoted: nothing that a person types is an operator."""
+    said = []
+    for text, is_prefix in terms:
+        quoted = spaced(text).replace('"', " ")
+        said.append(f'text : "{quoted}"{" *" if is_prefix else ""}')
+    facts = [_fact("project", wanted.project)] if wanted.project is not None else []
+    facts += [_fact("agent", wanted.agent)] if wanted.agent is not None else []
+    if wanted.tool is not None or wanted.verdict is not None:
+        facts.append(_fact("call", wanted.tool, wanted.verdict))
+    return " AND ".join([*said, *[f'facts : "{fact}"' for fact in facts]])
+
+
+def _fact(*parts: str | None) -> str:
+    """A fact as one word that no text has."""
+    return "x" + short_digest(*["" if part is None else part.casefold() for part in parts])
+
+
+def spaced(text: str) -> str:
+    """The text with a separator around each character of scripts that have no spaces; without marks of ours."""
+    plain = text.translate(_DROPPED)
+    return plain if plain.isascii() else _UNSPACED.compiled.sub(lambda match: f"{_GAP}{match[0]}{_GAP}", plain)
+
+
+def fill(store: Store, *, within_seconds: float | None = None, pause: Callable[[], None] = lambda: None) -> int:
+    """Bring the index up to date, the newest sessions first; returns how many still wait.
+
+    `pause` is called between two short transactions: a server lets others go first.
+    """
+    begun = time.monotonic()
+    queue = _by_groups([(row["session_id"], row["times"]) for row in store.rows("search.queue")])
+    for first in range(0, len(queue), _BATCH):
+        if within_seconds is not None and time.monotonic() - begun > within_seconds:
+            return len(queue) - first
+        if first:
+            pause()
+        batch = queue[first : first + _BATCH]
+        with store.write():
+            # Inside the transaction: a session that is forgotten meanwhile must not come back.
+            made = [row for session_id, _ in batch if (row := _document(store, session_id)) is not None]
+            store.run_many("search.remove", [(session_id,) for session_id, _ in batch])
+            store.run_many("search.add", made)
+            store.run_many("search.done", batch)
+    return 0
+
+
+def _by_groups(newest: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The newest first, in groups that grow, and each group from its oldest: SQLite fills pages in the order of ids.
+
+    Rows that come in the opposite order leave more than half of each page empty.
+    """
+    found: list[tuple[int, int]] = []
+    size = _BATCH
+    while len(found) < len(newest):
+        found += reversed(newest[len(found) : len(found) + size])
+        size = min(2 * size, _GROUP)
+    return found
+
+
+def _document(store: Store, session_id: int) -> tuple[Any, ...] | None:
+    """The row of a session: its text line by line, and where each line stands. None if it is gone."""
+    session = store.row("search.session", {"id": session_id})
+    if session is None:
+        return None
+    lines: list[tuple[SearchPlace, str]] = []
+    if session["title"]:
+        lines.append((SearchPlace(0, "title"), session["title"]))
+    # A stretch that was read again replaces what an earlier one says of the same message.
+    said = {
+        index: (SearchPlace(index, "person" if by_person else "agent"), text)
+        for row in store.rows("search.said_in", {"session_id": session_id})
+        for index, by_person, text in msgspec.json.decode(unpack(row["messages"]), type=list[tuple[int, int, str]])
+    }
+    lines += said.values()
+    facts = {_fact("agent", session["agent"])}
+    if session["project"] is not None:
+        facts.add(_fact("project", session["project"]))
+    for row in store.rows("search.calls_in", {"session_id": session_id}):
+        tool, verdict = row["tool"], row["counts_as"]
+        facts |= {_fact("call", tool, None), _fact("call", None, verdict), _fact("call", tool, verdict)}
+        text = f"{tool} {_values_of(row['arguments'])} {row['error'] or ''}"
+        lines.append((SearchPlace(row["message"], "call", row["position"], tool, verdict), text))
+    lines.sort(key=lambda one: (one[0].message, one[0].by == "call"))
+    # One line each: the line of a match is its place.
+    text = "\n".join([spaced(" ".join(text.split())) for _, text in lines])
+    places = msgspec.json.encode([place for place, _ in lines])
+    id = _rowid(session["at"], session_id)
+    return id, session_id, " ".join(sorted(facts)), pack(places), pack_text(text)
+
+
+def _values_of(arguments: str) -> str:
+    """The texts in a call's arguments, without their names."""
+    try:
+        return " ".join(_texts(msgspec.json.decode(arguments)))[:_CALL_CHARS]
+    except msgspec.DecodeError:
+        return arguments[:_CALL_CHARS]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+
+
+def _rowid(at: float, session_id: int) -> int:
+    seconds = min(max(int(at), 0), _MOST_SECONDS)
+    return seconds << _SESSION_BITS | session_id & ((1 << _SESSION_BITS) - 1)
 
 
 def pattern_of(text: str) -> str:
     """A LIKE pattern that finds the text anywhere."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
-
-
-_SHOWN = 5
 
 
 def find_session(store: Store, text: str) -> sqlite3.Row:

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from seasoned.errors import CannotDo, StoreError
 from seasoned.gateway.history_usage import fill_prices
 from seasoned.store import Store, open_store
-from seasoned.store.full_text import fill
+from seasoned.store.search import fill
 
 _T = TypeVar("_T")
 _THREADS = 4

@@ -14,8 +14,7 @@ from starlette.responses import Response
 from seasoned.errors import UsageError
 from seasoned.project import name_of
 from seasoned.store import DatabaseRow, Store
-from seasoned.store.full_text import VERDICTS, SearchAnswer, SearchFilter, SearchHit, fill, search
-from seasoned.store.search import pattern_of
+from seasoned.store.search import VERDICTS, SearchAnswer, SearchFilter, SearchHit, fill, pattern_of, search
 from seasoned.text import dollars
 from seasoned.web.display import day_and_time, session_link
 from seasoned.web.history_store import histories_of

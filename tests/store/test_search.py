@@ -16,8 +16,8 @@ from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store, open_temporary, packed
 from seasoned.store.forget import forget_sessions
-from seasoned.store.full_text import SearchFilter, _by_groups, fill, search
 from seasoned.store.packed import unpack
+from seasoned.store.search import SearchFilter, _by_groups, fill, search
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 KEY = b"k" * 32
