@@ -1,4 +1,4 @@
-"""A command, code or SQL is found in whatever field of a call it stands, and however deep it is packed."""
+"""A command, code or SQL is found in the fields in which tools take it, and however deep it is packed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.command.call_text import MOST_OBJECTS, all_texts, objects
+from seasoned.command.call_text import MOST_OBJECTS, objects
 from seasoned.command.risk import need_of_call
 from tests.each_case import check_each
 
@@ -86,7 +86,6 @@ def test_no_depth_hides_a_command(depth: int, manner: str) -> None:
             value = {f"k{number}": value} if manner == "dict" else [value]
     arguments = {"packed": value}
     assert need_of_call("mcp__x__do", arguments, folder=FOLDER) is not None
-    assert DELETES in "".join(all_texts(arguments)).replace("\\", "")
 
 
 def test_a_call_that_packs_more_than_is_read_needs_a_person() -> None:
@@ -94,8 +93,7 @@ def test_a_call_that_packs_more_than_is_read_needs_a_person() -> None:
     deep: dict[str, Any] = {}
     for _ in range(MOST_OBJECTS + 1):
         deep = {"k": deep}
-    wide = {"commands": ["ls"] * (MOST_OBJECTS + 1)}
-    for arguments in (many, deep, wide):
+    for arguments in (many, deep):
         need = need_of_call("mcp__x__do", arguments, folder=FOLDER)
         assert need is not None and need.row == "length"
     assert objects(many) == ([many, *[{"a": 1}] * (MOST_OBJECTS - 1)], False)

@@ -121,9 +121,7 @@ def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -
     found: list[Finding] = [*tool_call.findings(tool, inside, place)]
     if not complete:
         found.append(_TOO_MANY)
-    for kind, text in call_text.texts(tool, inside):
-        if kind == "unread":
-            found.append(_TOO_MANY)
+    for kind, text in (each for one in inside for each in call_text.texts(tool, one)):
         if kind in ("command", "typed"):
             found += assess_command(text, place)
         if kind in ("sql", "typed"):

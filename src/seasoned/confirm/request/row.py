@@ -20,8 +20,6 @@ from seasoned.store import Database, DatabaseRow
 
 _TOOL_KEYS = ("tool", "tool_name", "name")
 _ARGUMENT_KEYS = ("arguments", "args", "tool_input", "input", "parameters")
-# A request with more objects counts as dangerous, so that nothing hides behind padding.
-_MOST_OBJECTS = 500
 # Sorted, so that a submitted request and the same one read back share a cache entry.
 _encode = msgspec.json.Encoder(order="sorted").encode
 _TOO_MUCH = Finding("delete_data", "is too long to be searched, so it may do the worst", "length")
@@ -44,7 +42,7 @@ def finding_of(action: str, need: Finding | None) -> str:
 @lru_cache(maxsize=1024)
 def _need_in(written: bytes) -> Finding | None:
     details: dict[str, Any] = msgspec.json.decode(written)
-    found, complete = objects(details, most=_MOST_OBJECTS)
+    found, complete = objects(details)
     if not complete:
         return _TOO_MUCH
     calls = [call for one in found for call in _calls(one)]
