@@ -128,7 +128,7 @@ def test_a_model_that_is_unreachable_stops_with_what_was_saved(tmp_path: Path) -
         (["{file}", "--arms", "cold,template:gone"], 1, "names no template"),
         (["{file}", "--arms", "cold,warmish"], 2, "There is no arm 'warmish'"),
         (["{file}", "--arms", "cold"], 2, "at least two arms"),
-        (["{broken}"], 2, "expected one of"),
+        (["{broken}"], 2, "Invalid enum value"),
         ([], 2, "Name the tasks to run"),
     ],
 )

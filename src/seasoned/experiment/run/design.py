@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.analyse import AnalysisPlan
 from seasoned.experiment.analysis.contrast import Contrast, Test
-from seasoned.experiment.analysis.task_run import MEASURES, Measure
-from seasoned.experiment.task.task_file import PARTS, Part, Task, YamlEntry, read_document
+from seasoned.experiment.analysis.task_run import Measure
+from seasoned.experiment.task.task_file import Part, Task, Texts, Written, choice, read_document, texts
 from seasoned.template.block import Block, Form
 from seasoned.template.choose.choice import BlockLimits, choose
 from seasoned.template.choose.offered import offered
@@ -201,6 +201,7 @@ ARMS = ("cold", "warm", "placebo", "rule")
 PRIMARY: Measure = "executed"
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}\Z")
 _TEMPERATURE_MOST = 2.0
+_Share = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 
 
 class Registration(msgspec.Struct, frozen=True, kw_only=True):
@@ -272,57 +273,41 @@ def check_design(design: Design) -> Design:
     return design
 
 
+class _WrittenDesign(Written, frozen=True, kw_only=True):
+    name: str
+    tasks: str
+    arms: Texts
+    primary: Measure
+    contrasts: tuple[tuple[str, str], ...]
+    part: Part = "confirmation"
+    repeats: int = 1
+    banks: int = BANKS
+    k: int = K
+    temperature: float = 0.0
+    samples: int = 4
+    seed: int = 0
+    test: Test = "permutation"
+    level: _Share = 0.95
+    power: _Share = 0.8
+    control: str = "cold"
+    placebo: str | None = "placebo"
+
+
 def read_design(path: Path) -> Design:
-    """The design in a file; UsageError names file, line and what is expected."""
-    known = ("name", "tasks", "part", "arms", "repeats", "banks", "k", "temperature", "samples", "seed")
-    rules = ("primary", "test", "level", "power", "contrasts", "control", "placebo")
-    fields = read_document(path).fields((*known, *rules), needed=("name", "tasks", "arms", "primary", "contrasts"))
-    arms = fields["arms"].texts()
-    numbers = {name: fields[name].number(1) for name in ("repeats", "banks", "k", "samples") if name in fields}
-    seed = fields.number("seed", 0)
-    texts = {name: fields[name].text() for name in ("control", "placebo") if name in fields}
-    shares = {name: _share(fields[name]) for name in ("level", "power") if name in fields}
+    """The design in a file; UsageError names the file and what is expected."""
+    given = read_document(path, _WrittenDesign)
+    arms = texts(given.arms)
+    named = ("primary", "test", "level", "power", "control", "placebo", "seed")
     plan = AnalysisPlan(
-        contrasts=tuple(_contrast(entry, arms) for entry in fields["contrasts"].items()),
-        primary=fields["primary"].choice(MEASURES),  # type: ignore[arg-type]
-        test=fields.choice("test", get_args(Test), "permutation"),
-        seed=seed,
+        contrasts=tuple(Contrast(*[choice(arm, arms, str(path)) for arm in pair]) for pair in given.contrasts),
+        **{name: getattr(given, name) for name in named},
     )
-    plan = msgspec.structs.replace(plan, **texts, **shares)
-    design = Design(
-        name=fields["name"].text(),
-        tasks=_next_to(path, fields["tasks"].text()),
-        plan=plan,
-        part=fields.choice("part", PARTS, "confirmation"),
-        arms=arms,
-        temperature=_number(fields["temperature"]) if "temperature" in fields else 0.0,
-        seed=seed,
-    )
-    return check_design(msgspec.structs.replace(design, **numbers))
+    same = ("name", "part", "repeats", "banks", "k", "temperature", "samples", "seed")
+    fields = {name: getattr(given, name) for name in same}
+    return check_design(Design(tasks=_next_to(path, given.tasks), plan=plan, arms=arms, **fields))
 
 
 def _next_to(path: Path, text: str) -> str:
     """The path of tasks next to the design file, if there are any, so that it works from any working folder."""
     neighbour = path.parent / text
     return str(neighbour) if neighbour.exists() else text
-
-
-def _contrast(entry: YamlEntry, arms: Sequence[str]) -> Contrast:
-    pair = entry.items()
-    if len(pair) != 2:
-        raise entry.fail("two arms, as in [warm, cold]")
-    return Contrast(pair[0].choice(arms), pair[1].choice(arms))
-
-
-def _share(entry: YamlEntry) -> float:
-    value = _number(entry)
-    if not 0 < value < 1:
-        raise entry.fail("a number between 0 and 1")
-    return value
-
-
-def _number(entry: YamlEntry) -> float:
-    value = entry.value()
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise entry.fail("a number")
-    return float(value)

@@ -1,16 +1,13 @@
-"""Task files: what is asked, in which environment, and how the outcome is checked.
-
-Entries of the YAML know their line, so that an error names file, line and what is expected.
-"""
+"""Task files: what is asked, in which environment, and how the outcome is checked."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Collection, Sequence
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -28,23 +25,45 @@ from seasoned.experiment.task.environment import (
     compile_expression,
 )
 
-if TYPE_CHECKING:
-    import yaml
+# The core schema of YAML 1.2: in YAML 1.1 `no` would be False, and a date an object.
+_SCALARS = (
+    ("null", r"(?:~|null|)\Z", "~n\0"),
+    ("bool", r"(?:true|false)\Z", "tf"),
+    ("int", r"[-+]?(?:0|[1-9][0-9]*)\Z", "-+0123456789"),
+    ("float", r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z", "-+0123456789"),
+)
+T = TypeVar("T")
 
-_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
-_NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
-_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
-_SHOWN_CHARS = 60
-# An alias may refer to its own parent, which would recurse forever.
-_DEEPEST = 40
 
-
-def read_document(path: Path) -> YamlEntry:
-    """The only document of a file."""
+@cache
+def _loader() -> Any:
     try:
         import yaml
     except ImportError:
         raise CannotDo("Task files need PyYAML: pip install 'seasoned[experiment]'.") from None
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc] # PyYAML has no types
+        yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+            names = [str(key.value) for key, _ in node.value]
+            twice = [name for at, name in enumerate(names) if name in names[:at]]
+            if twice:
+                raise yaml.constructor.ConstructorError(problem=f"{twice[0]!r} twice", problem_mark=node.start_mark)
+            return dict(super().construct_mapping(node, deep))
+
+    for name, pattern, first in _SCALARS:
+        Loader.add_implicit_resolver(
+            f"tag:yaml.org,2002:{name}", re.compile(pattern), ["" if c == "\0" else c for c in first]
+        )
+    return Loader
+
+
+def read_document(path: Path, form: type[T]) -> T:
+    """The only document of a file; UsageError names the file and the place in it."""
+    loader = _loader()
+    import yaml
+
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:
@@ -52,154 +71,14 @@ def read_document(path: Path) -> YamlEntry:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{str(path)!r} cannot be read as text ({error}): a task file is YAML in UTF-8.") from error
     try:
-        # Composed, not loaded: nodes know their line, and YAML 1.1 would turn `no` into False and dates into objects.
-        node = yaml.compose(text, Loader=yaml.BaseLoader)
+        return msgspec.convert(yaml.load(text, loader), form)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{path}: {error}.") from error
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = 1 if mark is None else mark.line + 1
         problem = getattr(error, "problem", None) or str(error) or "nested too deeply"
         raise UsageError(f"{path}:{line}: this is not valid YAML ({problem}): expected keys and values.") from error
-    if node is None:
-        raise UsageError(f"{path}:1: the file is empty: expected a mapping.")
-    return YamlEntry(str(path), node, "the file")
-
-
-class YamlEntry:
-    """One value of a file, with its line."""
-
-    def __init__(self, file: str, node: yaml.Node, name: str) -> None:
-        self._file = file
-        self._node = node
-        self.name = name
-
-    @property
-    def place(self) -> str:
-        return f"{self._file}:{self._node.start_mark.line + 1}"
-
-    def fail(self, expected: str) -> UsageError:
-        """An error that says what is here and what is expected."""
-        return UsageError(f"{self.place}: {self.name} is {self._shown()}: expected {expected}.")
-
-    def fields(self, known: Collection[str], *, needed: Collection[str] = ()) -> YamlFields:
-        """The fields of a mapping. An unknown one is an error: it is probably a typo."""
-        found = YamlFields(self.named(f"a mapping with {_listed(needed or known)}"))
-        for name, entry in found.items():
-            if name not in known:
-                near = get_close_matches(name, known, n=1)
-                hint = f"did you mean {near[0]!r}" if near else f"known are {_listed(known)}"
-                raise UsageError(f"{entry.place}: {self.name} has an unknown field {name!r}: {hint}?")
-        missing = [name for name in needed if name not in found]
-        if missing:
-            raise UsageError(f"{self.place}: {self.name} has no field {missing[0]!r}: expected {_listed(needed)}.")
-        return found
-
-    def named(self, expected: str = "a mapping of names and values") -> dict[str, YamlEntry]:
-        """The values of a mapping by name; any names are allowed."""
-        if self._node.id != "mapping":
-            raise self.fail(expected)
-        found: dict[str, YamlEntry] = {}
-        for key, value in self._node.value:
-            if key.id != "scalar":
-                raise YamlEntry(self._file, key, "a name").fail("a text")
-            entry = YamlEntry(self._file, value, repr(key.value))
-            if key.value in found:
-                raise UsageError(f"{entry.place}: {self.name} has {key.value!r} twice: expected it once.")
-            found[key.value] = entry
-        return found
-
-    def items(self, *, alone: bool = False) -> list[YamlEntry]:
-        """The items of a list; with `alone` a single value counts as a list of one."""
-        if self._node.id == "sequence":
-            return [YamlEntry(self._file, node, f"an item of {self.name}") for node in self._node.value]
-        if alone:
-            return [self]
-        raise self.fail("a list")
-
-    def is_mapping(self) -> bool:
-        return bool(self._node.id == "mapping")
-
-    def text(self) -> str:
-        """A text; an unquoted number or date stays as written."""
-        if self._node.id != "scalar" or (self._node.style is None and self._node.value in ("", "~", "null")):
-            raise self.fail("a text")
-        return str(self._node.value)
-
-    def texts(self) -> tuple[str, ...]:
-        return tuple(entry.text() for entry in self.items(alone=True))
-
-    def number(self, least: int = 0) -> int:
-        value = self.value()
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise self.fail(f"a whole number of at least {least}")
-        return value
-
-    def choice(self, among: Collection[str]) -> str:
-        text = self.text()
-        if text not in among:
-            raise self.fail(f"one of {_listed(among)}")
-        return text
-
-    def pattern(self) -> str:
-        """A regular expression that compiles."""
-        text = self.text()
-        try:
-            re.compile(text)
-        except (re.error, RecursionError, OverflowError) as error:
-            raise self.fail(f"a regular expression ({error})") from error
-        return text
-
-    def value(self) -> Any:
-        """The value as in JSON. Dates, `yes` and `no` stay text."""
-        return _yaml_value(self, self._node, _DEEPEST)
-
-    def _shown(self) -> str:
-        if self._node.id != "scalar":
-            return "a mapping" if self._node.id == "mapping" else "a list"
-        text = self._node.value
-        return repr(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…")
-
-
-class YamlFields(dict[str, YamlEntry]):
-    """The fields of a mapping by name, with defaults for those that are not there."""
-
-    def text(self, name: str, default: str = "") -> str:
-        return self[name].text() if name in self else default
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        return self[name].texts() if name in self else ()
-
-    def number(self, name: str, default: int, *, least: int = 0) -> int:
-        return self[name].number(least) if name in self else default
-
-    def choice(self, name: str, among: Collection[str], default: Any = None) -> Any:
-        return self[name].choice(among) if name in self else default
-
-
-def _yaml_value(entry: YamlEntry, node: yaml.Node, depth: int) -> Any:
-    if depth == 0:
-        raise entry.fail("less nesting")
-    if node.id == "mapping":
-        return {str(key.value): _yaml_value(entry, value, depth - 1) for key, value in node.value}
-    if node.id == "sequence":
-        return [_yaml_value(entry, item, depth - 1) for item in node.value]
-    return node.value if node.style is not None else _scalar(node.value)
-
-
-def _scalar(text: str) -> Any:
-    """A plain scalar by the core schema of YAML 1.2, without its other spellings."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INTEGER.match(text):
-        return int(text)
-    return float(text) if _NUMBER.match(text) else text
-
-
-def _listed(names: Collection[str]) -> str:
-    return ", ".join(repr(name) for name in _ordered(names))
-
-
-def _ordered(names: Collection[str]) -> Iterator[str]:
-    yield from names if isinstance(names, tuple | list) else sorted(names)
 
 
 Part = Literal["train", "former", "development", "confirmation"]
@@ -209,9 +88,9 @@ BUILT_IN = {"conventions": "conventions", "plain": "plain", "multi-step": "multi
 _FOLDER = Path(__file__).parent / "task_sets"
 _ENDINGS = (".yaml", ".yml")
 STEPS = 3  # requests to the model in a run, unless the task says otherwise
-_VALUE = ("is", "like", "contains", "one_of")
 _CONDITIONS = ("called", "not_called", "file", "table", "answer", "expression")
-_ACTIONS = ("finds", "adds", "changes", "removes", "by", "gives", "reads", "writes", "lists", "sets", "result")
+Texts = str | tuple[str, ...]
+_AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -278,214 +157,245 @@ def load_tasks(text: str) -> TaskSet:
     return found
 
 
+class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mapping of a file. An unknown field is an error: it is probably a typo."""
+
+
+class _WrittenValue(Written, frozen=True, kw_only=True):
+    is_: Any = msgspec.field(name="is", default=msgspec.UNSET)
+    like: str | None = None
+    contains: Texts = ()
+    one_of: tuple[Any, ...] | None = None
+
+
+class _WrittenCheck(_WrittenValue, frozen=True, kw_only=True):
+    called: str | None = None
+    not_called: str | None = None
+    file: str | None = None
+    table: str | None = None
+    answer: Any = None
+    expression: str | None = None
+    with_: dict[str, Any] = msgspec.field(name="with", default_factory=dict)
+    where: dict[str, Any] = {}
+    least: _AtLeastOne = 1
+
+
+class _WrittenExpectation(Written, frozen=True, kw_only=True):
+    error: str
+    argument: str | None = None
+    like: str | None = None
+    one_of: Any = None
+    known: Annotated[str, msgspec.Meta(pattern=r"^[^.]+\..+$")] | None = None  # a table and a column
+    needs: str | None = None
+
+
+class _WrittenRules(Written, frozen=True, kw_only=True):
+    expects: tuple[_WrittenExpectation, ...] = ()
+    rule: str = ""
+    finds: str | None = None
+    adds: str | None = None
+    changes: str | None = None
+    removes: str | None = None
+    by: dict[str, str] = {}
+    gives: Texts = ()
+    reads: str | None = None
+    writes: tuple[str, str] | None = None
+    lists: bool = False
+    sets: Texts = ()
+    result: str | None = None
+
+
+class _WrittenArgument(Written, frozen=True, kw_only=True):
+    type: ArgumentType
+    description: str = ""
+    choices: tuple[Any, ...] = ()
+    optional: bool = False
+
+
+class _WrittenTool(_WrittenRules, frozen=True, kw_only=True):
+    name: str
+    description: str
+    arguments: dict[str, ArgumentType | _WrittenArgument] = {}
+    formerly: _WrittenRules | None = None
+
+
+class _WrittenTask(Written, frozen=True, kw_only=True):
+    id: str
+    prompt: str
+    check: _WrittenCheck | tuple[_WrittenCheck, ...]
+    part: Part = "confirmation"
+    tools: Texts = ()
+    files: dict[str, str] = {}
+    tags: Texts = ()
+    seed: int = 0
+    steps: _AtLeastOne = STEPS
+
+
+class _WrittenFile(Written, frozen=True, kw_only=True):
+    environment: str
+    tools: tuple[_WrittenTool, ...]
+    tasks: tuple[_WrittenTask, ...]
+    about: str = ""
+    files: dict[str, str] = {}
+    tables: dict[str, list[dict[str, Any]]] = {}
+
+
+def texts(given: Texts) -> tuple[str, ...]:
+    """A text alone counts as a list of one."""
+    return (given,) if isinstance(given, str) else given
+
+
+def choice(name: str, known: Collection[str], place: str) -> str:
+    """The name; UsageError if it is not known."""
+    if name not in known:
+        raise UsageError(f"{place}: {name!r} is unknown: expected one of {', '.join(map(repr, known))}.")
+    return name
+
+
 def read_tasks(file: Path) -> list[Task]:
-    """The tasks of one file; UsageError names file, line and what is expected."""
-    fields = read_document(file).fields(
-        ("environment", "about", "tools", "files", "tables", "tasks"), needed=("environment", "tools", "tasks")
-    )
-    tools, former = [], []
-    for entry in fields["tools"].items():
-        now, before = _tool(entry)
-        tools.append(now)
-        former += [before] if before is not None else []
-    environment = Environment(
-        name=fields["environment"].text(),
-        about=fields.text("about"),
-        tools=tuple(tools),
-        former=tuple(former),
-        files=_files(fields.get("files")),
-        tables=_tables(fields.get("tables")),
-    )
-    names = [tool.name for tool in tools]
+    """The tasks of one file; UsageError names the file and what is expected."""
+    found = read_document(file, _WrittenFile)
+    names = [tool.name for tool in found.tools]
     twice = [name for at, name in enumerate(names) if name in names[:at]]
     if twice:
-        raise UsageError(f"{fields['tools'].place}: the tool {twice[0]!r} is defined twice.")
-    return [_task(entry, environment) for entry in fields["tasks"].items()]
+        raise UsageError(f"{file}: the tool {twice[0]!r} is defined twice.")
+    tools = {tool.name: _tool(tool, f"{file}: tool {tool.name!r}") for tool in found.tools}
+    environment = Environment(
+        name=found.environment,
+        about=found.about,
+        tools=tuple(tools.values()),
+        former=tuple(
+            _with_rules(tools[one.name], one.formerly, f"{file}: tool {one.name!r}")
+            for one in found.tools
+            if one.formerly is not None
+        ),
+        files=found.files,
+        tables=found.tables,
+    )
+    return [_task(task, environment, f"{file}: task {task.id!r}") for task in found.tasks]
 
 
-def _task(entry: YamlEntry, environment: Environment) -> Task:
-    known = ("id", "part", "prompt", "check", "tools", "files", "tags", "seed", "steps")
-    fields = entry.fields(known, needed=("id", "prompt", "check"))
-    offered = _offered(fields.get("tools"), environment)
-    conditions = [_condition(one, offered) for one in fields["check"].items(alone=True)]
+def _task(given: _WrittenTask, environment: Environment, place: str) -> Task:
+    names = [tool.name for tool in environment.tools]
+    offered = tuple(choice(name, names, place) for name in texts(given.tools))
+    conditions = given.check if isinstance(given.check, tuple) else (given.check,)
     if not conditions:
-        raise fields["check"].fail("at least one condition")
+        raise UsageError(f"{place}: expected at least one condition under 'check'.")
     return Task(
-        id=fields["id"].text(),
-        part=fields.choice("part", PARTS, "confirmation"),
-        prompt=fields["prompt"].text(),
+        id=given.id,
+        part=given.part,
+        prompt=given.prompt,
         environment=environment,
-        check=tuple(conditions),
-        tools=offered if "tools" in fields else (),
-        files=_files(fields.get("files")),
-        tags=fields.texts("tags"),
-        seed=fields.number("seed", 0),
-        steps=fields.number("steps", STEPS, least=1),
-        place=entry.place,
+        check=tuple(_condition(one, offered or names, place) for one in conditions),
+        tools=offered,
+        files=given.files,
+        tags=texts(given.tags),
+        seed=given.seed,
+        steps=given.steps,
+        place=place,
     )
 
 
-def _offered(entry: YamlEntry | None, environment: Environment) -> tuple[str, ...]:
-    names = tuple(tool.name for tool in environment.tools)
-    if entry is None:
-        return names
-    return tuple(one.choice(names) for one in entry.items(alone=True))
-
-
-def _condition(entry: YamlEntry, offered: Sequence[str]) -> Condition:
-    fields = entry.fields((*_CONDITIONS, "with", "where", "least", *_VALUE), needed=())
-    given = [name for name in _CONDITIONS if name in fields]
-    if len(given) != 1:
-        raise entry.fail(f"exactly one of {', '.join(_CONDITIONS)}")
-    kind, subject = given[0], fields[given[0]]
-    named: dict[str, Any]
+def _condition(given: _WrittenCheck, offered: Sequence[str], place: str) -> Condition:
+    named = {name: value for name in _CONDITIONS if (value := getattr(given, name)) is not None}
+    if len(named) != 1:
+        raise UsageError(f"{place}: a check has {len(named)} conditions: expected exactly one of {_CONDITIONS}.")
+    kind, subject = next(iter(named.items()))
     if kind in ("called", "not_called"):
-        named = {kind: subject.choice(offered)}
+        choice(subject, offered, place)
     elif kind == "answer":
-        named = {"answer": _wanted(subject)}
+        named = {"answer": _wanted(subject, place)}
     elif kind == "expression":
         try:
-            compile_expression(subject.text())
+            compile_expression(subject)
         except UsageError as error:
-            raise UsageError(f"{subject.place}: {error}: expected an expression over calls, files, tables.") from error
-        named = {"expression": subject.text()}
-    else:
-        named = {kind: subject.text()}
-    arguments = fields.get("with") or fields.get("where")
-    value = {name: one for name, one in fields.items() if name in _VALUE}
-    if value and kind != "file":
-        raise next(iter(value.values())).fail("it together with 'file'; the value of an argument goes under 'with'")
+            raise UsageError(f"{place}: {error}: expected an expression over calls, files, tables.") from error
+    value = _value(given, place)
+    if value != ExpectedValue() and kind != "file":
+        raise UsageError(f"{place}: a value stands beside {kind!r}: the value of an argument goes under 'with'.")
+    arguments = given.with_ or given.where
     return Condition(
-        place=entry.place,
-        arguments=tuple((name, _wanted(one)) for name, one in arguments.named().items()) if arguments else (),
-        least=fields.number("least", 1, least=1),
-        value=_value(value) if value else None,
+        place=place,
+        arguments=tuple((name, _wanted(one, place)) for name, one in arguments.items()),
+        least=given.least,
+        value=None if value == ExpectedValue() else value,
         **named,
     )
 
 
-def _wanted(entry: YamlEntry) -> ExpectedValue:
+def _wanted(given: Any, place: str) -> ExpectedValue:
     """A plain value means equality; a mapping says how else."""
-    if not entry.is_mapping():
-        return ExpectedValue(is_=entry.value())
-    return _value(entry.fields(_VALUE))
+    if not isinstance(given, dict):
+        return ExpectedValue(is_=given)
+    try:
+        return _value(msgspec.convert(given, _WrittenValue), place)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{place}: {error}.") from error
 
 
-def _value(fields: Mapping[str, YamlEntry]) -> ExpectedValue:
+def _value(given: _WrittenValue, place: str) -> ExpectedValue:
     return ExpectedValue(
-        is_=fields["is"].value() if "is" in fields else msgspec.UNSET,
-        like=fields["like"].pattern() if "like" in fields else None,
-        contains=fields["contains"].texts() if "contains" in fields else (),
-        one_of=tuple(one.value() for one in fields["one_of"].items()) if "one_of" in fields else None,
+        is_=given.is_, like=_pattern(given.like, place), contains=texts(given.contains), one_of=given.one_of
     )
 
 
-def _tool(entry: YamlEntry) -> tuple[EnvironmentTool, EnvironmentTool | None]:
-    """The tool, and its former version if its rules changed."""
-    known = ("name", "description", "arguments", "expects", "rule", "formerly", *_ACTIONS)
-    fields = entry.fields(known, needed=("name", "description"))
-    given = fields["arguments"].named() if "arguments" in fields else {}
-    arguments = tuple(_argument(name, one) for name, one in given.items())
-    names = tuple(one.name for one in arguments)
-    now = EnvironmentTool(
-        name=fields["name"].text(),
-        description=fields["description"].text(),
-        arguments=arguments,
-        expects=_expectations(fields.get("expects"), names),
-        action=_action(fields, names),
-        rule=fields.text("rule"),
+def _pattern(text: str | None, place: str) -> str | None:
+    """A regular expression that compiles."""
+    try:
+        re.compile(text or "")
+    except (re.error, RecursionError, OverflowError) as error:
+        raise UsageError(f"{place}: {text!r} is not a regular expression ({error}).") from error
+    return text
+
+
+def _tool(given: _WrittenTool, place: str) -> EnvironmentTool:
+    made = EnvironmentTool(
+        name=given.name,
+        description=given.description,
+        arguments=tuple(
+            Argument(name, one)
+            if isinstance(one, str)
+            else Argument(name, one.type, one.description, one.choices, one.optional)
+            for name, one in given.arguments.items()
+        ),
     )
-    if "formerly" not in fields:
-        return now, None
-    before = fields["formerly"].fields(("expects", "rule", *_ACTIONS))
-    changed = {"expects": _expectations(before.get("expects"), names)}
-    if any(name in before for name in _ACTIONS):
-        changed["action"] = _action(before, names)  # type: ignore[assignment]
-    return now, msgspec.structs.replace(now, rule=before.text("rule"), **changed)
+    return _with_rules(made, given, place)
 
 
-def _argument(name: str, entry: YamlEntry) -> Argument:
-    kinds = get_args(ArgumentType)
-    if not entry.is_mapping():
-        return Argument(name, entry.choice(kinds))  # type: ignore[arg-type]
-    fields = entry.fields(("type", "description", "choices", "optional"), needed=("type",))
-    return Argument(
-        name,
-        fields["type"].choice(kinds),  # type: ignore[arg-type]
-        fields.text("description"),
-        tuple(one.value() for one in fields["choices"].items()) if "choices" in fields else (),
-        fields["optional"].value() is True if "optional" in fields else False,
+def _with_rules(tool: EnvironmentTool, given: _WrittenRules, place: str) -> EnvironmentTool:
+    """The tool with these rules; without an action of theirs, it does what it did."""
+    names = [one.name for one in tool.arguments]
+    for name in (given.reads, *(given.writes or ()), *given.by, *(one.argument for one in given.expects)):
+        if name is not None:
+            choice(name, names, place)
+    action = Action(
+        **{name: getattr(given, name) for name in ("finds", "adds", "changes", "removes", "reads", "writes", "lists")},
+        by=tuple(given.by.items()),
+        gives=texts(given.gives),
+        sets=texts(given.sets),
+        result=given.result,
     )
-
-
-def _expectations(entry: YamlEntry | None, arguments: Sequence[str]) -> tuple[Expectation, ...]:
-    if entry is None:
-        return ()
-    found = []
-    for one in entry.items():
-        fields = one.fields(("argument", "like", "one_of", "known", "needs", "error"), needed=("error",))
-        if "argument" not in fields and "needs" not in fields:
-            raise one.fail("'argument' or 'needs'")
-        known = None
-        if "known" in fields:
-            table, dot, column = fields["known"].text().partition(".")
-            if not dot:
-                raise fields["known"].fail("a table and a column, as in 'parcels.id'")
-            known = (table, column)
-        found.append(
-            Expectation(
-                error=fields["error"].text(),
-                argument=fields.choice("argument", arguments),
-                like=fields["like"].pattern() if "like" in fields else None,
-                one_of=tuple(item.value() for item in fields["one_of"].items(alone=True))
-                if "one_of" in fields
-                else None,
-                known=known,
-                needs=fields.text("needs") or None,
-            )
-        )
-    return tuple(found)
-
-
-def _action(fields: YamlFields, arguments: Sequence[str]) -> Action:
-    texts = {name: fields[name].text() for name in ("finds", "adds", "changes", "removes", "result") if name in fields}
-    writes = None
-    if "writes" in fields:
-        pair = [one.choice(arguments) for one in fields["writes"].items()]
-        if len(pair) != 2:
-            raise fields["writes"].fail("two arguments: the one with the path and the one with the text")
-        writes = (pair[0], pair[1])
-    by = {}
-    if "by" in fields:
-        for name, one in fields["by"].named().items():
-            if name not in arguments:
-                raise UsageError(f"{one.place}: {name!r} is not an argument: expected {', '.join(arguments)}.")
-            by[name] = one.text()
-    elif set(texts) & {"finds", "changes", "removes"}:
-        raise next(fields[name] for name in texts).fail("'by' as well: an argument and the column it names")
-    return Action(
-        by=tuple(by.items()),
-        gives=fields.texts("gives"),
-        reads=fields.choice("reads", arguments),
-        writes=writes,
-        lists=fields["lists"].value() is True if "lists" in fields else False,
-        sets=fields.texts("sets"),
-        **texts,
+    if (action.finds or action.changes or action.removes) and not action.by:
+        raise UsageError(f"{place}: expected 'by' as well: an argument and the column it names.")
+    expects = tuple(_expectation(one, place) for one in given.expects)
+    return msgspec.structs.replace(
+        tool, expects=expects, rule=given.rule, action=tool.action if action == Action() else action
     )
 
 
-def _files(entry: YamlEntry | None) -> dict[str, str]:
-    return {} if entry is None else {name: one.text() for name, one in entry.named().items()}
-
-
-def _tables(entry: YamlEntry | None) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for name, table in entry.named().items() if entry is not None else ():
-        found[name] = []
-        for row in table.items():
-            row.named("a row: columns and their values")
-            found[name].append(row.value())
-    return found
+def _expectation(given: _WrittenExpectation, place: str) -> Expectation:
+    if given.argument is None and given.needs is None:
+        raise UsageError(f"{place}: an expectation needs 'argument' or 'needs'.")
+    several = given.one_of if isinstance(given.one_of, list) else [given.one_of]
+    table, _, column = (given.known or "").partition(".")
+    return Expectation(
+        error=given.error,
+        argument=given.argument,
+        like=_pattern(given.like, place),
+        one_of=None if given.one_of is None else tuple(several),
+        known=(table, column) if given.known else None,
+        needs=given.needs,
+    )
 
 
 def _refuse_shared_wording(found: TaskSet) -> None:
