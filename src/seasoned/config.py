@@ -123,7 +123,6 @@ class Config(msgspec.Struct, frozen=True):
     budget_usd_per_month: _Amount | None = None
     # How new sessions begin: the section [warm].
     warm: WarmSettings = WarmSettings()
-    # Whether a background process answers the hooks of agents, so that they need not wait (SEASONED_HOOK_RESIDENT).
     origins: dict[str, Origin] = {}
 
     @property
