@@ -44,7 +44,7 @@ def _address(process: subprocess.Popen[str]) -> str:
     return str(json.loads(process.stdout.readline())[0])
 
 
-def _torture(config: Config, *, kills: int, between: Callable[[int], None] = lambda _: None) -> None:
+def _check_kills(config: Config, *, kills: int, between: Callable[[int], None] = lambda _: None) -> None:
     """So many kills at random moments under load; `between` is called after each with its number."""
     chance = random.Random(SEED)
     load = Load(config)
@@ -86,7 +86,7 @@ def _torture(config: Config, *, kills: int, between: Callable[[int], None] = lam
 
 
 def test_kill_9_at_random_moments_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    _torture(Config(home=tmp_path / "home"), kills=300 if TORTURE else 4)
+    _check_kills(Config(home=tmp_path / "home"), kills=300 if TORTURE else 4)
 
 
 def test_kill_9_and_a_crash_of_postgresql_lose_nothing_that_was_acknowledged(
@@ -100,7 +100,7 @@ def test_kill_9_and_a_crash_of_postgresql_lose_nothing_that_was_acknowledged(
             safe_postgres.crash()
             safe_postgres.start()
 
-    _torture(Config(home=tmp_path / "home", database_url=url), kills=kills, between=between)
+    _check_kills(Config(home=tmp_path / "home", database_url=url), kills=kills, between=between)
 
 
 @pytest.fixture
