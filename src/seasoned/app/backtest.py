@@ -11,7 +11,6 @@ import msgspec
 from seasoned.app.stores import histories
 from seasoned.backtest.replay import Backtest, Replayed, conversations, figures, replay
 from seasoned.config import Config, load
-from seasoned.insight.report import Tell
 from seasoned.insight.track import Track, tracks
 from seasoned.store import Store
 from seasoned.store.project import find_project, list_projects
@@ -37,7 +36,6 @@ def run_backtest(
     project: str | None = None,
     as_one: str | None = None,
     fewest: int = FEWEST_CONVERSATIONS,
-    tell: Tell | None = None,
 ) -> tuple[Backtest, list[Replayed]]:
     """Replay the sessions of a store: of one project or of all, or as if all were one project of this name."""
     replayed: list[Replayed] = []
@@ -46,20 +44,13 @@ def run_backtest(
         found = (msgspec.structs.replace(track, project=as_one) for track in tracks(store, project=project))
         replayed, left_out = _replay(found)
     else:
-        projects = list_projects(store, project)
-        done, every = 0, sum(one.sessions for one in projects)
         # One after the other, so that only one is in memory: they know nothing of each other anyway.
-        for one in projects:
-            if tell is not None:
-                tell(done, every)
+        for one in list_projects(store, project):
             # By their ids: a query for each project over all calls would read the store as often as there are projects.
             ids = [row["id"] for row in store.rows("project.session_ids", {"key": one.key})]
             some, rest = _replay(tracks(store, sessions=ids))
             replayed += some
             left_out += rest
-            done += one.sessions
-        if tell is not None:
-            tell(every, every)
         if project is None:
             without = store.row("project.without")
             left_out += 0 if without is None else int(without["lineages"])

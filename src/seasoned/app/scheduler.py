@@ -63,10 +63,6 @@ class RunningScheduler:
         self.scheduler.stop()
         self._thread.join(timeout_seconds)
 
-    def wait(self, timeout_seconds: float | None = None) -> None:
-        """Wait until it has ended."""
-        self._thread.join(timeout_seconds)
-
 
 def start_scheduler(
     config: Config, *, out: TextIO | None = None, poll_seconds: float = POLL_SECONDS

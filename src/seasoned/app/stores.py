@@ -236,11 +236,10 @@ def read_histories(
     paths: Sequence[Path],
     *,
     mode: Mode = "full",
-    path: Path | None = None,
     progress: Progress = no_progress,
 ) -> tuple[ScanReport, Store]:
-    """Read the paths into a store that is deleted afterwards, or into one at `path`."""
-    target = ScanTarget(path)
+    """Read the paths into a store that is deleted afterwards."""
+    target = ScanTarget(None)
     report = _scan(config, target, paths, redaction_key(config)[0], mode, progress)
     check_readable(report)
     return report, target.open()

@@ -221,9 +221,9 @@ def plot_table(plot: Plot) -> Table:
     return Table(name=plot.name, title=plot.title, columns=columns, rows=cells, empty=plot.reason or "It is empty.")
 
 
-def time_cell(at: float | None, missing: str | None = None) -> TableCell:
-    """A time; `missing` is shown where there is none."""
-    return TableCell(at, missing if at is None else moment(at))
+def time_cell(at: float | None) -> TableCell:
+    """A time."""
+    return TableCell(at, None if at is None else moment(at))
 
 
 def cost_cell(cost: float | None, href: str | None = None, *, unknown: str = "unknown") -> TableCell:
