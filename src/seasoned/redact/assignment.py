@@ -398,7 +398,7 @@ def _plain(text: str, named: NamedValue, separator: str, value: AssignedValue) -
 
 
 def _is_data(text: str, separator: str, anchored: bool, end: int) -> bool:
-    """Whether name and value are a setting on a line of its own, rather than code."""
+    """Whether name and value are a setting on its own line, rather than code."""
     return anchored and _ends_line(text, end) and separator.strip(" ") in (":", "：", "=") and separator != " = "
 
 
