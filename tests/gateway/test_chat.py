@@ -84,7 +84,7 @@ def test_a_request_is_read_as_a_conversation() -> None:
     }
     asked = read_request(json.dumps(body).encode())
     assert asked is not None
-    assert (asked.model, asked.system, asked.tool_names) == ("gpt-5", "Be brief.\nBe kind.", ("bash",))
+    assert (asked.model, asked.system, asked.tools) == ("gpt-5", "Be brief.\nBe kind.", (TOOL,))
     assert (asked.is_stream, asked.wants_usage, asked.max_tokens, asked.prompt_cache_key) == (True, False, 9, "k")
     assert asked.messages == (
         Message("user", "Look\n[image]"),

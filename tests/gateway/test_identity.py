@@ -61,7 +61,6 @@ def test_the_first_header_that_is_there_names_the_session(first: int) -> None:
     headers = {name: value for given, _ in reversed(ORDER[first:]) for name, value in given.items()}
     identity = found(headers, ask_chat("Hello", prompt_cache_key="cache"))
     assert identity.ref == ORDER[first][1]
-    assert identity.named_by in ORDER[first][0]
 
 
 def test_without_a_header_the_body_names_the_session() -> None:
@@ -75,7 +74,6 @@ def test_without_a_header_the_body_names_the_session() -> None:
 def test_a_session_is_the_same_while_it_grows_and_another_for_other_words() -> None:
     first = found({}, ask_chat("Hello"))
     assert first.ref == found({}, ask_chat("Hello", "Hi", "Go on")).ref
-    assert first.named_by == "content"
     others = [
         found({}, ask_chat("Hello!")).ref,
         found({}, ask_chat("Hello"), owner="another key").ref,

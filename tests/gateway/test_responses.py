@@ -114,7 +114,7 @@ def test_a_request_of_codex_is_read_as_a_conversation() -> None:
     }
     asked = read_request(json.dumps(body).encode())
     assert asked is not None
-    assert (asked.system, asked.tool_names) == ("Be brief.", ("exec_command", "exec"))
+    assert (asked.system, [tool["name"] for tool in asked.tools]) == ("Be brief.", ["exec_command", "exec"])
     assert (asked.is_stream, asked.prompt_cache_key, asked.client) == (True, "thread", {"request_kind": "turn"})
     assert asked.messages == (
         Message("system", "# AGENTS.md instructions"),

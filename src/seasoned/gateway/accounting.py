@@ -12,6 +12,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -76,7 +77,6 @@ class UsageJournal:
         self._path: Path | None = None
         self._left: list[Path] = []
         self._unwritten: list[UsageEntry] = []
-        self.unreadable = 0
 
     def open(self) -> None:
         """Start, and find the files that killed processes left."""
@@ -152,11 +152,9 @@ class UsageJournal:
         for line in lines:
             if not line:
                 continue
-            try:
+            # Only the last line of a process that was killed in the middle of it cannot be read.
+            with suppress(msgspec.DecodeError, UnicodeDecodeError):
                 found.append(_decode(line))
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                # Only the last line of a process that was killed in the middle of it.
-                self.unreadable += 1
         return found
 
 

@@ -102,10 +102,6 @@ class Exchange:
         self._tail = b""
 
     @property
-    def is_embedding(self) -> bool:
-        return self._purpose == "embedding"
-
-    @property
     def is_accounted(self) -> bool:
         """Whether tokens were used. A request that the provider refused used none."""
         return 0 < self.status < 400

@@ -51,11 +51,9 @@ _PROMPT_CHARS = 4_000
 
 
 class RequestIdentity(msgspec.Struct, frozen=True, kw_only=True):
-    """The conversation of a request, who named it, and what the request is for."""
+    """The conversation of a request, and what the request is for."""
 
     ref: SessionRef
-    # The header or field that named it; `content` if only the words of the request did.
-    named_by: str
     purpose: Purpose = "turn"
     parent: SessionRef | None = None
     relation: Relation | None = None
@@ -125,28 +123,28 @@ def _by_words(asked: ApiRequest) -> Purpose | None:
 
 def _by_header(headers: Mapping[str, str]) -> RequestIdentity | None:
     if named := _plain(headers.get(OWN_HEADER)):
-        return RequestIdentity(ref=SessionRef(AGENT, named), named_by=OWN_HEADER)
+        return RequestIdentity(ref=SessionRef(AGENT, named))
     if named := _plain(headers.get("x-claude-code-session-id")):
-        return _claude_code(named, _plain(headers.get("x-claude-code-agent-id")), "x-claude-code-session-id")
+        return _claude_code(named, _plain(headers.get("x-claude-code-agent-id")))
     for header in ("thread-id", "session-id", "session_id"):
         if named := _plain(headers.get(header)):
-            return _codex(named, headers, header)
+            return _codex(named, headers)
     for header in ("x-session-id", "x-session-affinity"):
         if named := _plain(headers.get(header)):
-            return RequestIdentity(ref=SessionRef(AGENT, named), named_by=header)
+            return RequestIdentity(ref=SessionRef(AGENT, named))
     return None
 
 
-def _claude_code(session: str, agent_id: str | None, named_by: str) -> RequestIdentity:
+def _claude_code(session: str, agent_id: str | None) -> RequestIdentity:
     main = SessionRef(CLAUDE_CODE, session)
     if agent_id is None:
-        return RequestIdentity(ref=main, named_by=named_by)
+        return RequestIdentity(ref=main)
     # The same name that the reader of Claude Code's files uses, so that both are one session.
     apart = SessionRef(CLAUDE_CODE, f"{session}/agent-{agent_id}")
-    return RequestIdentity(ref=apart, named_by=named_by, parent=main, relation="subagent")
+    return RequestIdentity(ref=apart, parent=main, relation="subagent")
 
 
-def _codex(named: str, headers: Mapping[str, str], header: str) -> RequestIdentity:
+def _codex(named: str, headers: Mapping[str, str]) -> RequestIdentity:
     says_so = (headers.get("originator", ""), headers.get("user-agent", ""))
     is_codex = "x-codex-turn-metadata" in headers or any(text.startswith("codex") for text in says_so)
     agent = CODEX if is_codex else AGENT
@@ -155,29 +153,28 @@ def _codex(named: str, headers: Mapping[str, str], header: str) -> RequestIdenti
     if parent is None and "x-openai-subagent" in headers and session != named:
         parent = session
     if parent is None or parent == named:
-        return RequestIdentity(ref=SessionRef(agent, named), named_by=header)
+        return RequestIdentity(ref=SessionRef(agent, named))
     above = SessionRef(agent, parent)
-    return RequestIdentity(ref=SessionRef(agent, named), named_by=header, parent=above, relation="subagent")
+    return RequestIdentity(ref=SessionRef(agent, named), parent=above, relation="subagent")
 
 
 def _by_body(asked: ApiRequest, owner: str, find_chain: Callable[[str], SessionRef | None]) -> RequestIdentity | None:
     if named := _plain(asked.prompt_cache_key):
-        return RequestIdentity(ref=SessionRef(AGENT, named), named_by="prompt_cache_key")
+        return RequestIdentity(ref=SessionRef(AGENT, named))
     if session := _session_of_user(asked.user_id):
-        return _claude_code(session, None, "metadata.user_id")
+        return _claude_code(session, None)
     if named := _plain(asked.conversation):
-        return RequestIdentity(ref=SessionRef(AGENT, named), named_by="conversation")
+        return RequestIdentity(ref=SessionRef(AGENT, named))
     if asked.previous_response_id is not None:
         known = find_chain(asked.previous_response_id)
         ref = known or SessionRef(AGENT, _digest(owner, asked.previous_response_id))
-        return RequestIdentity(ref=ref, named_by="previous_response_id")
+        return RequestIdentity(ref=ref)
     first = next((m.text for m in asked.messages if m.role == "user" and not m.synthetic), None)
     if first is None:
         return None
     # A user id is the same in all conversations of a user, so the words tell those apart.
     named = _digest(owner, asked.user_id or "", asked.system, first)
-    by = "content" if asked.user_id is None else "metadata.user_id"
-    return RequestIdentity(ref=SessionRef(AGENT, named), named_by=by)
+    return RequestIdentity(ref=SessionRef(AGENT, named))
 
 
 def _session_of_user(user_id: str | None) -> str | None:

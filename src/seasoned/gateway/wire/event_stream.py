@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
@@ -22,13 +22,6 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 # A blank line may have been cut anywhere: its first bytes are searched again with the next chunk.
 _LONGEST_END = 4
 _BOM = b"\xef\xbb\xbf"
-
-
-class ServerSentEvent(NamedTuple):
-    """One event: its name, if it has one, and its data."""
-
-    name: str
-    data: bytes
 
 
 class EventSplitter:
@@ -64,11 +57,6 @@ class EventSplitter:
         return events
 
     @property
-    def kept(self) -> int:
-        """The number of bytes of an event that is not complete yet."""
-        return len(self._kept)
-
-    @property
     def rest(self) -> bytes:
         """The bytes of an event that is not complete yet."""
         return bytes(self._kept)
@@ -81,17 +69,10 @@ class EventSplitter:
         return rest
 
 
-def read_event(raw: bytes) -> ServerSentEvent:
-    """The name and the data of one event; comments and other fields are left out."""
-    name = ""
-    data: list[bytes] = []
-    for line in _LINE_END.split(raw.removeprefix(_BOM)):
-        field, _, value = line.partition(b":")
-        if field == b"data":
-            data.append(value.removeprefix(b" "))
-        elif field == b"event":
-            name = value.removeprefix(b" ").decode("utf-8", "replace")
-    return ServerSentEvent(name, b"\n".join(data))
+def event_data(raw: bytes) -> bytes:
+    """The data of one event, without its name, comments and other fields."""
+    lines = [line.partition(b":") for line in _LINE_END.split(raw.removeprefix(_BOM))]
+    return b"\n".join([value.removeprefix(b" ") for field, _, value in lines if field == b"data"])
 
 
 # An error is stored, and providers may quote the whole request in it.
@@ -130,8 +111,6 @@ class EventStream(ABC):
     def __init__(self, *, takes_usage_out: bool = False) -> None:
         self._splitter = EventSplitter()
         self._takes_usage_out = takes_usage_out
-        # How many events had data that is not a JSON object.
-        self.unread = 0
         self.error: str | None = None
 
     @property
@@ -162,12 +141,11 @@ class EventStream(ABC):
         """Read one event; whether it is the one that only we asked for."""
         if self._splitter.is_lost:
             return False
-        data = read_event(raw).data
+        data = event_data(raw)
         if not data or data == b"[DONE]":
             return False
         fields = fields_of(data)
         if fields is None:
-            self.unread += 1
             return False
         if fields.get("error") is not None:
             self.error = error_of(fields)

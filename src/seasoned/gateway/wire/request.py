@@ -49,12 +49,6 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
     answer_schema: dict[str, Any] = {}
 
     @property
-    def tool_names(self) -> tuple[str, ...]:
-        """The names of the tools in the request; a tool that the provider runs is named by its type."""
-        named = [_tool_name(tool) for tool in self.tools]
-        return tuple([name for name in named if name])
-
-    @property
     def carries_block(self) -> bool:
         return any(message.synthetic for message in self.messages)
 
@@ -80,13 +74,6 @@ class ApiResponse(msgspec.Struct, frozen=True, kw_only=True):
         if not self.text and not self.calls:
             return ()
         return (Message("assistant", self.text, self.calls, model=self.model),)
-
-
-def _tool_name(tool: dict[str, Any]) -> str:
-    function = tool.get("function")
-    inner = function if isinstance(function, dict) else tool
-    name = inner.get("name") or tool.get("type")
-    return name if isinstance(name, str) else ""
 
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
