@@ -2,178 +2,77 @@
 
 from __future__ import annotations
 
+_TRACE = 'Traceback (most recent call last):\n  File "x.py", line '
 # fmt: off
 EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "package: npm and its kin": (("npm error code E404", "npm ERR! code ELIFECYCLE",), ("npm notice",)),
-    "hooks: hook of a commit": (
-        ("ruff....Failed\n- hook id: ruff\n- exit code: 1", "husky - pre-commit script failed (code 1)",),
-        ("- exit code: 0",),
-    ),
-    "build_failures: make": (
-        ("make: *** [all] Error 2", "ninja: build stopped: subcommand failed.",),
-        ("make: Nothing to be done for 'all'.",),
-    ),
-    "build_failures: rustc and cargo": (
-        ("error[E0308]: mismatched types", "error: could not compile `x` (bin) due to 1 previous error",),
-        ("error: something else",),
-    ),
+    "package: npm and its kin": (("npm error code E404", "npm ERR! code ELIFECYCLE"), ("npm notice",)),
+    "hooks: hook of a commit": (("ruff....Failed\n- hook id: ruff\n- exit code: 1",), ("- exit code: 0",)),
+    "build_failures: make": (("make: *** [all] Error 2",), ("make: Nothing to be done for 'all'.",)),
+    "build_failures: rustc and cargo": (("error[E0308]: mismatched types",), ("error: something else",)),
     "build_failures: typescript": (
-        ("src/a.ts(3,5): error TS2345: Argument of type", "src/a.ts:3:5 - error TS2304: Cannot find name",),
-        ("Found 0 errors. Watching for file changes.",),
+        ("src/a.ts(3,5): error TS2345: Argument of type",), ("Found 0 errors. Watching for file changes.",),
     ),
-    "build_failures: C, Swift and Java compilers": (
-        ("a.cpp(3): error C2065: 'x'", "a.c:3:5: error: expected ';'",),
-        ("a.c:3:5: warning: unused",),
-    ),
-    "build_failures: linker": (
-        ("/usr/bin/ld: cannot find -lfoo", "collect2: error: ld returned 1 exit status",),
-        ("ld: warning: x",),
-    ),
+    "build_failures: C, Swift and Java compilers": (("a.cpp(3): error C2065: 'x'",), ("a.c:3:5: warning: unused",)),
+    "build_failures: linker": (("/usr/bin/ld: cannot find -lfoo",), ("ld: warning: x",)),
     "build_failures: golangci-lint, staticcheck, vet finding": (
-        ("a/b.go:304:3: missing cases in switch of type x (exhaustive)",),
-        ("a/b.go:3: func f() (string)x",),
+        ("a/b.go:304:3: missing cases in switch of type x (exhaustive)",), ("a/b.go:3: func f() (string)x",),
     ),
-    "build_failures: go build": (("boom\nexit status 1", "./x.go:3:2: declared and not used: y",), ("see x.go:3",)),
-    "build_failures: linter finding": (
-        ("Diff in /a/src/main.rs:1:", "Dockerfile:1 DL3006 warning: Always tag",),
-        ("a.py:1: note: see",),
-    ),
-    "build_failures: patch and cmake": (
-        ("patching file a.py\nHunk #1 FAILED at 3.", "CMake Error at CMakeLists.txt:3 (find_package):",),
-        ("Hunk #1 succeeded at 3.",),
-    ),
-    "build_failures: lint summary": (("Oh no! 💥 💔 💥", "1 issues:\n* errcheck: 1",), ("0 issues.",)),
-    "build_failures: build tools": (("BUILD FAILED in 3s", "1 error generated.",), ("0 errors found",)),
-    "build_successes: clean build or check": (("0 issues.", "All checks passed!",), ("BUILD FAILED",)),
-    "test_failures: pytest summary": (
-        ("17 errors in 0.35s", "5 failed, 31 passed in 0.93s",),
-        ("10 passed in 1.2s",),
-    ),
+    "build_failures: go build": (("boom\nexit status 1", "./x.go:3:2: declared and not used: y"), ("see x.go:3",)),
+    "build_failures: linter finding": (("Diff in /a/src/main.rs:1:",), ("a.py:1: note: see",)),
+    "build_failures: patch and cmake": (("patching file a.py\nHunk #1 FAILED at 3.",), ("Hunk #1 succeeded at 3.",)),
+    "build_failures: lint summary": (("Oh no! 💥 💔 💥", "1 issues:\n* errcheck: 1"), ("0 issues.",)),
+    "build_failures: build tools": (("BUILD FAILED in 3s", "1 error generated."), ("0 errors found",)),
+    "build_successes: clean build or check": (("0 issues.", "All checks passed!"), ("BUILD FAILED",)),
+    "test_failures: pytest summary": (("17 errors in 0.35s", "5 failed, 31 passed in 0.93s"), ("10 passed in 1.2s",)),
     "test_failures: pytest passed then error": (
-        ("=== 2 passed, 1 error in 0.10s ===",),
-        ("=== 2 passed, 1 skipped in 0.10s ===",),
+        ("=== 2 passed, 1 error in 0.10s ===",), ("=== 2 passed, 1 skipped in 0.10s ===",),
     ),
-    "test_failures: pytest stopped": (
-        ("no tests ran in 0.01s", "ERROR: file or directory not found: tests/x.py",),
-        ("ERROR: something else",),
-    ),
+    "test_failures: pytest stopped": (("no tests ran in 0.01s",), ("ERROR: something else",)),
     "test_failures: unittest summary": (("Ran 3 tests in 0.001s\n\nFAILED (failures=2)",), ("OK (skipped=2)",)),
-    "test_failures: go test": (("ok  \ta\t0.1s\nFAIL", "[test] FAIL\tpkg\t0.1s",), ("FAILURE is an option",)),
+    "test_failures: go test": (("ok  \ta\t0.1s\nFAIL", "[test] FAIL\tpkg\t0.1s"), ("FAILURE is an option",)),
     "test_failures: rust tests": (
-        ("test result: FAILED. 1 passed; 1 failed; 0 ignored", "error: test failed, to rerun pass `--lib`",),
-        ("test result: ok. 2 passed; 0 failed",),
+        ("test result: FAILED. 1 passed; 1 failed; 0 ignored",), ("test result: ok. 2 passed; 0 failed",),
     ),
-    "test_failures: jest, vitest, mocha": (
-        ("  3 passing (1s)\n  1 failing\n", "FAIL src/report.test.ts > totals",),
-        ("  0 failing",),
-    ),
-    "test_failures: bun and deno tests": (
-        ("1 tests failed:", "FAILED | 3 passed | 1 failed (12ms)",),
-        (" 124 pass\n 0 fail",),
-    ),
-    "test_failures: other runners": (("# fail 2", "not ok 3 - adds",), ("# fail 0",)),
-    "test_successes: tests passed": ((" 124 pass\n 0 fail", "10 passed in 1.20s",), ("passed away",)),
-    "shell_own: command not found": (
-        ("foo: command not found", "/bin/sh: 1: foo: not found",),
-        ("grep: x: not found by me",),
-    ),
-    "shell_own: shell syntax": (
-        ("zsh:1: parse error near `)'", "bash: line 1: X: unbound variable",),
-        ("syntax error in file",),
-    ),
+    "test_failures: jest, vitest, mocha": (("  3 passing (1s)\n  1 failing\n",), ("  0 failing",)),
+    "test_failures: bun and deno tests": (("1 tests failed:",), (" 124 pass\n 0 fail",)),
+    "test_failures: other runners": (("# fail 2", "not ok 3 - adds"), ("# fail 0",)),
+    "test_successes: tests passed": ((" 124 pass\n 0 fail", "10 passed in 1.20s"), ("passed away",)),
+    "shell_own: command not found": (("foo: command not found",), ("grep: x: not found by me",)),
+    "shell_own: shell syntax": (("zsh:1: parse error near `)'",), ("syntax error in file",)),
     "shell_own: stopped for time": (
-        ("x\n[Command timed out after 2s]", "command timed out after 10152 milliseconds",),
-        ("the command timed out after a while, he said",),
+        ("x\n[Command timed out after 2s]",), ("the command timed out after a while, he said",),
     ),
-    "shell_own: cd failed": (
-        ("cd: no such file or directory: /nope", "(eval):cd:1: x: No such file or directory",),
-        ("cd: done",),
-    ),
-    "program_own: a program's own complaint": (
-        ("gh: Not Found (HTTP 404)", "awk: cmd. line:1: {print $1",),
-        ("note: it is fine",),
-    ),
-    "git: git fatal": (
-        ("error: unknown option `dry-run'", "error: pathspec 'x' did not match any file(s) known to git",),
-        ("errors: none",),
-    ),
+    "shell_own: cd failed": (("cd: no such file or directory: /nope",), ("cd: done",)),
+    "program_own: a program's own complaint": (("gh: Not Found (HTTP 404)",), ("note: it is fine",)),
+    "git: git fatal": (("error: unknown option `dry-run'",), ("errors: none",)),
     "git: git says no": (
-        (
-            "The following paths are ignored by one of your .gitignore files:\ndocs\nhint: Use -f",
-            "No stash entries found.",
-        ),
+        ("The following paths are ignored by one of your .gitignore files:\ndocs\nhint: Use -f",),
         ("The following paths were added",),
     ),
-    "git: git conflict": (
-        ("CONFLICT (content): Merge conflict in a.go", " ! [rejected]        main -> main (fetch first)",),
-        ("no CONFLICT (here)",),
-    ),
+    "git: git conflict": (("CONFLICT (content): Merge conflict in a.go",), ("no CONFLICT (here)",)),
     "git: nothing to commit": (("On branch main\nnothing to commit, working tree clean",), ("committed nothing",)),
-    "gh: gh answered with a status": (
-        ("gh: Not Found (HTTP 404)", "{\"status\":\"422\"}gh: Invalid request.\n\nNo subschema (HTTP 422)",),
-        ("gh: see (HTTP 200)",),
-    ),
+    "gh: gh answered with a status": (("gh: Not Found (HTTP 404)",), ("gh: see (HTTP 200)",)),
     "gh: gh names the status": (
-        (
-            "ok\nHTTP 401: Bad credentials (https://api.github.com/graphql)",
-            "GraphQL: Could not resolve to a Repository",
-        ),
-        ("HTTP 404: said a comment",),
+        ("ok\nHTTP 401: Bad credentials (https://api.github.com/graphql)",), ("HTTP 404: said a comment",),
     ),
-    "gh: gh says no": (
-        ("no pull requests found for branch \"main\"", "failed to parse jq expression (line 1, column 76)",),
-        ("HTTP 200 OK",),
-    ),
-    "usage: wrong usage": (("unknown flag: --foo", "invalid option -- 'z'",), ("unknown",)),
-    "usage: argument parser": (
-        ("usage: x.py [-h]\nx.py: error: the following arguments are required: path",),
-        ("a.c:3: error: x",),
-    ),
-    "usage: usage first": (("usage: git gc [<options>]", "Usage: foo [options]",), ("Usage of memory: 3",)),
-    "database: the database refused": (
-        ("ERROR 1064 (42000) at line 1: x", "ERROR:  syntax error at or near \"x\"",),
-        (" id | error",),
-    ),
-    "powershell: PowerShell": (
-        (
-            "InvalidOperation: Cannot index into a null array.",
-            "Missing closing '}' in statement block.\nAt line:1 char:12",
-        ),
-        ("Get-Content is a cmdlet",),
-    ),
-    "generic: first or last line is an error": (("rake aborted!", "[app] Error: boom",), ("3 errors",)),
-    "generic: says it failed": (
-        ("Failed to remove 1 worktree(s):", "Could not connect to the server",),
-        ("Failed: 0",),
-    ),
-    "generic: servers and databases": (
-        ("E: Unable to locate package x", "ERROR:  relation \"x\" does not exist",),
-        ("INFO: fine",),
-    ),
-    "generic: network": (
-        ("ssh: connect to host x port 22: Connection refused", "dial tcp: lookup api.x: no such host",),
-        ("Connection established",),
-    ),
+    "gh: gh says no": (('no pull requests found for branch "main"',), ("HTTP 200 OK",)),
+    "usage: wrong usage": (("unknown flag: --foo",), ("unknown",)),
+    "usage: usage first": (("usage: git gc [<options>]", "Usage: foo [options]"), ("Usage of memory: 3",)),
+    "database: the database refused": (("ERROR 1064 (42000) at line 1: x",), (" id | error",)),
+    "powershell: PowerShell": (("InvalidOperation: Cannot index into a null array.",), ("Get-Content is a cmdlet",)),
+    "generic: first or last line is an error": (("rake aborted!", "[app] Error: boom"), ("3 errors",)),
+    "generic: says it failed": (("Failed to remove 1 worktree(s):", "Could not connect to the server"), ("Failed: 0",)),
+    "generic: servers and databases": (("E: Unable to locate package x",), ("INFO: fine",)),
+    "generic: network": (("ssh: connect to host x port 22: Connection refused",), ("Connection established",)),
     "generic: out of room or time": (("write error: No space left on device",), ("space left: 3G",)),
     "doubts: an error further up": (
-        (
-            "start\nerror: boom\n" + 30 * "line\n",
-            "Traceback (most recent call last):\n  File x",
-        ),
-        ("0 errors",),
+        ("Traceback (most recent call last):\n  File x",), ("0 errors",),
     ),
     "interpreter: traceback at the end": (
-        (
-            "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\nValueError: bad",
-            "Traceback (most recent call last):\n  File \"a\", line 1\nmodule.SomeError: x\nmore detail",
-        ),
-        ("No errors",),
+        ('Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nValueError: bad',), ("No errors",),
     ),
     "interpreter: exception on the last line": (
-        (
-            "    return io.open(self, mode)\nFileNotFoundError: [Errno 2] No such file or directory: \"x\"",
-            "requests.exceptions.ConnectionError: refused",
-        ),
+        ('    return io.open(self, mode)\nFileNotFoundError: [Errno 2] No such file or directory: "x"',),
         ("see ValueError: x",),
     ),
     "interpreter: traceback of a notebook": (
@@ -181,195 +80,88 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("a Traceback (most recent call last) is shown",),
     ),
     "interpreter: uncaught in the main program": (
-        (
-            ("Traceback (most recent call last):\n  File \"x.py\", line 385, in <module>\n    main()\nValueEr"
-            "ror: x\nstdout follows\nline\nline\nline\nline\nline\nline\nline\nline\nline\n"),
-        ),
-        (
-            ("Traceback (most recent call last):\n  File \"x.py\", line 3, in work\n    g()\nValueError: x\nwe"
-            "nt on\nline\nline\nline\nline\nline\nline\nline\nline\nline\n"),
-        ),
+        (_TRACE + '1, in <module>\n    main()\nValueError: x\nstdout follows\n' + 9 * 'line\n',),
+        (_TRACE + '3, in work\n    g()\nValueError: x\nwent on\n' + 9 * 'line\n',),
     ),
     "interpreter: syntax error": (
-        ("  File \"<string>\", line 1\n    x =\n      ^\nSyntaxError: invalid syntax",),
-        ("a SyntaxError happened",),
+        ('  File "<string>", line 1\n    x =\n      ^\nSyntaxError: invalid syntax',), ("a SyntaxError happened",),
     ),
     "interpreter: no such module or script": (
-        ("/usr/bin/python3: No module named pytest", "node:internal/modules/cjs/loader:1143\n  throw err;",),
-        ("No module named x was used",),
+        ("/usr/bin/python3: No module named pytest",), ("No module named x was used",),
     ),
     "interpreter: uncaught in node": (
-        ("/a/x.js:3\n    throw new Error('x')\n\nError: x\n    at f (x.js:3)\n\nNode.js v20.1.0",),
-        ("node v20",),
+        ("/a/x.js:3\n    throw new Error('x')\n\nError: x\n    at f (x.js:3)\n\nNode.js v20.1.0",), ("node v20",),
     ),
     "interpreter: ends in a stack trace": (
-        (
-            "x.rb:1:in 'f': undefined local variable (NameError)",
-            "Error: boom\n    at f (x.js:3:1)\n    at main (x.js:9:1)\n",
-        ),
-        ("  at home (x)\nfine",),
+        ("x.rb:1:in 'f': undefined local variable (NameError)",), ("  at home (x)\nfine",),
     ),
-    "interpreter: panic": (
-        ("Segmentation fault (core dumped)", "panic: runtime error: index out of range",),
-        ("  panic: x",),
-    ),
-    "harness: no such tool": (
-        ("No task found with ID: x", "unsupported call: mcp__demo__recall",),
-        ("Tool box inventory",),
-    ),
-    "harness: wrong arguments": (
-        ("Argument Validation Error", "2 validation errors for call[search]",),
-        ("Arguments in favour",),
-    ),
-    "harness: tool use error": (
-        ("<tool_use_error>File does not exist.</tool_use_error>",),
-        ("see <tool_use_error>",),
-    ),
+    "interpreter: panic": (("Segmentation fault (core dumped)",), ("  panic: x",)),
+    "harness: no such tool": (("No task found with ID: x",), ("Tool box inventory",)),
+    "harness: wrong arguments": (("Argument Validation Error",), ("Arguments in favour",)),
+    "harness: tool use error": (("<tool_use_error>File does not exist.</tool_use_error>",), ("see <tool_use_error>",)),
     "harness: failed and explained": (
         ("no\n\nThis tool's input schema was not in your prompt when you called it. The input schema is: {}",),
         ("the input schema was not in your prompt",),
     ),
     "harness: patch refused before it ran": (
-        ("apply_patch verification failed: Failed to find expected lines in /a/b:\nx",),
-        ("apply_patch worked",),
+        ("apply_patch verification failed: Failed to find expected lines in /a/b:\nx",), ("apply_patch worked",),
     ),
-    "harness: failed in the sandbox": (
-        (
-            "write_stdin failed: Unknown process id 3",
-            "exec_command failed: CreateProcess { message: \"No such file\" }",
-        ),
-        ("failed in production",),
-    ),
-    "harness: timed out": (
-        ("EXECUTION TIMED OUT", "Command timed out after 2m 0.0s",),
-        ("Timeouts are set in config.yaml",),
-    ),
-    "refusals: user rejected": (("User rejected the edit", "The user rejected this tool call.",), ("User guide",)),
-    "refusals: interrupted": (
-        ("Command aborted by user", "aborted by user after 3.2s",),
-        ("Interrupted system call",),
-    ),
+    "harness: failed in the sandbox": (("write_stdin failed: Unknown process id 3",), ("failed in production",)),
+    "harness: timed out": (("EXECUTION TIMED OUT",), ("Timeouts are set in config.yaml",)),
+    "refusals: user rejected": (("User rejected the edit", "The user rejected this tool call."), ("User guide",)),
+    "refusals: interrupted": (("Command aborted by user", "aborted by user after 3.2s"), ("Interrupted system call",)),
     "refusals: broken off": (
         ("....\n<error>Command was aborted before completion</error>",),
         ("Command was aborted before completion of the report, says the log\nok",),
     ),
     "refusals: sibling cancelled": (
-        (
-            "<tool_use_error>Sibling tool call errored</tool_use_error>",
-            "Cancelled: parallel tool call Bash errored",
-        ),
-        ("Cancelled order #12",),
+        ("<tool_use_error>Sibling tool call errored</tool_use_error>",), ("Cancelled order #12",),
     ),
-    "refusals: permission not granted": (
-        ("This command requires approval", "touch in '/a/b' needs approval. The path is inside",),
-        ("Permission denied",),
-    ),
+    "refusals: permission not granted": (("This command requires approval",), ("Permission denied",)),
     "refusals: blocked by a hook": (
-        ("PreToolUse:Bash hook error: no", "Command blocked by PreToolUse hook: no. Command: ls",),
-        ("PostToolUse:Edit hook additional context: fine",),
+        ("PreToolUse:Bash hook error: no",), ("PostToolUse:Edit hook additional context: fine",),
     ),
-    "refusals: rejected by policy": (
-        ("exec command rejected by user", "BLOCKED (hardline): recursive delete of root filesystem.",),
-        ("Commander",),
-    ),
-    "file_failures: patch did not apply": (
-        ("Patch validation failed (no files were modified)", "error: Failed to find expected lines in README.md:",),
-        ("Patched 3 files",),
-    ),
-    "file_failures: path refused": (
-        ("No file open. Use the open command first.", "File path must be absolute, but was relative: x.",),
-        ("No files open",),
-    ),
-    "file_failures: no such file": (("File src/x.py not found", "File not found: /a/b.txt",), ("Files found: 3",)),
-    "file_failures: too large or binary": (
-        (
-            "Error: This tool cannot read binary files.",
-            "File content (412.5KB) exceeds maximum allowed size (256KB).",
-        ),
-        ("File content follows",),
-    ),
+    "refusals: rejected by policy": (("exec command rejected by user",), ("Commander",)),
+    "file_failures: patch did not apply": (("Patch validation failed (no files were modified)",), ("Patched 3 files",)),
+    "file_failures: path refused": (("No file open. Use the open command first.",), ("No files open",)),
+    "file_failures: no such file": (("File src/x.py not found", "File not found: /a/b.txt"), ("Files found: 3",)),
+    "file_failures: too large or binary": (("Error: This tool cannot read binary files.",), ("File content follows",)),
     "file_failures: text to replace not found": (
-        (
-            "Could not find a match for old_string in the file",
-            "Failed to edit, 0 occurrences found for old_string in /a.",
-        ),
-        ("No files found",),
+        ("Could not find a match for old_string in the file",), ("No files found",),
     ),
     "file_failures: not read first": (
-        (
-            "File has been modified since read, either by the user or by a linter.",
-            "Error: File already exists at: /a/b. Cannot overwrite files using command `create`.",
-        ),
-        ("File has 3 lines",),
+        ("File has been modified since read, either by the user or by a linter.",), ("File has 3 lines",),
     ),
     "file_failures: edit broke the file": (
         ("Your proposed edit has introduced new syntax error(s). Please understand the fixes",),
         ("Your edits are welcome",),
     ),
     "file_failures: search pattern wrong": (
-        ("Invalid regular expression pattern provided: (", "regex parse error:\n    (foo",),
-        ("Invalid entries: 0",),
+        ("Invalid regular expression pattern provided: (",), ("Invalid entries: 0",),
     ),
-    "file_failures: plain error alone": (
-        ("Error: EACCES: permission denied, open '/a'", "Error reading file: x",),
-        ("Errors: 0",),
-    ),
-    "write_failures: plain error": (
-        ("Error: No replacement was made\nfor a reason", "Error editing file: x",),
-        ("Errors: 0",),
-    ),
-    "file_successes: numbered lines": (("1|def f():", "12\timport x",), ("12 monkeys",)),
-    "file_successes: file was written": (
-        ("Done", "[File: /x/y.py (15 lines total)]",),
-        ("The file was not written",),
-    ),
-    "search_successes: search answered": (("Found 3 files", "No files found",), ("Foundation",)),
-    "terse: a line begins with a refusal": (("can't find tests/x.py", "app: missing DATABASE_URL",), ("Missing: 0",)),
-    "terse: a sentence of refusal": (
-        ("branch 'x' already exists", "The agent socket is not available",),
-        ("x = is not set",),
-    ),
-    "terse: Windows says no": (("Access is denied.", "Error code: Wsl/Service/E_ACCESSDENIED",), ("Error code: 0",)),
-    "web_failures: request failed with a status": (
-        ("HTTP 500 Internal Server Error", "Failed to fetch https://a.b: 404",),
-        ("HTTP 200 OK",),
-    ),
-    "web_failures: no connection": (
-        ("Connection refused", "getaddrinfo ENOTFOUND api.example.com",),
-        ("Connection pooling guide",),
-    ),
-    "web_failures: limited": (("Rate limit exceeded", "TAVILY API key not set",), ("Rate of growth",)),
-    "web_failures: plain error": (("Error: something", "Error 403",), ("Errors in Go",)),
-    "curl: curl failed": (
-        (
-            "curl: (7) Failed to connect to localhost port 80",
-            "  % Total\ncurl: (22) The requested URL returned error: 404",
-        ),
-        ("curl: try 'curl --help'",),
-    ),
-    "curl: wget failed": (
-        ("2024-01-01 10:00:00 ERROR 404: Not Found.", "wget: unable to resolve host address 'x'",),
-        ("2024-01-01 10:00:00 (1 MB/s) - saved",),
-    ),
-    "api_failures: protocol error": (
-        ("Tool x execution failed: boom", "MCP error -32602: Invalid arguments",),
-        ("Tools that failed",),
-    ),
-    "api_failures: took too long": (("Request timed out", "Timeout of 30s exceeded",), ("Timeouts: none",)),
-    "api_failures: error heading": (
-        ("### Error\nbrowserType.launch: x", "❌ Failed to publish",),
-        ("### Errors in this file: 3",),
-    ),
-    "api_failures: plain error": (("Error", "Error 404",), ("Errors: none",)),
-    "api_failures: named error": (("GraphQLError: no", "Validation error: id",), ("Some Error happened yesterday",)),
-    "api_failures: could not": (("Could not find user", "Failed to create issue: no team",), ("Failed tests: 0",)),
+    "file_failures: plain error alone": (("Error: EACCES: permission denied, open '/a'",), ("Errors: 0",)),
+    "write_failures: plain error": (("Error: No replacement was made\nfor a reason",), ("Errors: 0",)),
+    "file_successes: numbered lines": (("1|def f():", "12\timport x"), ("12 monkeys",)),
+    "file_successes: file was written": (("Done", "[File: /x/y.py (15 lines total)]"), ("The file was not written",)),
+    "search_successes: search answered": (("Found 3 files", "No files found"), ("Foundation",)),
+    "terse: a line begins with a refusal": (("can't find tests/x.py", "app: missing DATABASE_URL"), ("Missing: 0",)),
+    "terse: a sentence of refusal": (("branch 'x' already exists",), ("x = is not set",)),
+    "terse: Windows says no": (("Access is denied.", "Error code: Wsl/Service/E_ACCESSDENIED"), ("Error code: 0",)),
+    "web_failures: request failed with a status": (("HTTP 500 Internal Server Error",), ("HTTP 200 OK",)),
+    "web_failures: no connection": (("Connection refused",), ("Connection pooling guide",)),
+    "web_failures: limited": (("Rate limit exceeded", "TAVILY API key not set"), ("Rate of growth",)),
+    "web_failures: plain error": (("Error: something", "Error 403"), ("Errors in Go",)),
+    "curl: curl failed": (("curl: (7) Failed to connect to localhost port 80",), ("curl: try 'curl --help'",)),
+    "curl: wget failed": (("2024-01-01 10:00:00 ERROR 404: Not Found.",), ("2024-01-01 10:00:00 (1 MB/s) - saved",)),
+    "api_failures: protocol error": (("Tool x execution failed: boom",), ("Tools that failed",)),
+    "api_failures: took too long": (("Request timed out", "Timeout of 30s exceeded"), ("Timeouts: none",)),
+    "api_failures: error heading": (("### Error\nbrowserType.launch: x",), ("### Errors in this file: 3",)),
+    "api_failures: plain error": (("Error", "Error 404"), ("Errors: none",)),
+    "api_failures: named error": (("GraphQLError: no", "Validation error: id"), ("Some Error happened yesterday",)),
+    "api_failures: could not": (("Could not find user", "Failed to create issue: no team"), ("Failed tests: 0",)),
     "api_failures: an exception's own words": (
-        ("(0 , import_dist.default) is not a function", "Cannot read properties of undefined (reading 'x')",),
-        ("A guide\nto what is not a function",),
+        ("(0 , import_dist.default) is not a function",), ("A guide\nto what is not a function",),
     ),
-    "api_failures: argument was wrong": (("Missing field 'id'", "Invalid date format",), ("Invalid rows:\n1\n2",)),
-    "api_failures: short complaint": (
-        ("Request timed out", "teamId is required",),
-        ("Found 3 issues\nall must be fixed",),
-    ),
+    "api_failures: argument was wrong": (("Missing field 'id'", "Invalid date format"), ("Invalid rows:\n1\n2",)),
+    "api_failures: short complaint": (("Request timed out",), ("Found 3 issues\nall must be fixed",)),
 }

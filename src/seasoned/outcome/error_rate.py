@@ -46,15 +46,7 @@ class Counts(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        return (
-            self.counted
-            + self.unclear
-            + self.declined
-            + self.cancelled
-            + self.interrupted
-            + self.trivial
-            + self.synthetic
-        )
+        return sum(getattr(self, name) for name in self.__struct_fields__)
 
     @property
     def error_rate(self) -> float | None:

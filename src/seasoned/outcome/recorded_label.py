@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+import msgspec
+
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.structure import read_json, unwrap
 from seasoned.outcome.judge import RECORDS_SHELL_ONLY, judge
@@ -104,17 +106,7 @@ def blind(call: ToolCall, *, agent: str, strict: bool = False) -> ToolCall:
         text = _CODE_LINE.compiled.sub("", text)
     if strict:
         text = _STRICT_TAG.compiled.sub("", _TRAILER.compiled.sub("", _STRICT_LINE.compiled.sub("", text)))
-    return ToolCall(
-        call.id,
-        call.tool,
-        call.arguments,
-        Result(text, NO_MARKS, call.result.time),
-        call.index,
-        call.message,
-        call.time,
-        call.place,
-        call.synthetic,
-    )
+    return msgspec.structs.replace(call, result=Result(text, NO_MARKS, call.result.time))
 
 
 def _codex(text: str) -> str:
