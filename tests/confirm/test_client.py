@@ -297,3 +297,11 @@ def test_what_a_person_cannot_be_shown_exactly_is_refused_before_anybody_is_aske
     for value in (object(), {1: 2}, [Text("x")], {"a": {1, 2}}):
         with pytest.raises(UsageError, match="cannot be shown exactly"):
             delete(value)
+
+
+def test_a_generator_cannot_be_decorated() -> None:
+    with pytest.raises(UsageError, match="generator"):
+
+        @requires_confirmation("delete_data")
+        def rows() -> Iterator[int]:
+            yield 1
