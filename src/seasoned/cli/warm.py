@@ -181,7 +181,7 @@ def recall(
     needs --project or --all. Exits with 1 when nothing is found.
 
     \b
-    Example: seasoned recall --tool Bash --error "wp: missing --env" --all
+    Example: seasoned recall --tool Bash --error "No module named pytest"
     """
     with own_store(load()) as store:
         key, unknown = project_or_none(store, project, everything=everything)

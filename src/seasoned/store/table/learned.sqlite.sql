@@ -52,7 +52,7 @@ CREATE TABLE knowledge (
     PRIMARY KEY (project, topic, key)
 ) WITHOUT ROWID;
 -- What a person decided: a line of a project's sheet is pinned or dropped, a project is another one (`merge`), or a folder
--- of a project is one of its own (`split`). Advice that was applied or dismissed is here too, without a project.
+-- of a project is a separate one (`split`). Advice that was applied or dismissed is here too, without a project.
 CREATE TABLE choice (
     project TEXT NOT NULL,
     kind TEXT NOT NULL,

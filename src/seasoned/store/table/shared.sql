@@ -1,6 +1,6 @@
 -- What several machines may share: the same tables in SQLite and in PostgreSQL.
 
--- What is held in memory or was derived is made anew when one of these changes.
+-- What is held in memory or was derived is made again when one of these changes.
 CREATE TABLE revision (
     name TEXT PRIMARY KEY,
     number BIGINT NOT NULL DEFAULT 0,
