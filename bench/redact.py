@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +11,10 @@ from pathlib import Path
 from tests.redact.corpus import clean_values, planted, survives
 from tests.redact.everyday import is_left, leaks, look_alikes
 
+from seasoned import read
 from seasoned.redact import Redactor
+
+REAL = Path(__file__).parents[2] / "shared" / "projects"
 
 
 def pieces(seed: int = 1) -> dict[str, list[str]]:
@@ -109,19 +108,19 @@ def speed(redactor: Redactor) -> list[str]:
     return lines
 
 
-def import_milliseconds() -> float:
-    """What importing adds to an interpreter that has msgspec."""
-    # Compiled files may be switched off around us; installed packages have them.
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    clock = "time.perf_counter()"
-    code = f"import msgspec,time;a={clock};from seasoned.redact import Redactor;print(({clock}-a)*1000)"
-    with tempfile.TemporaryDirectory() as cache:
-        env["PYTHONPYCACHEPREFIX"] = cache
-        runs = [
-            subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
-            for _ in range(6)
-        ]
-    return min(float(run.stdout) for run in runs)
+def real(redactor: Redactor, folder: Path) -> Iterator[str]:
+    """How many texts of real sessions change: their secrets were masked before, so few should."""
+    texts: list[object] = []
+    for path in sorted(folder.rglob("*.jsonl")):
+        for session in read(str(path)):
+            for message in session.messages:
+                texts += [message.text] if message.role != "tool" else []
+                texts += [call.arguments for call in message.calls]
+                texts += [call.result.text for call in message.calls if call.result is not None]
+    texts = [text for text in texts if text]
+    changed = sum(redactor.value(text) != text for text in texts)
+    share = changed / max(1, len(texts))
+    yield f"real sessions: {share * 1000:.2f} per 1,000 texts changed ({changed} of {len(texts)})"
 
 
 def figures() -> Iterator[str]:
@@ -130,6 +129,7 @@ def figures() -> Iterator[str]:
     for seed in (1, 2):
         yield from quality(redactor, seed)
     yield from everyday(redactor)
+    if REAL.exists():
+        yield from real(redactor, REAL)
     yield from growth(redactor)
     yield from speed(redactor)
-    yield f"import: {import_milliseconds():.1f} ms"

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tests.redact.corpus_secret import ALNUM, HEX, PEM_LABELS, WORDS, b64, draw, password, pem, words
+from tests.redact.everyday import FOLDER
 
 Carry = Callable[[Random, str], Any]
 
@@ -153,86 +154,17 @@ WHOLE: dict[str, Callable[[Random], tuple[Any, list[str]]]] = {
     "basic": lambda r: _with(
         b64(f"{_user(r)}:{password(r)}".encode()), lambda s: f"curl -H 'Authorization: Basic {s}' https://api.acme.io"
     ),
-    "bearer": lambda r: _with(
-        draw(r, ALNUM + "-_.", 38) + "7",
-        lambda s: r.choice(
-            [
-                f"GET / HTTP/1.1\nHost: a\nAuthorization: Bearer {s}\nAccept: */*",
-                json.dumps({"headers": {"Authorization": f"Bearer {s}"}}),
-                f"headers={{'Authorization': f'Bearer {s}'}}",
-                f'curl -H \\"authorization: bearer {s}\\" https://x.io',
-                f"-H 'Authorization: token {s}'",
-                f"sent Bearer {s} to api",
-            ]
-        ),
-    ),
+    "bearer": lambda r: _form(r, "bearer", draw(r, ALNUM + "-_.", 38) + "7"),
     "bearer-value": lambda r: _with(
         draw(r, ALNUM, 40), lambda s: {"headers": {"authorization": f"Bearer {s}", "n": "1"}}
     ),
-    "cookie": lambda r: _with(
-        draw(r, ALNUM, 32),
-        lambda s: r.choice(
-            [
-                f"Cookie: theme=dark; sessionid={s}; csrftoken=abc",
-                f"< Set-Cookie: connect.sid=s%3A{s}.x; Path=/; HttpOnly",
-                f"curl -b 'PHPSESSID={s}' https://acme.io",
-                f"Set-Cookie: JSESSIONID={s}; Secure",
-                {"headers": {"Cookie": f"sid={s}"}},
-                f"curl --cookie 'session={s}' https://acme.io",
-            ]
-        ),
-    ),
+    "cookie": lambda r: _form(r, "cookie", draw(r, ALNUM, 32)),
     "netrc": lambda r: _with(password(r), lambda s: f"machine api.acme.io\n  login deploy\n  password {s}\n"),
     "netrc-line": lambda r: _with(password(r), lambda s: f"machine api.acme.io login deploy password {s}"),
     "pgpass": lambda r: _with(password(r), lambda s: f"$ cat ~/.pgpass\ndb.acme.io:5432:app:deploy:{s}\n"),
-    "curl-user": lambda r: _with(
-        password(r),
-        lambda s: r.choice(
-            [
-                f"curl -s -u {_user(r)}:{s} https://api.acme.io/v1",
-                f"curl --user '{_user(r)}:{s}' https://api.acme.io/v1",
-                {"command": f'curl -u "{_user(r)}:{s}" -X POST https://api.acme.io'},
-            ]
-        ),
-    ),
-    "client-flag": lambda r: _with(
-        password(r),
-        lambda s: r.choice(
-            [
-                f"mysql -h db -u root -p{s} app -e 'select 1'",
-                f"mysqldump -uroot -p'{s}' app > dump.sql",
-                f"PGPASSWORD={s} psql -h db -U app",
-                f"PGPASSWORD='{s}' psql -h db -U app",
-                f"docker login -u ci -p {s} registry.acme.io",
-                f"docker login registry.acme.io --username ci --password {s}",
-                f"sshpass -p {s} ssh deploy@10.0.0.4",
-                f"sshpass -p '{s}' scp a b:",
-                f"redis-cli -h cache -a {s} ping",
-                f"ldapsearch -x -D cn=admin -w {s} -b dc=acme",
-                f"openssl rsa -in k.pem -passin pass:{s}",
-                f"echo 'root:{s}' | chpasswd",
-                f"wget --user=me --password={s} https://x.io/f",
-                f"mongosh --host db -u admin -p {s}",
-                f"CREATE USER app WITH PASSWORD '{s}';",
-                f"CREATE USER 'app'@'%' IDENTIFIED BY '{s}';",
-                f"ALTER ROLE app PASSWORD '{s}'",
-                f"htpasswd -bc .htpasswd admin {s}",
-                f"smbclient //fs/share -U admin%{s}",
-            ]
-        ),
-    ),
-    "connection": lambda r: _with(
-        password(r),
-        lambda s: r.choice(
-            [
-                f"Server=tcp:db.acme.io,1433;Initial Catalog=app;User ID=sa;Password={s};Encrypt=True;",
-                f'"ConnectionString": "Host=db;Username=app;Password={s}"',
-                f"Data Source=db;Uid=sa;Pwd={s};",
-                f"host=db user=app password={s} dbname=app",
-                f"jdbc:postgresql://db/app?user=app&password={quote(s, safe='')}",
-            ]
-        ),
-    ),
+    "curl-user": lambda r: _form(r, "curl-user", password(r)),
+    "client-flag": lambda r: _form(r, "client-flag", password(r)),
+    "connection": lambda r: _form(r, "connection", password(r)),
     "azure-connection": lambda r: _with(b64(r.randbytes(64)), lambda s: _azure(r, s)),
     "azure-sas": lambda r: _with(
         quote(b64(r.randbytes(32)), safe=""),
@@ -285,6 +217,17 @@ WHOLE: dict[str, Callable[[Random], tuple[Any, list[str]]]] = {
         lambda s: f"powershell -EncodedCommand {s}",
     ),
 }
+
+
+FORMS = [json.loads(line) for line in (FOLDER / "forms.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def _form(r: Random, kind: str, secret: str) -> tuple[Any, list[str]]:
+    """One of the texts of this kind, with the secret, its percent-encoded form and a user put in."""
+    text = json.dumps(r.choice([form for name, form in FORMS if name == kind]))
+    for sign, put in (("s", secret), ("q", quote(secret, safe="")), ("u", _user(r))):
+        text = text.replace(json.dumps(f"⟨{sign}⟩")[1:-1], json.dumps(put)[1:-1])
+    return json.loads(text), [secret]
 
 
 def _with(secret: str, make: Callable[[str], Any]) -> tuple[Any, list[str]]:

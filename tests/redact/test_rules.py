@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import string
 from random import Random
@@ -9,7 +10,7 @@ from random import Random
 from seasoned.redact import Redactor
 from seasoned.redact.rules import RULES, WORD_RULES, Rule
 from tests.each_case import each_case
-from tests.redact.examples import EXAMPLES
+from tests.redact.everyday import FOLDER
 
 ALPHABETS = {
     "x": string.ascii_letters + string.digits,
@@ -18,6 +19,9 @@ ALPHABETS = {
     "d": "123456789",
     "z": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
 }
+# By kind and first anchor: what the rule must find, and what is near it and must stay. `{x36}` stands for 36 letters.
+LINES = (FOLDER / "formats.jsonl").read_text(encoding="utf-8").splitlines()
+EXAMPLES = {name: (positive, negative) for name, positive, negative in map(json.loads, LINES)}
 R = Redactor(b"k" * 32)
 
 

@@ -32,10 +32,8 @@ _MAKES = (
 )
 _LITERAL = r"""(?=[*&]?[a-z@]{0,2}\\{0,8}["'`])"""
 SEPARATOR = LazyRegex(
-    # A declaration with a type: `const KEY: &str = "..."`.
-    rf"(?:[ ]?:[ ]?[&*\w\[\];<>.?|][&*\w\[\];<>.?| ]{{0,31}}=[ ]{{0,2}}{_MAKES}?{_LITERAL}"
-    rf"|{QUOTE}?\]?(?:\[\d{{0,3}}\]|\[{QUOTE}[\w\-]{{1,40}}{QUOTE}\])?"
-    r"(?:[ ]\d{1,2}(?=:)|[ ](?:key|value|string|hash|id)(?=[ :=])|[ ]\([^()\n]{1,40}\)(?=:))?\s{0,4}"
+    rf"(?:{QUOTE}?\]?(?:\[\d{{0,3}}\]|\[{QUOTE}[\w\-]{{1,40}}{QUOTE}\])?"
+    r"\s{0,4}"
     r"(?:[:|?+!]{0,2}={1,3}>?|:-(?=[\w!@#%^*+.~\-]{4,128}\})|[:：](?![:/])\*{0,2}|%3d|%3a)[ \t]{0,16}"
     # An anchor of YAML, or a call around the value.
     rf"(?:&[a-z][\w\-]{{0,31}}[ \t]{{1,4}}|{_MAKES}{_LITERAL}|\[\s{{0,4}}{_LITERAL}|\((?:\s|\\n){{0,16}}{_LITERAL})?"
@@ -43,9 +41,6 @@ SEPARATOR = LazyRegex(
     rf"|{QUOTE}?(?:\s[a-z:]{{1,20}}={QUOTE}[\w:.\-]{{0,40}}{QUOTE}){{0,3}}[ ]?>"
     r"(?:(?:\s|\\n){0,12}<(?:value|string)>)?"
     r"|</[a-z]{1,10}>(?:\s|\\n){0,12}(?:<[a-z][^<>]{0,60}>){1,2}"
-    # What stands in for a variable that is not set: `process.env.DB_PASS || "..."`; a cell of a table.
-    rf"|{QUOTE}?[\])]{{0,2}}[ ]?(?:\|\||\?\?|(?<=[\])])[ ]or)[ ]?{_LITERAL}"
-    r"|[`*]{0,3}[ ]{0,30}\|[ ]{0,4}[`*]{0,2}"
     # `- name: DB_PASSWORD` and `value: ...` on the next line.
     rf"|{QUOTE}?(?:\s|\\[nrt]|,|-){{1,24}}{QUOTE}?"
     rf"(?:parameter)?(?:value|content|default){QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}}"
@@ -264,7 +259,7 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
     if small.endswith("authorization"):
         return _authorization(text, value)
     bare = separator.strip(" \t\\\"'`]")
-    if not bare or bare == "as" or (bare[0] in "(,.)|" and "value" not in bare) or bare.startswith("??"):
+    if not bare or bare == "as" or (bare[0] in "(,.)|" and "value" not in bare):
         return _unseparated(text, named, separator, value)
     # An element of this name, or one whose attribute or neighbour has it.
     element = separator.endswith(">") and "=" not in separator
@@ -282,8 +277,6 @@ def _unseparated(text: str, named: NamedValue, separator: str, value: AssignedVa
     word = text[value.start : value.end]
     bare = separator.strip()
     if is_placeholder(word) or " " in word:
-        return None
-    if bare.endswith("|") and (promised < Promise.SECRET or "{{" in text[max(0, start - 60) : start]):
         return None
     if not value.quoted and not is_strong(word):
         return None

@@ -70,11 +70,6 @@ TIDY = LazyRegex(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z
 
 UUID = LazyRegex(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TOKEN = LazyRegex(r"[A-Za-z0-9+/_\-]{16,4096}={0,2}")
-# `sha256`, `argon2id`, `utf-8`: letters and figures that stand where passwords do.
-ALGORITHM = LazyRegex(
-    r"(?i)(?:ssh-)?(?:sha|md|aes|rsa|des|ed|ec|es|hs|rs|ps|pbkdf|argon|oauth|utf|base|iso|http|tls|ssl|ipv|v|snmpv|wpa)"
-    r"[-_]?\d{1,5}(?:[a-z]{0,6}|[-_/.][\w.\-/]{0,20})"
-)
 TYPED_SIGNS = "!@#$%^&*?~+"
 
 
@@ -84,7 +79,7 @@ def is_made(word: str) -> bool:
         return False
     figures = sum(c.isdigit() for c in word)
     letters = any(c.isalpha() for c in word)
-    if not letters or ALGORITHM.compiled.fullmatch(word) or ("@" in word and "." in word.partition("@")[2]):
+    if not letters or ("@" in word and "." in word.partition("@")[2]):
         return False
     if figures == 0:
         return len(word) > 5 and word[0].isalnum() and any(c in TYPED_SIGNS for c in word.rstrip("!?*~+"))
@@ -134,7 +129,7 @@ JOINTS = str.maketrans("", "", "-._'")
 def is_plain(word: str) -> bool:
     """Whether a plain word may be a password where the place leaves no doubt: no label, type or predicate."""
     bare = word.rstrip("!?*#")
-    if len(bare) < 4 or not bare.translate(JOINTS).isalnum() or bare.isdigit() or ALGORITHM.compiled.fullmatch(bare):
+    if len(bare) < 4 or not bare.translate(JOINTS).isalnum() or bare.isdigit():
         return False
     parts = {part.lower() for part in WORDS.compiled.findall(bare)}
     if not LABELS.isdisjoint(parts) or is_placeholder(bare) or bare.isupper():
@@ -265,11 +260,9 @@ def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
 
 
 # Words that are secret by their look alone. In 117 MB of real histories and 222 MB of source and documentation hardly
-# any other word looks like that: names are made of syllables, digests and ids have one case or a prefix, and what
-# encodes a text can be decoded.
+# any other word looks like that: names are made of syllables, digests and ids have one case or a prefix.
 LONGEST_WORD = 200  # longer ones are data
 BLOCK = 8192  # a key or a certificate
-CONTROL = bytes(c for c in range(32) if c not in (9, 10, 13)) + b"\x7f"
 ENCODED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-="
 # What a drawing's path is written with, and an address of a cryptocurrency.
 DRAWING = LazyRegex(r"(?:[mhvlzcsqtaMHVLZCSQTA]?-?[0-9]+|[zZ][a-zA-Z]?)+")
@@ -282,8 +275,7 @@ LABEL = LazyRegex(
     r"|([\w\-]{2,40})[ ]{1,30})\\{0,8}[\"'`]{0,2}$"
 )
 LINE_START = LazyRegex(r"(?:^|\n|\\n)(?:[\w./\-]{1,80}:\d{1,6}:|[ \t]*\d{1,6}→|[+\-])?[ \t]*[\"'`]?$")
-ADDRESSED = LazyRegex(r"://[^\s\"'<>?#]*/$")
-REACH = 200
+BESIDE_IDS = ("/", ".", "%", "@", "#", ",", "?", "&", "~", "]")
 PUBLIC_LABELS = vocabulary(
     "id ids uid uuid guid kid sub hash hashes digest integrity sum checksum etag nonce fingerprint thumbprint cursor "
     "commit rev revision ref address addr pubkey public instance node video sheet doc document file filename path url "
@@ -312,25 +304,15 @@ def find_drawn(text: str, start: int, end: int) -> Iterator[Hit]:
     # `name=` belongs to the word only as padding.
     cut = text.rfind("=", first, start)
     first = cut + 1 if cut >= 0 else first
-    slash = text.rfind("/", first, start)
-    address = ADDRESSED.compiled.search(text, max(0, slash - REACH), slash + 1) if slash >= 0 else None
-    first = slash + 1 if address is not None else first
     word = text[first:last].rstrip("=")
     if PREFIXED.compiled.fullmatch(word) or DRAWING.compiled.fullmatch(word) or ADDRESS.compiled.fullmatch(word):
         return
     before, after = text[max(0, first - 60) : first], text[last : last + 2]
-    if address is not None:
-        return
-    if (
-        not word
-        or is_placeholder(word)
-        or before[-1:] in ("/", ".", "%", "@", "#", ",", "?", "&", "~", "]")
-        or "/" in word[:2]
-    ):
+    if not word or is_placeholder(word) or before[-1:] in BESIDE_IDS or "/" in word[:2]:
         return
     if after[:1] in ("/", ".", "(", "[") and after[1:].isalnum():
         return
-    if len(word) > LONGEST_WORD or is_public(before) or decodes_to_text(word):
+    if len(word) > LONGEST_WORD or is_public(before):
         return
     # A word that fills its line is an id or a line of encoded data.
     alone = LINE_START.compiled.search(before) is not None and after[:1] in ("", "\n", "\r", "\\")
@@ -353,17 +335,3 @@ def is_public(before: str) -> bool:
         return bool(words)
     # Parts of public keys and the variables of packed code have names of one letter.
     return words[-1] in PUBLIC_LABELS or (len(words[-1]) == 1 and label[1] is not None)
-
-
-def decodes_to_text(word: str) -> bool:
-    """Whether the word is a text in base64: what is secret in it is found there."""
-    packed = word.replace("-", "+").replace("_", "/")
-    # The n of an escaped newline may stand before it.
-    for skip in (0, 1):
-        try:
-            data = a2b_base64(packed[skip : skip + (len(packed) - skip) // 4 * 4])
-        except (Error, ValueError):
-            continue
-        if data.isascii() and data.translate(None, CONTROL) == data:
-            return True
-    return False
