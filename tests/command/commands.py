@@ -151,7 +151,6 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "vault operator rotate",
         "gpg --delete-secret-keys ABC",
         "passwd mira",
-        "openssl genrsa -out /etc/ssl/private/web.key 4096",
     ),
     "transfer_funds": (
         "stripe payouts create --amount=1000 --currency=eur",

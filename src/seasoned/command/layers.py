@@ -36,8 +36,6 @@ _LOOPED = LazyRegex(r"\bfor[ \t]+([A-Za-z_]\w{0,60})[ \t]+in[ \t]+((?:[^;\n\\]|\
 _MADE = LazyRegex(r"\b([A-Za-z_]\w{0,60})=\"?(?:\$\(|`)mktemp\b")
 _VARIABLE = LazyRegex(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _ESCAPED_QUOTE = LazyRegex(r"'(?:\\.|[^'\\])*'", re.DOTALL)
-# The end of a pattern in `case … in a) cmd;;`: what follows is a command.
-_ARM = LazyRegex(r"(?<=[\w*\"'])\)(?=\s)")
 _MOVED = LazyRegex(r"\benv\s+(?:-\w\s+)*(?:-C\s*|--chdir[= ])(?P<folder>\S+)\s+")
 _HEREDOC_FILE = LazyRegex(
     r"(?m)^(?P<before>[^\n]*?)<<-?[ \t]*(?P<quote>['\"]?)(?P<mark>[A-Za-z_]\w*)(?P=quote)(?P<after>[^\n]*)\n"
@@ -81,21 +79,12 @@ _RUN_VARIABLE = LazyRegex(
     r"(?<![\w$])(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|\w*_COMMAND|\w*_CMD|\w*ASKPASS|LESSOPEN|BASH_ENV|ENV|SHELL"
     r"|GIT_EXTERNAL_DIFF|GIT_SSH|RUSTC_WRAPPER|\w*_WRAPPER)=(?:'([^']*)'|\"([^\"]*)\")"
 )
-_ALIAS = LazyRegex(r"(?:^|[;&|\n])\s*alias\s+([\w.-]+)=(?:'([^']*)'|\"([^\"]*)\"|(\S+))")
-_SED_RUNS = LazyRegex(
-    r"(?:\A|[;\n}\d$/])\s*e\s+(?P<command>.+)|s(?P<mark>[/|,#])(?:.*?)(?<!\\)(?P=mark)(?P<put>.*?)(?<!\\)(?P=mark)\w*e"
-)
 _GIT_RUNS = LazyRegex(
     r"(?:alias\.[\w-]+|core\.(?:pager|editor|sshcommand|fsmonitor|hookspath)|sequence\.editor|diff\.\w*|difftool\.\S+|mergetool\.\S+"
     r"|credential\.\S*|filter\.\S+|pager\.\w+|gpg\.\S*program|uploadpack\.\S+|protocol\.ext\.allow)",
     re.IGNORECASE,
 )
 _GIVEN = LazyRegex(r"-[a-zA-Z]*c|--command|/[cC]|-[cC]ommand")
-# Options whose value many programs run.
-_RUN_OPTION = LazyRegex(
-    r"--(?:script-shell|pager|editor|use-compress-program|checkpoint-action=exec|rsh|to-command|rsync-path)=(.+ .+)"
-)
-_SHELL_ESCAPE = LazyRegex(r"(?:\\!|\.shell|\.system|\bsystem)\s+(.+)")
 
 
 class WrittenFile(msgspec.Struct, frozen=True):
@@ -221,18 +210,14 @@ def _inside(layer: Layer) -> Iterator[str]:
         if step.program in group("shells") and (not is_script(step) or "xargs" in step.behind):
             yield from (text.replace("\\n", "\n") for text in texts)
         elif step.program in group("input_runners"):
-            yield from (found for text in texts for found in commands_in_text(text))
+            yield from (found for text in texts for found in _commands_in_text(text))
         elif step.program in _STARTS_SHELL:
             yield from layer.given
         elif "xargs" in step.behind and layer.given:
             yield f"{shlex.join((step.program, *step.words))} {' '.join(layer.given)}"
-        if step.program in group("input_runners") or step.program in group("shells"):
-            yield from _fed(layer.substitutions)
-        elif step.program == "eval":
+        if step.program == "eval" or step.program in group("shells"):
             yield from printed_in(layer.substitutions)
         yield from commands_in_arguments(step)
-        if step.program == "parallel" and before:
-            yield from _for_each(step, before)
         code = code_in(step)
         if code is not None:
             yield from commands_in_code(code, step.program)
@@ -241,7 +226,6 @@ def _inside(layer: Layer) -> Iterator[str]:
                 yield from commands_in_code(text, step.program)
     yield from layer.substitutions
     yield from commands_in_variables(layer.text)
-    yield from commands_by_alias(layer.text, layer.steps)
     for written in layer.files:
         if written.text and not written.program:
             yield written.text
@@ -251,21 +235,6 @@ def _inside(layer: Layer) -> Iterator[str]:
     if moved is not None:
         # `env -C /srv rm -rf data`: where it runs decides what it deletes.
         yield f"cd {moved['folder']} && {layer.text[moved.end() :]}"
-    if "case " in layer.text and _ARM.compiled.search(layer.text):
-        yield _ARM.compiled.sub(" ;", layer.text)
-
-
-def _for_each(step: Step, before: tuple[Step, ...]) -> Iterator[str]:
-    """`echo /srv | parallel rm -rf {}`: its command with the paths that the programs before it name."""
-    paths = [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
-    for text in commands_in_arguments(step) if paths else ():
-        yield text.replace("'{}'", "{}").replace("{}", " ".join(paths)) if "{}" in text else f"{text} {' '.join(paths)}"
-
-
-def _fed(texts: tuple[str, ...]) -> Iterator[str]:
-    """What `<(printf …)` gives to a program that runs it."""
-    for text in printed_in(texts):
-        yield from commands_in_text(text.replace("\t", " "))
 
 
 def printed_in(texts: tuple[str, ...]) -> list[str]:
@@ -393,23 +362,12 @@ def commands_in_arguments(step: Step) -> Iterator[str]:
         )
         if "--" in words:
             yield shlex.join(words[words.index("--") + 1 :])
-    if program == "start-stop-daemon" and "--exec" in words[:-1] and "--" in words:
-        yield shlex.join((words[words.index("--exec") + 1], *words[words.index("--") + 1 :]))
-    yield from (found[1] for word in words if (found := _RUN_OPTION.compiled.match(word)) is not None)
-    if program in ("less", "more", "man"):
-        yield from (word[2:] for word in words if word.startswith("+!"))
     if program in ("find", "fd", "fdfind"):
         starts = [at for at, word in enumerate(words) if word in FIND_RUNS]
         for at in starts[:_MOST_GUESSES]:
             yield shlex.join(each for each in words[at + 1 :] if each not in (";", "+"))
     elif program == "git":
         yield from _in_git(step)
-    elif program == "sed":
-        for word in words:
-            for found in _SED_RUNS.compiled.finditer(word):
-                yield found["command"] or re.sub(r"\\(.)", r"\1", found["put"] or "")
-    elif program in group("databases"):
-        yield from (found for word in words for found in _SHELL_ESCAPE.compiled.findall(word))
     yield from _in_any_program(step)
 
 
@@ -470,17 +428,7 @@ def commands_in_variables(text: str) -> Iterator[str]:
         yield from (one or two for one, two in _RUN_VARIABLE.compiled.findall(text))
 
 
-def commands_by_alias(text: str, steps: tuple[Step, ...]) -> Iterator[str]:
-    """Commands under the names that `alias` gave them."""
-    if "alias" not in text:
-        return
-    known = {name: one or two or bare for name, one, two, bare in _ALIAS.compiled.findall(text)}
-    for step in steps:
-        if step.program in known:
-            yield f"{known[step.program]} {shlex.join(step.words)}"
-
-
-def commands_in_text(text: str) -> Iterator[str]:
+def _commands_in_text(text: str) -> Iterator[str]:
     """Harmful commands in what a program that runs its input is given."""
     for line in text.replace("\\n", "\n").splitlines():
         found = _HARMFUL.compiled.search(line)

@@ -60,8 +60,6 @@ _OPEN_MODE = LazyRegex(
 )
 # Modes that only take rights away.
 _TIGHT_MODE = LazyRegex(r"0?[0-7]00|[ugoa]*-\w+|go=|go-\w+(?:,\S+)?|u=\w*,go=")
-# Modes that take rights away from the owner too.
-_LOCKING_MODE = LazyRegex(r"0?0[0-7]{2}|[ga]*[ua][uga]*-\w+|-\w+|[ga]*[ua][uga]*=")
 _WINDOWS = ("del", "erase", "rd", "rmdir")
 _STASH_LOSES = names("drop clear")
 _ASKING_KEYGEN = LazyRegex(r"-[RFlyeiBHYDKLrM]\w*|-\w*[lyFR]|--help")
@@ -72,7 +70,6 @@ _KEPT_BY_SYSTEM = LazyRegex(r"/(?:etc|bin|sbin|boot|lib\w*|usr|srv|var|opt)/")
 _IN_PLACE = LazyRegex(r"-[a-zA-Z]*i|--in-place")
 _CREATES = names("tee cp mv install ln rsync touch mkdir")
 _FIND_CHOOSES = names("-name -iname -path -ipath -regex -mtime -mmin -newer -size -empty -user")
-_KEY_MAKERS = names("genrsa genpkey req ecparam gendsa rand")
 
 
 class WorkingFolder(msgspec.Struct, frozen=True):
@@ -260,24 +257,6 @@ def _move(given: _PathRule) -> Iterator[Finding]:
             return
 
 
-def _pack(given: _PathRule) -> Iterator[Finding]:
-    """Archives that delete what they have packed, or are unpacked over the system."""
-    into = [value for option, value in pairwise(given.step.words) if option in ("-C", "-d", "--directory")]
-    into += [word.partition("=")[2] for word in given.step.words if word.startswith("--directory=")]
-    for target in into:
-        path = given.place.resolve(target)
-        if path == "/" or _OF_SYSTEM.compiled.match(path + "/"):
-            yield Finding("delete_data", f"unpacks files over {target!r}, a folder of the system", "unpacked outside")
-            return
-    deletes = "--remove-files" in given.step.words or (
-        given.step.program == "zip" and any(re.fullmatch(r"-[a-zA-Z]*m[a-zA-Z]*", word) for word in given.step.words)
-    )
-    for target in given.targets if deletes else ():
-        if _is_elsewhere(target, given.place):
-            yield Finding("delete_data", f"deletes {target!r} after packing it", "packed and deleted")
-            return
-
-
 def _clean(given: _PathRule) -> Iterator[Finding]:
     """`git clean`, `git reset --hard` and their like in a folder that is not the project's."""
     words, sub = given.step.words, given.step.sub
@@ -300,10 +279,6 @@ def _mode(given: _PathRule) -> Iterator[Finding]:
         return
     mode, paths, place = words[0], words[1:], given.place
     temporary = bool(paths) and all(place.resolve(path).startswith(_TEMPORARY) for path in paths)
-    recursive = any(re.fullmatch(r"-[a-zA-Z]*R[a-zA-Z]*|--recursive", word) for word in given.step.words)
-    if recursive and _LOCKING_MODE.compiled.fullmatch(mode) and any(_is_elsewhere(path, place) for path in paths):
-        yield Finding("modify_permissions", "locks users out of files outside the working folder", "chmod locks")
-        return
     if _OPEN_MODE.compiled.fullmatch(mode) and not temporary:
         yield Finding("modify_permissions", f"opens files up to everyone or to another user ({mode})", "chmod open")
     elif not _TIGHT_MODE.compiled.fullmatch(mode) and any(_is_elsewhere(path, place) for path in paths):
@@ -350,16 +325,8 @@ def _make_key(given: _PathRule) -> Iterator[Finding]:
         yield Finding("rotate_keys", f"makes a key at {file!r}, over one that may be there", "ssh-keygen")
 
 
-def _make_secret(given: _PathRule) -> Iterator[Finding]:
-    words = given.step.words
-    outputs = [value for option, value in pairwise(words) if option in ("-out", "-keyout")]
-    if given.step.sub in _KEY_MAKERS and any(not given.place.contains(each) for each in outputs):
-        yield Finding("rotate_keys", "writes a key outside the working folder", "openssl")
-
-
 _RULES = {
     **dict.fromkeys(("rm", "unlink", "rimraf", "del-cli", "trash", "trash-put", "srm", "wipe", "rmdir"), _remove),
-    **dict.fromkeys(("tar", "bsdtar", "zip", "unzip"), _pack),
     **dict.fromkeys(("Remove-Item", "remove-item", "ri", "del", "erase", "rd"), _remove),
     "mv": _move,
     "git": _clean,
@@ -370,5 +337,4 @@ _RULES = {
     "truncate": _truncate,
     "rsync": _mirror,
     "ssh-keygen": _make_key,
-    "openssl": _make_secret,
 }
