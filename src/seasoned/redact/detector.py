@@ -6,7 +6,6 @@ What has no anchor is a long word: known formats, card numbers, encoded text, an
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import find_assignments
@@ -91,7 +90,6 @@ def find_plainly(data: bytes, overlapping: bool = True) -> Found:
     return sorted(found, key=lambda place: place[2])
 
 
-@cache
 def _automaton() -> Callable[[bytes, bool], Found]:
     try:
         from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -103,12 +101,15 @@ def _automaton() -> Callable[[bytes, bool], Found]:
     return found
 
 
+find_anchors = _automaton()
+
+
 def scan(text: str, depth: int = 0) -> list[Hit]:
     """Every hit, unordered and possibly overlapping."""
     if len(text) < SHORTEST:
         return []
     data = text.encode("ascii", "replace")
-    found = _automaton()(data.translate(SMALL), True)
+    found = find_anchors(data.translate(SMALL), True)
     joined = data.translate(JOINED)
     hits: list[Hit] = []
     if found or not text.isascii():
