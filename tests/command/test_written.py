@@ -73,7 +73,7 @@ def test_forms_keep_what_chooses_the_program_and_drop_what_varies() -> None:
 
 def test_the_text_is_what_was_written_without_redirections_to_nowhere() -> None:
     one, two = written("PYTHONPATH=. pytest -q 2>&1 && npm run build > /dev/null")
-    assert (one.text, one.assignments) == ("PYTHONPATH=. pytest -q", ("PYTHONPATH=.",))
+    assert one.text == "PYTHONPATH=. pytest -q"
     assert (two.text, two.join) == ("npm run build", "&&")
 
 

@@ -22,8 +22,6 @@ HIGH_RISK = frozenset(
         "migrate_database",
     }
 )
-# What changing the policy counts as: it decides who may do what.
-CHANGE_POLICY = "modify_permissions"
 MOST_CHARACTERS = 64
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

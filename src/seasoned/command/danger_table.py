@@ -1,7 +1,7 @@
 """The table of commands: the programs and words by which a command does harm, and what kind of harm it is.
 
 By action and by what is said about it, each row is a name, programs, words and what excuses it; see `rows.py`.
-`programs` may name a group (`@clouds`), words and excuses a pattern (`{help}`).
+`programs` may name a group (`@task_runners`), words and excuses a pattern (`{help}`).
 """
 
 from __future__ import annotations

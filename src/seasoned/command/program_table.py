@@ -28,7 +28,6 @@ GROUPS = {
         "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse sqlcmd cockroach mongo mongosh bq "
         "snowsql cqlsh pgcli mycli litecli usql sqlplus db2 trino presto spanner-cli beeline hive impala-shell osql "
         "isql surreal cypher-shell",
-    "clouds": "aws gcloud gsutil az doctl heroku fly flyctl vercel netlify wrangler firebase railway ibmcloud oci",
     "task_runners":
         "npm pnpm yarn bun make gmake just task mise rake invoke inv nox tox turbo nx composer gradle gradlew mvn ant "
         "hatch",
@@ -48,15 +47,6 @@ GROUPS = {
         "cat ls rg grep egrep fgrep ag ack head tail less more nl wc sort uniq find fd tree stat file du df diff jq "
         "ps",
     "git_looks": "status diff log show branch rev-parse ls-files ls-tree cat-file blame reflog remote describe",
-    # What else git does every day. Of the rest, much serves others, hides changes or runs programs, and an alias may
-    # do anything: none of it is shown.
-    "git_daily":
-        "add commit switch checkout restore fetch pull push merge rebase stash tag grep worktree clone init "
-        "cherry-pick clean revert reset rm mv config apply am bisect archive submodule sparse-checkout lfs show-ref "
-        "for-each-ref rev-list merge-base name-rev check-ignore shortlog version help symbolic-ref range-diff "
-        "whatchanged ls-remote count-objects fsck gc check-attr diff-tree diff-index diff-files merge-tree "
-        "verify-commit show-branch cherry format-patch var hash-object stripspace notes annotate maintenance "
-        "read-tree merge-file verify-pack check-ref-format",
     # Programs whose arguments are not orders to them: rules for any program leave them alone.
     "readers":
         "grep egrep fgrep rg ag ack cat ls head tail less more nl wc sort uniq find fd tree stat file du df diff jq "
@@ -92,13 +82,11 @@ GROUPS = {
         "estimate suggest summarize analyze calculate is has can simulate dry draft compare",
     # First words that do not act by themselves but may start something: no action, and yet not an example of their own.
     "asking": "request ask wait open",
-    "elsewhere": "staging stage dev development preview test testing sandbox local draft dry",
 }
 PATTERNS = {
     # It only shows how it is used. `-h` counts at the end alone, for elsewhere it names a host.
     "help": "(?:^| )--help(?= |$)|(?:^| )-h$|^help(?= |$)|^(?:--version|-V|version)$",
     "dry_run": "(?:^| )--(?:dry-?run(?!=none|=false)|dry|check|plan|simulate)(?= |=|$)",
-    "try": r"(?:^| )--(?:dry-run|check|syntax-check|diff)(?:=\S*)?(?= |$)",
     # Arguments that name a place other than production, and production nowhere.
     "elsewhere":
         "^(?!.*prod).*(?:^| )(?:--(?:kube-)?context|--namespace|-n|--kubeconfig|--stage|--env|--environment|-e"
@@ -108,11 +96,6 @@ PATTERNS = {
     "not_run": "{dry_run}|{help}",
     "not_here": "{dry_run}|{help}|{elsewhere}",
     "main_branches": r"(?:main|master|trunk|develop|production|prod|stable|release\S*|HEAD)",
-    # What a program of a cloud or a cluster is given when it only looks, or stays on this machine.
-    "only_looks":
-        r"describe\S* list\S* get\S* head\S* batch-get\S* lookup\S* search\S* show ls help info version status "
-        "logs? plan validate fmt init output diff synth preview dev build whoami explain top template lint "
-        "history events wait api-resources cluster-info current-context port-forward ps --help --version",
     "stripe_resources":
         "payouts|transfers|charges|refunds|payment_intents|topups|subscriptions|invoices|checkout/sessions"
         r"|setup_intents|customers/\S+/balance",

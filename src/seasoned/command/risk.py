@@ -106,9 +106,9 @@ def assess_command(command: str, place: WorkingFolder) -> list[Finding]:
     return [found for layer in layers(command) for found in _layer_findings(layer, place)]
 
 
-def assess_code(text: str, place: WorkingFolder, *, limit: int = MOST_CHARACTERS) -> list[Finding]:
+def assess_code(text: str, place: WorkingFolder) -> list[Finding]:
     """Everything found in a piece of code, and in the commands that it hands to a shell."""
-    if len(text) > limit:
+    if len(text) > MOST_CHARACTERS:
         return [_TOO_LONG]
     commands = [*commands_in_code(text), *code.shell_lines(text)]
     found = [each for command in commands for each in assess_command(command, place)]
@@ -388,11 +388,6 @@ def need_of_call(
     return _need(assess_call(tool, given, place), tool_call.shown(tool, given), details)
 
 
-def findings_in_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> list[Finding]:
-    """What a tool call needs a person for, in the order of the text."""
-    return assess_call(tool, arguments, place)
-
-
 def gravity(found: Finding) -> int:
     """The rank of a finding: the actions that are hardest to undo come first."""
     return GRAVITY.index(found.action)
@@ -414,7 +409,7 @@ def _need(found: Iterable[Finding], shown: str, details: dict[str, Any]) -> Need
 
 def needs_person(tool: str, arguments: Mapping[str, Any]) -> bool:
     """Whether a call needs one of the ten actions in any folder: it is never recalled as a repair."""
-    return bool(findings_in_call(tool, arguments, WorkingFolder()))
+    return bool(assess_call(tool, arguments, WorkingFolder()))
 
 
 def only_looks(program: str, sub: str = "") -> bool:

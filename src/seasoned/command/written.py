@@ -115,7 +115,6 @@ class WrittenCommand(msgspec.Struct, frozen=True):
     words: tuple[str, ...]  # without assignments
     form: str  # wrappers, program and subcommand or script; empty where it has none
     program: str
-    assignments: tuple[str, ...] = ()
 
     @property
     def purpose(self) -> Purpose:
@@ -147,7 +146,7 @@ def _written(join: Join, text: str, words: list[str]) -> WrittenCommand | None:
     if not rest or rest[0] in _BLOCK or "\n" in text:
         return None
     form, program = _form(rest)
-    return WrittenCommand(join, text, tuple(rest), form, program, tuple(words[:at]))
+    return WrittenCommand(join, text, tuple(rest), form, program)
 
 
 def _form(words: list[str]) -> tuple[str, str]:

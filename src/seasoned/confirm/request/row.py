@@ -10,7 +10,7 @@ import msgspec
 
 from seasoned.command.call_text import objects, read_as
 from seasoned.command.path import WorkingFolder
-from seasoned.command.risk import findings_in_call, gravity
+from seasoned.command.risk import assess_call, gravity
 from seasoned.command.rows import Finding
 from seasoned.confirm.request.canonical_json import digest_of
 from seasoned.confirm.request.request import Request, Vote
@@ -46,7 +46,7 @@ def _need_in(written: bytes) -> Finding | None:
     if not complete:
         return _TOO_MUCH
     calls = [call for one in found for call in _calls(one)]
-    needs = [each for tool, given in calls for each in findings_in_call(tool, given, _NOWHERE)]
+    needs = [each for tool, given in calls for each in assess_call(tool, given, _NOWHERE)]
     return min(needs, key=gravity, default=None)
 
 
