@@ -24,7 +24,7 @@ from seasoned.confirm.people.passphrase import new_key
 from seasoned.confirm.policy import load_policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest
-from seasoned.confirm.request.seal import load_seal
+from seasoned.confirm.request.row import load_seal
 from seasoned.confirm.service.listen import fast_loop
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_database

@@ -15,9 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bench.mine_histories import write_histories
-from seasoned.mine.engine import Engine
 from seasoned.mine.read import list_files
-from seasoned.mine.run import mine
+from seasoned.mine.run import Engine, mine
 from seasoned.redact import Secrecy
 
 MEGABYTES = float(os.environ.get("SEASONED_BENCH_MINE_MB", "60"))

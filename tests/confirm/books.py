@@ -9,7 +9,7 @@ from seasoned.confirm.people.credential import Credential, Role, UnlockedCredent
 from seasoned.confirm.policy import Policy, read_policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, Request
-from seasoned.confirm.request.seal import Seal
+from seasoned.confirm.request.row import Seal
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, Store
 from seasoned.store.postgres import PostgresStore

@@ -19,7 +19,7 @@ from seasoned.confirm.people.passphrase import MOST_SECONDS, UnlockedPhones
 from seasoned.confirm.policy import ActionRule, Channel, Policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, Request
-from seasoned.confirm.request.seal import Seal
+from seasoned.confirm.request.row import Seal
 from seasoned.errors import NotFound
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_database

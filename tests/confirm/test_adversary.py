@@ -20,7 +20,7 @@ from seasoned.confirm.audit import chain
 from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.people.credential import find
 from seasoned.confirm.policy import AllowRule, Policy, RateRule
-from seasoned.confirm.request.canonical_json import request_digest
+from seasoned.confirm.request.request import request_digest
 from seasoned.store import open_database
 from tests.confirm.serving import ASKED, Serving, serving
 from tests.each_case import check_each

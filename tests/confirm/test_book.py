@@ -10,7 +10,7 @@ import pytest
 from seasoned.confirm.people.credential import Credential, revoke
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, new_id
-from seasoned.confirm.request.seal import Seal
+from seasoned.confirm.request.row import Seal
 from seasoned.errors import CannotDo, Conflict, Refused, TooMany
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, START, TWO, Scene

@@ -11,7 +11,7 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.confirm.request.canonical_json import MOST_DEPTH, canonical, check_text, request_bytes, request_digest
+from seasoned.confirm.request.request import MOST_DEPTH, canonical, check_text, request_bytes, request_digest
 from seasoned.errors import UsageError
 from tests.each_case import check_each
 

@@ -26,8 +26,7 @@ from seasoned.confirm.client import (
 )
 from seasoned.confirm.decorator import requires_confirmation
 from seasoned.confirm.policy import AllowRule, Listen, Policy
-from seasoned.confirm.request.canonical_json import request_digest
-from seasoned.confirm.request.request import NewRequest
+from seasoned.confirm.request.request import NewRequest, request_digest
 from seasoned.errors import CannotDo, UsageError
 from tests.confirm.other_side import Heard, Mood, OtherSide
 from tests.confirm.serving import Serving, serving

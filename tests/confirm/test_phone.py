@@ -10,8 +10,7 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.confirm.audit.verify import verify
-from seasoned.confirm.notify.decision import DecisionReply, IncomingDecision, decide_once
-from seasoned.confirm.notify.message import ConfiguredChannel
+from seasoned.confirm.notify.message import ConfiguredChannel, DecisionReply, IncomingDecision, decide_once
 from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.people.passphrase import MOST_SECONDS, UnlockedPhones
 from seasoned.confirm.request.request import Request

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.confirm.request.seal import LENGTH, NAME, Seal, load_seal
+from seasoned.confirm.request.row import LENGTH, NAME, Seal, load_seal
 from seasoned.errors import CannotDo
 
 SEAL = Seal(b"k" * LENGTH)
@@ -53,7 +53,7 @@ def test_the_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> 
 
 
 def test_processes_that_ask_at_once_get_the_same_key(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from seasoned.confirm.request.seal import load_seal; "
+    code = "import sys; from pathlib import Path; from seasoned.confirm.request.row import load_seal; "
     code += "print(load_seal(Path(sys.argv[1])).derive('x').hex())"
     running = [
         subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "home")], stdout=subprocess.PIPE, text=True)

@@ -17,7 +17,7 @@ from seasoned.confirm.people.credential import Credential, make
 from seasoned.confirm.policy import Policy, RateRule
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest
-from seasoned.confirm.request.seal import load_seal
+from seasoned.confirm.request.row import load_seal
 from seasoned.confirm.service import ConfirmService
 from seasoned.confirm.service.waiting import StoreThreads
 from seasoned.errors import CannotDo, UsageError

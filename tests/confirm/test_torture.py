@@ -19,7 +19,7 @@ from seasoned.config import Config
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, Request
-from seasoned.confirm.request.seal import load_seal
+from seasoned.confirm.request.row import load_seal
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_database
 from tests.confirm.keys import make_person

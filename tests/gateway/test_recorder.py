@@ -13,12 +13,12 @@ import pytest
 from seasoned.config import Config
 from seasoned.experience.storage import last_learned
 from seasoned.gateway.accounting import EntryCost, UsageEntry, UsageJournal, totals
-from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import FinishedExchange
 from seasoned.gateway.record import recorder as recorder_module
 from seasoned.gateway.record.conversations import GatewayConversation
 from seasoned.gateway.record.recorder import GatewayRecorder
 from seasoned.gateway.record.session_writer import SessionWriter
+from seasoned.gateway.settings import Failures
 from seasoned.gateway.wire.chat import read_request
 from seasoned.gateway.wire.request import ApiResponse
 from seasoned.history.reader.seasoned_db import read

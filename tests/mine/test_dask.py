@@ -11,7 +11,7 @@ for _name in ("pyarrow", "fsspec", "distributed"):
     pytest.importorskip(_name, reason=f"{_name} is not installed: it comes with the extra `mine`")
 
 from seasoned.errors import CannotDo
-from seasoned.mine.engine import Engine
+from seasoned.mine.run import Engine
 from tests.mine.test_mine import every_byte, run
 
 

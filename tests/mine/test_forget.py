@@ -15,7 +15,7 @@ from seasoned.app.mine import make_engine, mine_into_folder
 from seasoned.config import Config
 from seasoned.errors import NotFound, UsageError
 from seasoned.file_lock import locked
-from seasoned.mine.folder import MinedFolder
+from seasoned.mine.run import MinedFolder
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
 from tests.mine.test_mine import SECRECY, every_byte, write_session

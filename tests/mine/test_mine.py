@@ -19,11 +19,8 @@ for _name in ("pyarrow", "fsspec"):
 import pyarrow as pa
 
 from seasoned.errors import CannotDo, NotFound, UsageError
-from seasoned.mine.engine import Engine
-from seasoned.mine.folder import MinedFolder, partition
-from seasoned.mine.read import list_files, mine_files
-from seasoned.mine.run import MineReport, mine
-from seasoned.mine.table import SourceFile
+from seasoned.mine.read import SourceFile, list_files, mine_files
+from seasoned.mine.run import Engine, MinedFolder, MineReport, mine, partition
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
@@ -90,7 +87,7 @@ def test_every_engine_order_and_number_of_runs_writes_the_same_bytes(tmp_path: P
 
 def test_the_calls_are_those_that_a_scan_keeps(tmp_path: Path, histories: Path) -> None:
     pytest.importorskip("duckdb", reason="DuckDB is not installed: it comes with the extra `query`")
-    from seasoned.mine.query import query
+    from seasoned.mine.run import query
 
     folders = [histories / "a" / "claude_code", histories / "b"]
     # Longer than a stretch, so that it has several rows.
@@ -182,7 +179,7 @@ def test_a_partition_is_a_name_that_every_file_system_takes() -> None:
 
 def test_a_query_reads_the_tables_and_nothing_else(tmp_path: Path) -> None:
     pytest.importorskip("duckdb", reason="DuckDB is not installed: it comes with the extra `query`")
-    from seasoned.mine.query import query
+    from seasoned.mine.run import query
 
     write_session(tmp_path / "in" / "e1.jsonl", "make test", "make lint")
     run(tmp_path / "in", tmp_path / "out")

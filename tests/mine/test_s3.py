@@ -13,9 +13,8 @@ for _name in ("pyarrow", "fsspec", "duckdb", "s3fs", "moto.server"):
         _name, reason=f"{_name} is not installed: `pip install 'seasoned[mine,query]' s3fs moto[server]`"
     )
 
-from seasoned.mine.folder import MinedFolder
-from seasoned.mine.query import query
 from seasoned.mine.read import list_files
+from seasoned.mine.run import MinedFolder, query
 from tests.mine.test_mine import run
 
 

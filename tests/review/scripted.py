@@ -9,11 +9,11 @@ from pydantic_ai.models import Model
 
 from seasoned.experience.memory import MemoryName, read
 from seasoned.redact.key import Secrecy
-from seasoned.review.context import Context
 from seasoned.review.due import ReviewSettings, Topic
 from seasoned.review.ledger import Review, reviews
 from seasoned.review.prompt import make_ready
 from seasoned.review.run import ReviewPlan, carry_out
+from seasoned.review.tools import Context
 from seasoned.session import Message, Session, SessionRef
 from seasoned.store import Store, open_store
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.correction import corrects
+from seasoned.outcome.error_rate import corrects
 from seasoned.scan.intent import asks_leave, corrections, intents
 from seasoned.session import Message, Session, SessionRef, ToolCall
 from tests.each_case import each_case

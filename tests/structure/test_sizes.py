@@ -28,7 +28,7 @@ BROAD_EXCEPTS: dict[tuple[str, str], str] = {
         "src/seasoned/gateway/record/recorder.py",
         "GatewayRecorder._write_batch",
     ): "one batch: each of it is written by itself, shielded",
-    ("src/seasoned/gateway/failures.py", "Failures.shield"): "one request: it goes on without the part that failed",
+    ("src/seasoned/gateway/settings.py", "Failures.shield"): "one request: it goes on without the part that failed",
     ("src/seasoned/hermes_plugin/confirmation.py", "CallGate.check"): "a hook that raises would let the call run",
     (
         "src/seasoned/hermes_plugin/host.py",

@@ -13,8 +13,7 @@ from seasoned.config import load
 from seasoned.redact import Redactor
 from seasoned.store import open_store
 from seasoned.template.block import FORMATS, FORMS
-from seasoned.template.library.project import library_for
-from seasoned.template.library.storage import snapshot
+from seasoned.template.library.storage import library_for, snapshot
 from seasoned.template.provision import BlockRequest, provision
 from tests.cli.run import answer, seasoned
 from tests.history.claude_lines import ClaudeFile

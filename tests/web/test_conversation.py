@@ -10,9 +10,9 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.gateway.accounting import EntryCost, UsageJournal
-from seasoned.gateway.failures import Failures
 from seasoned.gateway.record import recorder as recorder_module
 from seasoned.gateway.record.recorder import GatewayRecorder
+from seasoned.gateway.settings import Failures
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.redact.redactor import Redactor
 from seasoned.web.view.conversation import edits_of

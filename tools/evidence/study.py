@@ -27,7 +27,7 @@ from seasoned.experiment.run.design import INSTRUCTIONS, Design, Registration, R
 from seasoned.experiment.run.runner import PlannedRun, seed_of
 from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.store import Store, open_store
-from seasoned.template.library.project import library_for
+from seasoned.template.library.storage import library_for
 from seasoned.template.library.upkeep import refresh
 from seasoned.template.provision import BlockRequest, provision
 from seasoned.template.render import render

@@ -58,7 +58,7 @@ def open_book(config: Config | None = None, *, agreed: bool = False) -> Iterator
     # Imported after the check above, because these need the libraries of the extra.
     from seasoned.confirm.policy import FILE, check_agreed, load_with_digest
     from seasoned.confirm.request.book import Book
-    from seasoned.confirm.request.seal import load_seal
+    from seasoned.confirm.request.row import load_seal
 
     config = config or load()
     # Durable: a decision that a person has seen as made must survive a crash.

@@ -22,10 +22,9 @@ from seasoned.experiment.task.environment import EnvironmentTool as OfferedTool
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.reader.seasoned_db import AGENT, NAME, read_message
 from seasoned.redact.key import Secrecy
-from seasoned.review.context import Context
 from seasoned.review.memory_file import render_memory
 from seasoned.review.skill_library import index
-from seasoned.review.tools import READING
+from seasoned.review.tools import READING, Context
 from seasoned.runner.conversation import Conversation, Runtime, Turn, TurnLimits
 from seasoned.runner.model import ModelChoice, open_model
 from seasoned.runner.record import BackgroundRecorder, ConversationInfo, body_of, new_ref

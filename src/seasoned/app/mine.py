@@ -20,10 +20,7 @@ from seasoned.store import open_store
 from seasoned.text import plural
 
 if TYPE_CHECKING:
-    from seasoned.mine.engine import Engine
-    from seasoned.mine.folder import MinedFolder
-    from seasoned.mine.query import QueryAnswer
-    from seasoned.mine.run import MineReport
+    from seasoned.mine.run import Engine, MinedFolder, MineReport, QueryAnswer
 
 _TABLES = ("pyarrow", "fsspec")
 _FOLDERS = "mined-folders.json"
@@ -39,7 +36,7 @@ def mined_address(config: Config, out: str | None) -> str:
 def make_engine(config: Config, name: str, *, workers: int | None = None, scheduler: str | None = None) -> Engine:
     """Where the work is done: `inline`, `pool` or `dask`."""
     require("`seasoned mine`", "mine", *_TABLES, *(("distributed",) if name == "dask" else ()))
-    from seasoned.mine.engine import Engine
+    from seasoned.mine.run import Engine
 
     if scheduler is not None and name != "dask":
         raise UsageError("--scheduler is for --engine dask.")
@@ -69,8 +66,7 @@ def mine_into_folder(
 def ask(out: str, sql: str, *, limit: int | None = None) -> QueryAnswer:
     """The answer to a SELECT about a mined folder."""
     require("`seasoned query`", "query", *_TABLES, "duckdb")
-    from seasoned.mine.folder import MinedFolder
-    from seasoned.mine.query import query
+    from seasoned.mine.run import MinedFolder, query
 
     return query(MinedFolder(out), sql, limit=limit)
 
@@ -118,7 +114,7 @@ def remember_mined(config: Config) -> None:
 
 def _open(out: str) -> MinedFolder:
     require("A mined folder", "mine", *_TABLES)
-    from seasoned.mine.folder import MinedFolder
+    from seasoned.mine.run import MinedFolder
 
     return MinedFolder(out)
 

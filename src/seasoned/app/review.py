@@ -13,11 +13,11 @@ from seasoned.config import Config
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
 from seasoned.review import undo
-from seasoned.review.context import Context
 from seasoned.review.due import ReviewSettings, settings_of
 from seasoned.review.journal import Change, WriteReply, changes
 from seasoned.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_today
 from seasoned.review.prompt import make_ready, own_instructions
+from seasoned.review.tools import Context
 from seasoned.runner.model import ModelChoice, choose_model
 from seasoned.session import Session
 from seasoned.store.project import ProjectFinder

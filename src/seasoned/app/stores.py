@@ -475,7 +475,7 @@ def open_log(config: Config, secrecy: Secrecy, *, verbose: bool) -> logging.Logg
     import logging
     from logging.handlers import RotatingFileHandler
 
-    from seasoned.redact.log_format import RedactingFormatter
+    from seasoned.redact.redactor import RedactingFormatter
 
     logger = logging.getLogger("seasoned")
     logger.setLevel(logging.INFO)

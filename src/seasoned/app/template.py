@@ -40,8 +40,17 @@ from seasoned.template.example import MAX_AGE_DAYS, Example, Template, check_nam
 from seasoned.template.library import storage
 from seasoned.template.library.exchange import MOST_BYTES, ImportedTemplate, read_template
 from seasoned.template.library.guard import GuardRuling
-from seasoned.template.library.project import library_for, library_of, template_of
-from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, State, TemplateUse, use_of
+from seasoned.template.library.storage import (
+    ExampleState,
+    Library,
+    ListedTemplate,
+    State,
+    TemplateUse,
+    library_for,
+    library_of,
+    template_of,
+    use_of,
+)
 from seasoned.template.library.upkeep import Retirement, prove_imported, too_old
 from seasoned.template.library.upkeep import refresh as update_templates
 from seasoned.template.mine.miner import FROM_ONE_SESSION

@@ -21,7 +21,7 @@ from seasoned.experience.lesson import MOST_COMMANDS, Hint, Line, Way, hint_text
 from seasoned.insight.track import Track
 from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import rate
-from seasoned.template.render.tokens import count_tokens
+from seasoned.template.render.script import count_tokens
 
 
 class ReplayStep(msgspec.Struct, frozen=True):

@@ -28,8 +28,7 @@ from seasoned.store import Store
 from seasoned.store.search import find_session
 from seasoned.template.block import Format
 from seasoned.template.example import check_name
-from seasoned.template.library.project import library_for
-from seasoned.template.library.storage import delete, listed, save
+from seasoned.template.library.storage import delete, library_for, listed, save
 from seasoned.template.mine.miner import build
 from seasoned.template.mine.selection import MiningOptions
 from seasoned.template.provision import BUDGET

@@ -32,7 +32,7 @@ from seasoned.template.provision import (
     provision,
 )
 from seasoned.template.render import Rendered
-from seasoned.template.render.tokens import count_tokens
+from seasoned.template.render.script import count_tokens
 
 if TYPE_CHECKING:
     from seasoned.experiment.live.assignment import Enrolled
@@ -149,7 +149,7 @@ def begin(
 def _enrol(
     store: Store, database: OpenDatabase, session: NewSession, experiment: str, *, begins: bool, now: float
 ) -> Enrolled | None:
-    from seasoned.experiment.live.arm_template import enrol_here
+    from seasoned.experiment.live.assignment import enrol_here
 
     with database() as opened:
         begins = begins and session.may_be_assigned
@@ -225,7 +225,7 @@ def _library(store: Store, session: NewSession, now: float) -> Library:
     """The library that the session may be shown: nothing of other projects."""
     # Imported here: a hook shows the sheet, and seldom gets here.
     from seasoned.store.project import project_key
-    from seasoned.template.library.project import library_for
+    from seasoned.template.library.storage import library_for
 
     project = session.project if session.folder is None else project_key(store, session.folder)
     return library_for(store, project, now=now)

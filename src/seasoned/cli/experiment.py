@@ -35,7 +35,7 @@ from seasoned.experiment.run.runner import (
     RoundProgress,
 )
 from seasoned.experiment.task.task_file import BUILT_IN, PARTS, load_tasks
-from seasoned.insight.rate_text import points_between
+from seasoned.insight.trials import points_between
 from seasoned.stats.interval import Estimate
 from seasoned.text import plural
 

@@ -52,11 +52,10 @@ from seasoned.insight.mistake.recurrence import Recurrence
 from seasoned.insight.page.sections import render
 from seasoned.insight.profile import Profile
 from seasoned.insight.profile import profile as profile_of
-from seasoned.insight.rate_text import points_between, share, share_between
 from seasoned.insight.report import Report
 from seasoned.insight.report import report_on as report_on_all
 from seasoned.insight.track import Track, tracks
-from seasoned.insight.trials import Figure
+from seasoned.insight.trials import Figure, points_between, share, share_between
 from seasoned.outcome.error_rate import Counts, Include
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Estimate

@@ -22,8 +22,7 @@ import msgspec
 
 from seasoned.command.action import check_action
 from seasoned.config import Config, load, secret
-from seasoned.confirm.request.canonical_json import request_digest
-from seasoned.confirm.request.request import APPROVED, Grant, NewRequest, Status
+from seasoned.confirm.request.request import APPROVED, Grant, NewRequest, Status, request_digest
 from seasoned.errors import CannotDo, UsageError
 
 # Bounds what a wrong address can send; one request has at most 1 MB.

@@ -10,7 +10,7 @@ from pathlib import PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
 from typing import Any, ParamSpec, TypeVar, cast
 
 from seasoned.confirm.client import CancellableCall, Changed, ConfirmClient, configured_client, in_thread
-from seasoned.confirm.request.canonical_json import canonical
+from seasoned.confirm.request.request import canonical
 from seasoned.errors import UsageError
 
 _P = ParamSpec("_P")

@@ -197,7 +197,7 @@ def _skill_files(folder: Path) -> Iterator[Path]:
 def _made(store: Store, places: MemoryPlaces, folders: Sequence[Path], redactor: Redactor, budget: int) -> Remembered:
     # Imported here: a session that begins seldom needs them.
     from seasoned.admission import admit
-    from seasoned.template.render.tokens import count_tokens
+    from seasoned.template.render.script import count_tokens
 
     def entries(folder: Path, which: MemoryName) -> list[str]:
         memory = read(folder, which, limit=LIMITS[which])

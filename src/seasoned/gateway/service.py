@@ -26,7 +26,6 @@ from seasoned.confirm.service.listen import (
     server_for,
 )
 from seasoned.gateway.accounting import FOLDER, Budgets, KeyCache, UsageJournal, pricing
-from seasoned.gateway.failures import Failures
 from seasoned.gateway.metrics import GatewayMetrics
 from seasoned.gateway.provision import Provisioner
 from seasoned.gateway.proxy.app import Gateway
@@ -34,7 +33,7 @@ from seasoned.gateway.proxy.upstream import Upstreams
 from seasoned.gateway.record.conversations import ConversationIndex
 from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.record.recorder import GatewayRecorder, StoreCache
-from seasoned.gateway.settings import GatewaySettings
+from seasoned.gateway.settings import Failures, GatewaySettings
 from seasoned.redact.key import Secrecy, load_key
 
 

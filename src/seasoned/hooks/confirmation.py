@@ -89,7 +89,7 @@ def _hint(agent: Agent) -> None:
         call_off()
     except Exception as error:  # noqa: BLE001
         call_off()
-        from seasoned.hooks.log import note
+        from seasoned.hooks.event import note
 
         note(f"{agent} hint failed: {error!r}")
 

@@ -19,7 +19,7 @@ from seasoned.errors import CannotDo, SeasonedError, StoreError
 from seasoned.file_lock import locked
 from seasoned.history.discover import homes as known_homes
 from seasoned.hooks.catch_up import root_of, set_read
-from seasoned.hooks.log import log
+from seasoned.hooks.event import log
 from seasoned.hooks.reviewer import count_new, find_codex_file
 from seasoned.learn_queue import lock_path, take, waiting
 

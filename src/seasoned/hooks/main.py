@@ -88,6 +88,6 @@ def _catch_up(home: str, agent: str) -> None:
 def _note(text: str) -> None:
     # A broken installation must not disturb the agent either.
     with suppress(ImportError):
-        from seasoned.hooks.log import note
+        from seasoned.hooks.event import note
 
         note(text)

@@ -22,7 +22,7 @@ from seasoned.connect.apply import linked_folders, reviewing_python
 from seasoned.connect.plan import make_links
 from seasoned.errors import CannotDo, NotFound, SourceError, UsageError
 from seasoned.file_lock import locked
-from seasoned.hooks.log import log
+from seasoned.hooks.event import log
 from seasoned.review.due import ReviewCount, Topic, has_model, settings_of, topic_due
 
 _MOST_SESSIONS = 200

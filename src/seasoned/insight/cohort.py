@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from seasoned.errors import UsageError
-from seasoned.insight.rate_text import points, points_between, share
-from seasoned.insight.trials import EARLY_TYPES, EarlyType, Figure, Trials
+from seasoned.insight.trials import EARLY_TYPES, EarlyType, Figure, Trials, points, points_between, share
 from seasoned.stats.difference import difference
 from seasoned.stats.interval import Estimate, holm, normal_quantile
 from seasoned.stats.trend import slope_of, stratified_difference

@@ -15,9 +15,9 @@ from seasoned.command.tool import argument_names
 from seasoned.insight.mistake.call_target import WRONG_PATH, CallTarget, target_of
 from seasoned.insight.mistake.repair import repairs
 from seasoned.insight.mistake.signature import signature
-from seasoned.insight.rate_text import share
 from seasoned.insight.track import JudgedCall, Track, counts_of
 from seasoned.insight.track import tracks as load_tracks
+from seasoned.insight.trials import share
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.session import SessionRef

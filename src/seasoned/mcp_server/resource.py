@@ -19,18 +19,16 @@ from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 from seasoned.insight.json_answer import track_answer
 from seasoned.insight.profile import profile
-from seasoned.insight.rate_text import share, share_between
 from seasoned.insight.report import Report, Revision, report_on, revision
 from seasoned.insight.track import tracks
-from seasoned.insight.trials import Figure
+from seasoned.insight.trials import Figure, share, share_between
 from seasoned.mcp_server.tools import ClientFolder
 from seasoned.store import Store
 from seasoned.store.project import project_key
 from seasoned.store.search import find_session
 from seasoned.template.block import clean_line
 from seasoned.template.example import Example
-from seasoned.template.library.project import library_for
-from seasoned.template.library.storage import Library, ListedTemplate, listed
+from seasoned.template.library.storage import Library, ListedTemplate, library_for, listed
 from seasoned.template.provision import BlockRequest, provision
 from seasoned.text import plural
 

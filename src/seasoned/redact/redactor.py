@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from bisect import bisect_right
@@ -12,6 +13,7 @@ from typing import Any
 from seasoned.digest import blake2b
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.detector import scan
+from seasoned.redact.key import Secrecy
 from seasoned.redact.name import Promise, kind_of, promise
 from seasoned.redact.value import Hit, is_secret
 
@@ -285,3 +287,14 @@ def gives_away(name: str) -> bool:
     """Whether a name makes its value suspicious: `password`, `Authorization`, `phone`."""
     low = name.lower()
     return bool(promise(name)) or low.endswith(("authorization", "cookie")) or any(word in low for word in PHONES)
+
+
+class RedactingFormatter(logging.Formatter):
+    """Redacts whole log lines, whatever a library puts into them."""
+
+    def __init__(self, secrecy: Secrecy) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S%z")
+        self._redactor = secrecy.redactor()
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._redactor.text(super().format(record))

@@ -22,14 +22,14 @@ from seasoned.errors import CannotDo, NotFound
 from seasoned.experience.memory import SKILLS
 from seasoned.outcome.judge import judge
 from seasoned.redact import Redactor
-from seasoned.review.context import Context
 from seasoned.review.due import Topic
 from seasoned.review.memory_file import render_memory
 from seasoned.review.overlap import ForeignSource, ForeignTexts, SpokenText
 from seasoned.review.skill_library import index
+from seasoned.review.tools import Context
 from seasoned.scan.intent import users_words
 from seasoned.session import Message, Session, ToolCall
-from seasoned.template.render.tokens import count_tokens
+from seasoned.template.render.script import count_tokens
 
 # Their results are the user's own answers, or what was kept before.
 _OWN_RESULTS = ("skill", "skill_manage")

@@ -18,7 +18,6 @@ from pydantic_ai.usage import UsageLimits
 
 from seasoned.config import Config
 from seasoned.redact import Redactor
-from seasoned.review.context import Context
 from seasoned.review.due import ReviewSettings, Topic
 from seasoned.review.journal import Change, changes
 from seasoned.review.ledger import (
@@ -33,7 +32,7 @@ from seasoned.review.ledger import (
     spent_today,
 )
 from seasoned.review.prompt import ReviewRequest, digest_instructions, make_ready, own_instructions
-from seasoned.review.tools import MEMORY_AND_SKILLS
+from seasoned.review.tools import MEMORY_AND_SKILLS, Context
 from seasoned.runner.conversation import Runtime, build_agent
 from seasoned.runner.model import ModelChoice, open_model
 from seasoned.runner.record import body_of, new_ref

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.outcome.correction import corrects
+from seasoned.outcome.error_rate import corrects
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.foreign import EarlierResults
 from seasoned.session import Message, Session, ToolCall

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from seasoned.command.action import HIGH_RISK
-from seasoned.confirm.notify.decision import read_body
+from seasoned.confirm.notify.message import read_body
 from seasoned.confirm.service.app import status_of
 from seasoned.confirm.service.body import TooLarge
 from seasoned.confirm.service.listen import host_name, is_known_host

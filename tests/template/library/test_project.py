@@ -9,8 +9,7 @@ import pytest
 
 from seasoned.store import Store, open_store
 from seasoned.store.project import merge_projects
-from seasoned.template.library.project import library_for, scoped
-from seasoned.template.library.storage import Library, save
+from seasoned.template.library.storage import Library, library_for, save, scoped
 from seasoned.template.provision import BlockRequest, provision
 from tests.template.examples import example, keep_session, template
 

@@ -14,8 +14,7 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from seasoned.confirm.request.canonical_json import canonical, digest_of
-from seasoned.confirm.request.request import Status
+from seasoned.confirm.request.request import Status, canonical, digest_of
 from seasoned.errors import StoreError, UsageError
 from seasoned.store import Database, DatabaseRow
 

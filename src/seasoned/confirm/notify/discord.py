@@ -10,9 +10,16 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from seasoned.confirm.notify.decision import NOT_ALLOWED, IncomingDecision, decide_once
 from seasoned.confirm.notify.http import NotSent, call, check
-from seasoned.confirm.notify.message import ConfiguredChannel, Notification, as_markdown, escape_markdown
+from seasoned.confirm.notify.message import (
+    NOT_ALLOWED,
+    ConfiguredChannel,
+    IncomingDecision,
+    Notification,
+    as_markdown,
+    decide_once,
+    escape_markdown,
+)
 from seasoned.confirm.request.book import Book
 
 SIGNATURE_HEADER = "x-signature-ed25519"

@@ -18,7 +18,6 @@ from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse
 
-from seasoned.confirm.notify.decision import STATUS, Ask, DecisionReply, read_body
 from seasoned.confirm.notify.discord import (
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
@@ -27,7 +26,17 @@ from seasoned.confirm.notify.discord import (
     receive_interaction,
 )
 from seasoned.confirm.notify.http import NotSent, open_client
-from seasoned.confirm.notify.message import ChannelSender, ConfiguredChannel, Notification, compose, moment
+from seasoned.confirm.notify.message import (
+    STATUS,
+    Ask,
+    ChannelSender,
+    ConfiguredChannel,
+    DecisionReply,
+    Notification,
+    compose,
+    moment,
+    read_body,
+)
 from seasoned.confirm.notify.telegram import Poller, Telegram
 from seasoned.confirm.notify.webhook import Webhook, receive_webhook
 from seasoned.confirm.request.book import Book

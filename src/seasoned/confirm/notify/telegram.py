@@ -10,9 +10,15 @@ from typing import Any
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.decision import NOT_ALLOWED, IncomingDecision, decide_once
 from seasoned.confirm.notify.http import NotSent, call, check, open_client
-from seasoned.confirm.notify.message import ConfiguredChannel, Notification, as_html
+from seasoned.confirm.notify.message import (
+    NOT_ALLOWED,
+    ConfiguredChannel,
+    IncomingDecision,
+    Notification,
+    as_html,
+    decide_once,
+)
 from seasoned.confirm.request.book import Book
 from seasoned.errors import SeasonedError
 

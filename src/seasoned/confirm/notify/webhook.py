@@ -11,9 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.decision import DecisionReply, IncomingDecision, decide_once
 from seasoned.confirm.notify.http import call, check
-from seasoned.confirm.notify.message import ConfiguredChannel, Notification
+from seasoned.confirm.notify.message import (
+    ConfiguredChannel,
+    DecisionReply,
+    IncomingDecision,
+    Notification,
+    decide_once,
+)
 from seasoned.confirm.request.book import Book
 from seasoned.errors import Unauthorised, UsageError
 

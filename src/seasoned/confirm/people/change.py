@@ -33,8 +33,7 @@ from seasoned.confirm.people.credential import (
 )
 from seasoned.confirm.people.passphrase import check_key, new_key, unlocked
 from seasoned.confirm.request.book import Book
-from seasoned.confirm.request.canonical_json import check_text
-from seasoned.confirm.request.request import new_id
+from seasoned.confirm.request.request import check_text, new_id
 from seasoned.errors import NotFound, Refused, UsageError
 from seasoned.store import Database
 

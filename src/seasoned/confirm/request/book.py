@@ -25,7 +25,6 @@ from seasoned.confirm.people.credential import (
 )
 from seasoned.confirm.people.passphrase import UnlockedPhones, check_key
 from seasoned.confirm.policy import Policy, RateLimit
-from seasoned.confirm.request.canonical_json import canonical, check_text, digest_of, request_bytes
 from seasoned.confirm.request.request import (
     APPROVED,
     BY_ALLOW_LIST,
@@ -35,11 +34,14 @@ from seasoned.confirm.request.request import (
     Request,
     Status,
     Submitted,
+    canonical,
+    check_text,
+    digest_of,
     finite_number,
     new_id,
+    request_bytes,
 )
-from seasoned.confirm.request.row import need_in, new_request, request_from_row, unsealed, votes_of
-from seasoned.confirm.request.seal import Seal
+from seasoned.confirm.request.row import Seal, need_in, new_request, request_from_row, unsealed, votes_of
 from seasoned.errors import Conflict, Denied, NotFound, Refused, TooMany, UsageError
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor

@@ -29,7 +29,7 @@ from seasoned.confirm.policy import Listen, is_loopback
 from seasoned.confirm.service.service import ConfirmService
 from seasoned.errors import CannotDo, UsageError
 from seasoned.redact.key import Secrecy
-from seasoned.redact.log_format import RedactingFormatter
+from seasoned.redact.redactor import RedactingFormatter
 
 _GRACE_SECONDS = 10
 _KEEP_ALIVE_SECONDS = 30

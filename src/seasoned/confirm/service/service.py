@@ -22,7 +22,7 @@ from seasoned.confirm.people.passphrase import DEFAULT_SECONDS, UnlockedPhones
 from seasoned.confirm.policy import FILE, Policy, check_agreed, load_with_digest
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import SERVICE_LOCK, Request
-from seasoned.confirm.request.seal import load_seal
+from seasoned.confirm.request.row import load_seal
 from seasoned.confirm.service.waiting import StoreThreads, Waiters
 from seasoned.errors import SeasonedError
 from seasoned.file_lock import locked

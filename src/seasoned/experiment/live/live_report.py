@@ -28,7 +28,7 @@ from seasoned.experiment.live.online_analysis import (
     sample_ratio,
     settled_of,
 )
-from seasoned.insight.rate_text import points_between
+from seasoned.insight.trials import points_between
 from seasoned.stats.anytime import difference_sequence, mean_sequence
 from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import rate

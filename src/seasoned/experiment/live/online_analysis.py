@@ -10,7 +10,7 @@ import msgspec
 from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import HOLDOUT, Split
 from seasoned.experiment.live.live_session import LiveSession
-from seasoned.insight.rate_text import points_between, share
+from seasoned.insight.trials import points_between, share
 from seasoned.stats.anytime import difference_sequence, mean_sequence
 from seasoned.stats.interval import Estimate, check_level, holm
 from seasoned.stats.proportion import binomial

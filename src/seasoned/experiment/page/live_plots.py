@@ -22,7 +22,7 @@ from seasoned.insight.page.rows import (
     unique,
     visible,
 )
-from seasoned.insight.rate_text import share
+from seasoned.insight.trials import share
 
 _LABEL_CHARS = 60
 _PANEL = 150

@@ -15,13 +15,12 @@ from starlette.types import Message, Receive, Scope, Send
 from seasoned.confirm.service.listen import host_name, is_known_host
 from seasoned.errors import Denied
 from seasoned.gateway.accounting import PREFIX, Budgets, Ended, GatewayKey, KeyCache, UsageJournal
-from seasoned.gateway.failures import Failures
 from seasoned.gateway.metrics import CONTENT_TYPE, GatewayMetrics
 from seasoned.gateway.proxy.exchange import APIS, Exchange, find_api
 from seasoned.gateway.proxy.exchange import WireApi as Wire
 from seasoned.gateway.proxy.upstream import Headers, UpstreamReply, Upstreams, UpstreamUnreachable, request_headers
 from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
-from seasoned.gateway.settings import Api, GatewaySettings, Upstream
+from seasoned.gateway.settings import Api, Failures, GatewaySettings, Upstream
 from seasoned.gateway.wire.request import ApiRequest
 
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 408: "timeout_error"}

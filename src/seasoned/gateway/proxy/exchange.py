@@ -11,8 +11,8 @@ from uuid import uuid4
 import msgspec
 
 from seasoned.gateway.accounting import Ended, UsageEntry
-from seasoned.gateway.failures import Failures
 from seasoned.gateway.record.conversations import GatewayConversation
+from seasoned.gateway.settings import Failures
 from seasoned.gateway.wire import anthropic, chat, responses
 from seasoned.gateway.wire.event_stream import EventStream
 from seasoned.gateway.wire.request import ApiName, ApiRequest, ApiResponse

@@ -21,11 +21,11 @@ from seasoned.gateway.accounting import (
     UsageJournal,
     add_entries,
 )
-from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import Exchange, FinishedExchange
 from seasoned.gateway.record.conversations import ConversationIndex
 from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.record.session_writer import SessionWriter
+from seasoned.gateway.settings import Failures
 from seasoned.learn_queue import begin, note, waiting
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, open_database, open_store

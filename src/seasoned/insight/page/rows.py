@@ -11,8 +11,7 @@ from typing import Any
 from seasoned.insight.cohort import CohortCell
 from seasoned.insight.compression import BeforeAfter, CompressionCheck, Judgement
 from seasoned.insight.page import charts
-from seasoned.insight.rate_text import share
-from seasoned.insight.trials import Figure
+from seasoned.insight.trials import Figure, share
 from seasoned.outcome.error_rate import Counts
 from seasoned.stats.interval import Estimate
 from seasoned.text import plural as spaced_plural

@@ -20,8 +20,8 @@ from seasoned.insight.page.rows import (
     unknown,
     visible,
 )
-from seasoned.insight.rate_text import share
 from seasoned.insight.report import Report, Spending
+from seasoned.insight.trials import share
 from seasoned.text import dollars
 
 # The sections made of plots: name, title, question, plots.

@@ -42,7 +42,7 @@ from seasoned.template.mine.selection import (
     why_nothing,
 )
 from seasoned.template.neutral import neutral_result, neutral_text, unclean
-from seasoned.template.render.tokens import count_tokens
+from seasoned.template.render.script import count_tokens
 from seasoned.template.session_sources import SessionSources
 
 _DEFAULTS = MiningOptions()

@@ -15,16 +15,17 @@ from seasoned.template.block import FORMATS, FORMS, Block, Form, Format, canonic
 from seasoned.template.render.script import (
     ANSWER,
     CLOSING,
+    MESSAGE_TOKENS,
     PLACEBO_CLOSING,
     BlockTurn,
     Placebo,
     Script,
+    count_tokens,
     opening,
     passages,
     script,
     shown,
 )
-from seasoned.template.render.tokens import MESSAGE_TOKENS, count_tokens
 
 _PLACEBO_LABELS = {"User: ": "User: ", "Assistant calls: ": "Assistant: ", "Tool: ": "User: "}
 

@@ -25,7 +25,7 @@ from seasoned.insight.page.rows import number
 from seasoned.insight.report import Revision, revision
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects, refs_in
-from seasoned.template.library.project import library_of
+from seasoned.template.library.storage import library_of
 from seasoned.text import dollars
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import day_and_time, percent, project_link, session_link, sessions_link
