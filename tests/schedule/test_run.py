@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.config import Config
-from seasoned.runner.record import load_recorded
 from seasoned.schedule.job import Job, JobRun
 from seasoned.store import open_store
+from seasoned.store.search import find_session
 from seasoned.testing import Answer, ScriptedServer, serve_script
 from tests.each_case import each_case
 from tests.schedule.made import START, job
@@ -40,9 +40,8 @@ def test_the_session_is_recorded_under_the_name_of_its_slot() -> None:
         config = home_with(server)
         run_job(job(name="morning"), config)
     with open_store(config.store_path) as store:
-        recorded = load_recorded(store, f"cron_j1_{int(START)}")
-    assert recorded.title == "morning"
-    assert (recorded.about.platform, recorded.about.model) == ("cron", "scripted")
+        found = find_session(store, f"cron_j1_{int(START)}")
+    assert (found["title"], found["platform"], found["model"]) == ("morning", "cron", "scripted")
 
 
 @each_case(("answer", "outcome"), [("[SILENT]", "silent"), ("", "empty"), ("  \n", "empty")])
