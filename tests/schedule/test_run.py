@@ -41,7 +41,7 @@ def test_the_session_is_recorded_under_the_name_of_its_slot() -> None:
         run_job(job(name="morning"), config)
     with open_store(config.store_path) as store:
         found = find_session(store, f"cron_j1_{int(START)}")
-    assert (found["title"], found["platform"], found["model"]) == ("morning", "cron", "scripted")
+    assert (found["title"], found["model"]) == ("morning", "scripted")
 
 
 @each_case(("answer", "outcome"), [("[SILENT]", "silent"), ("", "empty"), ("  \n", "empty")])
