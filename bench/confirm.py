@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.config import Config
-from seasoned.confirm.people.credential import Credential, make
-from seasoned.confirm.people.passphrase import new_key
+from seasoned.confirm.people.credential import Credential, make, new_key
 from seasoned.confirm.policy import load_policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest

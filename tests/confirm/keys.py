@@ -6,20 +6,18 @@ from argon2 import PasswordHasher
 
 from seasoned.confirm.audit.chain import writing
 from seasoned.confirm.people.credential import (
+    DEFAULT_SECONDS,
     TERMINAL,
     Credential,
     Proof,
     Role,
     UnlockedCredential,
-    find,
-    make_in,
-    revoke_in,
-)
-from seasoned.confirm.people.passphrase import (
-    DEFAULT_SECONDS,
     UnlockedPhones,
     authenticate_passphrase,
+    find,
+    make_in,
     new_key,
+    revoke_in,
     unlocked,
 )
 from seasoned.errors import NotFound

@@ -14,8 +14,7 @@ from seasoned.config import Config
 from seasoned.confirm.notify.http import open_client
 from seasoned.confirm.notify.message import ConfiguredChannel
 from seasoned.confirm.notify.notifier import Outbox, RequestDelivery, RetryPolicy, incoming_router, make_sender, unsent
-from seasoned.confirm.people.credential import Credential, find
-from seasoned.confirm.people.passphrase import MOST_SECONDS, UnlockedPhones
+from seasoned.confirm.people.credential import MOST_SECONDS, Credential, UnlockedPhones, find
 from seasoned.confirm.policy import ActionRule, Channel, Policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, Request

@@ -13,8 +13,15 @@ import pytest
 from seasoned.confirm.audit.chain import AuditHead, SigningKey, entries_of_request, newest_entries, writing
 from seasoned.confirm.audit.verify import check_heads, full_head, verify
 from seasoned.confirm.people.change import add_allowed, first_admin, make_credential, replace_policy
-from seasoned.confirm.people.credential import Credential, make, without_key
-from seasoned.confirm.people.passphrase import authenticate_passphrase, new_key, set_passphrase, unlocked
+from seasoned.confirm.people.credential import (
+    Credential,
+    authenticate_passphrase,
+    make,
+    new_key,
+    set_passphrase,
+    unlocked,
+    without_key,
+)
 from seasoned.confirm.policy import check_agreed
 from seasoned.confirm.request.request import NewRequest, Request
 from seasoned.errors import CannotDo, Denied, Refused, TooMany

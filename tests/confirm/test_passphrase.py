@@ -8,8 +8,14 @@ import pytest
 from argon2 import PasswordHasher
 
 from seasoned.confirm.audit.chain import newest_entries
-from seasoned.confirm.people.credential import make, revoke, without_key
-from seasoned.confirm.people.passphrase import authenticate_passphrase, new_key, set_passphrase
+from seasoned.confirm.people.credential import (
+    authenticate_passphrase,
+    make,
+    new_key,
+    revoke,
+    set_passphrase,
+    without_key,
+)
 from seasoned.errors import Refused, Unauthorised, UsageError
 from seasoned.store import Database
 from tests.confirm.books import START

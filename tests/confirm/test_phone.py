@@ -11,8 +11,7 @@ import pytest
 from seasoned.config import Config
 from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.notify.message import ConfiguredChannel, DecisionReply, IncomingDecision, decide_once
-from seasoned.confirm.people.credential import revoke
-from seasoned.confirm.people.passphrase import MOST_SECONDS, UnlockedPhones
+from seasoned.confirm.people.credential import MOST_SECONDS, UnlockedPhones, revoke
 from seasoned.confirm.request.request import Request
 from seasoned.errors import UsageError
 from tests.confirm.keys import WORDS, unlock

@@ -152,7 +152,7 @@ def _prove(database: Database, backup: Path, *, ask: Callable[[str], str], now: 
     require_book()
     from seasoned.app.people import pick_name
     from seasoned.confirm.audit.chain import writing
-    from seasoned.confirm.people.passphrase import authenticate_passphrase
+    from seasoned.confirm.people.credential import authenticate_passphrase
 
     name = pick_name(database, None, ("admin",))
     who = authenticate_passphrase(database, name, ask(f"Passphrase of {name} to restore a backup: "), now=now)

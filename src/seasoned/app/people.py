@@ -28,12 +28,13 @@ from seasoned.confirm.people.credential import (
     Role,
     UnlockedCredential,
     active_admins,
+    authenticate_passphrase,
     credentials,
     find,
     revoke,
+    set_passphrase,
 )
 from seasoned.confirm.people.credential import make as make_unproven
-from seasoned.confirm.people.passphrase import authenticate_passphrase, set_passphrase
 from seasoned.confirm.policy import FILE, policy_bytes, read_policy
 from seasoned.confirm.request.book import Book
 from seasoned.errors import CannotDo, NotFound, UsageError

@@ -238,7 +238,7 @@ def _operator(config: Config) -> Credential | None:
 def _first_operator(config: Config, book: Book) -> Credential | None:
     """The first admin with a new passphrase, or None where the user wants that later."""
     from seasoned.app.people import make_operator, operator_name
-    from seasoned.confirm.people.passphrase import check_passphrase
+    from seasoned.confirm.people.credential import check_passphrase
     from seasoned.confirm.policy import FILE
 
     click.echo("Agents can ask you before they do something risky. Only you may answer, so choose a passphrase of four")

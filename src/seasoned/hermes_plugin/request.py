@@ -29,7 +29,7 @@ from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.errors import SourceError
 from seasoned.experience.ask import ExperienceLookup, lookup_for
-from seasoned.experience.receipt import hint_notice, kept_notice, start_notice
+from seasoned.experience.notice import hint_notice, kept_notice, start_notice
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.host import BackgroundThread, log
 from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage

@@ -58,7 +58,7 @@ def _notice(agent: Agent, event: HookEvent, told: str) -> str:
     """The line for the user about what the agent sees; empty if there is nothing, or the user wants none."""
     if not told or not begin_settings(load(), agent).is_visible:
         return ""
-    from seasoned.experience.receipt import hint_notice
+    from seasoned.experience.notice import hint_notice
 
     return hint_notice(f"{agent}:{event.session_id}", told)
 
@@ -68,7 +68,7 @@ def _news(agent: Agent) -> str:
     config = load()
     if not config.store_path.exists() or not begin_settings(config, agent).is_visible:
         return ""
-    from seasoned.experience.receipt import kept_notice
+    from seasoned.experience.notice import kept_notice
 
     return kept_notice(open_until_exit(config.store_path), agent)
 

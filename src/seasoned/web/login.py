@@ -10,8 +10,13 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.confirm.people.credential import Credential, UnlockedCredential, authenticate, current
-from seasoned.confirm.people.passphrase import authenticate_passphrase
+from seasoned.confirm.people.credential import (
+    Credential,
+    UnlockedCredential,
+    authenticate,
+    authenticate_passphrase,
+    current,
+)
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Denied, Refused, Unauthorised
 from seasoned.web.browser_session import (

@@ -26,12 +26,14 @@ from seasoned.confirm.people.credential import (
     Role,
     UnlockedCredential,
     active_admins,
+    check_key,
     current,
     from_row,
     make_in,
+    new_key,
     revoke_in,
+    unlocked,
 )
-from seasoned.confirm.people.passphrase import check_key, new_key, unlocked
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import check_text, new_id
 from seasoned.errors import NotFound, Refused, UsageError

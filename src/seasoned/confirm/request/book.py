@@ -17,13 +17,14 @@ from seasoned.confirm.audit.verify import check_proven
 from seasoned.confirm.people.credential import (
     Credential,
     UnlockedCredential,
+    UnlockedPhones,
+    check_key,
     check_pending,
     current,
     deciding_refusal,
     no_such_request,
     redeeming_refusal,
 )
-from seasoned.confirm.people.passphrase import UnlockedPhones, check_key
 from seasoned.confirm.policy import Policy, RateLimit
 from seasoned.confirm.request.request import (
     APPROVED,

@@ -19,8 +19,14 @@ from starlette.responses import Response
 
 import seasoned
 from seasoned.confirm.notify.notifier import unsent
-from seasoned.confirm.people.credential import Credential, UnlockedCredential, authenticate, credentials
-from seasoned.confirm.people.passphrase import CHANNELS, authenticate_passphrase
+from seasoned.confirm.people.credential import (
+    CHANNELS,
+    Credential,
+    UnlockedCredential,
+    authenticate,
+    authenticate_passphrase,
+    credentials,
+)
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
 from seasoned.confirm.service import answer

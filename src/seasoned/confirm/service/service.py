@@ -17,8 +17,7 @@ from starlette.requests import Request as HTTPRequest
 from seasoned.config import Config
 from seasoned.confirm.notify.message import ConfiguredChannel, load_channels
 from seasoned.confirm.notify.notifier import Notifier, incoming_router
-from seasoned.confirm.people.credential import UnlockedCredential
-from seasoned.confirm.people.passphrase import DEFAULT_SECONDS, UnlockedPhones
+from seasoned.confirm.people.credential import DEFAULT_SECONDS, UnlockedCredential, UnlockedPhones
 from seasoned.confirm.policy import FILE, Policy, check_agreed, load_with_digest
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import SERVICE_LOCK, Request
