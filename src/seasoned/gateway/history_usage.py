@@ -69,7 +69,7 @@ def history_totals(
         {
             "by": by,
             "first_hour": first_hour,
-            "starts": msgspec.json.encode(_block_starts(store, first_hour) if by == "block" else []).decode(),
+            "blocks": msgspec.json.encode(_blocks(store, first_hour) if by == "block" else []).decode(),
             "project": project,
             "without": msgspec.json.encode(sorted(without)).decode(),
         },
@@ -136,13 +136,14 @@ def _total(row: sqlite3.Row, by: HistoryGroup) -> HistoryTotal:
     )
 
 
-def _block_starts(store: Store, first_hour: int) -> list[int]:
-    """When blocks of five hours begin, as subscriptions count: with the hour of the first request after the last."""
-    starts: list[int] = []
+def _blocks(store: Store, first_hour: int) -> list[tuple[int, int]]:
+    """Each hour with when its block of five hours began: with the first request after the last block."""
+    found: list[tuple[int, int]] = []
+    begun = -BLOCK_HOURS
     for row in store.rows("usage.hours", {"first_hour": max(first_hour, 0)}):
-        if not starts or row["hour"] >= starts[-1] + BLOCK_HOURS:
-            starts.append(row["hour"])
-    return starts
+        begun = row["hour"] if row["hour"] >= begun + BLOCK_HOURS else begun
+        found.append((row["hour"], begun))
+    return found
 
 
 def _shown(name: object, by: HistoryGroup) -> str | None:

@@ -50,6 +50,7 @@ mc alias set: @4
 swaks: -ap
 schtasks: /rp
 signtool: /p
+aws configure set: aws_secret_access_key aws_session_token
 """
 LONGEST = 1200
 MOST_WORDS = 60

@@ -78,9 +78,13 @@ INSERT INTO model_price (agent, model, day, is_long, input, output, cache_read, 
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
 
 -- name: totals
+-- The block of each hour, joined: looked up for each part, 20,000 sessions took 18 seconds.
+WITH block AS MATERIALIZED (
+    SELECT json_extract(value, '$[0]') AS of_hour, json_extract(value, '$[1]') AS begun FROM json_each(:blocks)
+)
 SELECT CASE :by WHEN 'session' THEN agent || ':' || native_id WHEN 'model' THEN NULLIF(model, '')
         WHEN 'agent' THEN agent WHEN 'project' THEN project 
-        WHEN 'block' THEN (SELECT max(value) FROM json_each(:starts) WHERE value <= hour)
+        WHEN 'block' THEN begun
         ELSE CASE WHEN hour >= 0 THEN date(hour * 3600, 'unixepoch') END END AS name,
     count(DISTINCT session_id) AS sessions, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
     sum(cache_write) AS cache_write, sum(reasoning) AS reasoning, sum(usd) AS usd,
@@ -96,7 +100,7 @@ FROM (
     -- From the sessions of the project: by hour, every part of every project would be read. `+` leaves out that index.
     SELECT * FROM usage_cost
     WHERE session_id IN (SELECT id FROM session WHERE project = :project) AND +hour >= :first_hour
-)
+) LEFT JOIN block ON of_hour = hour
 WHERE agent || ':' || native_id NOT IN (SELECT value FROM json_each(:without))
 GROUP BY name ORDER BY last_at DESC, name DESC;
 
