@@ -14,9 +14,8 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import sync_playwright  # noqa: E402
 from tests.browser.conftest import start_chromium  # noqa: E402
-from tests.browser.test_confirmations import DEPLOY  # noqa: E402
 from tests.browser.walking import Walk  # noqa: E402
-from tests.web.filled import fill_live, fill_sessions, fill_templates, store_of  # noqa: E402
+from tests.web.filled import fill_sessions, store_of  # noqa: E402
 from tests.web.pages import Site, site  # noqa: E402
 
 from seasoned.config import Config  # noqa: E402
@@ -28,7 +27,7 @@ from seasoned.template.recall.index import fill  # noqa: E402
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-WIDE, PHONE = (1280, 860), (390, 844)
+WIDE = (1280, 860)
 PROJECT = "%2Fhome%2Fmira%2Fwaypost"
 # A long session with failures and a compaction.
 SESSION = "claude-code:c73c43e8-0996-4246-bf6f-52c9b26da87a"
@@ -88,7 +87,6 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
             page.wait_for_timeout(500)
 
         take(browser, found, "overview", folder / "overview.png", then=advised)
-        take(browser, found, "overview", folder / "overview-phone.png", size=(PHONE[0], 760), then=advised)
 
         def read_on(page: Page) -> None:
             page.evaluate(_TO_FIRST_EDIT)
@@ -96,46 +94,14 @@ def take_samples(browser: Browser, home: Path, folder: Path) -> None:
         take(browser, found, f"projects/{PROJECT}", folder / "project.png", then=advised)
         take(browser, found, "search?q=carriers", folder / "search.png")
         take(browser, found, f"sessions/{SESSION}", folder / "session.png", scheme="dark", then=read_on)
-        take(browser, found, f"sessions/{SESSION}", folder / "session-phone.png", size=PHONE, then=read_on)
         take(browser, found, f"confirmations/{asked['id']}", folder / "confirmations.png")
-        deploy = found.serving.ask(**DEPLOY)
-
-        def deny(page: Page) -> None:
-            page.wait_for_selector("#one[data-status=pending]")
-            page.keyboard.press("d")
-
-        take(
-            browser,
-            found,
-            f"confirmations/{deploy['id']}",
-            folder / "confirmations-phone.png",
-            size=PHONE,
-            scheme="dark",
-            name="alice",
-            then=deny,
-        )
-
-
-def take_experiment(browser: Browser, home: Path, folder: Path) -> None:
-    """An experiment on live sessions that found something."""
-    fill_sessions(home)
-    fill_live(home, fill_templates(home).examples[0].id)
-
-    def analysed(page: Page) -> None:
-        # The first look may take longer than the page waits.
-        page.wait_for_selector("#live .badge")
-        page.wait_for_selector("#live .plot svg")
-
-    with site(home) as found:
-        take(browser, found, "experiments/autumn", folder / "experiment.png", then=analysed)
 
 
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs/images"
-    with sync_playwright() as playwright, TemporaryDirectory() as one, TemporaryDirectory() as other:
+    with sync_playwright() as playwright, TemporaryDirectory() as home:
         browser = start_chromium(playwright)
-        take_samples(browser, Path(one), folder)
-        take_experiment(browser, Path(other), folder)
+        take_samples(browser, Path(home), folder)
         browser.close()
 
 

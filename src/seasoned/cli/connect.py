@@ -1,4 +1,4 @@
-"""`connect` and `adopt`: use Seasoned with the agents you have, and take over what Hermes kept."""
+"""`connect`: use Seasoned with the agents you have."""
 
 from __future__ import annotations
 
