@@ -4,7 +4,7 @@ An agent takes what it is shown for approved. So a command passes only if it is 
 `seasoned.command.shown`, and a call of a named tool only if its values are plain values: no sentence, no command, no
 address outside the project. Notes, rules, memories and skills are sentences, so for them a short list of signs decides:
 orders to a model, fake roles and calls, claimed approvals, and characters that no one sees. No such list is complete:
-what a person keeps on purpose is his own, and nothing of it can run without the agent's own rules.
+what a person keeps on purpose is theirs to decide, and nothing of it runs without the agent's own rules.
 """
 
 from __future__ import annotations

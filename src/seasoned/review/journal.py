@@ -413,7 +413,7 @@ def find(store: Store, change: int) -> Change:
     row = store.row("learned.by_id", {"id": change})
     if row is None:
         raise NotFound(
-            f"There is no change {change}: `seasoned memory history` and `seasoned skill history` list them."
+            f"There is no change {change}: `seasoned memory --history` and `seasoned skill --history` list them."
         )
     return _change(row)
 

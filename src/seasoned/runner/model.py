@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from hashlib import file_digest
 from http.client import HTTPException
 from importlib.util import find_spec
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.error import URLError
@@ -156,21 +155,6 @@ def detect_window(choice: ModelChoice) -> int | None:
     if choice.base_url is not None:
         return _ask_server(choice.base_url, choice.name)
     return open_model(choice).context_window
-
-
-def is_cloud(choice: ModelChoice) -> bool:
-    """Whether messages leave this machine and its local network."""
-    if choice.path is not None:
-        return False
-    host = urlsplit(choice.base_url).hostname if choice.base_url is not None else None
-    if host is None:
-        return True
-    try:
-        found = ip_address(host)
-    except ValueError:
-        # A name without a dot, or in one of these domains, belongs to the local network.
-        return "." in host and not host.endswith((".localhost", ".local", ".internal", ".lan"))
-    return not (found.is_loopback or found.is_private or found.is_link_local)
 
 
 def provider_of(choice: ModelChoice) -> str:
