@@ -1,8 +1,4 @@
-"""Browsers that are logged in. They are kept only in memory: a file that an agent could read must not log in.
-
-With PostgreSQL several processes may serve the pages, so sessions are kept there, without the cookie and without any
-key: write access to that database lets someone read these pages, but not decide.
-"""
+"""Browsers that are logged in. They are kept only in memory: a file that an agent could read must not log in."""
 
 from __future__ import annotations
 
@@ -14,9 +10,8 @@ from hashlib import sha256
 
 import msgspec
 
-from seasoned.confirm.people.credential import Credential, UnlockedCredential, find, without_key
+from seasoned.confirm.people.credential import Credential, UnlockedCredential, without_key
 from seasoned.errors import Refused, Unauthorised
-from seasoned.store import Database
 
 INVITATION_SECONDS = 600.0
 VISIT_SECONDS = 12 * 3600.0
@@ -128,11 +123,8 @@ class BrowserSessions:
         return visit, cookie
 
     def find(self, number: str, cookie: str) -> BrowserSession:
-        """The browser session of this address, if the cookie belongs to it."""
-        return self.check(self._visits.get(number), cookie)
-
-    def check(self, visit: BrowserSession | None, cookie: str) -> BrowserSession:
-        """The browser session, if there is one that has not ended and the cookie belongs to it."""
+        """The browser session of this address, if it has not ended and the cookie belongs to it."""
+        visit = self._visits.get(number)
         if (
             visit is None
             or self._clock() >= visit.expires_at
@@ -157,30 +149,6 @@ class BrowserSessions:
             for number, (who, until) in self._unlocked.items()
             if number in self._visits and now < until
         }
-
-
-def keep_visit(database: Database, visit: BrowserSession, *, now: float) -> None:
-    """Keep a browser session for the other server processes."""
-    who = None if visit.who is None else visit.who.id
-    row = {"number": visit.number, "cookie_hash": visit.cookie_hash, "form_check": visit.check, "credential": who}
-    with database.write():
-        database.run("visit.drop_old", {"now": now, "most": MOST_VISITS - 1})
-        database.run("visit.keep", {**row, "expires_at": visit.expires_at})
-
-
-def find_visit(database: Database, number: str) -> BrowserSession | None:
-    """A browser session that this or another server process began."""
-    row = database.row("visit.find", {"number": number}) if number.isascii() and number.isprintable() else None
-    if row is None:
-        return None
-    who = None if row["credential"] is None else find(database, row["credential"])
-    return BrowserSession(
-        number=number,
-        cookie_hash=row["cookie_hash"],
-        check=row["form_check"],
-        who=who,
-        expires_at=row["expires_at"],
-    )
 
 
 def _check_role(who: Credential) -> Credential:

@@ -25,8 +25,6 @@ from seasoned.web.browser_session import (
     BrowserSession,
     BrowserSessions,
     NotLoggedIn,
-    find_visit,
-    keep_visit,
 )
 from seasoned.web.response import LOGIN, PageRoute, read_form, redirect, render
 
@@ -54,7 +52,7 @@ def visits_of(request: Request) -> BrowserSessions:
 
 async def visitor(request: Request, number: str) -> Visitor:
     """The person at the browser; NotLoggedIn if there is none, or if the credential was revoked."""
-    visit = await _find(request, number)
+    visit = visits_of(request).find(number, request.cookies.get(COOKIE, ""))
     found = visit.who
     if found is None:
         request.state.credential = READ_ONLY
@@ -63,25 +61,10 @@ async def visitor(request: Request, number: str) -> Visitor:
         # Checked with every request, so that a revoked credential loses access at once.
         who = await service_of(request).store.read(lambda book: current(book.database, found))
     except Refused as error:
-        await _end(request, visit)
+        visits_of(request).end(visit)
         raise NotLoggedIn(str(error)) from error
     request.state.credential = who.name
     return Decider(visit, who)
-
-
-async def _find(request: Request, number: str) -> BrowserSession:
-    visits, cookie, service = visits_of(request), request.cookies.get(COOKIE, ""), service_of(request)
-    if service.config.database_url is None:
-        return visits.find(number, cookie)
-    # Another server process may have begun or ended it.
-    return visits.check(await service.store.read(lambda book: find_visit(book.database, number)), cookie)
-
-
-async def _end(request: Request, visit: BrowserSession) -> None:
-    visits_of(request).end(visit)
-    service = service_of(request)
-    if service.config.database_url is not None:
-        await service.store.read(lambda book: book.database.run("visit.end", {"number": visit.number}))
 
 
 Here = Annotated[Visitor, Depends(visitor)]
@@ -130,7 +113,7 @@ async def log_in(request: Request) -> Response:
     service = service_of(request)
     try:
         who = await service.store.read(lambda book: authenticate(book.database, token))
-        return await _begin(request, who)
+        return _begin(request, who)
     except Unauthorised:
         return render("login.html", status=401, wrong="This token is unknown or revoked.")
     except Denied as error:
@@ -149,14 +132,14 @@ async def show_link(request: Request, token: str) -> Response:
 async def use_link(request: Request, token: str) -> Response:
     """Log in with a link."""
     await read_form(request)
-    return await _begin(request, visits_of(request).accept(token))
+    return _begin(request, visits_of(request).accept(token))
 
 
 @router.post("/visit/{number}/logout")
 async def log_out(request: Request, here: Here) -> Response:
     """Log out."""
     await read_change(request, here)
-    await _end(request, here.visit)
+    visits_of(request).end(here.visit)
     gone = redirect(f"{LOGIN}?over=1")
     gone.delete_cookie(COOKIE, path=here.visit.path)
     return gone
@@ -175,8 +158,8 @@ async def become_decider(request: Request, here: Here) -> Response:
     except Denied as error:
         return ask_to_decide(request, here, wrong=str(error), status=401)
     # A new session has a new address: agents may know the old one from the read-only link.
-    await _end(request, here.visit)
-    return await _begin(request, who, page=form.get("page", ""))
+    visits_of(request).end(here.visit)
+    return _begin(request, who, page=form.get("page", ""))
 
 
 def ask_to_decide(request: Request, here: Visitor, *, wrong: str = "", status: int = 200) -> Response:
@@ -185,11 +168,9 @@ def ask_to_decide(request: Request, here: Visitor, *, wrong: str = "", status: i
     return render("decide.html", status=status, visit=here.visit, pages=pages, here=request.url.path, wrong=wrong)
 
 
-async def _begin(request: Request, who: Credential | None, *, page: str = "") -> Response:
+def _begin(request: Request, who: Credential | None, *, page: str = "") -> Response:
     visits, service = visits_of(request), service_of(request)
     visit, cookie = visits.begin(who)
-    if service.config.database_url is not None:
-        await service.store.read(lambda book: keep_visit(book.database, visit, now=service.clock()))
     if isinstance(who, UnlockedCredential):
         visits.unlock(visit, who)
     known = [one.path for one in request.app.state.pages]

@@ -139,14 +139,6 @@ CREATE TRIGGER audit_head_update BEFORE UPDATE ON audit_head
     FOR EACH ROW EXECUTE FUNCTION seasoned_audit_head_update();
 CREATE TRIGGER audit_head_change BEFORE INSERT OR DELETE OR TRUNCATE ON audit_head
     FOR EACH STATEMENT EXECUTE FUNCTION seasoned_never('the audit has one head');
--- Browsers that are logged in, for all server processes of one address. The cookie itself is not here.
-CREATE TABLE browser_session (
-    number TEXT PRIMARY KEY,
-    cookie_hash TEXT NOT NULL,
-    form_check TEXT NOT NULL,
-    credential TEXT,
-    expires_at DOUBLE PRECISION NOT NULL
-);
 -- The head of the audit moves by itself, so that no row is ever added without it.
 CREATE FUNCTION seasoned_audit_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
