@@ -30,8 +30,7 @@ def test_what_is_known_is_not_found_again_until_something_changes() -> None:
 
 def test_a_slow_one_is_shown_as_it_was_while_it_is_found_anew() -> None:
     async def check() -> None:
-        now, go_on = [0.0], threading.Event()
-        standings = PageCache(lambda: now[0])
+        go_on, standings = threading.Event(), PageCache()
         await standings.look("a", "A", 1, lambda _: "old")
 
         def slow(_: Any) -> str:

@@ -26,17 +26,6 @@ LEFT JOIN exposure ON exposure.experiment = assignment.experiment AND exposure.s
 WHERE assignment.experiment = :experiment
 ORDER BY assignment.at, assignment.session;
 
--- name: arm_sessions
-SELECT assignment.session, assignment.arm, assignment.at, exposure.at AS exposed_at, exposure.arm AS exposed_arm
-FROM assignment
-LEFT JOIN exposure ON exposure.experiment = assignment.experiment AND exposure.session = assignment.session
-    AND exposure.is_shown = 1
-WHERE assignment.experiment = :experiment
-  AND (CAST(:arm AS TEXT) IS NULL OR assignment.arm = :arm)
-  AND (assignment.at < :at OR (assignment.at = :at AND assignment.session < :session))
-ORDER BY assignment.at DESC, assignment.session DESC
-LIMIT :limit;
-
 -- name: expose
 INSERT INTO exposure (experiment, session, arm, is_shown, example_ids, at)
 VALUES (:experiment, :session, :arm, 1, :example_ids, :at)

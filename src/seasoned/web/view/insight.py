@@ -17,14 +17,12 @@ from seasoned.insight.report import Report, Revision, revision
 from seasoned.web.cache import CacheLookup, TellProgress, look_up_project, run_in_process
 from seasoned.web.display import session_link, sessions_link
 from seasoned.web.history_store import HistoryStore, histories_of
-from seasoned.web.login import Here, Visitor, read_change
-from seasoned.web.response import HEADERS, Page, page_router, redirect
+from seasoned.web.login import Here, Visitor
+from seasoned.web.response import HEADERS, Page, page_router
 from seasoned.web.table import Table, answer, choice_of, plot_table
 
 PAGE = Page("Insight", "insight")
 router = page_router()
-_NAME = "insight"
-_TITLE = "Making the report"
 _NEEDED = ("numpy", "scipy")
 # What a figure of the headline is made of.
 _LINKS = {"Sessions": "sessions", "Errors that recur": "#errors", "Cost": "usage"}
@@ -43,15 +41,6 @@ class ReportPage(msgspec.Struct, frozen=True):
 async def show(request: HTTPRequest, here: Here) -> Response:
     """Show the last report on all sessions."""
     return await _page(request, here)
-
-
-@router.post("/insight/make")
-async def make(request: HTTPRequest, here: Here) -> Response:
-    """Make the report again, now."""
-    await read_change(request, here)
-    chosen = await histories_of(request).read(lambda store: choice_of(store, request))
-    await _seen(request, await histories_of(request).read(revision), chosen.key, is_asked=True)
-    return redirect(f"{here.visit.path}/{PAGE.path}{chosen.query}")
 
 
 @router.get("/insight/report.json")
@@ -92,10 +81,8 @@ async def _page(request: HTTPRequest, here: Visitor) -> Response:
     )
 
 
-async def _seen(
-    request: HTTPRequest, now: Revision, project: str | None, *, is_asked: bool = False
-) -> CacheLookup[ReportPage]:
-    return await look_up_project(request, _NAME, _TITLE, now, project, _made, is_asked=is_asked)
+async def _seen(request: HTTPRequest, now: Revision, project: str | None) -> CacheLookup[ReportPage]:
+    return await look_up_project(request, "insight", "Making the report", now, project, _made)
 
 
 def _made(histories: HistoryStore, tell: TellProgress, project: str | None) -> ReportPage:

@@ -32,7 +32,7 @@ from seasoned.scan.intent import opening_words
 from seasoned.session import Session, ToolCall
 from seasoned.store import DatabaseRow, Store
 from seasoned.text import dollars, plural
-from seasoned.web.cache import TellProgress, WorkResult, cache_of
+from seasoned.web.cache import TellProgress, cache_of
 from seasoned.web.display import day_and_time, percent, project_link, session_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
@@ -54,7 +54,7 @@ from seasoned.web.view.conversation import (
 from seasoned.web.view.live import live_of
 
 
-def _review(service: ConfirmService, session: Session, tell: TellProgress) -> WorkResult:
+def _review(service: ConfirmService, session: Session, tell: TellProgress) -> None:
     require("A review", "agent", "pydantic_ai")
     choice = reviewing.choose_reviewer(service.config)
     tell(f"{choice.name} reviews {plural(len(session.messages), 'message')}")
@@ -63,7 +63,7 @@ def _review(service: ConfirmService, session: Session, tell: TellProgress) -> Wo
     # Raised, so that the page shows the work as failed.
     if done.state in reviewing.BAD_STATES:
         raise CannotDo(done.said or f"The review ended: {done.state}.")
-    return WorkResult(done.said or "Nothing to save.", "learned")
+    tell(done.said or "Nothing to save.")
 
 
 router = APIRouter(route_class=PageRoute)
@@ -192,7 +192,9 @@ async def review(request: Request, here: Here) -> Response:
 
     session = await histories_of(request).read(look)
     service = service_of(request)
-    cache_of(request).begin(f"review of {session.ref}", "Review", lambda tell: _review(service, session, tell))
+    cache_of(request).begin(
+        f"review of {session.ref}", "Review", lambda tell: _review(service, session, tell), href="learned"
+    )
     return redirect(f"{here.visit.path}/{session_link(ref)}")
 
 

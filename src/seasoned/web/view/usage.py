@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from collections.abc import Sequence
-from datetime import date, timedelta
-from itertools import pairwise
-from typing import Any, TypeVar
+from functools import reduce
+from typing import Any
 from urllib.parse import urlencode
 
-import msgspec
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 from seasoned.app.gateway import first_moment, gateway_usage
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
-from seasoned.gateway.accounting import GROUPINGS, GroupBy, UsageTotal
+from seasoned.gateway.accounting import GROUPINGS, GroupBy, UsageTotal, sum_known
 from seasoned.gateway.history_usage import HistoryGroup, HistoryTotal, history_totals, price_source
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
@@ -26,7 +23,6 @@ from seasoned.insight.page.rows import number, plural
 from seasoned.store import Store
 from seasoned.store.project import refs_in
 from seasoned.text import dollars
-from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.display import moment, session_link, sessions_link
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
@@ -49,139 +45,70 @@ from seasoned.web.table import (
 )
 
 _HEIGHT = 180
-# More days than this are shown as weeks.
-_MOST_DAYS = 100
-N = TypeVar("N", int, float)
-_COST = "'$' + format(datum.value, ',~f')"
-_TOKEN_AXIS = "format(datum.value, '~s')"
 
 
-class UsageDay(msgspec.Struct, frozen=True):
-    """Tokens and cost of one day or week."""
-
-    day: str
-    cost_usd: float | None
-    input: int | None
-    output: int | None
-    # Requests, or sessions.
-    count: int
-    unpriced: int
-
-
-def usage_plots(gateway: Sequence[UsageDay], recorded: Sequence[UsageDay]) -> tuple[Plot, ...]:
-    """Cost and tokens of each source that has any."""
-    found = []
-    for name, title, unit, days in (
-        ("gateway", "through the gateway", "request", gateway),
-        ("recorded", "read from histories", "session", recorded),
-    ):
-        if days:
-            bars = by_week(days) if len(days) > _MOST_DAYS else list(days)
-            period = "day" if len(bars) == len(days) else "week"
-            found += [_cost(name, title, unit, period, bars), _tokens(name, title, unit, period, bars)]
-    return tuple(found)
-
-
-def by_week(days: Sequence[UsageDay]) -> list[UsageDay]:
-    """The days summed up by week; each week has the date of its first day."""
-    weeks: dict[str, list[UsageDay]] = {}
-    for one in days:
-        day = date.fromisoformat(one.day)
-        # Weeks begin on Monday.
-        weeks.setdefault((day - timedelta(days=day.weekday())).isoformat(), []).append(one)
-    return [
-        UsageDay(
-            name,
-            _sum([one.cost_usd for one in week]),
-            _sum([one.input for one in week]),
-            _sum([one.output for one in week]),
-            sum(one.count for one in week),
-            sum(one.unpriced for one in week),
-        )
-        for name, week in weeks.items()
-    ]
-
-
-def _sum(values: Sequence[N | None]) -> N | None:
-    """The sum of the known values; None if there are none."""
-    known = [value for value in values if value is not None]
-    return sum(known[1:], start=known[0]) if known else None
-
-
-def _cost(name: str, title: str, unit: str, period: str, days: Sequence[UsageDay]) -> Plot:
-    rows = [{"day": one.day, "value": one.cost_usd, "tip": f"{one.day}: {_priced(one, unit)}"} for one in days]
-    known = any(row["value"] for row in rows)
-    return Plot(
-        f"cost-{name}",
-        f"Cost by {period}, {title}",
-        f"Dollars for each {period} in UTC. Without a known price, usage is not shown.",
-        "What subscriptions cost: only prices by token are known.",
-        _bars(rows, _COST) if known else None,
-        (),
-        (),
-        (),
-        None if known else f"no {unit} has a known price",
-    )
-
-
-def _priced(one: UsageDay, unit: str) -> str:
-    said = dollars(one.cost_usd, unknown="cost unknown")
-    without = f", {number(one.unpriced)} without a price" if one.unpriced else ""
-    return f"{said}, {plural(one.count, unit)}{without}"
-
-
-def _tokens(name: str, title: str, unit: str, period: str, days: Sequence[UsageDay]) -> Plot:
-    rows = [
-        {
-            "day": one.day,
-            "kind": kind,
-            "value": value,
-            "tip": f"{one.day}: {number(one.input)} input, {number(one.output)} output, {plural(one.count, unit)}",
-        }
+def usage_plots(totals: Sequence[HistoryTotal]) -> list[Plot]:
+    """Cost and tokens of each day, as far as they are known."""
+    days = [one for one in totals if one.name]
+    costs = [
+        {"day": one.name, "kind": "cost", "value": one.cost_usd, "tip": f"{one.name}: {_priced(one)}"}
         for one in days
-        for kind, value in (("input", one.input), ("output", one.output))
-        if value is not None
+        if one.cost_usd
     ]
-    return Plot(
-        f"tokens-{name}",
-        f"Tokens by {period}, {title}",
-        f"Input and output tokens for each {period} in UTC.",
+    tokens = [
+        {"day": one.name, "kind": kind, "value": value, "tip": f"{one.name}: {number(value)} {kind} tokens"}
+        for one in days
+        for kind, value in (("input", one.usage.prompt), ("output", one.usage.output))
+        if value
+    ]
+    cost = Plot(
+        "cost",
+        "Cost by day",
+        "Dollars for each day in UTC. Without a known price, usage is not shown.",
+        "What subscriptions cost: only prices by token are known.",
+        _bars(costs, "'$' + format(datum.value, ',~f')"),
+        (),
+        (),
+    )
+    used = Plot(
+        "tokens",
+        "Tokens by day",
+        "Input and output tokens for each day in UTC.",
         "How much of the input was read from a cache, which costs less: the tables by session say it.",
-        _bars(rows, _TOKEN_AXIS, is_split=True) if rows else None,
+        _bars(tokens, "format(datum.value, '~s')"),
         (),
         (),
         (("bar-first", "input"), ("bar-second", "output")),
-        None if rows else f"no {unit} recorded its tokens",
     )
+    return [plot for plot, rows in ((cost, costs), (used, tokens)) if rows]
 
 
-def _slots(days: Sequence[str]) -> int:
-    """How many bars the plot has, including days without usage."""
-    known = sorted({date.fromisoformat(day).toordinal() for day in days})
-    steps = [after - before for before, after in pairwise(known)]
-    return (known[-1] - known[0]) // min(steps, default=1) + 2
+def _priced(one: HistoryTotal) -> str:
+    without = f", {number(one.unpriced)} without a price" if one.unpriced else ""
+    return f"{dollars(one.cost_usd)}, {plural(one.sessions, 'session')}{without}"
 
 
-def _bars(rows: Sequence[dict[str, Any]], labels: str, *, is_split: bool = False) -> charts.Spec:
-    """One bar for each day."""
-    slots = _slots([row["day"] for row in rows])
+def _bars(rows: Sequence[dict[str, Any]], labels: str) -> charts.Spec:
+    """One bar for each day, output on top of input."""
     axis = {"title": None, "grid": False, "tickCount": 6, "format": "%-d %b", "labelOverlap": True}
-    # Days are counted in UTC; on a local scale bars would move to another day.
-    x = {"field": "day", "type": "temporal", "scale": {"type": "utc", "padding": 10}, "axis": axis}
-    side = {"title": None, "labelExpr": labels, "tickCount": 4}
-    y: charts.Spec = {"field": "value", "type": "quantitative", "axis": side, "stack": "zero" if is_split else None}
-    colour: charts.Spec = {"value": charts.FIRST}
-    if is_split:
-        scale = {"domain": ["input", "output"], "range": [charts.FIRST, charts.SECOND]}
-        colour = {"field": "kind", "type": "nominal", "legend": None, "scale": scale}
-    # On a time axis a bar has no natural width, so the plot is divided between the days.
-    bar = {"type": "bar", "width": {"expr": f"max(2, 0.8 * width / {slots})"}}
+    scale = {"domain": ["cost", "input", "output"], "range": [charts.FIRST, charts.FIRST, charts.SECOND]}
     return {
         "autosize": {"type": "fit-x"},
         "height": _HEIGHT,
         "data": {"values": list(rows)},
-        "mark": bar,
-        "encoding": {"x": x, "y": y, "fill": colour, "tooltip": {"field": "tip"}},
+        "mark": "bar",
+        "encoding": {
+            # In UTC, as days are counted; on a local scale bars would move to another day.
+            "x": {"field": "day", "timeUnit": "utcyearmonthdate", "type": "temporal", "axis": axis},
+            "y": {
+                "field": "value",
+                "type": "quantitative",
+                "stack": "zero",
+                "axis": {"title": None, "labelExpr": labels, "tickCount": 4},
+            },
+            "fill": {"field": "kind", "type": "nominal", "legend": None, "scale": scale},
+            "tooltip": {"field": "tip"},
+        },
     }
 
 
@@ -231,52 +158,28 @@ async def show(
     chosen, prices = await histories.read(lambda store: (choice_of(store, request), price_source(store)))
     key = chosen.key
     only = None if key is None else await histories.read(lambda store: refs_in(store, key))
-    through = {each: await _through(request, each, since, key, only) for each in dict.fromkeys(("day", passed))}
-    own_days, own = await asyncio.gather(
+    config = service_of(request).config
+    through, own_days, own = await asyncio.gather(
+        asyncio.to_thread(gateway_usage, config, passed, since=since, only=only),
         histories.read(lambda store: history_totals(store, "day", since=since, project=key)),
         histories.read(lambda store: _recorded(store, by, since, after, limit, key)),
     )
-    shown = through[passed]
-    every = usage_plots(_gateway_days(through["day"].value or []), _own_days(own_days))
-    drawn = tuple(plot for plot in every if plot.spec is not None)
     return answer(
         request,
         here,
         "usage.html",
         tables=(
-            chosen.within(_gateway_table(passed, shown.value or [], limit)),
+            chosen.within(_gateway_table(passed, through, limit)),
             chosen.within(own),
         ),
-        plots=drawn,
-        figures=_figures(through["day"].value or [], own_days, days),
+        plots=usage_plots(own_days),
+        figures=_figures(through, own_days, days),
         project=chosen,
         prices=prices,
         by=by,
         bys=BY,
         days=days,
         all_days=DAYS,
-        work=shown.work or through["day"].work,
-        drawn=drawn,
-    )
-
-
-async def _through(
-    request: HTTPRequest, by: GroupBy, since: float, project: str | None, only: frozenset[str] | None
-) -> CacheLookup[list[UsageTotal]]:
-    """What went through the gateway, summed in the background: there may be millions of requests."""
-    service = service_of(request)
-    row = await service.store.read(lambda book: book.database.row("gateway.newest_at"))
-    newest = None if row is None else row["at"]
-    if newest is None:
-        return CacheLookup([], is_current=True)
-    minute = int(time.time() // 60)
-    config = service.config
-    return await look_up(
-        request,
-        f"usage by {by} since {since:.0f}" + (f" of {project}" if project else ""),
-        "Summing up usage",
-        (newest, minute),
-        lambda _: gateway_usage(config, by, since=since, only=only),
     )
 
 
@@ -404,26 +307,10 @@ def _cost_of(cost: float | None, is_estimate: int) -> str:
     return dollars(cost, unknown="unknown") if cost is None or not is_estimate else f"~{dollars(cost)}"
 
 
-def _gateway_days(found: Sequence[UsageTotal]) -> list[UsageDay]:
-    return [
-        UsageDay(one.name, one.cost_usd, one.usage.input, one.usage.output, one.requests, one.unpriced)
-        for one in reversed(found)
-        if one.name
-    ]
-
-
-def _own_days(parts: Sequence[HistoryTotal]) -> list[UsageDay]:
-    return [
-        UsageDay(one.name, one.cost_usd, one.usage.prompt or None, one.usage.output or None, one.sessions, one.unpriced)
-        for one in reversed(parts)
-        if one.name
-    ]
-
-
 def _figures(through: Sequence[UsageTotal], own: Sequence[HistoryTotal], days: str) -> list[dict[str, Any]]:
     requests, unpriced = sum(one.requests for one in through), sum(one.unpriced for one in through)
     sessions, priced = sum(one.sessions for one in own), sum(one.sessions - one.unpriced for one in own)
-    spent, recorded = (_sum([one.cost_usd for one in some]) for some in (through, own))
+    spent, recorded = (reduce(sum_known, [one.cost_usd for one in some], None) for some in (through, own))
     tokens = sum((one.usage.input or 0) + (one.usage.output or 0) for one in through)
     own_tokens = sum((one.usage.prompt or 0) + (one.usage.output or 0) for one in own)
     period = "all time" if days == "all" else f"the last {days} days"
