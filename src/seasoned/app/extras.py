@@ -11,7 +11,7 @@ NUMBERS = ("numpy", "scipy", "jinja2")
 BOOK = ("argon2", "cryptography")
 SERVER = ("fastapi", "uvicorn", "httpx2", "prometheus_client")
 # aiohttp calls the upstream APIs; the others serve, count and price.
-GATEWAY = ("aiohttp", "uvicorn", "httptools", "httpx2", "prometheus_client", "starlette", "genai_prices")
+GATEWAY = ("uvicorn", "httptools", "httpx2", "prometheus_client", "starlette", "genai_prices")
 SCHEDULE = ("cronsim", "pydantic_ai")
 # The extra that brings a library, for a command that finds out only when it imports it.
 _EXTRA_OF = {

@@ -92,7 +92,6 @@ class GatewayService:
     async def running(self) -> AsyncIterator[None]:
         """Run all parts, and record what is left at the end."""
         self.recorder.start(needs_keys=self.settings.mode == "keys")
-        await self._upstreams.open()
         if self._provisioner is not None:
             self._provisioner.start()
         try:

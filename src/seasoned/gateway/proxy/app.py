@@ -192,7 +192,7 @@ async def _read(upstreams: Upstreams, upstream: Upstream, target: bytes, headers
                 return b""
         return b"".join(parts)
     finally:
-        reply.close()
+        await reply.close()
 
 
 _EMBEDDINGS = "/v1/embeddings"
@@ -377,7 +377,7 @@ class Gateway:
             try:
                 await self._forward_answer(reply, exchange, send, began)
             finally:
-                reply.close()
+                await reply.close()
         except UpstreamUnreachable as error:
             status = error.status
             await refuse(send, api, status, str(error))

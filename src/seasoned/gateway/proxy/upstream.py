@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import ipaddress
 import logging
-import select
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import quote, unquote_to_bytes, urlsplit
-from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined] # the stubs leave it out
-from weakref import WeakSet
 
-import aiohttp
-import msgspec
-from multidict import CIMultiDict
-from yarl import URL
+import httpx2
 
 from seasoned.errors import CannotDo, UsageError
 from seasoned.gateway.accounting import PREFIX
@@ -82,148 +70,44 @@ def _readable(value: bytes) -> bytes:
     return ", ".join(kept).encode("latin-1") or b"identity"
 
 
-_OTHER_SCHEMES = ("https", "socks", "socks4", "socks4a", "socks5", "socks5h")
-
-
-class EnvironmentProxy(msgspec.Struct, frozen=True):
-    """An HTTP proxy between the gateway and an upstream."""
-
-    host: str
-    port: int
-    # The value of `Proxy-Authorization`; it must never appear in a log, an error or a repr.
-    credentials: bytes | None = None
-
-    @property
-    def url(self) -> str:
-        return f"http://{_host_and_port(self.host, self.port)}"
-
-    def __repr__(self) -> str:
-        return f"Proxy({_host_and_port(self.host, self.port)!r})"
-
-
-def proxy_for(host: str, port: int, *, is_tls: bool, environment: Mapping[str, str]) -> EnvironmentProxy | None:
-    """The proxy for a host; None to connect directly, as always to this machine itself."""
-    for name in ("https_proxy" if is_tls else "http_proxy", "all_proxy"):
-        variable, text = _variable(environment, name)
-        if text:
-            is_direct = _is_this_machine(host) or _is_excluded(host, port, environment)
-            return None if is_direct else _parse_proxy(variable, text, host)
-    return None
-
-
-def _host_and_port(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _variable(environment: Mapping[str, str], name: str) -> tuple[str, str]:
-    """A variable's name as it is set, and its value. The lower-case spelling wins, even when it is empty."""
-    if name in environment:
-        return name, environment[name].strip()
-    spelled = [one for one in sorted(environment) if one.lower() == name and environment[one].strip()]
-    return (spelled[0], environment[spelled[0]].strip()) if spelled else (name.upper(), "")
-
-
-def _is_this_machine(host: str) -> bool:
-    """A proxy, which may run elsewhere, would look for this machine in the wrong place."""
-    name = host.rstrip(".").lower()
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(name.partition("%")[0])
-    except ValueError:
-        return False
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
-    return address.is_loopback or address.is_unspecified
-
-
-def _is_excluded(host: str, port: int, environment: Mapping[str, str]) -> bool:
-    """Whether NO_PROXY names the host, with or without its port."""
-    _, listed = _variable(environment, "no_proxy")
-    return any(proxy_bypass_environment(one, proxies={"no": listed}) for one in (host, _host_and_port(host, port)))
-
-
-def _parse_proxy(variable: str, text: str, host: str) -> EnvironmentProxy:
-    """Read a proxy's address. It may contain a password, so no error repeats it."""
-    scheme = text.partition("://")[0].lower() if "://" in text else "http"
-    if scheme in _OTHER_SCHEMES:
-        raise UsageError(
-            f"{variable} names a {scheme}:// proxy, but the gateway supports only http:// proxies. "
-            f"Set it to an http:// proxy, or add {host!r} to NO_PROXY to connect directly."
-        )
-    try:
-        parts = urlsplit(text if "://" in text else f"http://{text}")
-        port = 80 if parts.port is None else parts.port
-        is_valid = scheme == "http" and bool(parts.hostname) and port > 0
-        user, password = unquote_to_bytes(parts.username or ""), unquote_to_bytes(parts.password or "")
-    except ValueError:
-        is_valid = False
-    # What looks like a path may be the rest of a password that was not percent-encoded.
-    if not is_valid or parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise UsageError(
-            f"{variable} is not a valid proxy address. Write http://host:port or http://user:password@host:port, with "
-            f"/ # ? @ in the password as %2F %23 %3F %40; or add {host!r} to NO_PROXY to connect directly."
-        )
-    credentials = b"Basic " + b64encode(user + b":" + password) if user or password else None
-    return EnvironmentProxy(parts.hostname or "", port, credentials)
-
-
-# Requests that may be sent twice without harm (RFC 9110, 9.2.2). A model that is asked twice is paid twice.
-_IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
-_AUTOMATIC_HEADERS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+# A proxy, which may run elsewhere, would look for this machine in the wrong place.
+_THIS_MACHINE = ("localhost", "*.localhost", "127.0.0.1", "[::1]")
 _IDLE_SECONDS = 60.0
-_BUFFERED_BYTES = 128 * 1024
-_HEADER_BYTES = 64 * 1024
-_LARGE_BYTES = 1024 * 1024
-_PROXY_AUTHENTICATION_REQUIRED = 407
-_is_reused: ContextVar[bool] = ContextVar("seasoned_gateway_is_reused", default=False)
-_log = logging.getLogger("seasoned.gateway")
 
 
 class UpstreamUnreachable(CannotDo):
     """The upstream gave no answer; `status` is what the client gets."""
 
-    def __init__(self, message: str, *, status: int) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-class _AnswerRefused(Exception):
-    """An answer that must not be passed on; the message is for the client."""
-
-
-class _UpstreamRoute(NamedTuple):
-    """How an upstream is reached: the address before every path, and the proxy in between."""
-
-    base_url: str
-    is_tls: bool
-    proxy: EnvironmentProxy | None
-
-    @property
-    def forwarding_proxy(self) -> EnvironmentProxy | None:
-        """A proxy that reads the requests; with TLS it only sees a tunnel."""
-        return None if self.is_tls else self.proxy
+    def __init__(self, name: str, error: Exception) -> None:
+        # No part of the request, the answer or a proxy's password.
+        why = f"the proxy answered {str(error)[:3]}" if isinstance(error, httpx2.ProxyError) else type(error).__name__
+        is_late = isinstance(error, httpx2.TimeoutException)
+        super().__init__(
+            f"The upstream {name!r} {'did not answer in time' if is_late else 'cannot be reached'} ({why})."
+        )
+        self.status = 504 if is_late else 502
 
 
 class UpstreamReply:
     """An answer whose status and headers have arrived; the body follows."""
 
-    def __init__(self, response: aiohttp.ClientResponse, name: str) -> None:
+    def __init__(self, response: httpx2.Response, name: str) -> None:
         self._response = response
+        self._chunks = response.aiter_raw()
         self._name = name
-        self.status = response.status
-        self.headers = passed_on(response.raw_headers)
+        self.status = response.status_code
+        self.headers = passed_on(response.headers.raw)
 
     async def next_chunk(self) -> bytes | None:
         """The part of the body that has arrived, still encoded as the upstream sent it; None at its end."""
         try:
-            return await self._response.content.readany() or None
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise _unreachable(self._name, error) from error
+            return await anext(self._chunks, None)
+        except httpx2.HTTPError as error:
+            raise UpstreamUnreachable(self._name, error) from None
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Release the connection. An answer that was not read to its end is cancelled."""
-        self._response.close()
+        await self._response.aclose()
 
 
 class Upstreams:
@@ -232,37 +116,27 @@ class Upstreams:
     def __init__(self, settings: GatewaySettings, *, home: Path, environment: Mapping[str, str]) -> None:
         self._settings = settings
         self._keys = {one.name: key_for(one, home, environment) for one in settings.upstream}
-        self._routes = {one.name: _route(one, environment) for one in settings.upstream}
-        self._session: aiohttp.ClientSession | None = None
-
-    async def open(self) -> None:
-        """Make the connection pool, in the event loop that will use it."""
-        for name, route in self._routes.items():
-            if route.proxy is not None:
-                _log.info("the upstream %r is reached through %r", name, route.proxy)
-        self._session = aiohttp.ClientSession(
-            connector=_CheckedConnector(
-                limit=self._settings.connections,
-                keepalive_timeout=_IDLE_SECONDS,
-                ssl=_tls_context() if any(route.is_tls for route in self._routes.values()) else True,
-            ),
-            # Nothing is added, remembered, followed or unpacked: the client sees what the upstream sent.
-            auto_decompress=False,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            skip_auto_headers=_AUTOMATIC_HEADERS,
-            trust_env=False,
-            read_bufsize=_BUFFERED_BYTES,
-            max_line_size=_HEADER_BYTES,
-            max_field_size=_HEADER_BYTES,
-            # No limit for the whole answer: models may think for long. The limits are for connecting and for silence.
-            timeout=aiohttp.ClientTimeout(
-                total=None, connect=self._settings.connect_seconds, sock_read=self._settings.silence_seconds
-            ),
-        )
+        self._addresses = {one.name: httpx2.URL(one.origin) for one in settings.upstream}
+        # Every request at this level has its address, whose query may hold a key.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
+        try:
+            self._client = httpx2.AsyncClient(
+                mounts={f"all://{host}": None for host in _THIS_MACHINE},
+                limits=httpx2.Limits(max_connections=settings.connections, keepalive_expiry=_IDLE_SECONDS),
+                # No limit for the whole answer: models may think for long. Connecting and silence have limits.
+                timeout=httpx2.Timeout(
+                    settings.silence_seconds, connect=settings.connect_seconds, pool=settings.connect_seconds
+                ),
+            )
+        # Its text may hold the proxy's password.
+        except (ValueError, ImportError, httpx2.InvalidURL):
+            raise UsageError(
+                "HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names a proxy that cannot be used. Write http://host:port or "
+                "http://user:password@host:port, or name the upstream's host in NO_PROXY to connect directly."
+            ) from None
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
+        await self._client.aclose()
 
     def choose(self, api: Api, model: str | None) -> Upstream:
         """The upstream for a request."""
@@ -280,161 +154,22 @@ class Upstreams:
     async def send(
         self, upstream: Upstream, method: str, target: bytes, headers: Headers, body: bytes
     ) -> UpstreamReply:
-        """Send a request; raises UpstreamUnreachable if no answer begins."""
-        route = self._routes[upstream.name]
+        """Send a request once, as it is; raises UpstreamUnreachable if no answer begins."""
+        address = self._addresses[upstream.name]
         try:
-            response = await self._request(route, method, target, headers, body)
-            try:
-                _check_head(response, route.forwarding_proxy)
-            except BaseException:
-                response.close()
-                raise
-        except (aiohttp.ClientError, _AnswerRefused, TimeoutError, ValueError, OSError) as error:
-            raise _unreachable(upstream.name, error, route.proxy) from error
+            # Made by hand, because the client's own requests have more headers; a target that is given is not changed.
+            request = httpx2.Request(
+                method,
+                address,
+                headers=list(headers),
+                content=body or None,
+                extensions={"target": address.raw_path.rstrip(b"/") + target},
+            )
+            response = await self._client.send(request, stream=True)
+        except (httpx2.HTTPError, ValueError) as error:
+            raise UpstreamUnreachable(upstream.name, error) from None
+        # It changes the protocol, or its length can be read in two ways.
+        if response.status_code < 200 or {"transfer-encoding", "content-length"} <= response.headers.keys():
+            await response.aclose()
+            raise UpstreamUnreachable(upstream.name, httpx2.RemoteProtocolError("not an answer"))
         return UpstreamReply(response, upstream.name)
-
-    async def _request(
-        self, route: _UpstreamRoute, method: str, target: bytes, headers: Headers, body: bytes
-    ) -> aiohttp.ClientResponse:
-        assert self._session is not None
-        sent = CIMultiDict([(name.decode("latin-1"), _header_text(value)) for name, value in headers])
-        options: dict[str, Any] = {}
-        if route.proxy is not None:
-            options["proxy"] = route.proxy.url
-            if route.proxy.credentials is not None:
-                authorization = {"Proxy-Authorization": route.proxy.credentials.decode("ascii")}
-                if route.is_tls:
-                    options["proxy_headers"] = authorization
-                else:
-                    sent.update(authorization)
-        url = URL(route.base_url + target.decode("ascii"), encoded=True)
-        has_body = bool(body) or method in ("POST", "PUT", "PATCH")
-
-        session = self._session
-
-        async def ask() -> aiohttp.ClientResponse:
-            # aiohttp writes large bodies in pieces only from a file.
-            data = None if not has_body else io.BytesIO(body) if len(body) > _LARGE_BYTES else body
-            return await session.request(method, url, headers=sent, data=data, allow_redirects=False, **options)
-
-        try:
-            return await ask()
-        except aiohttp.ServerDisconnectedError:
-            # aiohttp repeats idempotent methods by itself; a client may also say that repeating is safe.
-            if not (_is_reused.get() and method not in _IDEMPOTENT and "idempotency-key" in sent):
-                raise
-            return await ask()
-
-
-class _CheckedConnector(aiohttp.TCPConnector):
-    """Never hands out a connection that the upstream has closed.
-
-    The event loop may not have noticed yet, and a request sent on such a connection cannot be repeated safely: the
-    upstream may have received it.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._used: WeakSet[Any] = WeakSet()
-
-    async def connect(self, *arguments: Any, **named: Any) -> Any:
-        while True:
-            connection = await super().connect(*arguments, **named)
-            is_reused = connection.protocol in self._used
-            if not is_reused or not _has_news(connection.transport):
-                break
-            connection.close()
-        self._used.add(connection.protocol)
-        _is_reused.set(is_reused)
-        return connection
-
-
-def _has_news(transport: Any) -> bool:
-    """Whether an idle connection was closed or received bytes that belong to no request."""
-    made = None if transport is None or transport.is_closing() else transport.get_extra_info("socket")
-    if made is None:
-        return True
-    if not hasattr(select, "poll"):
-        return False
-    poll = select.poll()
-    poll.register(made.fileno(), select.POLLIN)
-    return bool(poll.poll(0))
-
-
-def _header_text(value: bytes) -> str:
-    """A header value as aiohttp, which writes UTF-8, sends it back byte for byte; old Latin-1 is sent as UTF-8."""
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
-
-
-def _check_head(response: aiohttp.ClientResponse, proxy: EnvironmentProxy | None) -> None:
-    """Refuse answers that can be read in two ways, and a proxy that asks us for a password."""
-    if proxy is not None and response.status == _PROXY_AUTHENTICATION_REQUIRED:
-        # The client does not have the proxy's password, so it gets a 502 that says so.
-        raise _AnswerRefused(_proxy_refusal(response.status, proxy))
-    if not 200 <= response.status <= 599 or {"Transfer-Encoding", "Content-Length"} <= set(response.headers):
-        raise _AnswerRefused("RemoteProtocolError")
-
-
-def _route(upstream: Upstream, environment: Mapping[str, str]) -> _UpstreamRoute:
-    parts = urlsplit(upstream.origin)
-    is_tls = parts.scheme == "https"
-    name, port = parts.hostname or "", parts.port or (443 if is_tls else 80)
-    host = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode("ascii")
-    prefix = quote(parts.path, safe="/%:@!$&'()*+,;=~")
-    proxy = proxy_for(name, port, is_tls=is_tls, environment=environment)
-    return _UpstreamRoute(f"{parts.scheme}://{host}{prefix}", is_tls, proxy)
-
-
-def _tls_context() -> Any:
-    import httpx2
-
-    # The same certificates as for all our other requests, SSL_CERT_FILE included.
-    context = httpx2.create_ssl_context()
-    context.set_alpn_protocols(["http/1.1"])
-    return context
-
-
-def _unreachable(name: str, error: Exception, proxy: EnvironmentProxy | None = None) -> UpstreamUnreachable:
-    through = "" if proxy is None else " through its proxy"
-    why = _why(error, proxy)
-    if isinstance(error, TimeoutError):
-        return UpstreamUnreachable(f"The upstream {name!r} did not answer in time{through} ({why}).", status=504)
-    return UpstreamUnreachable(f"The upstream {name!r} cannot be reached{through} ({why}).", status=502)
-
-
-def _why(error: Exception, proxy: EnvironmentProxy | None) -> str:
-    """The reason for a failure, without any part of the request, the answer or a password."""
-    if isinstance(error, aiohttp.ClientHttpProxyError) and proxy is not None:
-        return _proxy_refusal(error.status, proxy)
-    for kind, said in _REASONS:
-        if isinstance(error, kind):
-            return said
-    return str(error) if isinstance(error, _AnswerRefused) else "RemoteProtocolError"
-
-
-_REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
-    (aiohttp.SocketTimeoutError, "ReadTimeout"),
-    (TimeoutError, "ConnectTimeout"),
-    (aiohttp.ClientProxyConnectionError, "the proxy cannot be reached"),
-    (aiohttp.ClientPayloadError, "ReadError"),
-    (aiohttp.ServerDisconnectedError, "RemoteProtocolError"),
-    (aiohttp.ClientResponseError, "RemoteProtocolError"),
-    (aiohttp.ClientConnectorError, "ConnectError"),
-    (aiohttp.ClientOSError, "ReadError"),
-    # An invalid host name.
-    ((UnicodeError, aiohttp.InvalidURL), "ConnectError"),
-    (OSError, "ConnectError"),
-    # A header value with a line break in it.
-    (ValueError, "LocalProtocolError"),
-)
-
-
-def _proxy_refusal(status: int, proxy: EnvironmentProxy) -> str:
-    if status != _PROXY_AUTHENTICATION_REQUIRED:
-        return f"the proxy answered {status}"
-    if proxy.credentials is None:
-        return f"the proxy answered {status}: it needs a password, as in http://user:password@host:port"
-    return f"the proxy answered {status}: it did not accept the password"
