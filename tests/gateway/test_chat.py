@@ -172,7 +172,8 @@ FIELDS = ["choices", "delta", "tool_calls", "usage", "index", "id", "function"]
 def test_only_the_usage_event_that_we_asked_for_is_taken_out(texts: list[str], borders: list[int], end: str) -> None:
     said = [chunk({"content": text}, usage=None) for text in texts]
     data = sse(*said, ONLY_USAGE, "[DONE]", end=end)
-    reader = open_stream(takes_usage_out=True)
+    reader = open_stream()
+    reader.takes_usage_out = True
     assert passed(reader, cut(data, borders)) == sse(*said, "[DONE]", end=end)
     assert reader.answer().raw_usage == USAGE
 

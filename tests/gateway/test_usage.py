@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from seasoned.gateway.wire import anthropic, chat, responses
-from seasoned.gateway.wire.request import ApiResponse, read_usage
+from seasoned.gateway.wire.request import ApiResponse
+from seasoned.history.coerce import anthropic_usage, openai_usage
 from seasoned.price import Cost, find_cost, price_list, token_prices
 from seasoned.session import Usage
 from tests.each_case import each_case
@@ -61,7 +62,8 @@ def test_known_bug_usage_lost_when_the_last_chunk_has_choices() -> None:
     inside = chunk({}, finish="stop")
     inside["choices"][0]["usage"] = USAGE
     for last in (beside, inside):
-        reader = chat.open_stream(takes_usage_out=True)
+        reader = chat.open_stream()
+        reader.takes_usage_out = True
         data = sse(TURN[1], last, "[DONE]")
         assert passed(reader, [data]) == data
         assert reader.answer().usage == Usage(input=12, output=5, cache_read=8)
@@ -78,7 +80,7 @@ def test_known_bug_an_unknown_model_priced_at_0(model: str | None, base_url: str
 
 def test_the_providers_own_cost_outranks_an_estimate() -> None:
     raw = {**USAGE, "cost": 0.0123}
-    assert find_cost(read_usage("chat", raw), raw, model="gpt-5") == Cost(Decimal("0.0123"), "provider")
+    assert find_cost(openai_usage(raw), raw, model="gpt-5") == Cost(Decimal("0.0123"), "provider")
     free = find_cost(None, {"cost": 0}, model="anything")
     assert free == Cost(Decimal(0), "provider")
 
@@ -104,12 +106,10 @@ def test_the_tier_and_the_life_of_the_cache_have_their_own_prices() -> None:
 def test_input_is_what_no_cache_had_a_part_in_in_each_api() -> None:
     """As the readers of histories count it: one session has one figure, whoever tells of it."""
     told = {"input_tokens": 20, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 80}
-    assert read_usage("anthropic", told) == Usage(input=20, cache_read=900, cache_write=80)
-    assert read_usage("chat", {"prompt_tokens": 1000, "prompt_cache_hit_tokens": 900}) == Usage(
-        input=100, cache_read=900
-    )
+    assert anthropic_usage(told) == Usage(input=20, cache_read=900, cache_write=80)
+    assert openai_usage({"prompt_tokens": 1000, "prompt_cache_hit_tokens": 900}) == Usage(input=100, cache_read=900)
     thought = {"output_tokens": 50, "output_tokens_details": {"thinking_tokens": 30}}
-    assert read_usage("anthropic", thought) == Usage(output=50, reasoning=30)
+    assert anthropic_usage(thought) == Usage(output=50, reasoning=30)
 
 
 def test_a_token_of_a_history_costs_what_the_list_says_by_kind_and_size_of_the_prompt() -> None:

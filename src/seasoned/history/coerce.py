@@ -242,13 +242,16 @@ def openai_usage(value: object) -> Usage | None:
     usage = as_object(value)
     prompt = count(first_of(usage, "prompt_tokens", "input_tokens"))
     details = as_object(first_of(usage, "prompt_tokens_details", "input_tokens_details"))
-    cached = count(details.get("cached_tokens"))
+    cached = count(first_of({**usage, **details}, "cached_tokens", "prompt_cache_hit_tokens"))
+    written = count(details.get("cache_write_tokens"))
     made = as_object(first_of(usage, "completion_tokens_details", "output_tokens_details"))
     return known_usage(
         Usage(
-            input=remaining(prompt, cached),
+            # None if the parts exceed the whole: it is unknown which figure is wrong.
+            input=None if (cached or 0) + (written or 0) > (prompt or 0) else remaining(prompt, cached, written),
             output=count(first_of(usage, "completion_tokens", "output_tokens")),
             cache_read=cached,
+            cache_write=written,
             reasoning=count(made.get("reasoning_tokens")),
         )
     )
@@ -263,6 +266,7 @@ def anthropic_usage(value: object) -> Usage | None:
             output=count(usage.get("output_tokens")),
             cache_read=count(usage.get("cache_read_input_tokens")),
             cache_write=count(usage.get("cache_creation_input_tokens")),
+            reasoning=count(as_object(usage.get("output_tokens_details")).get("thinking_tokens")),
         )
     )
 

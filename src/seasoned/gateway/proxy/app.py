@@ -21,6 +21,7 @@ from seasoned.gateway.proxy.exchange import WireApi as Wire
 from seasoned.gateway.proxy.upstream import Headers, UpstreamReply, Upstreams, UpstreamUnreachable, request_headers
 from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
 from seasoned.gateway.settings import Api, Failures, GatewaySettings, Upstream
+from seasoned.gateway.wire.chat import ask_for_usage
 from seasoned.gateway.wire.request import ApiRequest
 
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 408: "timeout_error"}
@@ -441,7 +442,7 @@ class Gateway:
                 body = await self._warming.hint(exchange, body, headers)
         if asked.is_stream and not asked.wants_usage:
             with self._failures.shield("read"):
-                asking = exchange.api.ask_for_usage(body)
+                asking = ask_for_usage(body)
                 if asking is not None:
                     body, exchange.takes_usage_out = asking, True
         return body

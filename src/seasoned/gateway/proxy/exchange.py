@@ -28,9 +28,8 @@ class WireApi(NamedTuple):
     read_request: Callable[[bytes], ApiRequest | None]
     insert_block: Callable[[bytes, bytes], bytes]
     follow_results: Callable[[bytes, dict[str, str]], bytes]
-    ask_for_usage: Callable[[bytes], bytes | None]
     read_response: Callable[[bytes], ApiResponse]
-    open_stream: Callable[..., EventStream]
+    open_stream: Callable[[], EventStream]
 
 
 def _api(name: ApiName, format: Format, module: ModuleType) -> WireApi:
@@ -116,7 +115,8 @@ class Exchange:
             return
         if kind == b"text/event-stream" and self._encoding == b"identity":
             with self._failures.shield("read"):
-                self._stream = self.api.open_stream(takes_usage_out=self.takes_usage_out)
+                self._stream = self.api.open_stream()
+                self._stream.takes_usage_out = self.takes_usage_out
                 self.way = "stream"
         elif kind == b"application/json":
             self.way = "whole"

@@ -1,1 +1,1 @@
-"""The three APIs on the wire, byte for byte: `chat`, `responses` and `anthropic` have the same five functions."""
+"""The three APIs on the wire, byte for byte: `chat`, `responses` and `anthropic` have the same functions."""

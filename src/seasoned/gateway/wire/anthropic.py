@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
-from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, read_usage
-from seasoned.gateway.wire.splice import find_inside, find_items, follow, insert_after, list_items, text_at
+from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said
+from seasoned.gateway.wire.splice import find_inside, find_items, follow, insert_after, list_items
 from seasoned.history.chat import spoken_text
-from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, identity, integer, string, text_of
+from seasoned.history.coerce import (
+    anthropic_usage,
+    arguments_of,
+    as_list,
+    as_object,
+    first_of,
+    identity,
+    integer,
+    string,
+    text_of,
+)
 from seasoned.session import Marks, Result, Role, ToolCall
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -18,7 +28,6 @@ _NOTE = ("<system-reminder>", "</system-reminder>")
 _USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
-@unless_too_deep(None)
 def read_request(body: bytes) -> ApiRequest | None:
     """The parsed request; None if it is not understood, and is passed on unchanged."""
     fields = fields_of(body)
@@ -26,7 +35,7 @@ def read_request(body: bytes) -> ApiRequest | None:
         return None
     given = [as_object(message) for message in fields["messages"]]
     # Newer models also take system messages at the head of the list.
-    start = next((at for at, message in enumerate(given) if not _is_system(message)), len(given))
+    start = first_said(given, _is_system)
     system = [text_of(fields.get("system")), *[spoken_text(message.get("content")) for message in given[:start]]]
     turns = RequestTurns()
     for message in given[start:]:
@@ -54,25 +63,11 @@ def insert_block(body: bytes, content: bytes) -> bytes:
 
 def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
     """The body with a line after the result of each of these calls, and no other byte changed."""
-    left, places = dict(lines), []
-    for message in list_items(body, "messages"):
-        if not any(call_id.encode() in body[slice(*message)] for call_id in left):
-            continue
-        content = find_inside(body, message).get("content")
-        for part in (None if content is None else find_items(body, content)) or ():
-            inside = find_inside(body, part)
-            line = left.pop(text_at(body, inside.get("tool_use_id")) or "", "")
-            if line and "content" in inside:
-                places.append((inside["content"], line))
-    return follow(body, places, part_type="text")
+    contents = [find_inside(body, message).get("content") for message in list_items(body, "messages")]
+    parts = [part for content in contents if content is not None for part in find_items(body, content) or ()]
+    return follow(body, parts, lines, named="tool_use_id", content="content")
 
 
-def ask_for_usage(_body: bytes) -> bytes | None:
-    """None: these streams always report their usage."""
-    return None
-
-
-@unless_too_deep(TOO_DEEP)
 def read_response(body: bytes) -> ApiResponse:
     """The parsed answer, from a body that is not a stream."""
     fields = fields_of(body)
@@ -84,14 +79,12 @@ def read_response(body: bytes) -> ApiResponse:
 class MessageStream(EventStream):
     """Reads a stream of events; the figures of its usage are running totals."""
 
-    def __init__(self, *, takes_usage_out: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._message: dict[str, Any] = {}
         self._blocks: dict[int, dict[str, Any]] = {}
         self._words: dict[int, list[str]] = {}
-        self._usage: dict[str, Any] | None = None
 
-    @unless_too_deep(TOO_DEEP)
     def answer(self) -> ApiResponse:
         """What was read so far."""
         content = [self._block(at) for at in sorted(self._blocks)]
@@ -187,7 +180,7 @@ def _answer(message: dict[str, Any], error: str | None) -> ApiResponse:
         model=string(message.get("model")),
         text=spoken_text(words),
         calls=tuple(calls),
-        usage=read_usage("anthropic", raw_usage),
+        usage=anthropic_usage(raw_usage),
         raw_usage=raw_usage,
         finish=string(message.get("stop_reason")),
         error=error,

@@ -4,35 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
-from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, read_usage
-from seasoned.gateway.wire.splice import (
-    add_field,
-    find_fields,
-    find_inside,
-    follow,
-    insert_after,
-    list_items,
-    replace,
-    text_at,
-)
+from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said
+from seasoned.gateway.wire.splice import add_field, find_fields, follow, insert_after, list_items, replace
 from seasoned.history.chat import ROLES, spoken_text
-from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, identity, integer, string, text_of
-from seasoned.marks import opens_block
+from seasoned.history.coerce import (
+    arguments_of,
+    as_list,
+    as_object,
+    first_of,
+    identity,
+    integer,
+    openai_usage,
+    string,
+    text_of,
+)
 from seasoned.session import ToolCall
 
 _SYSTEM = ("system", "developer")
 _ASKS_FOR_USAGE = b'{"include_usage":true}'
 
 
-@unless_too_deep(None)
 def read_request(body: bytes) -> ApiRequest | None:
     """The parsed request; None if it is not understood, and is passed on unchanged."""
     fields = fields_of(body)
     if fields is None or not isinstance(fields.get("messages"), list) or string(fields.get("model")) is None:
         return None
     given = [as_object(message) for message in fields["messages"]]
-    start = _first_said(given)
+    start = first_said(given, _is_system)
     turns = RequestTurns()
     for message in given[start:]:
         _tell(turns, message)
@@ -63,13 +62,7 @@ def insert_block(body: bytes, content: bytes) -> bytes:
 
 def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
     """The body with a line after the result of each of these calls, and no other byte changed."""
-    left, places = dict(lines), []
-    for item in list_items(body, "messages"):
-        inside = find_inside(body, item) if any(call_id.encode() in body[slice(*item)] for call_id in left) else {}
-        line = left.pop(text_at(body, inside.get("tool_call_id")) or "", "")
-        if line and "content" in inside:
-            places.append((inside["content"], line))
-    return follow(body, places, part_type="text")
+    return follow(body, list_items(body, "messages"), lines, named="tool_call_id", content="content")
 
 
 def ask_for_usage(body: bytes) -> bytes | None:
@@ -94,7 +87,6 @@ def ask_for_usage(body: bytes) -> bytes | None:
     return replace(body, span, replace(inner, asked, b"true"))
 
 
-@unless_too_deep(TOO_DEEP)
 def read_response(body: bytes) -> ApiResponse:
     """The parsed answer, from a body that is not a stream."""
     fields = fields_of(body)
@@ -110,16 +102,14 @@ def read_response(body: bytes) -> ApiResponse:
 class ChatStream(EventStream):
     """Reads a stream of chunks. Of several choices the first is the conversation: agents take that one."""
 
-    def __init__(self, *, takes_usage_out: bool = False) -> None:
-        super().__init__(takes_usage_out=takes_usage_out)
+    def __init__(self) -> None:
+        super().__init__()
         self._head: dict[str, Any] = {}
         self._texts: list[str] = []
         self._calls: list[dict[str, Any]] = []
         self._places: dict[int, int] = {}
-        self._usage: dict[str, Any] | None = None
         self._finish: str | None = None
 
-    @unless_too_deep(TOO_DEEP)
     def answer(self) -> ApiResponse:
         """What was read so far."""
         message = {"content": "".join(self._texts), "tool_calls": [_whole(call) for call in self._calls]}
@@ -170,15 +160,6 @@ class ChatStream(EventStream):
 open_stream = ChatStream
 
 
-def _first_said(messages: list[dict[str, Any]]) -> int:
-    """The index of the first message after the system part."""
-    for at, message in enumerate(messages):
-        # A block may be a system message. It is not counted among those, because they identify the conversation.
-        if not _is_system(message) or opens_block(spoken_text(message.get("content"))):
-            return at
-    return len(messages)
-
-
 def _is_system(message: dict[str, Any]) -> bool:
     return message.get("role") in _SYSTEM
 
@@ -220,7 +201,7 @@ def _answer(
         model=string(head.get("model")),
         text=spoken_text(message.get("content")) or string(message.get("refusal")) or "",
         calls=tuple(calls),
-        usage=read_usage("chat", raw_usage),
+        usage=openai_usage(raw_usage),
         raw_usage=raw_usage,
         finish=finish,
         error=error,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -77,51 +75,30 @@ def event_data(raw: bytes) -> bytes:
 
 # An error is stored, and providers may quote the whole request in it.
 _ERROR_CHARS = 500
-TOO_DEEP = ApiResponse(error="the answer is nested too deeply")
-
-Arguments = ParamSpec("Arguments")
-Read = TypeVar("Read")
-Otherwise = TypeVar("Otherwise")
-
-
-def unless_too_deep(
-    otherwise: Otherwise,
-) -> Callable[[Callable[Arguments, Read]], Callable[Arguments, Read | Otherwise]]:
-    """Return `otherwise` instead of raising RecursionError for JSON that is nested too deeply."""
-
-    def bound(read: Callable[Arguments, Read]) -> Callable[Arguments, Read | Otherwise]:
-        @wraps(read)
-        def bounded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Read | Otherwise:
-            try:
-                return read(*args, **kwargs)
-            except RecursionError:
-                return otherwise
-
-        return bounded
-
-    return bound
 
 
 class EventStream(ABC):
     """Passes chunks on and reads their events, with a subclass for each API.
 
-    It never raises: what it cannot read is passed on all the same.
+    What it cannot read is passed on all the same.
     """
 
-    def __init__(self, *, takes_usage_out: bool = False) -> None:
+    def __init__(self) -> None:
         self._splitter = EventSplitter()
-        self._takes_usage_out = takes_usage_out
+        # Whether only we asked for the usage, which is then not passed on.
+        self.takes_usage_out = False
+        self._usage: dict[str, Any] | None = None
         self.error: str | None = None
 
     @property
     def held(self) -> bytes:
         """What has arrived and was not passed on yet."""
-        return self._splitter.rest if self._takes_usage_out else b""
+        return self._splitter.rest if self.takes_usage_out else b""
 
     def feed(self, chunk: bytes) -> bytes:
         """What to pass on now: the chunk itself, unless the usage event that we asked for may be in it."""
         events = self._splitter.feed(chunk)
-        if not self._takes_usage_out:
+        if not self.takes_usage_out:
             for event in events:
                 self._meet(event)
             return chunk
@@ -131,7 +108,7 @@ class EventStream(ABC):
         """What was held back when the upstream closed the stream."""
         rest = self._splitter.end()
         is_usage = self._meet(rest) if rest.strip() else False
-        return rest if self._takes_usage_out and not is_usage else b""
+        return rest if self.takes_usage_out and not is_usage else b""
 
     @abstractmethod
     def answer(self) -> ApiResponse:
@@ -165,7 +142,7 @@ def fields_of(data: bytes) -> dict[str, Any] | None:
     """The JSON object in some bytes; None if they are anything else."""
     try:
         value = decode(data)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 

@@ -1,19 +1,16 @@
-"""Requests, answers and their usage in one form for all three APIs.
-
-Usage is counted the same way for all of them: input excludes what was read from or written to a cache, output includes
-reasoning.
-"""
+"""Requests and answers in one form for all three APIs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
 import msgspec
 
-from seasoned.history.coerce import as_object, count, first_of, identity, known_usage, remaining
-from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, OLDER_BLOCKS, is_synthetic_id
+from seasoned.history.chat import spoken_text
+from seasoned.history.coerce import identity
+from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, OLDER_BLOCKS, is_synthetic_id, opens_block
 from seasoned.session import NO_MARKS, Marks, Message, Result, Role, ToolCall, Usage
 
 ApiName = Literal["chat", "responses", "anthropic"]
@@ -74,6 +71,15 @@ class ApiResponse(msgspec.Struct, frozen=True, kw_only=True):
         if not self.text and not self.calls:
             return ()
         return (Message("assistant", self.text, self.calls, model=self.model),)
+
+
+def first_said(messages: Sequence[dict[str, Any]], is_system: Callable[[dict[str, Any]], bool]) -> int:
+    """The index of the first message after the system part."""
+    for at, message in enumerate(messages):
+        # A block may be a system message. It is not counted among those, because they identify the conversation.
+        if not is_system(message) or opens_block(spoken_text(message.get("content"))):
+            return at
+    return len(messages)
 
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -181,42 +187,3 @@ def _end_of_block(drafts: list[_TurnDraft], start: int) -> int:
         if drafts[at].role != "tool" and drafts[at].text.rstrip().endswith(BLOCK_ENDS):
             return at
     return start
-
-
-def read_usage(api: ApiName, raw: Mapping[str, Any] | None) -> Usage | None:
-    """The provider's figures; None if it gave none."""
-    if not raw:
-        return None
-    return _anthropic(dict(raw)) if api == "anthropic" else _openai(dict(raw))
-
-
-def _openai(raw: dict[str, Any]) -> Usage | None:
-    read = as_object(first_of(raw, "prompt_tokens_details", "input_tokens_details"))
-    made = as_object(first_of(raw, "completion_tokens_details", "output_tokens_details"))
-    whole = count(first_of(raw, "prompt_tokens", "input_tokens"))
-    cached = count(first_of({**raw, **read}, "cached_tokens", "prompt_cache_hit_tokens"))
-    written = count(read.get("cache_write_tokens"))
-    return known_usage(
-        Usage(
-            # None if the parts exceed the whole: it is unknown which figure is wrong.
-            input=None if (cached or 0) + (written or 0) > (whole or 0) else remaining(whole, cached, written),
-            output=count(first_of(raw, "completion_tokens", "output_tokens")),
-            cache_read=cached,
-            cache_write=written,
-            reasoning=count(made.get("reasoning_tokens")),
-        )
-    )
-
-
-def _anthropic(raw: dict[str, Any]) -> Usage | None:
-    """Anthropic's input count already excludes what came from or went to a cache."""
-    details = as_object(raw.get("output_tokens_details"))
-    return known_usage(
-        Usage(
-            input=count(raw.get("input_tokens")),
-            output=count(raw.get("output_tokens")),
-            cache_read=count(raw.get("cache_read_input_tokens")),
-            cache_write=count(raw.get("cache_creation_input_tokens")),
-            reasoning=count(details.get("thinking_tokens")),
-        )
-    )

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
-from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, read_usage
-from seasoned.gateway.wire.splice import find_fields, find_inside, follow, insert_after, list_items, replace, text_at
+from seasoned.gateway.wire.event_stream import EventStream, error_of, fields_of, merge_usage
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse, RequestTurns, call_id, first_said
+from seasoned.gateway.wire.splice import find_fields, follow, insert_after, list_items, replace
 from seasoned.history.chat import ROLES, spoken_text
-from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, identity, integer, string, text_of
-from seasoned.marks import opens_block
+from seasoned.history.coerce import (
+    arguments_of,
+    as_list,
+    as_object,
+    first_of,
+    identity,
+    integer,
+    openai_usage,
+    string,
+    text_of,
+)
 from seasoned.session import Marks, Result, ToolCall
 
 _SYSTEM = ("system", "developer")
@@ -19,7 +28,6 @@ _SURROUNDINGS = ("# AGENTS.md instructions", "<environment_context>", "<user_ins
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
-@unless_too_deep(None)
 def read_request(body: bytes) -> ApiRequest | None:
     """The parsed request; None if it is not understood, and is passed on unchanged."""
     fields = fields_of(body)
@@ -28,7 +36,7 @@ def read_request(body: bytes) -> ApiRequest | None:
     given = fields["input"]
     items = [{"role": "user", "content": given}] if isinstance(given, str) else [as_object(item) for item in given]
     system = [text_of(fields.get("instructions"))]
-    start = _first_said(items)
+    start = first_said(items, _is_system)
     system += [spoken_text(item.get("content")) for item in items[:start]]
     turns = RequestTurns()
     for item in items[start:]:
@@ -73,22 +81,10 @@ def insert_block(body: bytes, content: bytes) -> bytes:
 
 def follow_results(body: bytes, lines: dict[str, str]) -> bytes:
     """The body with a line after the result of each of these calls, and no other byte changed."""
-    left, places = dict(lines), []
-    for item in list_items(body, "input"):
-        inside = find_inside(body, item) if any(call_id.encode() in body[slice(*item)] for call_id in left) else {}
-        called = text_at(body, inside.get("call_id")) or ""
-        # The call has the same id as its result.
-        if called in left and "output" in inside and (text_at(body, inside.get("type")) or "").endswith("_output"):
-            places.append((inside["output"], left.pop(called)))
-    return follow(body, places, part_type="input_text")
+    # The call has the same id as its result, but no output.
+    return follow(body, list_items(body, "input"), lines, named="call_id", content="output", part_type="input_text")
 
 
-def ask_for_usage(_body: bytes) -> bytes | None:
-    """None: these streams always end with their usage."""
-    return None
-
-
-@unless_too_deep(TOO_DEEP)
 def read_response(body: bytes) -> ApiResponse:
     """The parsed answer, from a body that is not a stream."""
     fields = fields_of(body)
@@ -98,15 +94,13 @@ def read_response(body: bytes) -> ApiResponse:
 class ResponsesStream(EventStream):
     """Reads a stream of events. The last one repeats the whole answer; if it never comes, the parts count."""
 
-    def __init__(self, *, takes_usage_out: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._response: dict[str, Any] = {}
         self._items: dict[int, dict[str, Any]] = {}
         self._texts: dict[int, list[str]] = {}
-        self._usage: dict[str, Any] | None = None
         self._is_ended = False
 
-    @unless_too_deep(TOO_DEEP)
     def answer(self) -> ApiResponse:
         """What was read so far."""
         output = self._response.get("output") or [self._items[at] for at in sorted(self._items)] + self._begun()
@@ -137,14 +131,6 @@ class ResponsesStream(EventStream):
 
 
 open_stream = ResponsesStream
-
-
-def _first_said(items: list[dict[str, Any]]) -> int:
-    """The index of the first item after the system part."""
-    for at, item in enumerate(items):
-        if not _is_system(item) or opens_block(spoken_text(item.get("content"))):
-            return at
-    return len(items)
 
 
 def _is_system(item: dict[str, Any]) -> bool:
@@ -211,7 +197,7 @@ def _answer(response: dict[str, Any], error: str | None = None) -> ApiResponse:
         model=string(response.get("model")),
         text="\n".join([text for text in texts if text]),
         calls=tuple(calls),
-        usage=read_usage("responses", raw_usage),
+        usage=openai_usage(raw_usage),
         raw_usage=raw_usage,
         finish=string(response.get("status")),
         error=error_of(response) or error,

@@ -124,14 +124,29 @@ def find_inside(body: bytes, item: ByteSpan) -> dict[str, ByteSpan]:
     return {name: ByteSpan(item.start + span.start, item.start + span.end) for name, span in spans.items()}
 
 
-def text_at(body: bytes, span: ByteSpan | None) -> str | None:
-    """The text in a span; None if it is not a text."""
+def _text_at(body: bytes, span: ByteSpan | None) -> str:
     value = None if span is None else decode(body[span.start : span.end])
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) else ""
 
 
-def follow(body: bytes, places: list[tuple[ByteSpan, str]], *, part_type: str) -> bytes:
-    """The body with a line after each of these contents, which are texts or lists of parts."""
+def follow(
+    body: bytes,
+    results: list[ByteSpan],
+    lines: dict[str, str],
+    *,
+    named: str,
+    content: str,
+    part_type: str = "text",
+) -> bytes:
+    """The body with lines after the contents of results, which are texts or lists of parts.
+
+    `lines` are by the ids of calls, which a result has in its field `named`.
+    """
+    left, places = dict(lines), []
+    for result in results:
+        inside = find_inside(body, result) if any(one.encode() in body[slice(*result)] for one in left) else {}
+        if content in inside and (line := left.pop(_text_at(body, inside.get(named)), "")):
+            places.append((inside[content], line))
     # From the last to the first, so that the places before stay where they are.
     for span, line in sorted(places, reverse=True):
         if body[span.start : span.start + 1] == b'"':
