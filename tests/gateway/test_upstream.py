@@ -88,16 +88,15 @@ def test_headers_of_one_connection_stay_there() -> None:
 def test_a_key_of_the_gateway_is_never_passed_on() -> None:
     came = [(b"authorization", b"Bearer ssn_gateway_x"), (b"x-api-key", b"ssn_gateway_x"), (b"x-seasoned-warm", b"off")]
     for api, sent in (("openai", (b"authorization", b"Bearer sk")), ("anthropic", (b"x-api-key", b"sk"))):
-        assert request_headers(came, api=api, is_ours=True, key="sk", is_streamed=False) == [sent]  # type: ignore[arg-type]
-    assert request_headers(came, api="openai", is_ours=True, key=None, is_streamed=False) == []
+        assert request_headers(came, api=api, is_ours=True, key="sk", is_read=False) == [sent]  # type: ignore[arg-type]
+    assert request_headers(came, api="openai", is_ours=True, key=None, is_read=False) == []
 
 
-def test_only_encodings_that_can_be_read_are_asked_for() -> None:
+def test_an_answer_that_is_read_must_not_be_compressed() -> None:
     came = [(b"accept-encoding", b"br;q=1, gzip;q=0.5, zstd")]
-    asked = request_headers(came, api="openai", is_ours=False, key="sk", is_streamed=False)
-    assert asked == [(b"accept-encoding", b"gzip;q=0.5")]
-    streamed = request_headers(came, api="openai", is_ours=False, key="sk", is_streamed=True)
-    assert streamed == [(b"accept-encoding", b"identity")]
+    read = request_headers(came, api="openai", is_ours=False, key="sk", is_read=True)
+    assert read == [(b"accept-encoding", b"identity")]
+    assert request_headers(came, api="openai", is_ours=False, key="sk", is_read=False) == came
 
 
 @given(
@@ -106,4 +105,4 @@ def test_only_encodings_that_can_be_read_are_asked_for() -> None:
     )
 )
 def test_every_other_header_is_forwarded_as_it_is(headers: list[tuple[bytes, bytes]]) -> None:
-    assert request_headers(headers, api="openai", is_ours=False, key="sk", is_streamed=True) == headers
+    assert request_headers(headers, api="openai", is_ours=False, key="sk", is_read=True) == headers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import threading
 import time
@@ -79,8 +78,8 @@ class GatewayService:
             metrics=GatewayMetrics(
                 self.failures.counts,
                 lambda: self.recorder.waiting,
-                counts=lambda: self.recorder.counts,
-                over_budget=lambda: budgets.over,
+                lambda: self.recorder.counts,
+                lambda: budgets.over,
             ),
             conversations=conversations,
             recording=self.recorder,
@@ -108,7 +107,6 @@ class GatewayService:
 _KEEP_ALIVE_SECONDS = 75
 _API = "/v1/"
 _OWN = "/gateway/"
-_COLLECT_AFTER = 50_000
 
 
 def serve(
@@ -135,7 +133,7 @@ def serve(
             serve_until_stopped(
                 [server],
                 [listener],
-                running=[_run_service(service)],
+                running=[service.running()],
                 ready=lambda: ready and ready(address),
                 stopping=stopping,
             )
@@ -162,16 +160,4 @@ class GatewayMount:
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Run the gateway's parts while this is open."""
-        return _run_service(self._service)
-
-
-@asynccontextmanager
-async def _run_service(service: GatewayService) -> AsyncIterator[None]:
-    async with service.running():
-        # Requests leave no reference cycles behind, so the garbage collector need not run so often.
-        before = gc.get_threshold()
-        gc.set_threshold(_COLLECT_AFTER, *before[1:])
-        try:
-            yield
-        finally:
-            gc.set_threshold(*before)
+        return self._service.running()

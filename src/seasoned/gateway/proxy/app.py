@@ -7,7 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
@@ -16,19 +16,20 @@ from seasoned.confirm.service.listen import host_name, is_known_host
 from seasoned.errors import Denied
 from seasoned.gateway.accounting import PREFIX, Budgets, Ended, GatewayKey, KeyCache, UsageJournal
 from seasoned.gateway.metrics import CONTENT_TYPE, GatewayMetrics
+from seasoned.gateway.provision import Provisioner
 from seasoned.gateway.proxy.exchange import APIS, Exchange, find_api
 from seasoned.gateway.proxy.exchange import WireApi as Wire
 from seasoned.gateway.proxy.upstream import Headers, UpstreamReply, Upstreams, UpstreamUnreachable, request_headers
 from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
-from seasoned.gateway.settings import Api, Failures, GatewaySettings, Upstream
+from seasoned.gateway.record.recorder import GatewayRecorder
+from seasoned.gateway.settings import Api, Failures, GatewaySettings
 from seasoned.gateway.wire.chat import ask_for_usage
+from seasoned.gateway.wire.event_stream import fields_of
 from seasoned.gateway.wire.request import ApiRequest
+from seasoned.history.coerce import string
 
 _KINDS = {400: "invalid_request_error", 401: "authentication_error", 408: "timeout_error"}
 _KINDS |= {413: "request_too_large", 421: "misdirected_request", 426: "upgrade_not_supported", 429: "rate_limit_error"}
-
-
-_PAUSES = 10
 
 
 class RequestRefused(Denied):
@@ -44,17 +45,16 @@ class ClientGone(Exception):
 
 
 async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
-    """The whole body; refused if it is too large, stops for too long, or takes ten times as long as a pause may.
-
-    The second limit ends a client that sends a byte now and then to hold its connection.
-    """
+    """The whole body; refused if it is too large, or stops for too long."""
     parts: list[bytes] = []
     size = 0
-    ends = time.monotonic() + _PAUSES * seconds
     while True:
-        message = await _next_piece(receive, seconds)
-        if time.monotonic() > ends and message.get("more_body"):
-            raise RequestRefused(f"The request took over {_PAUSES * seconds:g} seconds. Send it faster.", status=408)
+        try:
+            message = await asyncio.wait_for(receive(), seconds)
+        except TimeoutError:
+            raise RequestRefused(
+                f"No data arrived for {seconds:g} seconds. Send the request again.", status=408
+            ) from None
         if message["type"] == "http.disconnect":
             raise ClientGone
         part = message.get("body", b"")
@@ -68,35 +68,18 @@ async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
             return b"".join(parts)
 
 
-async def _next_piece(receive: Receive, seconds: float) -> Message:
-    # If the event loop was late, the data and the timeout arrive together. The second try takes the data, so that a
-    # fast client is not refused.
-    for wait in (seconds, 0):
-        with suppress(TimeoutError):
-            async with asyncio.timeout(wait):
-                return await receive()
-    raise RequestRefused(f"No data arrived for {seconds:g} seconds. Send the request again.", status=408)
-
-
 async def run_while_there(receive: Receive, work: Coroutine[Any, Any, None]) -> None:
     """Run work for a client; if it disconnects the work is cancelled, and with it the upstream's."""
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_wait_for_disconnect(receive))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            working.cancel()
-            with suppress(asyncio.CancelledError):
-                await working
-            return
-        working.result()
     finally:
         leaving.cancel()
-        if not working.done():
-            # The server itself stops.
-            working.cancel()
-            with suppress(asyncio.CancelledError):
-                await working
+        # Also when the server itself stops.
+        working.cancel()
+        with suppress(asyncio.CancelledError):
+            await working
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:
@@ -136,66 +119,6 @@ async def say(
     await send({"type": "http.response.body", "body": body})
 
 
-_MODELS_PATH = "/v1/models"
-# Agents list models while they start: one slow upstream must not hold them up, and none may fill the memory.
-_WAIT_SECONDS = 5.0
-_MOST_BYTES = 8 * 1024 * 1024
-
-
-async def join_models(
-    upstreams: Upstreams, among: Sequence[Upstream], api: Api, target: bytes, headers: Headers, *, is_ours: bool
-) -> bytes | None:
-    """One list of the models of several upstreams; None if none of them gave a list.
-
-    Only the first upstream gets the client's own headers, which were meant for one provider. The others get their key.
-    """
-    asked = [_ask(upstreams, one, api, target, headers, is_ours=is_ours or one is not among[0]) for one in among]
-    found = await asyncio.gather(*asked)
-    lists = [(one, answer) for one, answer in zip(among, found, strict=True) if answer is not None]
-    if not lists:
-        return None
-    models: dict[str, dict[str, Any]] = {}
-    for upstream, answer in lists:
-        for model in answer["data"]:
-            name = model.get("id") if isinstance(model, dict) else None
-            # A model is listed where it would be sent.
-            if isinstance(name, str) and upstreams.choose(api, name) is upstream:
-                models.setdefault(name, model)
-    joined = {**lists[0][1], "data": list(models.values())}
-    # Anthropic's list names its ends and whether there is another page; the joined one is complete.
-    if "first_id" in joined:
-        joined |= {"first_id": next(iter(models), None), "last_id": next(reversed(models), None), "has_more": False}
-    return msgspec.json.encode(joined)
-
-
-async def _ask(
-    upstreams: Upstreams, upstream: Upstream, api: Api, target: bytes, headers: Headers, *, is_ours: bool
-) -> dict[str, Any] | None:
-    """The list of one upstream; None if it gives none in time."""
-    sent = request_headers(
-        headers, api=upstream.api, is_ours=is_ours, key=upstreams.own_key(upstream), is_streamed=True
-    )
-    try:
-        body = await asyncio.wait_for(_read(upstreams, upstream, target, sent), _WAIT_SECONDS)
-        answer = msgspec.json.decode(body)
-    except (UpstreamUnreachable, TimeoutError, msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    return answer if isinstance(answer, dict) and isinstance(answer.get("data"), list) else None
-
-
-async def _read(upstreams: Upstreams, upstream: Upstream, target: bytes, headers: Headers) -> bytes:
-    reply = await upstreams.send(upstream, "GET", target, headers, b"")
-    try:
-        parts: list[bytes] = []
-        while reply.status == 200 and (chunk := await reply.next_chunk()) is not None:
-            parts.append(chunk)
-            if sum(map(len, parts)) > _MOST_BYTES:
-                return b""
-        return b"".join(parts)
-    finally:
-        await reply.close()
-
-
 _EMBEDDINGS = "/v1/embeddings"
 _HEALTH = ("/health", "/gateway/health")
 # The longer paths are for `seasoned serve`, where another service has the shorter ones.
@@ -209,29 +132,7 @@ _UNKNOWN_HOST = (
     "This gateway is not known as {}. Use 127.0.0.1 or the machine's own name, or add the name to `names` in "
     "gateway.toml."
 )
-_MOST_HOSTS = 100
 _NO_WEBSOCKET = "The gateway does not support WebSocket here. Use HTTP with event streams."
-
-
-class ExchangeRecorder(Protocol):
-    """Records exchanges off the request path."""
-
-    def give(self, exchange: Exchange) -> None: ...
-
-
-class BlockInserter(Protocol):
-    """Inserts blocks of examples into requests."""
-
-    async def warm(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes: ...
-
-    async def hint(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes: ...
-
-
-class _ModelField(msgspec.Struct):
-    model: str | None = None
-
-
-_model_of = msgspec.json.Decoder(_ModelField).decode
 
 
 class Gateway:
@@ -248,8 +149,8 @@ class Gateway:
         failures: Failures,
         metrics: GatewayMetrics,
         conversations: ConversationIndex,
-        recording: ExchangeRecorder | None = None,
-        warming: BlockInserter | None = None,
+        recording: GatewayRecorder,
+        warming: Provisioner | None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._settings = settings
@@ -264,14 +165,13 @@ class Gateway:
         self._warming = warming
         self._clock = clock
         self._names = (socket.gethostname().lower(), *(name.lower() for name in settings.names))
-        # Host headers that were accepted: nearly all requests send the same one.
-        self._hosts: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         if scope["method"] == "GET" and scope["path"] in _HEALTH:
-            await say(send, 200, msgspec.json.encode({"schema": "seasoned/gateway-health/1", **self._health()}))
+            health = {"status": "ok", "failed_open": dict(self._failures.counts)}
+            await say(send, 200, msgspec.json.encode({"schema": "seasoned/gateway-health/1", **health}))
             return
         if scope["method"] == "GET" and scope["path"] in _METRICS:
             await say(send, 200, self._metrics.text(), kind=CONTENT_TYPE)
@@ -296,18 +196,11 @@ class Gateway:
     def _unknown_host(self, scope: Scope) -> str | None:
         """The host that a request asks for, if it is not this gateway's. With TLS the certificate proves the name."""
         asked = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
-        if scope.get("scheme") == "https" or asked in self._hosts:
-            return None
         name = host_name(f"//{asked}")
         # A request without a host cannot come from a browser.
-        if not asked or is_known_host(name, self._names):
-            if len(self._hosts) < _MOST_HOSTS:
-                self._hosts.add(asked)
+        if not asked or scope.get("scheme") == "https" or is_known_host(name, self._names):
             return None
         return ascii(name[:80])
-
-    def _health(self) -> dict[str, Any]:
-        return {"status": "ok", "failed_open": dict(self._failures.counts)}
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send, api: Api) -> None:
         headers: Headers = scope["headers"]
@@ -349,18 +242,20 @@ class Gateway:
         self, scope: Scope, target: bytes, headers: Headers, body: bytes, send: Send, api: Api, key: GatewayKey | None
     ) -> None:
         began = time.perf_counter()
-        if (
-            scope["method"] == "GET"
-            and scope["path"] == _MODELS_PATH
-            and await self._answer_models(target, headers, send, api, key)
-        ):
-            return
         wire = _wire(scope)
-        asked, conversation = self._parse_request(scope["path"], wire, headers, body, "" if key is None else key.name)
-        upstream = self._upstreams.choose(api, _model(asked, body) if scope["method"] == "POST" else None)
         owner = "" if key is None else key.name
-        exchange = None if wire is None else self._open_exchange(scope["path"], wire, upstream, owner)
-        if exchange is not None:
+        asked, conversation = self._parse_request(scope["path"], wire, headers, body, owner)
+        upstream = self._upstreams.choose(api, _model(asked, body) if scope["method"] == "POST" else None)
+        exchange = None
+        if wire is not None:
+            exchange = Exchange(
+                api=wire,
+                at=self._clock(),
+                upstream=upstream.name,
+                key_name=owner,
+                failures=self._failures,
+                purpose="embedding" if scope["path"] == _EMBEDDINGS else "unread",
+            )
             exchange.body, exchange.asked, exchange.conversation = body, asked, conversation
             body = await self._change_body(exchange, body, headers)
         sent = request_headers(
@@ -368,7 +263,7 @@ class Gateway:
             api=upstream.api,
             is_ours=key is not None,
             key=self._upstreams.own_key(upstream),
-            is_streamed=asked is not None and asked.is_stream,
+            is_read=wire is not None,
         )
         # Stays 0 if the client disconnected before an answer began.
         status = 0
@@ -383,38 +278,9 @@ class Gateway:
             status = error.status
             await refuse(send, api, status, str(error))
         finally:
-            self._measure(upstream, status, time.perf_counter() - began)
-
-    async def _answer_models(
-        self, target: bytes, headers: Headers, send: Send, api: Api, key: GatewayKey | None
-    ) -> bool:
-        """Answer with the models of several upstreams; False if there is only one, or none gave a list."""
-        among = self._upstreams.speaking(api)
-        if len(among) < 2:
-            return False
-        listed = None
-        with self._failures.shield("models"):
-            listed = await join_models(self._upstreams, among, api, target, headers, is_ours=key is not None)
-        if listed is not None:
-            await say(send, 200, listed)
-        return listed is not None
-
-    def _open_exchange(self, path: str, wire: Wire, upstream: Upstream, owner: str) -> Exchange | None:
-        with self._failures.shield("read"):
-            return Exchange(
-                api=wire,
-                at=self._clock(),
-                upstream=upstream.name,
-                key_name=owner,
-                failures=self._failures,
-                purpose="embedding" if path == _EMBEDDINGS else "unread",
-            )
-        return None
-
-    def _measure(self, upstream: Upstream, status: int, seconds: float) -> None:
-        """Count the answer; 499 if the client disconnected first."""
-        with self._failures.shield("metrics"):
-            self._metrics.answered(upstream.name, status or 499, seconds)
+            with self._failures.shield("metrics"):
+                # The status that nginx logs for a client that left.
+                self._metrics.answered(upstream.name, status or 499, time.perf_counter() - began)
 
     def _parse_request(
         self, path: str, wire: Wire | None, headers: Headers, body: bytes, owner: str
@@ -500,9 +366,8 @@ class Gateway:
             self._metrics.accounted(entry.upstream, entry.ended, entry.usage)
         with self._failures.shield("identity"):
             self._conversations.answered(exchange.conversation, exchange.asked, exchange.answer)
-        if self._recording is not None:
-            with self._failures.shield("record"):
-                self._recording.give(exchange)
+        with self._failures.shield("record"):
+            self._recording.give(exchange)
 
 
 def _wire(scope: Scope) -> Wire | None:
@@ -533,10 +398,7 @@ def _token(headers: Headers) -> str | None:
 def _model(asked: ApiRequest | None, body: bytes) -> str | None:
     if asked is not None:
         return asked.model
-    try:
-        return _model_of(body).model
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
+    return string((fields_of(body) or {}).get("model"))
 
 
 def _is_from_a_page(headers: Headers) -> bool:

@@ -30,7 +30,6 @@ HOP_BY_HOP = frozenset(
 CREDENTIALS = (b"authorization", b"x-api-key")
 _OUR_HEADERS = b"x-seasoned-"
 _OUR_KEYS = PREFIX.encode()
-_READABLE = ("gzip", "deflate", "identity")
 
 
 def passed_on(headers: Headers) -> list[tuple[bytes, bytes]]:
@@ -41,9 +40,9 @@ def passed_on(headers: Headers) -> list[tuple[bytes, bytes]]:
 
 
 def request_headers(
-    headers: Headers, *, api: Api, is_ours: bool, key: str | None, is_streamed: bool
+    headers: Headers, *, api: Api, is_ours: bool, key: str | None, is_read: bool
 ) -> list[tuple[bytes, bytes]]:
-    """The headers for the upstream: unchanged, except that the answer must come in an encoding we can read.
+    """The headers for the upstream: unchanged, except that an answer that is read must not be compressed.
 
     `is_ours`: the client used a gateway key, which no upstream may see; it is replaced by the upstream's key.
     """
@@ -54,20 +53,13 @@ def request_headers(
         if name in left_out or name.startswith(_OUR_HEADERS) or _OUR_KEYS in value:
             continue
         if name == b"accept-encoding":
-            value = b"identity" if is_streamed else _readable(value)
+            value = b"identity" if is_read else value
         kept.append((name, value))
     if is_ours and key is not None:
         kept.append(
             (b"x-api-key", key.encode()) if api == "anthropic" else (b"authorization", b"Bearer " + key.encode())
         )
     return kept
-
-
-def _readable(value: bytes) -> bytes:
-    """Keep only encodings that the standard library can undo: what cannot be read cannot be accounted for."""
-    words = [word.strip() for word in value.decode("latin-1").split(",")]
-    kept = [word for word in words if word.partition(";")[0].strip().lower() in _READABLE]
-    return ", ".join(kept).encode("latin-1") or b"identity"
 
 
 # A proxy, which may run elsewhere, would look for this machine in the wrong place.
@@ -141,11 +133,6 @@ class Upstreams:
     def choose(self, api: Api, model: str | None) -> Upstream:
         """The upstream for a request."""
         return upstream_for(self._settings.upstream, api, model)
-
-    def speaking(self, api: Api) -> list[Upstream]:
-        """All upstreams of an API; first the one that gets requests without a model."""
-        first = self.choose(api, None)
-        return [first, *[one for one in self._settings.upstream if one.api == api and one is not first]]
 
     def own_key(self, upstream: Upstream) -> str | None:
         """The key that the gateway itself has for an upstream."""
