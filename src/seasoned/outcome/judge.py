@@ -15,12 +15,10 @@ from seasoned.outcome.evidence.shell_command import MAY_BE_AN_ANSWER, benign
 from seasoned.outcome.evidence.structure import fields_say, read_json, unwrap
 from seasoned.outcome.evidence.tool_wording import judge_shell, judge_words
 from seasoned.outcome.verdict import Fault, Verdict
-from seasoned.outcome.wording.rule import OutputText, first, rules
+from seasoned.outcome.wording import programs, tools
+from seasoned.outcome.wording.rule import OutputText, first
 from seasoned.session import Marks, Result, Session, ToolCall
 
-_HARNESS = rules("harness")
-_REFUSALS = rules("refusals")
-_TEST_FAILURES = rules("test_failures")
 _OK_FLAG = Verdict("ok", "flag", "none", "The agent recorded it as a success.")
 _OK_CODE = Verdict("ok", "exit_code", "none", "Exit code 0.")
 _NO_RESULT = Verdict("unclear", "none", "none", "No result was ever recorded.")
@@ -114,10 +112,10 @@ def _by_text(call: ToolCall, agent: str) -> Verdict:
     """Nothing was recorded beside the text: read the text."""
     assert call.result is not None
     text = call.result.text
-    refused = first(_REFUSALS, OutputText(text))
+    refused = first(tools.REFUSALS, OutputText(text))
     if refused is not None:
         return refused.says()
-    broken = first(_HARNESS, OutputText(text))
+    broken = first(tools.HARNESS, OutputText(text))
     if broken is not None:
         verdict = broken.says()
         if verdict.fault == "none":
@@ -183,7 +181,7 @@ def _by_own_fields(call: ToolCall, data: dict[str, object], form: OutputForm) ->
         error = data.get("error")
         if found.verdict == "failed" and found.fault == "none" and isinstance(error, str):
             # A plugin or a policy that says no leaves nothing but these words.
-            refused = first(_REFUSALS, OutputText(error))
+            refused = first(tools.REFUSALS, OutputText(error))
             return found if refused is None else msgspec.structs.replace(found, fault=refused.fault)
         return _by_shell_fields(call, data, found) if form == "shell" else found
     return judge_words(form, "", call, fields=data)
@@ -232,16 +230,16 @@ _WINDOW = 1500
 
 def fault_of(call: ToolCall, text: str) -> tuple[Fault, str]:
     """The fault and a reason in words, from the start and the end of a failure's text."""
-    refused = first(_REFUSALS, OutputText(text[:_WINDOW]))
+    refused = first(tools.REFUSALS, OutputText(text[:_WINDOW]))
     if refused is not None:
         return refused.fault, refused.reason
     body = open_shell(text).text if output_form(call) == "shell" else text
     ends = body if len(body) <= 2 * _WINDOW else body[:_WINDOW] + "\n" + body[-_WINDOW:]
     line = _telling_line(ends)
-    broken = first(_HARNESS, OutputText(text[:_WINDOW]))
+    broken = first(tools.HARNESS, OutputText(text[:_WINDOW]))
     if broken is not None and broken.fault == "environment":
         return "environment", line or broken.reason
-    if first(_TEST_FAILURES, OutputText(ends)) is not None:
+    if first(programs.TEST_FAILURES, OutputText(ends)) is not None:
         # A test may speak of a network that it pretends to have lost.
         return "call", line
     return fault_in(ends), line or "It failed and said nothing."

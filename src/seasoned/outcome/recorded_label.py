@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from seasoned.lazy_regex import LazyRegex
+from seasoned.outcome.evidence.envelope import TRAILER
 from seasoned.outcome.evidence.structure import read_json, unwrap
 from seasoned.outcome.judge import RECORDS_SHELL_ONLY, judge
 from seasoned.outcome.verdict import Verdict
@@ -70,10 +71,6 @@ _CODEX_HEADER = LazyRegex(
 )
 _CODE_FIELD = LazyRegex(r'"exit_code":\s*-?\d+,?\s*')
 _RETURN_CODE = LazyRegex(r"\A\s*<returncode>-?\d+</returncode>\n?")
-_TRAILER = LazyRegex(
-    r"\s*(?:<exited with (?:exit )?code -?\d+>|<(?:command|shell)[^>\n]*(?:completed|exited) with exit code -?\d+>"
-    r"|\[(?:The c|C)ommand (?:completed|finished|exited) with exit code -?\d+\.?\])\s*\Z"
-)
 _GEMINI_LINE = LazyRegex(r"^Exit Code: -?\d+\n?", re.MULTILINE)
 _PI_LAST = LazyRegex(r"\n\nCommand exited with code -?\d+\s*\Z")
 # Agents whose label for a command is a line of its output.
@@ -97,7 +94,7 @@ def blind(call: ToolCall, *, agent: str, strict: bool = False) -> ToolCall:
     elif agent == "hermes":
         text = _hermes(text)
     elif agent in ("openhands", "mini-swe-agent", "copilot"):
-        text = _TRAILER.compiled.sub("", _RETURN_CODE.compiled.sub("", text))
+        text = TRAILER.compiled.sub("", _RETURN_CODE.compiled.sub("", text))
     elif agent == "gemini":
         text = _GEMINI_LINE.compiled.sub("", text)
     elif agent == "pi":
@@ -105,7 +102,7 @@ def blind(call: ToolCall, *, agent: str, strict: bool = False) -> ToolCall:
     elif agent in _SAY_CODES:
         text = _CODE_LINE.compiled.sub("", text)
     if strict:
-        text = _STRICT_TAG.compiled.sub("", _TRAILER.compiled.sub("", _STRICT_LINE.compiled.sub("", text)))
+        text = _STRICT_TAG.compiled.sub("", TRAILER.compiled.sub("", _STRICT_LINE.compiled.sub("", text)))
     return msgspec.structs.replace(call, result=Result(text, NO_MARKS, call.result.time))
 
 

@@ -8,25 +8,9 @@ from seasoned.command.parse import Step, names
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.shell_command import CLIS, ShellCommand, is_show
 from seasoned.outcome.verdict import Verdict
-from seasoned.outcome.wording.rule import OutputText, WordingRule, find, find_all, first, rules
+from seasoned.outcome.wording import programs, tools
+from seasoned.outcome.wording.rule import OutputText, WordingRule, find, find_all, first
 
-_TEST_FAILURES = rules("test_failures")
-_TEST_SUCCESSES = rules("test_successes")
-_BUILD_FAILURES = rules("build_failures")
-_BUILD_SUCCESSES = rules("build_successes")
-_INTERPRETER = rules("interpreter")
-_GENERIC = rules("generic")
-_TERSE = rules("terse")
-_WRITE_FAILURES = rules("write_failures")
-_SHELL_OWN = rules("shell_own")
-_PROGRAM_OWN = rules("program_own")
-_GIT = rules("git")
-_HOOKS = rules("hooks")
-_GH = rules("gh")
-_CURL = rules("curl")
-_DATABASE = rules("database")
-_PACKAGE = rules("package")
-_POWERSHELL = rules("powershell")
 # Programs that run others and complain in their own name when they cannot.
 _AROUND = frozenset({"sudo", "env", "timeout", "xargs", "nohup", "npx", "uvx"})
 
@@ -43,26 +27,26 @@ def complaint(
         return own
     # Beside content that is shown, git alone says nothing about tests and builds: a title in a log may.
     builds = ran.works and (not is_mixed or any(_may_build(step) for step in ran.asked))
-    if builds and (tests := first(_TEST_FAILURES, speech)):
+    if builds and (tests := first(programs.TEST_FAILURES, speech)):
         return tests.says()
     if "git" in ran.names or not ran.steps:
-        for rule in _GIT:
+        for rule in programs.GIT:
             if _git_speaks(rule, speech, ran):
                 return rule.says()
-    if "git" in ran.names and (hook := first(_HOOKS, speech)):
+    if "git" in ran.names and (hook := first(programs.HOOKS, speech)):
         return hook.says()
-    named = _named_tools(speech, ran.names)
-    if named is not None:
-        return named.says()
+    for tool, rules in _NAMED_TOOLS:
+        if not tool.isdisjoint(ran.names) and (named := first(rules, speech)):
+            return named.says()
     if not ran.works:
         # `ls` and `cat` are commands of PowerShell too, and complain as all of its commands do.
-        told = _POWERSHELL_MARK in speech.edges or any("-" in name and name[0].isupper() for name in ran.names)
-        if told and (shell := first(_POWERSHELL, speech)):
+        told = _POWERSHELL_MARK in speech.edge or any("-" in name and name[0].isupper() for name in ran.names)
+        if told and (shell := first(programs.POWERSHELL, speech)):
             return shell.says()
         return _cli_usage(speech, ran)
-    found = first(_INTERPRETER, speech) if builds else None
+    found = first(programs.INTERPRETER, speech) if builds else None
     if found is None and builds and not ran.inline:
-        found = first(_BUILD_FAILURES, speech)
+        found = first(programs.BUILD_FAILURES, speech)
     if found is None:
         return _weak_words(speech, ran, shows_code=shows_code) if weak else None
     return found.says()
@@ -80,9 +64,9 @@ def _weak_words(speech: OutputText, ran: ShellCommand, *, shows_code: bool) -> V
     """What any program may say when it fails, and may also say when it does not."""
     if ran.inline:
         return None
-    found = first(_GENERIC, speech) or _refusal(speech, ran)
+    found = first(programs.GENERIC, speech) or _refusal(speech, ran)
     # Tests that passed may have spoken of any error.
-    if found is None or first(_TEST_SUCCESSES, speech) is not None:
+    if found is None or first(programs.TEST_SUCCESSES, speech) is not None:
         return None
     if shows_code:
         return Verdict("unclear", "wording", found.fault, f"{found.reason[:-1]}, it seems, but no exit code is shown.")
@@ -93,24 +77,21 @@ def _refusal(speech: OutputText, ran: ShellCommand) -> WordingRule | None:
     """A short answer that begins with a refusal. git is left out: it marks its complaints, and shows titles."""
     if (ran.steps and ran.names <= _TITLES) or any(mark in speech.short for mark in _TICKS):
         return None
-    return first(_TERSE, speech)
+    return first(tools.TERSE, speech)
 
 
 _TITLES = frozenset({"git", "cd"})
 _TICKS = ("✓", "✔", "✅", "☑")
 
 
-def _named_tools(speech: OutputText, programs: set[str]) -> WordingRule | None:
-    """Tools that always speak in the same few words, whatever they show."""
-    if programs & {"curl", "wget"} and (rule := first(_CURL, speech)):
-        return rule
-    if "gh" in programs and (rule := first(_GH, speech)):
-        return rule
-    if programs & {"psql", "sqlite3", "mysql", "mariadb"} and (rule := first(_DATABASE, speech)):
-        return rule
-    if programs & {"npm", "npx", "pnpm", "yarn"} and (rule := first(_PACKAGE, speech)):
-        return rule
-    return first(_WRITE_FAILURES, speech) if "apply_patch" in programs else None
+# Tools that always speak in the same few words, whatever they show.
+_NAMED_TOOLS = (
+    (names("curl wget"), tools.CURL),
+    (names("gh"), programs.GH),
+    (names("psql sqlite3 mysql mariadb"), programs.DATABASE),
+    (names("npm npx pnpm yarn"), programs.PACKAGE),
+    (names("apply_patch"), tools.WRITE_FAILURES),
+)
 
 
 def _cli_usage(speech: OutputText, ran: ShellCommand) -> Verdict | None:
@@ -119,7 +100,7 @@ def _cli_usage(speech: OutputText, ran: ShellCommand) -> Verdict | None:
         return None
     if ran.asked[-1].sub == "logs":
         return None
-    found = first(_GENERIC, OutputText(speech.first_lines.split("\n", 1)[0]))
+    found = first(programs.GENERIC, OutputText(speech.first_lines.split("\n", 1)[0]))
     if found is None and not {"-q", "--jq", "--template", "-t"} & set(ran.asked[-1].words):
         found = _refusal(speech, ran)
     return found.says() if found is not None else None
@@ -127,11 +108,11 @@ def _cli_usage(speech: OutputText, ran: ShellCommand) -> Verdict | None:
 
 def _own_words(speech: OutputText, ran: ShellCommand, *, shows_code: bool) -> Verdict | None:
     """Complaints that name who complains: the shell, or a program whose status is the command's."""
-    for rule in _SHELL_OWN:
+    for rule in programs.SHELL_OWN:
         hit = find(rule, speech)
         if hit is not None and _shell_means_the_end(hit, speech, ran):
             return rule.says()
-    for rule in _PROGRAM_OWN:
+    for rule in programs.PROGRAM_OWN:
         for hit in find_all(rule, speech):
             program = hit["program"]
             if not ran.steps:
@@ -142,7 +123,7 @@ def _own_words(speech: OutputText, ran: ShellCommand, *, shows_code: bool) -> Ve
             ):
                 return _partly(rule, speech, program, shows_code=shows_code)
     if ran.works and ran.steps and (hit := _ONE_LINE.compiled.fullmatch(speech.short)):
-        return _PROGRAM_OWN.rules[0].says() if _speaks_as(hit["program"], ran.names) else None
+        return programs.PROGRAM_OWN.rules[0].says() if _speaks_as(hit["program"], ran.names) else None
     return None
 
 
@@ -210,4 +191,4 @@ _JOINING = names("merge rebase cherry-pick revert pull stash push am checkout sw
 
 def success(speech: OutputText) -> WordingRule | None:
     """The rule by whose words tests passed or a build was clean."""
-    return first(_TEST_SUCCESSES, speech) or first(_BUILD_SUCCESSES, speech)
+    return first(programs.TEST_SUCCESSES, speech) or first(programs.BUILD_SUCCESSES, speech)

@@ -29,10 +29,9 @@ _PLAIN_CODE = LazyRegex(r"\A(?:Error: )?Exit code:? (-?\d+)\b[^\n]*\n?")
 _RETURN_CODE = LazyRegex(r"\A\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?)?")
 _SANDBOX = LazyRegex(r"\Afailed in sandbox \w+ with execution error: [^\n]*?exit code: (-?\d+), stdout: ")
 # Codes at the end of the text, as OpenHands and Copilot write them.
-_TRAILING = (
-    LazyRegex(r"\s*<exited with (?:exit )?code (-?\d+)>\s*\Z"),
-    LazyRegex(r"\s*<(?:command|shell)[^>\n]*(?:completed|exited) with exit code (-?\d+)>\s*\Z"),
-    LazyRegex(r"\s*\[(?:The c|C)ommand (?:completed|finished|exited) with exit code (-?\d+)\.?\]\s*\Z"),
+TRAILER = LazyRegex(
+    r"\s*(?:<(?:exited with (?:exit )?code|(?:command|shell)[^>\n]*(?:completed|exited) with exit code) (-?\d+)>"
+    r"|\[(?:The c|C)ommand (?:completed|finished|exited) with exit code (-?\d+)\.?\])\s*\Z"
 )
 _GEMINI = LazyRegex(
     # Without an exit code where it is hidden: "Error: (none)" alone means that there was none.
@@ -72,11 +71,14 @@ def open_shell(text: str) -> UnwrappedOutput:
             found = _CODEX_CODE.compiled.search(header.group())
             code = int(found.group(1)) if found else None
             running = found is None and "Process running with session ID" in header.group()
-            text, code = _chunk(text[header.end() :], code)
+            text = text[header.end() :]
+            # The JSON object with which Codex answers a command that was run from code.
+            if code is None and text.lstrip()[:1] == "{" and '"output"' in text:
+                text, code = _unpack(text)
         elif plain := _PLAIN_CODE.compiled.match(text):
             code, text = int(plain.group(1)), text[plain.end() :]
     elif head.startswith(('{"output":', '{"metadata":')) and '"metadata":' in text:
-        text, code = _codex_json(text)
+        text, code = _unpack(text)
     elif returned := _RETURN_CODE.compiled.match(text):
         code, text = int(returned.group(1)), text[returned.end() :].removesuffix("\n").removesuffix("</output>")
     elif sandbox := _SANDBOX.compiled.match(text):
@@ -84,46 +86,30 @@ def open_shell(text: str) -> UnwrappedOutput:
     return _without_trailer(text, code, running)
 
 
-def _chunk(text: str, code: int | None) -> tuple[str, int | None]:
-    """Unwrap the JSON object with which Codex answers a command that was run from code."""
-    if code is None and text.lstrip()[:1] == "{" and '"output"' in text:
-        try:
-            data = msgspec.json.decode(text.strip(), type=_Chunk)
-        except (msgspec.DecodeError, msgspec.ValidationError, UnicodeEncodeError):
-            return text, code
-        return data.output, data.exit_code
-    return text, code
-
-
-class _Chunk(msgspec.Struct):
-    output: str
-    exit_code: int | None = None
-
-
-def _codex_json(text: str) -> tuple[str, int | None]:
-    try:
-        data = msgspec.json.decode(text, type=_Wrapped)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeEncodeError):
-        return text, None
-    return data.output, data.metadata.exit_code if data.metadata else None
-
-
 class _Metadata(msgspec.Struct):
     exit_code: int | None = None
 
 
-class _Wrapped(msgspec.Struct):
+class _Packed(msgspec.Struct):
     output: str = ""
+    exit_code: int | None = None
     metadata: _Metadata | None = None
+
+
+def _unpack(text: str) -> tuple[str, int | None]:
+    """The output and the code in an object; the text itself where it is none."""
+    try:
+        data = msgspec.json.decode(text.strip(), type=_Packed)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return text, None
+    return data.output, data.exit_code if data.metadata is None else data.metadata.exit_code
 
 
 def _without_trailer(text: str, code: int | None, running: bool) -> UnwrappedOutput:
     end = text[-400:]
-    if "exit code" in end or "exited with" in end:
-        for pattern in _TRAILING:
-            if found := pattern.compiled.search(text, max(0, len(text) - 400)):
-                code, text = int(found.group(1)), text[: found.start()]
-                break
+    has_code = "exit code" in end or "exited with" in end
+    if has_code and (found := TRAILER.compiled.search(text, max(0, len(text) - 400))):
+        code, text = int(found[1] or found[2]), text[: found.start()]
     is_gemini = "Exit Code: " in end or "Error: (none)" in end
     if is_gemini and (found := _GEMINI.compiled.search(text, max(0, len(text) - 400))):
         code = code if found.group(1) in (None, "(none)") else int(found.group(1))

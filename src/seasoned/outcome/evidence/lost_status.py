@@ -23,10 +23,9 @@ from seasoned.outcome.evidence.shell_command import (
     told_name,
 )
 from seasoned.outcome.verdict import STATUS_OF, Outcome, Verdict
-from seasoned.outcome.wording.rule import OutputText, find, first, rules
+from seasoned.outcome.wording import programs
+from seasoned.outcome.wording.rule import OutputText, find, first
 
-_DOUBTS = rules("doubts")
-_PROGRAM_OWN = rules("program_own")
 # The last status, or that of the first program of a pipe (bash counts from 0, zsh from 1).
 _STATUS = LazyRegex(r"\$(?P<last>\?)|\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}")
 _PLACEHOLDER = LazyRegex(r"%[sd]")
@@ -71,7 +70,7 @@ def _code(speech: OutputText, step: Step, found: re.Match[str]) -> int | None:
     lead = lead.rsplit("$", 1)[-1].split(" ", 1)[-1] if "$" in lead else lead
     lead = lead.replace("\\n", "\n").rsplit("\n", 1)[-1][-_LEAD:]
     pattern = rf"{re.escape(lead)}(\d{{1,3}})\b" if lead.strip() else r"^(\d{1,3})$"
-    codes = re.findall(pattern, speech.near, re.MULTILINE)
+    codes = re.findall(pattern, speech.line, re.MULTILINE)
     return max((int(code) for code in codes), default=None)
 
 
@@ -102,7 +101,7 @@ def judge_lost(speech: OutputText, ran: ShellCommand, command: str) -> Verdict:
     if told is not None:
         return told
     workers = tuple([step for step in ran.lost if not is_show(step)])
-    if not speech.stripped:
+    if not speech.start:
         return _silence(workers, ran, command)
     found = _failure(speech, ran, workers)
     if found is not None:
@@ -112,7 +111,7 @@ def judge_lost(speech: OutputText, ran: ShellCommand, command: str) -> Verdict:
     worked = success(speech)
     if worked is not None:
         return _says("ok", worked.reason[:-1], ran)
-    if not ran.shows_content and not ran.inline and (weak := first(_DOUBTS, speech)) is not None:
+    if not ran.shows_content and not ran.inline and (weak := first(programs.DOUBTS, speech)) is not None:
         return _says("unclear", f"{weak.reason[:-1]}, it seems", ran)
     cut = next((step for step in workers if _ends_with_a_summary(step) and _is_cut(step, ran, speech)), None)
     if cut is not None:
@@ -157,20 +156,20 @@ def _first_words(speech: OutputText, ran: ShellCommand, workers: tuple[Step, ...
     leading = next((step for step in ran.steps if step.program not in LEADS), None)
     if leading is not workers[0]:
         return None
-    line = OutputText(speech.stripped.split("\n", 1)[0])
+    line = OutputText(speech.start.split("\n", 1)[0])
     return complaint(line, ShellCommand(workers, workers, own=False), shows_code=False, is_mixed=True)
 
 
 def _is_all(speech: OutputText, ran: ShellCommand) -> bool:
     """Whether nothing was shown: a complaint and little more, or complaints alone. Else something was found."""
-    lines = [line for line in speech.stripped.split("\n", _MANY_LINES) if line.strip()]
+    lines = [line for line in speech.start.split("\n", _MANY_LINES) if line.strip()]
     looked = [step for step in ran.steps if step.join != "|" and step.program not in LEADS]
     if len(looked) == 1:
         return len(lines) <= _COMPLAINT_LINES
     # `find` complains about every folder that it may not read, and finds nothing in the others.
     if not len(looked) <= len(lines) < _MANY_LINES or any(step.program == "find" for step in looked):
         return False
-    return all(find(_PROGRAM_OWN.rules[0], OutputText(line)) is not None for line in lines)
+    return all(find(programs.PROGRAM_OWN.rules[0], OutputText(line)) is not None for line in lines)
 
 
 def _silence(workers: tuple[Step, ...], ran: ShellCommand, command: str) -> Verdict:

@@ -10,16 +10,9 @@ from seasoned.outcome.evidence.complaint import complaint, success
 from seasoned.outcome.evidence.lost_status import judge_lost
 from seasoned.outcome.evidence.shell_command import MUTED, QUIET, answer_no, read_command, told_name
 from seasoned.outcome.verdict import Verdict
-from seasoned.outcome.wording.rule import OutputText, WordingRules, first, rules
+from seasoned.outcome.wording import programs, tools
+from seasoned.outcome.wording.rule import OutputText, WordingRules, first
 from seasoned.session import ToolCall
-
-_FILE_FAILURES = rules("file_failures")
-_WRITE_FAILURES = rules("write_failures")
-_WEB_FAILURES = rules("web_failures")
-_INTERPRETER = rules("interpreter")
-_API_FAILURES = rules("api_failures")
-_FILE_SUCCESSES = rules("file_successes")
-_SEARCH_SUCCESSES = rules("search_successes")
 
 
 def judge_shell(text: str, command: str | None, *, shows_code: bool = False) -> Verdict:
@@ -29,12 +22,12 @@ def judge_shell(text: str, command: str | None, *, shows_code: bool = False) -> 
     if static is not None:
         return static
     speech = OutputText(text)
-    found = complaint(speech, ran, shows_code=shows_code) if speech.stripped else None
+    found = complaint(speech, ran, shows_code=shows_code) if speech.start else None
     if found is not None and (found.verdict == "failed" or not ran.lost):
         return found
     if ran.lost:
         return judge_lost(speech, ran, command or "")
-    if not speech.stripped:
+    if not speech.start:
         return _silence(ran.asked, command or "")
     worked = success(speech) if ran.works else None
     if worked is not None:
@@ -79,19 +72,19 @@ _PRINTERS = names("ls cat head tail jq curl awk find stat git python python3 nod
 
 _NONE = WordingRules()
 _FAILURES: dict[OutputForm, WordingRules] = {
-    "file_read": _FILE_FAILURES,
-    "file_write": _WRITE_FAILURES,
-    "search": _FILE_FAILURES,
-    "web": _WEB_FAILURES,
-    "python": _INTERPRETER,
-    "agent": _API_FAILURES,
-    "meta": _API_FAILURES,
-    "api": _API_FAILURES,
+    "file_read": tools.FILE_FAILURES,
+    "file_write": tools.WRITE_FAILURES,
+    "search": tools.FILE_FAILURES,
+    "web": tools.WEB_FAILURES,
+    "python": programs.INTERPRETER,
+    "agent": tools.API_FAILURES,
+    "meta": tools.API_FAILURES,
+    "api": tools.API_FAILURES,
 }
 _SUCCESSES: dict[OutputForm, WordingRules] = {
-    "file_read": _FILE_SUCCESSES,
-    "file_write": _FILE_SUCCESSES,
-    "search": _SEARCH_SUCCESSES,
+    "file_read": tools.FILE_SUCCESSES,
+    "file_write": tools.FILE_SUCCESSES,
+    "search": tools.SEARCH_SUCCESSES,
 }
 
 
@@ -107,7 +100,7 @@ def judge_words(form: OutputForm, text: str, call: ToolCall, *, fields: dict[str
     if fields is not None:
         return _fields(form, call, fields)
     output_text = OutputText(text)
-    if not output_text.stripped:
+    if not output_text.start:
         if form == "meta":
             return Verdict("ok", "none", "none", "The result is empty, as is usual for such a tool.")
         return Verdict("unclear", "none", "none", "The result is empty.")
@@ -118,7 +111,7 @@ def judge_words(form: OutputForm, text: str, call: ToolCall, *, fields: dict[str
     failed = first(_FAILURES.get(form, _NONE), output_text)
     if failed is not None:
         return failed.says()
-    if form == "api" and output_text.stripped.startswith(("{", "[")):
+    if form == "api" and output_text.start.startswith(("{", "[")):
         return Verdict("ok", "structure", "none", "The answer is data, and names no error.")
     return Verdict("ok", "none", "none", "There is an answer, and nothing in it says that the call failed.")
 
@@ -141,7 +134,7 @@ def _fields(form: OutputForm, call: ToolCall, fields: dict[str, Any]) -> Verdict
         return Verdict("failed", "wording", "call", "The hint says that something was not found.")
     for key in ("message", "analysis", "result"):
         field_text = fields.get(key)
-        if isinstance(field_text, str) and (failed := first(_API_FAILURES, OutputText(field_text))):
+        if isinstance(field_text, str) and (failed := first(tools.API_FAILURES, OutputText(field_text))):
             return failed.says()
     if all(key.startswith("_") or key in _NOTES for key in fields):
         # The tools that answer in JSON bring something when they succeed: a diff, entries, a message.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import WordingRule
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
 # A rule takes two or three lines as it is laid out here, and ten if a formatter does it.
 # fmt: off
 # How compilers, linters, type checkers and build tools speak.
-_PACKAGE = (
+PACKAGE = WordingRules(
     # The script's own output may be long; the package manager speaks before or after it, never in between.
     WordingRule("npm and its kin", "edge", r"^(?:npm (?:ERR!|error)(?: |$)|\s?ELIFECYCLE\b|\s?\[?ERR_PNPM_|(?:error"
         r'|info) Command failed with exit code|error: script \"[^\"]*\" (?:exited with code|was terminated)|error: '
@@ -17,14 +17,14 @@ _PACKAGE = (
         needle=("npm", "ELIFECYCLE", "ERR_PNPM", "exit code", "exited with", "Usage Error", "YN0", "not found",
             "yarn run", "was terminated")),
 )
-_HOOKS = (
+HOOKS = WordingRules(
     # Hooks report in the order they run, so the one that failed may stand in the middle.
     WordingRule("hook of a commit", "line",
         r"^- exit code: [1-9]\d*$|^husky - .*(?:exited with code|failed)|^✖ lint-staged|^✖ .{1,80}(?:failed|:)$",
         "A hook of the repository refused.", needle=("- exit code", "husky", "✖")),
 )
-_BUILD_FAILURES = (
-    *_PACKAGE,
+BUILD_FAILURES = WordingRules(
+    *PACKAGE,
     # make stops at the first error, so its own line is among the last.
     WordingRule("make", "end", r"^(?:g?make|gmake)(?:\[\d+\])?: \*\*\* |^\S+:\d+: \*\*\* .*Stop\.$|^ninja: (?:build "
         "stopped|error)|^(?:bazel|ERROR): Build did NOT complete|^FAILED: Build did NOT complete",
@@ -57,7 +57,7 @@ _BUILD_FAILURES = (
         r"DL\d{4} |^[^\s:]+:\d+:\d+: .{3,300} \[[a-z-]+\]$|^Diff in \S+(?::\d+:?| at line \d+:)$"
         r"|^[^\s:]+:\d+(?::\d+)? MD\d{3}[/ ]", "The check found problems.",
         needle=(": ", "SC", " DL", "Diff in", " MD")),
-    *_HOOKS,
+    *HOOKS,
     WordingRule("patch and cmake", "line", r"^(?:Hunk #\d+ FAILED|\d+ out of \d+ hunks? FAILED|can't find file to "
         "patch|CMake Error(?: at |:)|-- Configuring incomplete, errors occurred)", "It did not apply.",
         needle=("FAILED", "can't find", "CMake Error", "incomplete")),
@@ -86,7 +86,7 @@ _BUILD_FAILURES = (
         needle=("exited", "returned", " errors", " error ", "not found: ", "BUILD", "not be resolved", "FAIL",
             "ailed", "ERROR", "error", "non-zero", "rror: ")),
 )
-_BUILD_SUCCESSES = (
+BUILD_SUCCESSES = WordingRules(
     # The last lines only: an early step may be clean before a later one fails.
     WordingRule("clean build or check", "end", r"^(?:BUILD SUCCESS(?:FUL)?|\[INFO\] BUILD SUCCESS|All checks passed!"
         r"|Success: no issues found|0 issues\.|✨?\s*Done in |Finished (?:`|dev|release|test)|\s+Finished |All done!"
@@ -95,7 +95,7 @@ _BUILD_SUCCESSES = (
 )
 _TIME = r"in [\d.]+ ?m?s"
 # How test runners sum up. A failing test is a failed call, also where a pipe hid the exit code.
-_TEST_FAILURES = (
+TEST_FAILURES = WordingRules(
     # The summary is near the end, but warnings and the output of later commands may follow it.
     WordingRule("pytest summary", "tail",
         r"(?:^|[= ])(?:[1-9]\d* (?:failed|errors?))\b(?:, \d+ \w+)*(?:,? \d+ \w+)* "
@@ -132,7 +132,7 @@ _TEST_FAILURES = (
         "failed)", "Tests failed.",
         needle=("ERROR", "Failures", "FAIL", "failure", "not ok", "# fail", "Failed", "failed", "did not pass")),
 )
-_TEST_SUCCESSES = (
+TEST_SUCCESSES = WordingRules(
     # Asked only after all failures, so a line of one suite cannot hide the failure of another.
     WordingRule("tests passed", "tail",
         r"\b[1-9]\d* passed\b[^\n]*(?: "
@@ -144,7 +144,7 @@ _TEST_SUCCESSES = (
 )
 _SHELL = r"(?:(?:/\S*/)?(?:ba|z|da|k|c)?sh|\(eval\)|-?bash|environment|/\S+\.sh|\S+\.sh)"
 # How the shell itself and the small programs of Unix speak.
-_SHELL_OWN = (
+SHELL_OWN = WordingRules(
     # The name is captured: a program missing in an earlier step does not decide how the command ends.
     WordingRule("command not found", "edge",
         "^(?:"
@@ -185,7 +185,7 @@ _SHELL_OWN = (
         "The shell could not do it.",
         needle=("o such file", "ot a directory", "ermission denied", "identifier", "process", "can't cd")),
 )
-_PROGRAM_OWN = (
+PROGRAM_OWN = WordingRules(
     # Only with a known complaint behind the name: "note: …" and "a.go:3: …" look the same at their start.
     WordingRule("a program's own complaint", "edge", r"^(?P<program>[A-Za-z_][\w.+-]*): {1,2}(?:(?:cmd\. line:\d+: "
         "|cannot|can't|could not|unable to|failed to|error(?!: couldn't create cache file)|fatal|invalid|illegal"
@@ -200,7 +200,7 @@ _PROGRAM_OWN = (
         r"|undefined .*|syntax error.*)|line \d+: syntax error.*|Not Found \(HTTP \d+\)|HTTP \d+.*)",
         "The program complained.", needle=": "),
 )
-_GIT = (
+GIT = WordingRules(
     WordingRule("git fatal", "edge", r"^(?:fatal|error): (?P<what>\S.*)", "git refused.",
         needle=("fatal: ", "error: ")),
     # Without the word `fatal`, but with a status of 1.
@@ -218,7 +218,7 @@ _GIT = (
         "commit|nothing to squash)", "There was nothing to commit.", needle=("nothing", "no changes added")),
 )
 # How command-line programs in general speak: about a wrong call, a server that refused, a failure.
-_GH = (
+GH = WordingRules(
     # gh prints the body of the answer to stdout and its complaint to stderr, so either may come first.
     WordingRule("gh answered with a status", "tail", r"(?:^|\})gh: [\s\S]{0,3000}\(HTTP [45]\d\d\)\s*(?:\{[\s\S]*)?\Z",
         "GitHub refused the request.", needle="(HTTP "),
@@ -232,7 +232,7 @@ _GH = (
         "|prompt|create|read|parse)|failed to |a pull request for branch|must (?:provide|specify|be) |argument "
         "|error connecting to |You are not logged)", "gh could not do it."),
 )
-_USAGE = (
+USAGE = WordingRules(
     WordingRule("wrong usage", "edge", r"^(?:(?:[\w./-]+: )?(?:error: )?(?:unknown|unrecognized|unrecognised|invalid"
         "|illegal|unexpected|unsupported|no such|ambiguous) (?:JSON field|option|flag|command|argument|subcommand"
         r"|shorthand flag|option --|choice|parameter|option or)s?\b|(?:error: )?(?:the following arguments are "
@@ -246,12 +246,12 @@ _USAGE = (
     # A usage further down follows an error that another rule reads, or is part of a help text.
     WordingRule("usage first", "start", r"(?:usage|Usage|USAGE):[ \n]", "The program answered with its usage."),
 )
-_DATABASE = (
+DATABASE = WordingRules(
     # Only the start: a column of a result may hold any of these words.
     WordingRule("the database refused", "start", r"(?:psql: |ERROR: {1,2}|FATAL: {1,2}|ERROR \d{4} \(|Error: (?:in "
         "prepare|near|stepping|unable|no such)|Parse error|Runtime error)", "The database refused."),
 )
-_POWERSHELL = (
+POWERSHELL = WordingRules(
     # Its errors span several lines and the id comes last of them, often with more output behind it.
     WordingRule("PowerShell", "line", r"^[ \t]*\+ FullyQualifiedErrorId +: |is not recognized as (?:the name of a "
         r"cmdlet|a name of a cmdlet|an internal or external command)|^[A-Z][a-z]+-[A-Z]\w+ ?: (?:Cannot|Could not"
@@ -260,10 +260,10 @@ _POWERSHELL = (
         r'line:\d+ char:\d+|^Exception calling \"', "PowerShell reports an error.",
         needle=("FullyQualifiedErrorId", "is not recognized", ": ", " char:", "Exception calling")),
 )
-_GENERIC = (
+GENERIC = WordingRules(
     # Any program may say these, also when it succeeds: they are asked last, and behind a pipe they are unclear.
-    *_USAGE,
-    *_POWERSHELL,
+    *USAGE,
+    *POWERSHELL,
     WordingRule("first or last line is an error", "edge", r"^\[(?:ERR_\w+|ERROR|FATAL|error|fatal)\] \S|^ +ERROR "
         r"{2}\S|^Error in .{1,80} : $|^Execution halted$|^\w{3,12} aborted!$|^\*\* \(\w+[\w.]*\) \S"
         r"|^(?:\[[^\]\n]{1,40}\] |[ ›»>*•|]{1,6})?(?:Error|ERROR|error|Fatal|FATAL|fatal|Failure|FATAL ERROR|fatal "
@@ -294,7 +294,7 @@ _GENERIC = (
         r"|timed out after [\d.]+ ?(?:s|ms|sec|m))", "The machine ran out of something.", fault="environment",
         needle=("space left", "memory", "quota", "deadline exceeded", "rate limit", "temporarily", "timed out")),
 )
-_DOUBTS = (
+DOUBTS = WordingRules(
     # What casts doubt on a success that no status vouches for.
     WordingRule("an error further up", "line", r"^(?:\S{1,40}: )?(?:error|Error|ERROR|fatal|FATAL|FAILED"
         r"|Failed)(?:[:!]| to | with | in )\s*\S|^Traceback \(most recent call last\)", "Something failed.",
@@ -305,7 +305,7 @@ _NAME = (
     "|Iteration|Group|DoesNotExist|NotExist)"
 )
 # How Python and other interpreters speak when a program ends with an exception.
-_INTERPRETER = (
+INTERPRETER = WordingRules(
     # At most five lines may follow: a program that caught and logged the exception goes on talking.
     WordingRule("traceback at the end", "tail",
         r"Traceback \(most recent call last\):\n(?:[ \t|+].*\n|\n)*[ \t|]*"
@@ -350,21 +350,3 @@ _INTERPRETER = (
         needle=("panic", "fatal error", "xception", "fault", "Aborted", "Killed", "Terminated", "Bus error",
             "Illegal", "killed", "abort", "runtime error")),
 )
-RULES = {
-    "package": _PACKAGE,
-    "hooks": _HOOKS,
-    "build_failures": _BUILD_FAILURES,
-    "build_successes": _BUILD_SUCCESSES,
-    "test_failures": _TEST_FAILURES,
-    "test_successes": _TEST_SUCCESSES,
-    "shell_own": _SHELL_OWN,
-    "program_own": _PROGRAM_OWN,
-    "git": _GIT,
-    "gh": _GH,
-    "usage": _USAGE,
-    "database": _DATABASE,
-    "powershell": _POWERSHELL,
-    "generic": _GENERIC,
-    "doubts": _DOUBTS,
-    "interpreter": _INTERPRETER,
-}

@@ -61,18 +61,18 @@ class OutputText:
         self.text = text
 
     @lazy_property
-    def stripped(self) -> str:
+    def start(self) -> str:
         return self.text[:_WINDOW].lstrip()
 
     @lazy_property
-    def near(self) -> str:
+    def line(self) -> str:
         """The text, or its beginning and end where it is long."""
         if len(self.text) <= 2 * _WINDOW:
             return self.text
         return self.text[:_WINDOW] + "\n" + self.text[-_WINDOW:]
 
     @lazy_property
-    def last_lines(self) -> str:
+    def end(self) -> str:
         end = self.text[-_WINDOW:]
         # Only so many lines are split off as are needed, unless many of them are blank.
         lines = end.splitlines() if "\r" in end else end.rsplit("\n", 3 * _LAST_LINES)[1:]
@@ -95,8 +95,8 @@ class OutputText:
         return "\n".join(lines[:_FIRST_LINES])
 
     @lazy_property
-    def edges(self) -> str:
-        return self.first_lines + "\n" + self.last_lines
+    def edge(self) -> str:
+        return self.first_lines + "\n" + self.end
 
     @lazy_property
     def whole(self) -> str:
@@ -104,25 +104,9 @@ class OutputText:
 
     @lazy_property
     def short(self) -> str:
-        return "" if self.whole.count("\n") >= 2 * _SHORT_LINES or len(self.lines) > _SHORT_LINES else self.whole
-
-    @lazy_property
-    def lines(self) -> list[str]:
-        return [line for line in self.whole.splitlines() if line.strip()]
-
-    def place(self, where: Where) -> str:
-        """The part of the text that a rule for that place may look at."""
-        if where == "line":
-            return self.near
-        if where == "end":
-            return self.last_lines
-        if where == "edge":
-            return self.edges
-        if where == "tail":
-            return self.tail
-        if where == "short":
-            return self.short
-        return self.whole if where == "whole" else self.stripped
+        lines = self.whole.splitlines()
+        is_long = len(lines) > 2 * _SHORT_LINES or sum(bool(line.strip()) for line in lines) > _SHORT_LINES
+        return "" if is_long else self.whole
 
 
 def _narrow(text: str) -> str:
@@ -161,16 +145,7 @@ class WordingRules:
     def worth_asking(self, speech: OutputText) -> tuple[WordingRule, ...]:
         """Nearly every text fails every rule: one look tells it for all rules about its start."""
         starts = self._starts
-        return self._others if starts is None or starts.match(speech.stripped) is None else self.rules
-
-
-@cache
-def rules(group: str) -> WordingRules:
-    """The rules of a group, such as `harness`, in their order."""
-    # Imported here: they are made of what this module defines.
-    from seasoned.outcome.wording import programs, tools
-
-    return WordingRules(*{**programs.RULES, **tools.RULES}[group])
+        return self._others if starts is None or starts.match(speech.start) is None else self.rules
 
 
 def _has_needle(needle: str | tuple[str, ...], text: str) -> bool:
@@ -185,7 +160,7 @@ def _has_needle(needle: str | tuple[str, ...], text: str) -> bool:
 
 def find(rule: WordingRule, speech: OutputText) -> re.Match[str] | None:
     """The place where a rule's words stand, None when they do not."""
-    text = speech.place(rule.where)
+    text = getattr(speech, rule.where)
     if rule.needle and not _has_needle(rule.needle, text):
         return None
     # The pieces are tested first because `in` is many times cheaper than a search over all lines.
@@ -197,7 +172,7 @@ def find(rule: WordingRule, speech: OutputText) -> re.Match[str] | None:
 
 def find_all(rule: WordingRule, speech: OutputText) -> Iterator[re.Match[str]]:
     """Every place where a rule's words stand."""
-    text = speech.place(rule.where)
+    text = getattr(speech, rule.where)
     if not rule.needle or _has_needle(rule.needle, text):
         yield from _compiled(rule.pattern).finditer(text)
 

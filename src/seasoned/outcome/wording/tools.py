@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import WordingRule
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
 # A rule takes two or three lines as it is laid out here, and ten if a formatter does it.
 # fmt: off
 # How agents themselves say that a call could not be made, was declined, cancelled or interrupted.
-_HARNESS = (
+HARNESS = WordingRules(
     WordingRule("no such tool", "start", r"(?:<tool_use_error>)?(?:Error: )?(?:No such tool(?: available)?\b"
         r"""|unsupported call: |[Uu]nknown tool\b|Tool ['\"`]?[\w.:-]+['\"`]? (?:does not exist|not found|is not """
         r"""available|is unknown)|Function ['\"`]?[\w.:-]+['\"`]? not found(?:\.|\s*\Z| in )|Agent type '[^'\n]{1"""
@@ -35,7 +35,7 @@ _HARNESS = (
         "timed out|The (?:last )?command (?:timed out|was cancelled because it took))",
         "It took too long and was stopped.", fault="environment"),
 )
-_REFUSALS = (
+REFUSALS = WordingRules(
     # The agent writes a refusal in the place of the result, so it stands at the very start.
     WordingRule("user rejected", "start", "(?:<tool_use_error>)?(?:Error: )?(?:The user doesn't want to (?:proceed "
         "with this tool use|take this action)|User rejected|The user (?:has )?(?:rejected|declined|denied)|User "
@@ -76,7 +76,7 @@ _DOING = (
     r"|applying|calling|running|processing|finding|listing|deleting|moving)\b"
 )
 # How tools that read, write and search files speak.
-_FILE_FAILURES = (
+FILE_FAILURES = WordingRules(
     # Nearly all look at the very start: what follows may be the file, and files are full of such sentences.
     WordingRule("patch did not apply", "start",
         f"{_OPEN}"
@@ -140,15 +140,15 @@ _FILE_FAILURES = (
         r")[^\n]*",
         "The tool answered with an error.", fault="none"),
 )
-_WRITE_FAILURES = (
+WRITE_FAILURES = WordingRules(
     # A tool that writes never answers with the content of a file, so the start alone is enough here.
-    *_FILE_FAILURES,
+    *FILE_FAILURES,
     WordingRule("plain error", "start",
         "(?:Error|ERROR|error): |"
         f"{_DOING}",
         "The tool answered with an error.", fault="none"),
 )
-_FILE_SUCCESSES = (
+FILE_SUCCESSES = WordingRules(
     # Asked before the failures: numbered lines are a file, whatever the file says.
     WordingRule("numbered lines", "start", r"(?:<file>\s*)?\d{1,7}(?:→|\t|\||:)",
         "The answer is numbered lines of a file.", verdict="ok", fault="none"),
@@ -158,7 +158,7 @@ _FILE_SUCCESSES = (
         r"cell|Inserted cell|Deleted cell|Done!?\s*\Z|\[File: |Created file|Modified \d+ file|Todos have been)",
         "The tool says that the file was written.", verdict="ok", fault="none"),
 )
-_SEARCH_SUCCESSES = (
+SEARCH_SUCCESSES = WordingRules(
     # Finding nothing is an answer, not a failure.
     WordingRule("search answered", "start", r"(?:Found \d+ |No (?:files|matches|results|content|entries) found|No "
         r"(?:files|matches)\b|Found no |\d+ match)", "The search was made.", verdict="ok", fault="none"),
@@ -179,7 +179,7 @@ _OT = (
     r"|part of)\b"
 )
 # How programs refuse in a few words: one line or two, and nothing else.
-_TERSE = (
+TERSE = WordingRules(
     WordingRule("a line begins with a refusal", "short",
         r"\A\s*[\w./@+-]{1,60}: "
         f"{_GOOD}"
@@ -225,7 +225,7 @@ _TERSE = (
 )
 _BAD = r"(?:4\d\d|5\d\d)"
 # How web tools, HTTP clients, MCP servers and other APIs speak about a request that failed.
-_WEB_FAILURES = (
+WEB_FAILURES = WordingRules(
     # Only the start, everywhere: what follows is the page, and pages explain status codes.
     WordingRule("request failed with a status", "start",
         "(?:<tool_use_error>)?(?:[A-Za-z]*Error:? )?(?:Request failed with status(?: code)? "
@@ -254,7 +254,7 @@ _WEB_FAILURES = (
     WordingRule("plain error", "start", r"(?:Error|ERROR)\b(?:: | \d)", "The tool answered with an error.",
         fault="none"),
 )
-_CURL = (
+CURL = WordingRules(
     # Both streams are joined, so the progress meter and the body of the page may come before or after it.
     WordingRule("curl failed", "edge", r"^curl: \((?P<code>\d+)\) ", "curl could not make the request.",
         fault="environment", needle="curl: ("),
@@ -262,7 +262,7 @@ _CURL = (
         "|can't|missing)|failed: (?:Connection|Name or service))", "wget could not make the request.",
         fault="environment", needle=("ERROR", "wget: ", "failed: ")),
 )
-_API_FAILURES = (
+API_FAILURES = WordingRules(
     # Only the start: after it comes data of the server, in which an error may be a subject.
     WordingRule("protocol error", "start", r"(?:<tool_use_error>)?(?:Error: )?(?:MCP error -?\d+|McpError\b|JSON-RPC "
         r"error|[Tt]ool (?:\S+ )?(?:call |execution )?(?:error|failed)\b|tool call failed for|MCP (?:tool|server) "
@@ -293,15 +293,3 @@ _API_FAILURES = (
         "|doesn't exist|was not found|could not be found|rate limit(?:ed)? exceeded|quota exceeded|timed out"
         r"|internal server error)\b[^\n]{0,160}", "The answer is one sentence that complains.", fault="none"),
 )
-RULES = {
-    "harness": _HARNESS,
-    "refusals": _REFUSALS,
-    "file_failures": _FILE_FAILURES,
-    "write_failures": _WRITE_FAILURES,
-    "file_successes": _FILE_SUCCESSES,
-    "search_successes": _SEARCH_SUCCESSES,
-    "terse": _TERSE,
-    "web_failures": _WEB_FAILURES,
-    "curl": _CURL,
-    "api_failures": _API_FAILURES,
-}
