@@ -167,7 +167,6 @@ SECRETS = (
     "discord_token",
     "webhook_secret",
     "hook_secret",
-    "mcp_token",
     "smtp_password",
 )
 _SETTABLE = set(Config.__struct_fields__) - {"origins"}

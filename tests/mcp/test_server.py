@@ -1,4 +1,4 @@
-"""Every tool, resource and prompt, by the official client over stdio and HTTP."""
+"""Every tool, resource and prompt, by the official client over stdio."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from seasoned.config import load
 from seasoned.store import open_store
 from seasoned.store.project import merge_projects
 from tests.confirm.serving import Serving, serving
-from tests.mcp.clients import HttpServer, http_server, talk, talk_over_stdio, text
+from tests.mcp.clients import Mode, talk, talk_over_stdio, text
 
 TOOLS = {"warm_session", "recall", "request_confirmation", "wait_confirmation", "redeem_confirmation"}
-FIXED = {"seasoned://templates", "seasoned://report", "seasoned://report/text", "seasoned://report/json"}
+FIXED = {"seasoned://templates", "seasoned://report", "seasoned://report/json"}
 DEPLOY = {"tool": "Bash", "any_age": True}
 FOLDER = "/home/mira/waypost"
 SESSION = "seasoned://session/40904d81"
@@ -53,15 +53,6 @@ def learned(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     with serving(tmp_path_factory.mktemp("service")) as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def http(learned: Path, service: Serving) -> Iterator[HttpServer]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SEASONED_CONFIRM_URL", service.url)
-        patch.setenv("SEASONED_CONFIRM_TOKEN", service.tokens["agent"])
-        with http_server(learned) as found:
-            yield found
 
 
 @pytest.fixture
@@ -113,12 +104,9 @@ async def use_everything(client: Client) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(("way", "mode"), [("stdio", "legacy"), ("http", "auto")])
-def test_the_official_client_runs_every_tool_resource_and_prompt(
-    way: str, mode: Any, home: Path, http: HttpServer
-) -> None:
-    in_project = lambda: talk_over_stdio(use_everything, mode, home / "work")  # noqa: E731
-    found = in_project() if way == "stdio" else http.talk(use_everything, mode, FOLDER)
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_official_client_runs_every_tool_resource_and_prompt(mode: Mode, home: Path) -> None:
+    found = talk_over_stdio(use_everything, mode, home / "work")
     assert {tool.name for tool in found["tools"]} == TOOLS
     for name in ("build", "list", "load", "delete", "profile", "compress-check", "compare"):
         assert found[name]["success"] is True
@@ -219,13 +207,13 @@ def test_names_of_templates_are_completed(home: Path) -> None:
     assert done.completion.values == ["wörk"]
 
 
-def test_many_clients_build_and_delete_at_once_and_no_version_is_lost(home: Path, http: HttpServer) -> None:
+def test_many_clients_build_and_delete_at_once_and_no_version_is_lost(home: Path) -> None:
     async def work(client: Client) -> list[Any]:
         asked = {"action": "build", "name": "raced", "min_messages": 4}
         return list(await asyncio.gather(*[client.call_tool("warm_session", asked) for _ in range(6)]))
 
-    assert not any(result.is_error for result in http.talk(work))
-    deleted = http.talk(lambda client: client.call_tool("warm_session", {"action": "delete", "name": "raced"}))
+    assert not any(result.is_error for result in talk(work))
+    deleted = talk(lambda client: client.call_tool("warm_session", {"action": "delete", "name": "raced"}))
     assert deleted.structured_content["deleted_versions"] == 5, "so many versions are kept"
 
 
@@ -267,7 +255,7 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Monk
     talk(work, FOLDER)
 
 
-def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: Path, http: HttpServer) -> None:
+def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: Path) -> None:
     async def work(client: Client) -> dict[str, Any]:
         (listed,) = (await client.read_resource("seasoned://templates")).contents
         found: dict[str, Any] = {"templates": json.loads(listed.text)["templates"]}  # type: ignore[union-attr]
@@ -284,13 +272,12 @@ def test_a_server_gives_nothing_of_another_project_nor_in_an_empty_folder(home: 
     assert own["templates"] and own["recall"].structured_content["worked"]
     assert "make check" in own["seasoned://template/w%C3%B6rk"]
     (home / "empty").mkdir(exist_ok=True)
-    over_http = http.talk(work, folder=FOLDER)
-    assert over_http["seasoned://template/w%C3%B6rk"] == own["seasoned://template/w%C3%B6rk"]
-    assert over_http["templates"] == own["templates"] and over_http["recall"].structured_content["worked"]
-    nowhere = http.talk(work)
+    nowhere = talk(work)
     assert "Bash" not in str(nowhere["seasoned://template/w%C3%B6rk"])
     assert "Give `folder`" in text(nowhere["recall"])
-    assert "?folder=" in str(nowhere["seasoned://report/json"]) and isinstance(nowhere[SESSION], MCPError)
+    assert "in the folder of the project" in str(nowhere["seasoned://report/json"]) and isinstance(
+        nowhere[SESSION], MCPError
+    )
     found = talk_over_stdio(work, folder=home / "empty")
     # How a named tool is called that two projects use may be shown everywhere; no command, path or file is.
     assert "Bash" not in str(found["seasoned://template/w%C3%B6rk"])

@@ -208,30 +208,17 @@ def _guest(name: str | None, *, must: bool) -> Credential | None:
 
 
 @click.command()
-@click.option("--http", "address", metavar="HOST:PORT", help="Serve over streamable HTTP here; port 0 for any.")
-@click.option(
-    "--insecure-listen",
-    "allow_open",
-    is_flag=True,
-    help="With --http: listen beyond this machine without TLS, behind a TLS proxy.",
-)
-def mcp(address: str | None, allow_open: bool) -> None:
+def mcp() -> None:
     """Serve tools to an agent over MCP.
 
-    On stdin and stdout, where the agent starts this command itself, or over HTTP. The tools are warm_session, recall,
-    and some that ask a person; those need `confirm_url` and the secret `confirm_token`. Over HTTP, requests must carry
-    the token in `secrets/mcp_token` of the home folder.
+    On stdin and stdout: the agent starts this command itself. The tools are warm_session, recall, and some that ask a
+    person; those need `confirm_url` and the secret `confirm_token`.
 
     \b
-    Example: seasoned mcp --http 127.0.0.1:7331
+    Example: seasoned mcp
     """
     # Agents start this command and show its stderr at best, so the reason must be one plain line.
     require("`seasoned mcp`", "mcp", "mcp")
-    if address is None:
-        from seasoned.mcp_server import serve as serve_stdio
+    from seasoned.mcp_server import serve as serve_stdio
 
-        serve_stdio()
-        return
-    from seasoned.mcp_server.http import serve_http
-
-    serve_http(address, home=load().home, allow_open=allow_open, say=lambda text: click.echo(text, err=True))
+    serve_stdio()

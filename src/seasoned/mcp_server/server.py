@@ -1,4 +1,4 @@
-"""The MCP server with its tools, resources and prompts, over stdin and stdout or mounted elsewhere."""
+"""The MCP server with its tools, resources and prompts, over stdin and stdout."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from seasoned.begin.warm_start import NewSession, show_once
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SeasonedError, UsageError
 from seasoned.mcp_server.resource import Resources
-from seasoned.mcp_server.tools import FOLDER, ClientFolder, ConfirmationTools, ExperienceTools
+from seasoned.mcp_server.tools import FOLDER, ConfirmationTools, ExperienceTools
 from seasoned.store.project import project_key
 
 WARM_START = "warm_start"
@@ -46,7 +46,7 @@ class Prompts:
     """The prompts that a user can begin a conversation with."""
 
     def __init__(
-        self, config: Config, folder: ClientFolder, resources: Resources, clock: Callable[[], float] = time.time
+        self, config: Config, folder: str | None, resources: Resources, clock: Callable[[], float] = time.time
     ) -> None:
         self._config = config
         self._folder = folder
@@ -80,7 +80,7 @@ class Prompts:
         try:
             with user_store(self._config) as store:
                 settings = begin_settings(self._config, "mcp").on_request()
-                where = self._folder.get(folder)
+                where = folder or self._folder
                 session = msgspec.structs.replace(session, project=project_key(store, where), workdir=where)
                 begun = show_once(store, session, settings, now=self._clock())
             if begun.content is None:
@@ -165,17 +165,16 @@ def build_server(config: Config | None = None, *, folder: str | None = None) -> 
     it, only what may leave a project is given.
     """
     config = config or load()
-    where = ClientFolder(folder)
     server = ExperienceServer(
         "seasoned",
         version=seasoned.__version__,
         instructions=_INSTRUCTIONS,
-        tools=[_tool(one) for one in (*ExperienceTools(config, where).tools(), *ConfirmationTools(config).tools())],
+        tools=[_tool(one) for one in (*ExperienceTools(config, folder).tools(), *ConfirmationTools(config).tools())],
         log_level="WARNING",
     )
-    server.resources = Resources(config, where)
+    server.resources = Resources(config, folder)
     server.resources.add_to(server)
-    Prompts(config, where, server.resources).add_to(server)
+    Prompts(config, folder, server.resources).add_to(server)
     return server
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Annotated, Any, TypeVar
-from urllib.parse import parse_qs
 
 import msgspec
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from seasoned.app.recall import recall
 from seasoned.app.stores import kept_secrecy, user_store
@@ -36,39 +33,6 @@ from seasoned.template.block import Format
 from seasoned.template.provision import BUDGET
 from seasoned.template.recall.lookup import LIMIT, MOST, for_any_agent, recall_text
 
-_asked: ContextVar[str | None] = ContextVar("seasoned_mcp_folder", default=None)
-
-
-class ClientFolder:
-    """The folder of a client, which decides the project: from the call, the server's address, or where it started."""
-
-    def __init__(self, started_in: str | None = None) -> None:
-        self._started_in = started_in
-
-    def get(self, given: str | None = None) -> str | None:
-        """The folder; None if it is not known."""
-        return given or _asked.get() or self._started_in
-
-
-class FolderInAddress:
-    """Reads the folder from the address (`/mcp?folder=/home/mira/app`), as an HTTP server has clients everywhere."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        given = parse_qs(scope.get("query_string", b"").decode("utf-8", "replace")).get("folder", [])
-        # Tasks and threads that answer the request have a copy of this.
-        token = _asked.set(given[-1] if given else None)
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            _asked.reset(token)
-
-
 Tags = Annotated[list[str], Field(description="build: words to find it by; list: templates with any of these.")]
 Tools = Annotated[list[str | dict[str, Any]], Field(description="load: the tools you have, as names or schemas.")]
 # A model is waiting for the answer. What is left is indexed by the next call or scan.
@@ -83,7 +47,7 @@ _NO_PROJECT = (
 class ExperienceTools:
     """The tools that give an agent the experience of earlier sessions."""
 
-    def __init__(self, config: Config, folder: ClientFolder) -> None:
+    def __init__(self, config: Config, folder: str | None) -> None:
         self._config = config
         self._folder = folder
 
@@ -147,8 +111,8 @@ class ExperienceTools:
                     begins=True,
                     settings=begin_settings(config, "mcp"),
                     database=lambda: experiment_database(config, store),
-                    project=project_key(store, self._folder.get(folder)),
-                    workdir=self._folder.get(folder),
+                    project=project_key(store, folder or self._folder),
+                    workdir=folder or self._folder,
                 )
         except SeasonedError as error:
             # An answer rather than an exception, so that clients get the structured content too.
@@ -178,7 +142,7 @@ class ExperienceTools:
         """
         try:
             with user_store(self._config) as store:
-                project = project_key(store, self._folder.get(folder))
+                project = project_key(store, folder or self._folder)
                 if project is None and (tool or error):
                     raise UsageError(_NO_PROJECT)
                 found = recall(
