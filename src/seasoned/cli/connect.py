@@ -14,10 +14,10 @@ import click
 from seasoned.cli.options import agrees, dry_run_option, json_option, yes_option
 from seasoned.cli.output import print_json, printable
 from seasoned.config import Config, load
-from seasoned.connect.agent import AGENTS, KnownAgent, advised, connector, review_advice
+from seasoned.connect.agent import AGENTS, KnownAgent, connector
 from seasoned.connect.apply import apply_plan, chosen_parts, is_connected, own_programs, undo_plan
 from seasoned.connect.apply import undo as undo_changes
-from seasoned.connect.plan import PARTS, REVIEW_STEP, ConnectPlan, Part, made_links, missing_links, preview
+from seasoned.connect.plan import PARTS, ConnectPlan, Part, made_links, missing_links, preview
 from seasoned.errors import UsageError
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -162,10 +162,6 @@ def _connect(
         plan = module.plan(config, programs=own_programs(), parts=chosen, prefill=prefill)
     answer = _answer(plan, undo=undo)
     answer["lacks"] = [] if undo else list(known.lacks)
-    advice = None if undo or (plan.parts and "reviews" not in plan.parts) else review_advice(config, agent)
-    if advice is not None:
-        # It says the same, and how.
-        answer["steps"] = [*(step for step in answer["steps"] if step != REVIEW_STEP), advice]
     if not as_json:
         show_plan(plan, undo=undo)
     # Nothing to write, so there is nothing to ask.
@@ -179,8 +175,6 @@ def _connect(
     else:
         answer["kept"] = str(apply_plan(plan, home=config.home, clock=time.time, remove_ours=remove_ours))
         answer["state"] = "connected"
-        if answer["steps"] and answer["steps"][-1] == advice:
-            advised(config, agent)
     _end(answer, as_json=as_json)
 
 

@@ -1,4 +1,4 @@
-"""The agents that can be connected: what each would get, whether it is on this machine, and advice about reviews."""
+"""The agents that can be connected: what each would get, and whether it is on this machine."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from typing import Protocol, cast
 
 import msgspec
 
-from seasoned.atomic_write import make_private_folder, write_atomic
 from seasoned.config import Config
 from seasoned.connect.plan import PARTS, ConnectPlan, Part
-from seasoned.review.due import has_model
 
 _AFTER = "Hints come only after a call failed: it shows the model nothing before one."
 _DENIES = "Its hooks cannot ask you: without a confirmation service, high-risk calls are denied."
@@ -95,46 +93,3 @@ def connector(agent: str) -> Connector:
     module, _, name = AGENTS[agent].connector.partition(":")
     found = import_module(f"seasoned.connect.{module}")
     return cast("Connector", getattr(found, name) if name else found)
-
-
-# The provider whose key an agent runs with. The reviewer is started by its hooks, so it has that key too.
-_PROVIDERS = {"claude-code": ("anthropic", "ANTHROPIC_API_KEY"), "codex": ("openai", "OPENAI_API_KEY")}
-
-
-def review_advice(config: Config, agent: str) -> str | None:
-    """Why there are no reviews and how to get them; None if a model is configured, or if this was said before."""
-    if has_model(config) or _mark(config, agent).exists():
-        return None
-    # Imported here: pages that only list the agents need no models.
-    from seasoned.runner.model import DEFAULTS
-
-    file = config.home / "config.toml"
-    said = "No model is configured for reviews, so sessions leave no notes or skills behind (hints need no model)."
-    if agent in _PROVIDERS:
-        provider, variable = _PROVIDERS[agent]
-        return (
-            f'{said} To get reviews, write `review_model = "{DEFAULTS[provider]}"` into {file}: '
-            f"they use the {variable} that {AGENTS[agent].title} runs with. A login without such a key cannot be used."
-        )
-    if agent == "hermes":
-        return (
-            f"{said} To get reviews, write `model` and `base_url` of the server that Hermes uses into {file}; "
-            "its key goes into OPENAI_API_KEY. Until then only Hermes' own reviews happen."
-        )
-    return (
-        f'{said} To get reviews, write `review_model` into {file}, such as "{DEFAULTS["anthropic"]}" or '
-        f'"{DEFAULTS["openai"]}", and start {AGENTS[agent].title} where its key is set (ANTHROPIC_API_KEY, '
-        "OPENAI_API_KEY)."
-    )
-
-
-def advised(config: Config, agent: str) -> None:
-    """Remember that the advice was given."""
-    mark = _mark(config, agent)
-    for folder in (config.home, mark.parent.parent, mark.parent):
-        make_private_folder(folder)
-    write_atomic(mark, b"", unfinished=mark.parent / ".unfinished")
-
-
-def _mark(config: Config, agent: str) -> Path:
-    return config.home / "connect" / ".review" / f"{agent}.advised"

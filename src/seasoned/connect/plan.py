@@ -22,10 +22,6 @@ PARTS: dict[Part, str] = {
     "reviews": "a model you choose reviews sessions, and keeps notes and skills",
     "mcp": "the tools of the MCP server `seasoned`",
 }
-REVIEW_STEP = (
-    "Choose a model for reviews (`review_model` in config.toml): until then no session is reviewed, and nothing is "
-    "sent to a model."
-)
 # Settings are small. A larger file is not what we expect.
 _MOST_BYTES = 20_000_000
 
@@ -171,5 +167,9 @@ def common_steps(config: Config, parts: Collection[Part] = PARTS, *, asks_itself
             "Set up confirmations (docs/how-to/confirm.md): until `confirm_url` is set, high-risk calls are denied."
         )
     if not has_model(config) and "reviews" in parts:
-        found.append(REVIEW_STEP)
+        found.append(
+            f"Choose a model for reviews: write `review_model` into {config.home / 'config.toml'}, and start the agent "
+            "where its key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY). Until then nothing is reviewed, and nothing is "
+            "sent to a model; hints need none."
+        )
     return tuple(found)
