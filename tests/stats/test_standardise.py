@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.errors import UsageError
 from seasoned.stats.difference import standardised_difference
 from seasoned.stats.proportion import rate
 from tests.stats.data import CLUSTER, check_sound, standardise
@@ -62,16 +61,11 @@ def test_nothing_in_common_is_none_with_a_reason() -> None:
         assert found.covered == 0
 
 
-def test_a_mix_of_impossible_weights_is_refused() -> None:
-    with pytest.raises(UsageError, match="'read'"):
-        standardised_difference(EARLY, LATE, {"read": -1.0})
-
-
 SIDE = st.lists(st.dictionaries(st.sampled_from("abc"), CLUSTER), max_size=8)
 
 
 @given(SIDE, SIDE, st.dictionaries(st.sampled_from("abcd"), st.floats(0, 10)))
 def test_any_strata_give_sound_answers(a, b, mix) -> None:
-    for found in (standardise(a, mix), standardised_difference(a, b), standardised_difference(a, b, mix)):
+    for found in (standardise(a, mix), standardised_difference(a, b)):
         check_sound(found.estimate)
         assert 0 <= found.covered <= 1 + 1e-12

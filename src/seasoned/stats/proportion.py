@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -109,17 +109,11 @@ def _check(failures: int, total: int, level: float) -> None:
         raise UsageError(f"Failures must be between 0 and the total, not {failures!r} of {total!r}.")
 
 
-Alternative = Literal["two-sided", "less", "greater"]
 _TIE = 1e-9  # tables as likely as the observed one, up to rounding, are as extreme
 
 
-def fisher(
-    failures_a: int, total_a: int, failures_b: int, total_b: int, *, alternative: Alternative = "two-sided"
-) -> PValue:
-    """Fisher's exact test of two proportions (Fisher 1922). `less`: the first fails less than the second.
-
-    The two-sided p value sums all tables at most as likely as the observed one.
-    """
+def fisher(failures_a: int, total_a: int, failures_b: int, total_b: int) -> PValue:
+    """Fisher's exact test of two proportions (Fisher 1922): all tables at most as likely as the observed one."""
     for failures, total in ((failures_a, total_a), (failures_b, total_b)):
         if not 0 <= failures <= total:
             raise UsageError(f"Failures must be between 0 and the total, not {failures!r} of {total!r}.")
@@ -132,10 +126,10 @@ def fisher(
         return _log_choose(total_a, k) + _log_choose(total_b, failed - k) - _log_choose(n, failed)
 
     support = range(max(0, failed - total_b), min(failed, total_a) + 1)
-    return PValue(_tails(support, log_mass, failures_a, alternative), n)
+    return PValue(_tails(support, log_mass, failures_a), n)
 
 
-def mcnemar(only_a: int, only_b: int, *, alternative: Alternative = "two-sided") -> PValue:
+def mcnemar(only_a: int, only_b: int) -> PValue:
     """McNemar's test of pairs in its exact form (McNemar 1947): pairs that failed under one condition alone."""
     if only_a < 0 or only_b < 0:
         raise UsageError(f"Counts of pairs must not be negative: {only_a!r} and {only_b!r}.")
@@ -146,30 +140,30 @@ def mcnemar(only_a: int, only_b: int, *, alternative: Alternative = "two-sided")
     def log_mass(k: int) -> float:
         return _log_choose(n, k) - n * math.log(2)
 
-    return PValue(_tails(range(n + 1), log_mass, only_a, alternative), n)
+    return PValue(_tails(range(n + 1), log_mass, only_a), n)
 
 
-def sign_test(differences: Sequence[float], *, alternative: Alternative = "two-sided") -> PValue:
+def sign_test(differences: Sequence[float]) -> PValue:
     """Whether differences of pairs are symmetric around zero (Arbuthnot 1710); zeros are left out."""
-    above, below = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-    return mcnemar(above, below, alternative=alternative)
+    return mcnemar(sum(d > 0 for d in differences), sum(d < 0 for d in differences))
 
 
-def binomial(successes: int, trials: int, rate: float, *, alternative: Alternative = "two-sided") -> float:
-    """The probability of a count at least as extreme as this one, at a known rate between 0 and 1."""
+def binomial(successes: int, trials: int, rate: float, *, is_above: bool = False) -> float:
+    """The probability of a count at least as extreme as this one, at a known rate between 0 and 1.
+
+    `is_above`: only counts that are as large.
+    """
     log_p, log_q = math.log(rate), math.log1p(-rate)
 
     def log_mass(k: int) -> float:
         return _log_choose(trials, k) + k * log_p + (trials - k) * log_q
 
-    return _tails(range(trials + 1), log_mass, successes, alternative)
+    return _tails(range(trials + 1), log_mass, successes, is_above=is_above)
 
 
-def _tails(support: range, log_mass: Callable[[int], float], seen: int, alternative: Alternative) -> float:
+def _tails(support: range, log_mass: Callable[[int], float], seen: int, *, is_above: bool = False) -> float:
     masses = {k: log_mass(k) for k in support}
-    if alternative == "less":
-        kept = [mass for k, mass in masses.items() if k <= seen]
-    elif alternative == "greater":
+    if is_above:
         kept = [mass for k, mass in masses.items() if k >= seen]
     else:
         kept = [mass for mass in masses.values() if mass <= masses[seen] + _TIE * max(1.0, abs(masses[seen]))]
@@ -180,6 +174,7 @@ def _log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
+POWER = 0.8  # the chance to find a change that a comparison should have
 # More halvings would be below the precision of a double.
 _HALVINGS = 60
 
@@ -219,42 +214,33 @@ def power(
     return normal_below(beyond / own)
 
 
-def detectable(
-    rate: float, n_a: int, n_b: int, *, power: float = 0.8, design_effect: float = 1.0, level: float = 0.95
-) -> Detectable:
-    """The smallest rise and fall from a rate that are detectable with this power."""
-    _check_design(rate, rate, design_effect, level)
-    _check_power(power)
+def detectable(rate: float, n_a: int, n_b: int, *, design_effect: float = 1.0) -> Detectable:
+    """The smallest rise and fall from a rate that are detectable with a power of 80 %."""
     if n_a < 1 or n_b < 1:
         return Detectable(None, None, "there are no trials on one side")
-    rise = _smallest(rate, 1 - rate, 1.0, n_a, n_b, power, design_effect, level)
-    fall = _smallest(rate, rate, -1.0, n_a, n_b, power, design_effect, level)
+    rise = _smallest(rate, 1 - rate, 1.0, n_a, n_b, design_effect)
+    fall = _smallest(rate, rate, -1.0, n_a, n_b, design_effect)
     blind = [name for name, found in (("rise", rise), ("fall", fall)) if found is None]
     return Detectable(rise, fall, f"too few trials to find any {' or '.join(blind)}" if blind else None)
 
 
-def needed_for_ratio(
-    rate: float, largest: float, *, power: float = 0.8, design_effect: float = 1.0, level: float = 0.9
-) -> NeededTrials:
+def needed_for_ratio(rate: float, largest: float, *, design_effect: float = 1.0, level: float = 0.9) -> NeededTrials:
     """Trials on each side until an unchanged rate is shown to be below `largest` times the first (Katz et al. 1978)."""
     _check_design(rate, rate, design_effect, level)
-    _check_power(power)
     if not largest > 1:
         raise UsageError(f"The largest ratio must be above 1, not {largest!r}.")
     if not 0 < rate < 1:
         return NeededTrials(None, f"at a rate of {rate:g} a ratio cannot be measured")
-    deviates = two_sided_z(level) + normal_quantile(power)
+    deviates = two_sided_z(level) + normal_quantile(POWER)
     return NeededTrials(_whole(design_effect * 2 * (1 - rate) / rate * (deviates / math.log(largest)) ** 2))
 
 
-def _smallest(
-    rate: float, reach: float, sign: float, n_a: int, n_b: int, wanted: float, design_effect: float, level: float
-) -> float | None:
+def _smallest(rate: float, reach: float, sign: float, n_a: int, n_b: int, design_effect: float) -> float | None:
     """By bisection: the power grows with the difference."""
 
     def found(change: float) -> bool:
         other = min(1.0, max(0.0, rate + sign * change))
-        return (power(rate, other, n_a, n_b, design_effect=design_effect, level=level) or 0.0) >= wanted
+        return (power(rate, other, n_a, n_b, design_effect=design_effect) or 0.0) >= POWER
 
     if not reach or not found(reach):
         return None
@@ -276,11 +262,6 @@ def _check_design(rate_a: float, rate_b: float, design_effect: float, level: flo
         raise UsageError(f"A rate must be between 0 and 1, not {rate_a!r} or {rate_b!r}.")
     if not design_effect > 0:
         raise UsageError(f"A design effect must be above 0, not {design_effect!r}.")
-
-
-def _check_power(power: float) -> None:
-    if not 0 < power < 1:
-        raise UsageError(f"A power must be between 0 and 1, not {power!r}.")
 
 
 class Pooled(msgspec.Struct, frozen=True):

@@ -61,7 +61,7 @@ def slope_of(
     return _jackknifed(sums(unit, position * outcome)[told], spread[told], n, level)
 
 
-def _jackknifed(parts: Array, weights: Array, n: int, level: float, bound: float = math.inf) -> Estimate:
+def _jackknifed(parts: Array, weights: Array, n: int, level: float) -> Estimate:
     """Sum of parts over sum of weights, each cluster left out in turn; t with effective clusters less one."""
     value = float(parts.sum() / weights.sum())
     clusters = len(parts)
@@ -73,7 +73,7 @@ def _jackknifed(parts: Array, weights: Array, n: int, level: float, bound: float
         return Estimate(value, None, n, clusters, NOTHING_VARIES)
     freedom = effective_clusters(weights) - 1
     half = two_sided_t(level, freedom) * error
-    interval = span(max(-bound, value - half), value, min(bound, value + half), level, clusters)
+    interval = span(value - half, value, value + half, level, clusters)
     return Estimate(value, interval, n, clusters, p_value=t_tails(value / error, freedom))
 
 

@@ -58,7 +58,7 @@ def smallest_by_sign(tasks: int, *, level: float, wanted: float) -> float | None
     for _ in range(_HALVINGS):
         middle = (unseen + seen) / 2
         # The middle may round to 1, at which all tasks turn for certain.
-        is_seen = middle >= 1 or binomial(needed, tasks, middle, alternative="greater") >= wanted
+        is_seen = middle >= 1 or binomial(needed, tasks, middle, is_above=True) >= wanted
         unseen, seen = (unseen, middle) if is_seen else (middle, seen)
     return seen
 
