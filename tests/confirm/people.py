@@ -19,7 +19,8 @@ from seasoned.confirm.policy import ActionRule, Channel, Policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest, Request
 from seasoned.confirm.request.row import Seal
-from seasoned.errors import NotFound
+from seasoned.confirm.service.app import on_error
+from seasoned.errors import NotFound, SeasonedError
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_database
 from tests.confirm.keys import make_person, unlock, unlocked_phones
@@ -102,6 +103,7 @@ class Notified:
         """The incoming addresses behind a real server."""
         ask = OneThread(self.open_book)
         app = FastAPI()
+        app.add_exception_handler(SeasonedError, on_error)
         app.include_router(incoming_router(ask, lambda: self.channels, self.clock))
         try:
             with serve_app(app) as url, httpx2.Client(base_url=url, timeout=10.0) as client:

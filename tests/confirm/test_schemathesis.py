@@ -87,7 +87,7 @@ def test_every_operation_but_health_asks_for_a_credential(service: Serving, reso
         else:
             assert reply.status_code == 401
             assert documented["security"] == [{"token": []}]
-            assert "401" in documented["responses"]
+            assert "4XX" in documented["responses"]
 
     check_each(OPERATIONS, check)
 

@@ -214,9 +214,9 @@ def test_a_wrong_body_is_refused_with_the_field_that_is_wrong(service: Serving) 
             (_with(details=[1]), "details"),
             (_with(requester={}), "requester"),
             (_with(session_key="s" * 1000), "session_key"),
-            (b'{"action": "a", "description": "b", "details": {"n": NaN}}', "body"),
+            (b'{"action": "a", "description": "b", "details": {"n": NaN}}', "details"),
             (b'{"action": "a", "description": "b", "details": {"n": 1e999}}', "details"),
-            (b'{"action": "a", "description": "\\ud800"}', "body"),
+            (b'{"action": "a", "description": "\\ud800"}', "description"),
             (b'{"action": "a", "description": "\xff\xfe"}', "body"),
             (b'{"action": "a", "description": "b", "details": ' + b'{"a":' * 3000 + b"1" + b"}" * 3001, "body"),
             (b'{"action": "a", "description": "b", "details": ' + b'{"a":' * 100 + b"1" + b"}" * 101, "details"),
@@ -238,7 +238,7 @@ def test_another_kind_of_body_is_refused(service: Serving) -> None:
         [
             ({"Content-Type": "text/plain"}, "Content-Type"),
             ({"Content-Type": "application/json; charset=utf-16"}, "Content-Type"),
-            ({"Content-Type": "application/json", "Content-Encoding": "gzip"}, "Content-Encoding"),
+            ({"Content-Type": "application/json", "Content-Encoding": "gzip"}, "Content-Type"),
         ],
         check,
     )
@@ -336,6 +336,15 @@ def test_without_a_valid_credential_there_is_a_401(service: Serving) -> None:
         ],
         check,
     )
+
+
+def test_a_stranger_learns_nothing_about_a_body(service: Serving) -> None:
+    def check(path: str, content: bytes) -> None:
+        with service.client(headers={"Content-Type": "application/json"}) as client:
+            assert client.post(path, content=content).status_code == 401
+
+    paths = ("/confirm", "/confirm/phone", "/confirm/x/approve", "/confirm/x/redeem")
+    check_each([(path, content) for path in paths for content in (b"{", b"{}", b"[" * 2_000_000)], check)
 
 
 def test_an_agent_sees_its_own_requests_only_and_no_audit(service: Serving) -> None:

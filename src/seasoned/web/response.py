@@ -19,9 +19,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from seasoned.command.action import HIGH_RISK
-from seasoned.confirm.notify.message import read_body
+from seasoned.confirm.incoming import read_body
 from seasoned.confirm.service.app import status_of
-from seasoned.confirm.service.body import TooLarge
 from seasoned.confirm.service.listen import host_name, is_known_host
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Refused, SeasonedError
@@ -135,8 +134,6 @@ async def read_form(request: Request) -> dict[str, str]:
     """The fields of one of our forms; a field that occurs twice is ignored."""
     check_origin(request)
     body = await read_body(request, _MOST_FORM)
-    if body is None:
-        raise TooLarge("The form is too long. Shorten the reason.")
     try:
         # Our forms have few fields, all of them ASCII once they are encoded.
         found = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=16, errors="strict")

@@ -18,7 +18,7 @@ from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.cli.serve import listen_options, run_service
 from seasoned.confirm.client import RequestView, check_approved, digest_of
-from seasoned.confirm.request.request import NewRequest, Request
+from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.text import plural
 
@@ -405,7 +405,7 @@ def stored_requests(status: str | None, *, unused: bool, limit: int) -> list[dic
         book.expire_due()
         asked = {"requester": None, "status": status, "unused": int(unused), "limit": limit, "before": None}
         rows = book.database.rows("confirm.requests", asked)
-        return [_answer(request_from_row(book.database, row, book.seal)) for row in rows]
+        return [msgspec.to_builtins(request_from_row(book.database, row, book.seal)) for row in rows]
 
 
 def stored_request(book: Book, request_id: str) -> dict[str, Any]:
@@ -416,11 +416,8 @@ def stored_request(book: Book, request_id: str) -> dict[str, Any]:
     row = book.database.row("confirm.request", {"id": request_id}) if request_id.isascii() else None
     if row is None:
         raise NotFound(f"There is no request {request_id!r}. See `seasoned confirm list`.")
-    return _answer(request_from_row(book.database, row, book.seal))
-
-
-def _answer(request: Request) -> dict[str, Any]:
-    return {**msgspec.to_builtins(request), "is_unused": request.is_unused}
+    found: dict[str, Any] = msgspec.to_builtins(request_from_row(book.database, row, book.seal))
+    return found
 
 
 def stored_audit(limit: int, request_id: str | None) -> list[dict[str, Any]]:

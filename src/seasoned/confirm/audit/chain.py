@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -68,7 +69,8 @@ def is_signed(document: dict[str, Any], data: bytes) -> bool:
 FIRST = "0" * 64
 
 
-class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class AuditEntry:
     """One thing that happened, by whom, and the hash that chains it to what happened before."""
 
     seq: int
@@ -257,7 +259,7 @@ def _body(row: DatabaseRow) -> dict[str, Any]:
 
 
 def _entry_of_request(row: DatabaseRow) -> AuditEntry:
-    return msgspec.structs.replace(entry_from_row(row), action=row["action"], status=row["status"])
+    return replace(entry_from_row(row), action=row["action"], status=row["status"])
 
 
 def entry_from_row(row: DatabaseRow) -> AuditEntry:

@@ -21,6 +21,7 @@ from seasoned.confirm.notify.message import (
     escape_markdown,
 )
 from seasoned.confirm.request.book import Book
+from seasoned.errors import UsageError
 
 SIGNATURE_HEADER = "x-signature-ed25519"
 TIMESTAMP_HEADER = "x-signature-timestamp"
@@ -31,6 +32,7 @@ _ANSWER = 4
 _ONLY_FOR_THEM = 1 << 6
 _COLOURS = {True: 0xE0A000, False: 0x808080}
 _APPROVE, _DENY = "approve", "deny"
+_UNKNOWN = "Unknown kind of interaction: only pressed buttons are understood."
 
 
 class _DiscordUser(msgspec.Struct):
@@ -125,22 +127,20 @@ def is_from_discord(
     return [channel for channel in channels if _is_signed(channel.incoming_secret, signed, timestamp.encode() + body)]
 
 
-def receive_interaction(book: Book, channels: Sequence[ConfiguredChannel], body: bytes) -> dict[str, Any] | None:
-    """Handle one interaction that is known to come from Discord; returns the reply, or None for other kinds."""
+def receive_interaction(book: Book, channels: Sequence[ConfiguredChannel], body: bytes) -> dict[str, Any]:
+    """Handle one interaction that is known to come from Discord; returns the reply, or UsageError for other kinds."""
     try:
         interaction = msgspec.json.decode(body, type=Interaction)
-    except (msgspec.DecodeError, RecursionError):
-        return None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise UsageError(_UNKNOWN) from error
     if interaction.type == _PING:
         return {"type": 1}
-    if interaction.type != _COMPONENT:
-        return None
     verb, _, request_id = interaction.data.custom_id.partition(":")
     channel = next((channel for channel in channels if channel.to == interaction.channel_id), None)
     sender = interaction.sender
     # The id becomes a key in the store; Discord's are decimal numbers.
-    if not (interaction.id.isascii() and interaction.id.isdigit()):
-        return None
+    if interaction.type != _COMPONENT or not (interaction.id.isascii() and interaction.id.isdigit()):
+        raise UsageError(_UNKNOWN)
     if channel is None or sender is None or sender.bot or verb not in (_APPROVE, _DENY) or not request_id:
         return _private_reply(NOT_ALLOWED)
     reply = decide_once(

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 import msgspec
-from starlette.requests import Request as HttpRequest
 
 from seasoned.config import Config, secret
 from seasoned.confirm.people.credential import Credential, find
@@ -342,13 +341,3 @@ def _reply_for(request: Request) -> DecisionReply:
         agreed = sum(vote.approve for vote in request.votes)
         return DecisionReply("counted", f"Counted: {agreed} of {request.quorum} approvals.", request.status)
     return DecisionReply("decided", f"{request.status.capitalize()}: {request.action}.", request.status)
-
-
-async def read_body(request: HttpRequest, most: int) -> bytes | None:
-    """The body, or None if it is too long."""
-    found = bytearray()
-    async for piece in request.stream():
-        found += piece
-        if len(found) > most:
-            return None
-    return bytes(found)

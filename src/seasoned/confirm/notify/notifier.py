@@ -18,6 +18,7 @@ from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse
 
+from seasoned.confirm.incoming import read_body
 from seasoned.confirm.notify.discord import (
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
@@ -31,18 +32,16 @@ from seasoned.confirm.notify.message import (
     Ask,
     ChannelSender,
     ConfiguredChannel,
-    DecisionReply,
     Notification,
     compose,
     moment,
-    read_body,
 )
 from seasoned.confirm.notify.telegram import Poller, Telegram
 from seasoned.confirm.notify.webhook import Webhook, receive_webhook
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
 from seasoned.confirm.request.row import request_from_row
-from seasoned.errors import NotFound, SeasonedError, Unauthorised, UsageError
+from seasoned.errors import NotFound, SeasonedError, Unauthorised
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Database
 from seasoned.store.interface import DatabaseRow
@@ -337,28 +336,19 @@ def incoming_router(
     @routes.post("/confirm/discord")
     async def receive_from_discord(request: HttpRequest) -> JSONResponse:
         body = await read_body(request, _MOST_INCOMING_BYTES)
-        if body is None:
-            return _error(413, "The interaction is too long.")
         signature, timestamp = _only(request, SIGNATURE_HEADER), _only(request, TIMESTAMP_HEADER)
         known = is_from_discord(of("discord"), signature=signature, timestamp=timestamp, body=body, now=clock())
         if not known:
-            return _error(401, "Not from Discord: the signature is missing, wrong or old.")
-        reply = await ask(lambda book: receive_interaction(book, known, body))
-        return JSONResponse(reply) if reply is not None else _error(400, "Unknown kind of interaction.")
+            raise Unauthorised("Not from Discord: the signature is missing, wrong or old.")
+        return JSONResponse(await ask(lambda book: receive_interaction(book, known, body)))
 
     @routes.post("/confirm/hook")
     async def receive_from_webhook(request: HttpRequest) -> JSONResponse:
         body = await read_body(request, _MOST_INCOMING_BYTES)
-        if body is None:
-            return _error(413, "The webhook is too long.")
         given = {name: _only(request, name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")}
-        try:
-            answer = await ask(lambda book: receive_webhook(book, of("webhook"), given, body, now=clock()))
-        except Unauthorised as error:
-            return _error(401, str(error))
-        except UsageError as error:
-            return _error(400, str(error))
-        return _decision(answer)
+        reply = await ask(lambda book: receive_webhook(book, of("webhook"), given, body, now=clock()))
+        values: dict[str, Any] = {"schema": "seasoned/confirm-hook/1", **msgspec.to_builtins(reply)}
+        return JSONResponse(values, status_code=STATUS[reply.outcome])
 
     return routes
 
@@ -368,12 +358,3 @@ def _only(request: HttpRequest, name: str) -> str:
     # Of two headers, a proxy and this service could each believe another one.
     given = request.headers.getlist(name)
     return given[0] if len(given) == 1 else ""
-
-
-def _decision(answer: DecisionReply) -> JSONResponse:
-    values: dict[str, Any] = {"schema": "seasoned/confirm-hook/1", **msgspec.to_builtins(answer)}
-    return JSONResponse(values, status_code=STATUS[answer.outcome])
-
-
-def _error(status: int, sentence: str) -> JSONResponse:
-    return JSONResponse({"schema": "seasoned/error/1", "error": sentence}, status_code=status)

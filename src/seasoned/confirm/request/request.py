@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 import time
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -151,7 +152,8 @@ class NewRequest(msgspec.Struct, frozen=True, kw_only=True):
     idempotency_key: str | None = None
 
 
-class Vote(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class Vote:
     """One person's vote. It is never changed or withdrawn."""
 
     # Name of the credential.
@@ -164,7 +166,8 @@ class Vote(msgspec.Struct, frozen=True, kw_only=True):
     at: float
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class Request:
     """One request. Description and details are exact while it is pending, and redacted afterwards."""
 
     # Made by `new_id`.
@@ -194,17 +197,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     quorum: int
     # Whether description and details are exact, not redacted.
     is_exact: bool
+    # Approved, and not redeemed (yet).
+    is_unused: bool
     # While pending: a warning that the details contain another risky action than the one named; else empty.
     finding: str = ""
 
     @property
     def is_resolved(self) -> bool:
         return self.status != "pending"
-
-    @property
-    def is_unused(self) -> bool:
-        """Approved, and not redeemed (yet)."""
-        return self.status in APPROVED and self.redeemed_at is None
 
     # The template of the page asks for it.
     def is_lapsed(self, now: float) -> bool:
@@ -219,7 +219,8 @@ class Submitted(msgspec.Struct, frozen=True):
     is_new: bool
 
 
-class Grant(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Grant:
     """Permission to run one approved action once, given when the request is redeemed."""
 
     id: str

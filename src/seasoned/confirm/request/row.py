@@ -19,7 +19,7 @@ from seasoned.command.call_text import objects, read_as
 from seasoned.command.path import WorkingFolder
 from seasoned.command.risk import assess_call, gravity
 from seasoned.command.rows import Finding
-from seasoned.confirm.request.request import Request, Vote, digest_of
+from seasoned.confirm.request.request import APPROVED, Request, Vote, digest_of
 from seasoned.errors import CannotDo
 from seasoned.store import Database, DatabaseRow
 
@@ -125,6 +125,7 @@ def _request(
         votes=votes,
         quorum=int(row["quorum"]),
         is_exact=exact is not None,
+        is_unused=row["status"] in APPROVED and redeemed_at is None,
         finding=finding,
     )
 

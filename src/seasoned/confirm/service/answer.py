@@ -1,62 +1,42 @@
-"""Answers: the shape of each one, its JSON, and the OpenAPI document that describes it."""
+"""Answers: the shape of each one. A field `x_iso` is the time `x` as ISO 8601 text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, Literal, NotRequired, TypeVar
 
-import msgspec
-from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
-from msgspec import UNSET, Meta, UnsetType
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
+from typing_extensions import TypedDict
 
 from seasoned.confirm.audit.chain import AuditEntry
 from seasoned.confirm.request.request import Grant, Request, Status, Vote
-from seasoned.confirm.service.body import DecisionBody, PhoneBody, RedeemBody, SubmitBody
 
 # Answers contain exact arguments, which no cache may keep.
-_HEADERS = (
-    (b"content-type", b"application/json"),
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-)
-_JSON = "application/json"
-_T = TypeVar("_T", bound=msgspec.Struct)
-_encode = msgspec.json.Encoder().encode
+HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+_T = TypeVar("_T")
 
 
-class ErrorAnswer(msgspec.Struct, tag_field="schema", tag="seasoned/error/1", forbid_unknown_fields=True):
-    """Why a request failed; `field` names the wrong field, if there is one."""
+class ErrorAnswer(TypedDict):
+    """Why a request failed: one sentence, and what belongs to its kind."""
 
+    schema: Literal["seasoned/error/1"]
     error: str
-    field: str | None = None
+    # 400: the field that is wrong, if it is one.
+    field: NotRequired[str | None]
+    # 409: the status that the request already has.
+    status: NotRequired[str]
+    # 429: the limit that was reached.
+    remaining: NotRequired[int]
+    window_seconds: NotRequired[float]
 
 
-class ConflictAnswer(msgspec.Struct, tag_field="schema", tag="seasoned/error/1", forbid_unknown_fields=True):
-    """The request is already in another state; `status` says which."""
-
-    error: str
-    status: str
-
-
-class TooManyAnswer(msgspec.Struct, tag_field="schema", tag="seasoned/error/1", forbid_unknown_fields=True):
-    """A rate limit is reached."""
-
-    error: str
-    remaining: int
-    window_seconds: float
-
-
-class ConfirmAnswer(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema", forbid_unknown_fields=True):
-    """An answer with the name of its schema. A field `x_iso` is the time `x` as ISO 8601 text."""
-
-
-class SubmittedAnswer(ConfirmAnswer, frozen=True, kw_only=True, tag="seasoned/confirm-submitted/1"):
+@dataclass(frozen=True, kw_only=True)
+class SubmittedAnswer:
     """The answer to a submission."""
 
+    schema: str = "seasoned/confirm-submitted/1"
     id: str
     action: str
     status: Status
@@ -67,9 +47,11 @@ class SubmittedAnswer(ConfirmAnswer, frozen=True, kw_only=True, tag="seasoned/co
     digest: str
 
 
-class DecidedAnswer(ConfirmAnswer, frozen=True, kw_only=True, tag="seasoned/confirm-decided/1"):
+@dataclass(frozen=True, kw_only=True)
+class DecidedAnswer:
     """The answer to a decision; still pending if more approvals are needed."""
 
+    schema: str = "seasoned/confirm-decided/1"
     id: str
     action: str
     status: Status
@@ -79,30 +61,34 @@ class DecidedAnswer(ConfirmAnswer, frozen=True, kw_only=True, tag="seasoned/conf
     resolved_at_iso: str | None
 
 
-class RedeemedAnswer(
-    Grant, frozen=True, kw_only=True, tag_field="schema", tag="seasoned/confirm-redeemed/1", forbid_unknown_fields=True
-):
+@dataclass(frozen=True, kw_only=True)
+class RedeemedAnswer(Grant):
     """The grant: permission to act once, now."""
 
+    schema: str = "seasoned/confirm-redeemed/1"
     redeemed_at_iso: str
 
 
-class PhoneAnswer(ConfirmAnswer, frozen=True, kw_only=True, tag="seasoned/confirm-phone/1"):
+@dataclass(frozen=True, kw_only=True)
+class PhoneAnswer:
     """How long the phone of a person can decide, and over which channels."""
 
+    schema: str = "seasoned/confirm-phone/1"
     name: str
     channels: tuple[str, ...]
     expires_at: float
     expires_at_iso: str
 
 
-class VoteItem(Vote, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, kw_only=True)
+class VoteItem(Vote):
     """One person's vote."""
 
     at_iso: str
 
 
-class RequestItem(Request, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, kw_only=True)
+class RequestItem(Request):
     """One request: exact while it is pending, redacted afterwards."""
 
     created_at_iso: str
@@ -111,74 +97,69 @@ class RequestItem(Request, frozen=True, kw_only=True, forbid_unknown_fields=True
     redeem_before_iso: str | None
     redeemed_at_iso: str | None
     votes: tuple[VoteItem, ...]
-    # Always sent; the warning is empty if there is none.
-    finding: str
-    is_unused: bool
 
 
-class RequestAnswer(RequestItem, frozen=True, kw_only=True, tag_field="schema", tag="seasoned/confirm-request/1"):
+@dataclass(frozen=True, kw_only=True)
+class RequestAnswer(RequestItem):
     """One request as an answer."""
 
+    schema: str = "seasoned/confirm-request/1"
 
-class RequestsAnswer(ConfirmAnswer, frozen=True, kw_only=True, tag="seasoned/confirm-requests/1"):
+
+@dataclass(frozen=True, kw_only=True)
+class RequestsAnswer:
     """Requests, newest first."""
 
+    schema: str = "seasoned/confirm-requests/1"
     count: int
     requests: list[RequestItem]
 
 
-class AuditItem(AuditEntry, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, kw_only=True)
+class AuditItem(AuditEntry):
     """One row of the audit, and the present state of the request it is about."""
 
     at_iso: str
 
 
-class AuditAnswer(ConfirmAnswer, frozen=True, kw_only=True, tag="seasoned/confirm-audit/1"):
+@dataclass(frozen=True, kw_only=True)
+class AuditAnswer:
     """Entries of the audit, newest first."""
 
+    schema: str = "seasoned/confirm-audit/1"
     count: int
     entries: list[AuditItem]
 
 
-class HealthAnswer(ConfirmAnswer, frozen=True, kw_only=True, tag="seasoned/health/1"):
+class HealthAnswer(TypedDict):
     """Whether the service works; more for callers with a credential."""
 
+    schema: Literal["seasoned/health/1"]
     status: Literal["ok", "failing"]
     pending_count: int | None
     timestamp: float
     timestamp_iso: str
-    version: str | UnsetType = UNSET
-    database: str | UnsetType = UNSET
-    waiting: int | UnsetType = UNSET
-    single_operator: str | UnsetType | None = UNSET
-    unsent: Annotated[
-        list[dict[str, Any]] | UnsetType,
-        Meta(description="For admins: the newest notifications that have not arrived, and why."),
-    ] = UNSET
+    version: NotRequired[str]
+    database: NotRequired[str]
+    waiting: NotRequired[int]
+    single_operator: NotRequired[str | None]
+    # For admins: the newest notifications that have not arrived, and why.
+    unsent: NotRequired[list[dict[str, Any]]]
 
 
-def iso(moment: float | None) -> str | None:
+def iso(moment: float) -> str:
     """A time as ISO 8601 text in UTC."""
-    if moment is None:
-        return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-@cache
-def _shared_fields(kind: type[msgspec.Struct], source: type[msgspec.Struct]) -> tuple[list[str], list[tuple[str, str]]]:
-    """The fields that an answer takes from a value, and its ISO fields with the times that they repeat."""
-    names = kind.__struct_fields__
-    times = [(name, name.removesuffix("_iso")) for name in names if name.endswith("_iso")]
-    return [name for name in names if hasattr(source, name)], times
-
-
-def shown_as(kind: type[_T], source: msgspec.Struct, **more: Any) -> _T:
+def shown_as(kind: type[_T], source: object, **more: Any) -> _T:
     """An answer with the fields it shares with a value, each time also as ISO text, and those given by name."""
-    shared, times = _shared_fields(kind, type(source))
-    values = {name: getattr(source, name) for name in shared}
-    values |= more
-    for name, time in times:
-        values[name] = iso(values[time])
+    names = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    values = {name: getattr(source, name) for name in names if hasattr(source, name)} | more
+    for name in names:
+        if name.endswith("_iso"):
+            moment = values[name.removesuffix("_iso")]
+            values[name] = None if moment is None else iso(moment)
     return kind(**values)
 
 
@@ -204,90 +185,9 @@ def _message(request: Request) -> str:
     return f"A person has {request.timeout_seconds:g} seconds to decide; wait with {wait}."
 
 
-def encode_request(request: Request) -> bytes:
-    """One request as JSON."""
-    return _encode(show_request(RequestAnswer, request))
-
-
-class _JsonResponse(Response):
-    """JSON with the headers that every answer has."""
-
-    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
-        more = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in (headers or {}).items()]
-        self.raw_headers = [*_HEADERS, (b"content-length", b"%d" % len(self.body)), *more]
-
-
-def as_json(answer: msgspec.Struct | bytes, *, status: int = 200) -> Response:
-    """An answer, or one that is already encoded, as an HTTP response."""
-    return _JsonResponse(answer if isinstance(answer, bytes) else _encode(answer), status)
-
-
-def say(
-    name: str, values: Mapping[str, Any], *, status: int = 200, headers: Mapping[str, str] | None = None
+def error_answer(
+    status: int, error: str, more: Mapping[str, object] | None = None, *, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A JSON answer without a shape here, with the name of its schema."""
-    return _JsonResponse(_encode({"schema": f"seasoned/{name}/1", **values}), status, headers)
-
-
-# The OpenAPI document
-
-_ERRORS: dict[int, str] = {
-    400: "A field is wrong; `field` names it.",
-    401: "No valid credential.",
-    403: "The credential does not allow this.",
-    404: "No such request, or it belongs to another requester.",
-    408: "The body did not arrive in time.",
-    413: "The body has more than 1,000,000 bytes.",
-    503: "The store cannot be used at the moment.",
-}
-CONFLICT = (ConflictAnswer, "Already resolved, redeemed or too late; `status` says which.")
-IDEMPOTENCY_KEY = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": "The same key gives the same request, however often it is submitted.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
-}
-_DESCRIBED = (ErrorAnswer, ConflictAnswer, TooManyAnswer, SubmittedAnswer, DecidedAnswer, RedeemedAnswer, PhoneAnswer,
-              RequestAnswer, RequestsAnswer, AuditAnswer, HealthAnswer, SubmitBody, DecisionBody, PhoneBody,
-              RedeemBody)  # fmt: skip
-
-
-def answers(**described: tuple[type, str]) -> dict[int | str, dict[str, Any]]:
-    """The answers of one route, as `on_200=(shape, description)`."""
-    return {
-        int(name.removeprefix("on_")): {"description": description, "content": _content(shape)}
-        for name, (shape, description) in described.items()
-    }
-
-
-def takes(shape: type, *, required: bool = True, **more: Any) -> dict[str, Any]:
-    """The body of one route, for its `openapi_extra`."""
-    return {"requestBody": {"required": required, "content": _content(shape)}, **more}
-
-
-def _content(shape: type) -> dict[str, Any]:
-    return {_JSON: {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}}}
-
-
-# Every route with a credential may give these.
-ERROR_ANSWERS = answers(**{f"on_{status}": (ErrorAnswer, said) for status, said in _ERRORS.items()})
-
-
-def document(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document. Wrong parameters give 400 here, so FastAPI's 422 is removed."""
-    if app.openapi_schema is None:
-        made = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        for path in made["paths"].values():
-            for operation in path.values():
-                operation["responses"].pop("422", None)
-                done = operation["responses"].get("200", {}).get("content", {})
-                if len(done) > 1:
-                    # FastAPI adds JSON to answers that are declared as something else.
-                    done.pop(_JSON, None)
-        schemas = made.setdefault("components", {}).setdefault("schemas", {})
-        for name in ("HTTPValidationError", "ValidationError"):
-            schemas.pop(name, None)
-        schemas |= msgspec.json.schema_components(_DESCRIBED, ref_template="#/components/schemas/{name}")[1]
-        app.openapi_schema = made
-    return app.openapi_schema
+    """An error as every caller gets it."""
+    values = {"schema": "seasoned/error/1", "error": error, **(more or {})}
+    return JSONResponse(values, status, headers={**HEADERS, **(headers or {})})

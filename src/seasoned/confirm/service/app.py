@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,9 +17,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import seasoned
+from seasoned.confirm.incoming import TooLarge, TooSlow
 from seasoned.confirm.service import routes
-from seasoned.confirm.service.answer import document, say
-from seasoned.confirm.service.body import TooLarge, TooSlow, field_of
+from seasoned.confirm.service.answer import error_answer
 from seasoned.confirm.service.service import ConfirmService
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, SeasonedError, TooMany, Unauthorised, UsageError
 
@@ -36,6 +37,10 @@ STATUS: dict[type[SeasonedError], int] = {
 }
 _TITLE = "Seasoned confirmations"
 _DESCRIPTION = "High-risk actions wait until a person approves exactly that action, once."
+# How the errors of the book begin.
+_NAMED = re.compile(
+    r"(?:an )?'?(action|description|details|requester|session_key|reason|digest|limit|status|Content-Type)\b"
+)
 _log = logging.getLogger("seasoned.confirm")
 _access = logging.getLogger("seasoned.confirm.access")
 
@@ -66,23 +71,22 @@ def create_app(service: ConfirmService) -> FastAPI:
 def describe() -> dict[str, Any]:
     """The OpenAPI document, without a service."""
     app = FastAPI(title=_TITLE, version=seasoned.__version__, description=_DESCRIPTION)
-    for router in (routes.router, routes.overview):
+    for router in (routes.router, routes.public):
         app.include_router(router)
-    return document(app)
+    return app.openapi()
 
 
 def attach(app: FastAPI, service: ConfirmService) -> None:
     """Add the service to an application, which must also run `service.running()`."""
     app.state.confirm = service
-    for router in (routes.router, routes.overview, service.notices.router(service.store)):
+    for router in (service.notices.router(service.store), routes.router, routes.public):
         app.include_router(router)
-    app.add_exception_handler(SeasonedError, _on_error)
-    app.add_exception_handler(RequestValidationError, _on_wrong_parameter)
+    app.add_exception_handler(SeasonedError, on_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(ClientDisconnect, _on_gone)
     app.add_exception_handler(Exception, _on_unexpected)
     app.add_middleware(_CountAnswers, service=service)
-    app.openapi = lambda: document(app)  # type: ignore[method-assign]
 
 
 def status_of(error: SeasonedError) -> int:
@@ -90,38 +94,45 @@ def status_of(error: SeasonedError) -> int:
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
 
 
-async def _on_error(_: Request, error: Exception) -> Response:
+async def on_error(_: Request, error: Exception) -> Response:
+    """An error of ours as an answer."""
     assert isinstance(error, SeasonedError)
-    status = status_of(error)
-    values: dict[str, object] = {"error": str(error)}
+    status, said = status_of(error), str(error)
+    more: dict[str, object] = {}
     headers = {"www-authenticate": 'Bearer realm="seasoned"'} if status == 401 else {}
     if isinstance(error, UsageError):
-        values["field"] = field_of(error)
+        found = _NAMED.match(said)
+        more["field"] = found[1] if found else None
     elif isinstance(error, Conflict):
-        values["status"] = error.status
+        more["status"] = error.status
     elif isinstance(error, TooMany):
-        values |= {"remaining": error.remaining, "window_seconds": error.window_seconds}
+        more |= {"remaining": error.remaining, "window_seconds": error.window_seconds}
     elif isinstance(error, TooLarge | TooSlow):
         headers["connection"] = "close"
     if status >= 500:
         # The message may name paths or a database, which only the operator should see.
         _log.error("%s", error)
-        values["error"] = "The store cannot be used at the moment: try again later, and see the service's log."
-    return say("error", values, status=status, headers=headers)
+        said = "The store cannot be used at the moment: try again later, and see the service's log."
+    return error_answer(status, said, more, headers=headers)
 
 
-async def _on_wrong_parameter(_: Request, error: Exception) -> Response:
+async def _on_invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    field = str(first["loc"][-1])
-    return say("error", {"error": f"{field}: {first['msg']}.", "field": field}, status=400)
+    # Where it was sent, and its name; a body that is not an object has no name.
+    place = [part for part in first["loc"] if isinstance(part, str)]
+    field = place[min(1, len(place) - 1)]
+    return error_answer(400, f"{field}: {first['msg']}.", {"field": field})
 
 
 async def _on_http(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    # FastAPI could not decode a body.
+    if error.status_code == 400:
+        return error_answer(400, "body: it cannot be read; send one JSON object in UTF-8.", {"field": "body"})
     messages = {404: "Not found: see /openapi.json for the addresses of this service.", 405: "Method not allowed here."}
-    values = {"error": messages.get(error.status_code, str(error.detail))}
-    return say("error", values, status=error.status_code, headers=dict(error.headers or {}))
+    said = messages.get(error.status_code, str(error.detail))
+    return error_answer(error.status_code, said, headers=error.headers)
 
 
 async def _on_gone(_: Request, __: Exception) -> Response:
@@ -129,7 +140,7 @@ async def _on_gone(_: Request, __: Exception) -> Response:
 
 
 async def _on_unexpected(_: Request, __: Exception) -> Response:
-    return say("error", {"error": "Unexpected error: see the service's log."}, status=500)
+    return error_answer(500, "Unexpected error: see the service's log.")
 
 
 class _CountAnswers:
@@ -163,7 +174,8 @@ def _count(service: ConfirmService, scope: Scope, route: str, status: int, secon
     state = scope.get("state", {})
     method = scope["method"] if scope["method"] in _METHODS else "OTHER"
     service.metrics.answered(method, route, status, None if state.get("waited") else seconds)
-    _access.info("%s %s %d %.1f ms %s", method, route, status, 1e3 * seconds, state.get("credential", "-"))
+    name = getattr(state.get("who"), "name", "-")
+    _access.info("%s %s %d %.1f ms %s", method, route, status, 1e3 * seconds, name)
 
 
 # Labels of a metric: a caller could invent methods without end.

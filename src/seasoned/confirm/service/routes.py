@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.openapi.models import HTTPBearer as HTTPBearerModel
+from fastapi.routing import APIRoute
 from fastapi.security.base import SecurityBase
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
@@ -30,59 +31,44 @@ from seasoned.confirm.people.credential import (
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request, Status
 from seasoned.confirm.service import answer
-from seasoned.confirm.service.answer import answers, as_json, shown_as, takes
-from seasoned.confirm.service.body import (
-    DecisionBody,
-    PhoneBody,
-    RedeemBody,
-    SubmitBody,
-    read_decision,
-    read_json,
-    read_new_request,
-    values_of,
-)
+from seasoned.confirm.service.answer import HEADERS, show_request, shown_as
+from seasoned.confirm.service.body import DecisionBody, PhoneBody, RedeemBody, SubmitBody, read_json_body
 from seasoned.confirm.service.service import CONTENT_TYPE, ConfirmService, service_of
 from seasoned.errors import CannotDo, Denied, NotFound, Refused, Unauthorised
 
 _MOST_TOKEN = 200
-_phone = msgspec.json.Decoder(PhoneBody)
-_redemption = msgspec.json.Decoder(RedeemBody)
 
 
 class Bearer(SecurityBase):
-    """The credential of a request; without a valid one, 401 before anything else is read."""
+    """The credential of a request, identified once."""
 
     def __init__(self) -> None:
         self.model = HTTPBearerModel(description="A token from `seasoned confirm token make`.")
         self.scheme_name = "token"
 
     async def __call__(self, request: HTTPRequest) -> Credential:
-        service = service_of(request)
-        given = token_of(request)
-        ask: Callable[[Book], Credential]
-        if given is not None:
-            token = given
-
-            def ask(book: Book) -> Credential:
-                return authenticate(book.database, token)
-        elif (uid := peer_of(request)) is not None:
-            name = service.policy.listen.peers.get(str(uid))
-
-            def ask(book: Book) -> Credential:
-                return _peer(book, uid, name)
-        else:
-            raise Unauthorised("No credential: send the header 'Authorization: Bearer <token>'.")
-        found = await service.store.read(ask)
-        request.state.credential = found.name
+        found: Credential | None = getattr(request.state, "who", None)
+        if found is None:
+            found = request.state.who = await _identify(request)
         return found
+
+
+async def _identify(request: HTTPRequest) -> Credential:
+    service, token, uid = service_of(request), token_of(request), peer_of(request)
+    if token is not None:
+        return await service.store.read(lambda book: authenticate(book.database, token))
+    if uid is None:
+        raise Unauthorised("No credential: send the header 'Authorization: Bearer <token>'.")
+    name = service.policy.listen.peers.get(str(uid))
+    return await service.store.read(lambda book: _peer(book, uid, name))
 
 
 def token_of(request: HTTPRequest) -> str | None:
     """The token in the header; two such headers are an error."""
-    given = values_of(request, b"authorization")
+    given = request.headers.getlist("authorization")
     if not given:
         return None
-    scheme, _, token = given[0].decode("latin-1").partition(" ")
+    scheme, _, token = given[0].partition(" ")
     token = token.strip()
     if len(given) > 1 or scheme.lower() != "bearer" or not 0 < len(token) <= _MOST_TOKEN or not token.isascii():
         raise Unauthorised("The Authorization header is not valid: send exactly one, as 'Bearer <token>'.")
@@ -109,64 +95,89 @@ def _peer(book: Book, uid: int, name: str | None) -> Credential:
     return found
 
 
-router = APIRouter(tags=["confirm"], responses=answer.ERROR_ANSWERS)
-overview = APIRouter(tags=["overview"], responses=answer.ERROR_ANSWERS)
 authenticated = Bearer()
+
+
+class ConfirmRoute(APIRoute):
+    """Identifies the caller before anything else of a request is read: FastAPI would parse its body first."""
+
+    def get_route_handler(self) -> Callable[[HTTPRequest], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_known(request: HTTPRequest) -> Response:
+            await authenticated(request)
+            reply = await handle(request if self.body_field is None else await read_json_body(request))
+            reply.headers.update(HEADERS)
+            return reply
+
+        return handle_known
+
+
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": answer.ErrorAnswer, "description": "Refused; `error` says why."},
+    503: {"model": answer.ErrorAnswer, "description": "The store cannot be used at the moment."},
+}
+router = APIRouter(tags=["confirm"], responses=_ERRORS, route_class=ConfirmRoute)
 Who = Annotated[Credential, Depends(authenticated)]
 RequestId = Annotated[str, Path(description="The id from the submission.")]
 Wait = Annotated[float, Query(ge=0, le=3600, description="Seconds to wait for the decision.")]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        pattern="^[!-~]+$",
+        description="The same key gives the same request, however often it is submitted.",
+    ),
+]
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 
 @router.post(
     "/confirm",
     status_code=202,
-    responses=answers(
-        on_200=(answer.SubmittedAnswer, "The allow-list covers it: approved without asking."),
-        on_202=(answer.SubmittedAnswer, "Stored: a person decides."),
-        on_409=(answer.ConflictAnswer, "The idempotency key was used for something else."),
-        on_429=(answer.TooManyAnswer, "A rate limit is reached; the message says which."),
-    ),
-    openapi_extra=takes(SubmitBody, parameters=[answer.IDEMPOTENCY_KEY]),
+    responses={200: {"model": answer.SubmittedAnswer, "description": "The allow-list covers it."}},
 )
-async def submit(request: HTTPRequest, who: Who) -> Response:
+async def submit(
+    request: HTTPRequest, reply: Response, who: Who, body: SubmitBody, key: IdempotencyKey = None
+) -> answer.SubmittedAnswer:
     """Ask a person to approve one action."""
-    service = service_of(request)
-    asked = await read_new_request(request)
+    service, asked = service_of(request), body.new_request(key)
     done = await service.store.write(lambda book: book.submit(who, asked))
     if done.is_new:
         service.metrics.submitted(done.request)
         service.notices.wake()
-    status = 200 if done.request.status == "auto_approved" else 202
-    return as_json(answer.show_submitted(done.request, service.base_url), status=status)
+    if done.request.status == "auto_approved":
+        reply.status_code = 200
+    return answer.show_submitted(done.request, service.base_url)
 
 
-_DECIDED = answers(
-    on_200=(answer.DecidedAnswer, "The vote is stored; `status` says whether that decides it."),
-    on_409=answer.CONFLICT,
-)
-
-
-@router.post("/confirm/{request_id}/approve", responses=_DECIDED, openapi_extra=takes(DecisionBody, required=False))
-async def approve(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
+@router.post("/confirm/{request_id}/approve")
+async def approve(
+    request: HTTPRequest, request_id: RequestId, who: Who, body: DecisionBody | None = None
+) -> answer.DecidedAnswer:
     """Approve exactly this action."""
-    return await _decide(request, who, request_id, approve=True)
+    return await _decide(request, who, request_id, body or DecisionBody(), approve=True)
 
 
-@router.post("/confirm/{request_id}/deny", responses=_DECIDED, openapi_extra=takes(DecisionBody, required=False))
-async def deny(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
+@router.post("/confirm/{request_id}/deny")
+async def deny(
+    request: HTTPRequest, request_id: RequestId, who: Who, body: DecisionBody | None = None
+) -> answer.DecidedAnswer:
     """Deny it; one denial decides."""
-    return await _decide(request, who, request_id, approve=False)
+    return await _decide(request, who, request_id, body or DecisionBody(), approve=False)
 
 
-async def _decide(request: HTTPRequest, who: Credential, request_id: str, *, approve: bool) -> Response:
-    given, service = await read_decision(request), service_of(request)
+async def _decide(
+    request: HTTPRequest, who: Credential, request_id: str, body: DecisionBody, *, approve: bool
+) -> answer.DecidedAnswer:
+    service = service_of(request)
     # An agent has no passphrase: it is refused below, and cannot fill the audit with wrong ones.
-    if given.passphrase and who.role != "agent":
-        who = await unlock(service, who, given.passphrase)
-    reason = given.reason or ""
-    decided = await decide(service, who, request_id, approve=approve, reason=reason, via="http")
-    return as_json(shown_as(answer.DecidedAnswer, decided))
+    if body.passphrase and who.role != "agent":
+        who = await unlock(service, who, body.passphrase.get_secret_value())
+    decided = await decide(service, who, request_id, approve=approve, reason=body.reason or "", via="http")
+    return shown_as(answer.DecidedAnswer, decided)
 
 
 async def unlock(service: ConfirmService, who: Credential, passphrase: str) -> UnlockedCredential:
@@ -177,16 +188,13 @@ async def unlock(service: ConfirmService, who: Credential, passphrase: str) -> U
     )
 
 
-@router.post(
-    "/confirm/phone",
-    responses=answers(on_200=(answer.PhoneAnswer, "The buttons on the phone of this person decide now.")),
-    openapi_extra=takes(PhoneBody),
-)
-async def unlock_phone(request: HTTPRequest, who: Who) -> Response:
+@router.post("/confirm/phone")
+async def unlock_phone(request: HTTPRequest, who: Who, body: PhoneBody) -> answer.PhoneAnswer:
     """Let the phone of this person decide for a time."""
-    given, service = await read_json(request, _phone), service_of(request)
-    until = await service.unlock_phone(await unlock(service, who, given.passphrase), given.seconds)
-    return as_json(shown_as(answer.PhoneAnswer, who, channels=CHANNELS, expires_at=until))
+    service = service_of(request)
+    unlocked = await unlock(service, who, body.passphrase.get_secret_value())
+    until = await service.unlock_phone(unlocked, body.seconds)
+    return shown_as(answer.PhoneAnswer, who, channels=CHANNELS, expires_at=until)
 
 
 async def decide(
@@ -201,29 +209,17 @@ async def decide(
     return decided
 
 
-@router.post(
-    "/confirm/{request_id}/redeem",
-    responses=answers(
-        on_200=(answer.RedeemedAnswer, "The grant: do it now, once."),
-        on_409=answer.CONFLICT,
-    ),
-    openapi_extra=takes(RedeemBody),
-)
-async def redeem(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
+@router.post("/confirm/{request_id}/redeem")
+async def redeem(request: HTTPRequest, request_id: RequestId, who: Who, body: RedeemBody) -> answer.RedeemedAnswer:
     """Use an approval, once, for exactly what was approved."""
-    service = service_of(request)
-    digest = (await read_json(request, _redemption)).digest
-    checked = check_id(request_id)
-    grant = await service.store.write(lambda book: book.redeem(who, checked, digest=digest))
+    service, checked = service_of(request), check_id(request_id)
+    grant = await service.store.write(lambda book: book.redeem(who, checked, digest=body.digest))
     service.metrics.redeemed()
-    return as_json(shown_as(answer.RedeemedAnswer, grant))
+    return shown_as(answer.RedeemedAnswer, grant)
 
 
-_SHOWN = (answer.RequestAnswer, "The request.")
-
-
-@router.get("/confirm/{request_id}", responses=answers(on_200=_SHOWN))
-async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait = 0.0) -> Response:
+@router.get("/confirm/{request_id}")
+async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait = 0.0) -> answer.RequestAnswer:
     """One request; with `wait`, as soon as it is resolved or when the seconds are over."""
     service = service_of(request)
     checked = check_id(request_id)
@@ -233,7 +229,7 @@ async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait
         # Its time is left out of the histogram of answer times.
         request.state.waited = True
         found = await service.waiting.until_resolved(who, checked, wait, lambda: _gone(request))
-    return as_json(answer.encode_request(found))
+    return show_request(answer.RequestAnswer, found)
 
 
 async def _gone(request: HTTPRequest) -> None:
@@ -253,7 +249,7 @@ _MOST_UNSENT = 20
 Limit = Annotated[int, Query(ge=1, le=500, description="At most this many.")]
 
 
-@overview.get("/confirm", responses=answers(on_200=(answer.RequestsAnswer, "Requests; for an agent only its own.")))
+@router.get("/confirm")
 async def requests(
     request: HTTPRequest,
     who: Who,
@@ -261,34 +257,46 @@ async def requests(
     unused: Annotated[bool, Query(description="Only approved ones that were never redeemed.")] = False,
     limit: Limit = 50,
     before: Annotated[str | None, Query(description="Only those older than the request with this id.")] = None,
-) -> Response:
-    """Requests, newest first."""
+) -> answer.RequestsAnswer:
+    """Requests, newest first; for an agent only its own."""
     older = None if before is None else check_id(before)
     found = await service_of(request).store.read(
         lambda book: book.list(who, status=status, unused=unused, limit=limit, before=older)
     )
-    shown = [answer.show_request(answer.RequestItem, one) for one in found]
-    return as_json(answer.RequestsAnswer(count=len(shown), requests=shown))
+    shown = [show_request(answer.RequestItem, one) for one in found]
+    return answer.RequestsAnswer(count=len(shown), requests=shown)
 
 
-@overview.get("/audit", responses=answers(on_200=(answer.AuditAnswer, "Entries of the audit.")))
-async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> Response:
+@router.get("/audit")
+async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> answer.AuditAnswer:
     """What happened, newest first; for approvers and admins."""
     if who.role not in _SEES_ALL:
         raise Refused("The audit is for approvers and admins: ask one of them.")
     found = await service_of(request).store.read(lambda book: book.audit(limit=limit))
     entries = [shown_as(answer.AuditItem, entry) for entry in found]
-    return as_json(answer.AuditAnswer(count=len(entries), entries=entries))
+    return answer.AuditAnswer(count=len(entries), entries=entries)
 
 
-@overview.get(
-    "/health",
-    responses=answers(
-        on_200=(answer.HealthAnswer, "It works."),
-        on_503=(answer.HealthAnswer, "It does not; restart it, or see its log."),
-    ),
-)
-async def health(request: HTTPRequest) -> Response:
+@router.get("/metrics", include_in_schema=False)
+async def metrics(request: HTTPRequest, who: Who) -> Response:
+    """Metrics without names. Any credential may read them, so a collector needs no more rights than an agent."""
+    service = service_of(request)
+    pending = await service.pending_count()
+    return Response(service.metrics.text(pending), media_type=CONTENT_TYPE)
+
+
+@router.get("/openapi.json", include_in_schema=False)
+async def openapi_document(request: HTTPRequest, who: Who) -> dict[str, Any]:
+    """The OpenAPI document."""
+    found: dict[str, Any] = request.app.openapi()
+    return found
+
+
+public = APIRouter(tags=["health"])
+
+
+@public.get("/health", responses={503: {"model": answer.HealthAnswer, "description": "Restart it, or see its log."}})
+async def health(request: HTTPRequest, reply: Response) -> answer.HealthAnswer:
     """Whether the service works. Needs no credential, and says more with one."""
     service = service_of(request)
     try:
@@ -296,26 +304,27 @@ async def health(request: HTTPRequest) -> Response:
         works = service.broken is None
     except CannotDo:
         pending, works = None, False
-    more: dict[str, Any] = {}
+    now = service.clock()
+    shown: answer.HealthAnswer = {
+        "schema": "seasoned/health/1",
+        "status": "ok" if works else "failing",
+        "pending_count": pending,
+        "timestamp": now,
+        "timestamp_iso": answer.iso(now),
+    }
+    reply.headers.update(HEADERS)
+    reply.status_code = 200 if works else 503
     who = await _recognised(request) if works else None
     if who is not None:
-        more |= {
+        shown |= {
             "version": seasoned.__version__,
             "database": "postgres" if service.config.database_url else "sqlite",
             "waiting": service.waiting.count,
             "single_operator": service.policy.gives_up(),
         }
     if who is not None and who.role == "admin":
-        more["unsent"] = await service.store.read(_unsent)
-    now = service.clock()
-    shown = answer.HealthAnswer(
-        status="ok" if works else "failing",
-        pending_count=pending,
-        timestamp=now,
-        timestamp_iso=str(answer.iso(now)),
-        **more,
-    )
-    return as_json(shown, status=200 if works else 503)
+        shown["unsent"] = await service.store.read(_unsent)
+    return shown
 
 
 async def _recognised(request: HTTPRequest) -> Credential | None:
@@ -328,22 +337,3 @@ async def _recognised(request: HTTPRequest) -> Credential | None:
 def _unsent(book: Book) -> list[dict[str, object]]:
     """Notifications that have not arrived, without their contents."""
     return [msgspec.structs.asdict(one) for one in unsent(book.database, limit=_MOST_UNSENT)]
-
-
-@overview.get(
-    "/metrics",
-    responses={
-        200: {"description": "Counters for Prometheus.", "content": {"text/plain": {"schema": {"type": "string"}}}}
-    },
-)
-async def metrics(request: HTTPRequest, who: Who) -> Response:
-    """Metrics without names. Any credential may read them, so a collector needs no more rights than an agent."""
-    service = service_of(request)
-    pending = await service.pending_count()
-    return Response(service.metrics.text(pending), media_type=CONTENT_TYPE, headers={"cache-control": "no-store"})
-
-
-@overview.get("/openapi.json", include_in_schema=False)
-async def openapi_document(request: HTTPRequest, who: Who) -> Response:
-    """The OpenAPI document."""
-    return Response(msgspec.json.encode(answer.document(request.app)), media_type="application/json")
