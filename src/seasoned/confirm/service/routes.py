@@ -204,7 +204,7 @@ async def decide(
     checked = check_id(request_id)
     decided = await service.store.write(lambda book: book.decide(who, checked, approve=approve, reason=reason, via=via))
     service.metrics.voted(approve=approve)
-    service.waiting.tell(decided)
+    service.waiting.tell(decided.id)
     service.notices.wake()
     return decided
 

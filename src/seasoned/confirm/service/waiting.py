@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
-from seasoned.confirm.people.credential import Credential, current
+from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
-from seasoned.errors import CannotDo, Denied, NotFound, Refused, SeasonedError, Unauthorised
+from seasoned.errors import CannotDo, Refused, SeasonedError, Unauthorised
 from seasoned.store import Database
 
 _T = TypeVar("_T")
@@ -92,30 +92,8 @@ _PAGE = 1000
 _log = logging.getLogger("seasoned.confirm")
 
 
-class RequestWatcher:
-    """One client that waits for changes of one request."""
-
-    def __init__(self, who: Credential, stopping: asyncio.Event) -> None:
-        self.who = who
-        self._news: asyncio.Queue[Request | None] = asyncio.Queue()
-        self._stopping = stopping
-
-    def put(self, news: Request | None) -> None:
-        self._news.put_nowait(news)
-
-    async def next(self, seconds: float) -> Request | None:
-        """The request after its next change; None when time is up or the service stops."""
-        if self._stopping.is_set():
-            return None
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._news.get()
-        except TimeoutError:
-            return None
-
-
 class ChangeSignal:
-    """Set when any request changed; several changes count as one."""
+    """Set when something changed; several changes count as one."""
 
     def __init__(self, stopping: asyncio.Event) -> None:
         self._changed = asyncio.Event()
@@ -140,89 +118,64 @@ class ChangeSignal:
 
 
 class Waiters:
-    """All waiting clients, by request. Used from the event loop only."""
+    """All waiting clients, by request; those of None wait for any change. Used from the event loop only."""
 
     def __init__(self, store: StoreThreads, *, clock: Callable[[], float]) -> None:
         self._store = store
         self._clock = clock
-        self._watches: defaultdict[str, set[RequestWatcher]] = defaultdict(set)
-        self._signals: set[ChangeSignal] = set()
+        self._signals: defaultdict[str | None, set[ChangeSignal]] = defaultdict(set)
         self._stopping = asyncio.Event()
         self._seq = 0
 
     @property
     def count(self) -> int:
         """How many clients wait now."""
-        return sum(map(len, self._watches.values())) + len(self._signals)
-
-    @staticmethod
-    def now() -> float:
-        """The monotonic clock that waiting is measured by."""
-        return asyncio.get_running_loop().time()
+        return sum(map(len, self._signals.values()))
 
     @contextmanager
-    def watch(self, who: Credential, request_id: str) -> Iterator[RequestWatcher]:
-        """Register before looking at the request, so that no change falls in between."""
-        watch = RequestWatcher(who, self._stopping)
-        self._watches[request_id].add(watch)
-        try:
-            yield watch
-        finally:
-            self._watches[request_id].discard(watch)
-            if not self._watches[request_id]:
-                del self._watches[request_id]
-
-    @contextmanager
-    def listen(self) -> Iterator[ChangeSignal]:
-        """A signal for pages that show all requests: it says that something changed, not what."""
+    def listen(self, request_id: str | None = None) -> Iterator[ChangeSignal]:
+        """A signal for one request, or for all; it says that something changed, not what."""
         signal = ChangeSignal(self._stopping)
-        self._signals.add(signal)
+        self._signals[request_id].add(signal)
         try:
             yield signal
         finally:
-            self._signals.discard(signal)
+            self._signals[request_id].discard(signal)
+            if not self._signals[request_id]:
+                del self._signals[request_id]
 
-    def _signal_change(self) -> None:
-        for signal in self._signals:
-            signal.set()
-
-    def tell(self, request: Request) -> None:
-        """Give the changed request to every client that waits for it."""
-        for watch in self._watches.get(request.id, ()):
-            watch.put(request)
-        self._signal_change()
+    def tell(self, request_id: str) -> None:
+        """Wake every client that waits for this request, or for any."""
+        for waiting in (request_id, None):
+            for signal in self._signals.get(waiting, ()):
+                signal.set()
 
     async def look(self, who: Credential, request_id: str) -> Request:
         """The request as it is now."""
         return await self._store.read(lambda book: book.look(who, request_id))
 
-    async def is_current(self, who: Credential) -> bool:
-        """Whether a credential is still valid."""
-        return await self._store.read(lambda book: _is_current(book, who))
-
     async def until_resolved(
         self, who: Credential, request_id: str, seconds: float, gone: Callable[[], Awaitable[None]]
     ) -> Request:
         """The request once it is resolved, time is up, the client is gone, or the service stops."""
-        with self.watch(who, request_id) as watch:
-            found = await self.look(who, request_id)
-            if found.is_resolved or seconds <= 0:
-                return found
-            ends = self.now() + seconds
+        clock = asyncio.get_running_loop().time
+        ends = clock() + seconds
+        # Listening before looking, so that no change falls in between.
+        with self.listen(request_id) as signal:
             leaving = asyncio.ensure_future(gone())
-            leaving.add_done_callback(lambda _: watch.put(None))
+            leaving.add_done_callback(lambda _: signal.set())
             try:
-                while not found.is_resolved:
-                    news = await watch.next(ends - self.now())
-                    if news is None:
-                        break
-                    found = news
+                while True:
+                    found = await self.look(who, request_id)
+                    is_over = clock() >= ends or leaving.done() or signal.is_stopping
+                    if found.is_resolved or is_over:
+                        return found
+                    await signal.wait(ends - clock())
+            except Refused as error:
+                # Waiting can last an hour: a credential that was revoked meanwhile does not learn the decision.
+                raise Unauthorised(str(error)) from error
             finally:
                 leaving.cancel()
-        if not await self.is_current(who):
-            # Waiting can last an hour: a credential that was revoked meanwhile must not learn the decision.
-            raise Unauthorised("The credential was revoked while it waited: ask an admin for another one.")
-        return found
 
     async def start(self) -> None:
         """Start at the present end of the audit."""
@@ -231,10 +184,9 @@ class Waiters:
     def stop(self) -> None:
         """Answer every waiting client with what is known now."""
         self._stopping.set()
-        for watches in self._watches.values():
-            for watch in watches:
-                watch.put(None)
-        self._signal_change()
+        for signals in self._signals.values():
+            for signal in signals:
+                signal.set()
 
     async def poll(self) -> None:
         """Look for changes by any process, with one query for all waiting clients."""
@@ -246,25 +198,13 @@ class Waiters:
                 _log.warning("cannot look for changes, trying again: %s", error)
 
     async def _catch_up(self) -> None:
-        changed: set[str] = set()
         while True:
             page = await self._store.read(lambda book: book.changes_since(self._seq, limit=_PAGE))
-            changed |= {request_id for _, request_id in page}
-            if page:
-                self._seq = max(seq for seq, _ in page)
+            for seq, request_id in page:
+                self._seq = max(self._seq, seq)
+                self.tell(request_id)
             if len(page) < _PAGE:
-                break
-        if changed:
-            self._signal_change()
-        for request_id in changed & self._watches.keys():
-            # All of them may see this request, so one query serves them all.
-            for watch in list(self._watches.get(request_id, ())):
-                try:
-                    self.tell(await self.look(watch.who, request_id))
-                    break
-                except (NotFound, Denied):
-                    # Revoked while it waited; the others must still get the change.
-                    continue
+                return
 
     async def expire(self) -> None:
         """Expire requests that were not decided in time."""
@@ -280,16 +220,8 @@ class Waiters:
         due = await self._store.read(lambda book: book.next_expiry())
         if due is not None and due <= self._clock():
             for request in await self._store.write(lambda book: book.expire_due()):
-                self.tell(request)
+                self.tell(request.id)
             due = await self._store.read(lambda book: book.next_expiry())
         left = _EXPIRE_SECONDS if due is None else due - self._clock()
         # Never zero, so that a row that cannot expire yet makes no busy loop.
         return min(max(left, 0.02), _EXPIRE_SECONDS)
-
-
-def _is_current(book: Book, who: Credential) -> bool:
-    try:
-        current(book.database, who)
-    except Refused:
-        return False
-    return True
