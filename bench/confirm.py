@@ -18,13 +18,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from uvicorn.loops.auto import auto_loop_factory
+
 from seasoned.config import Config
 from seasoned.confirm.people.credential import Credential, make, new_key
 from seasoned.confirm.policy import load_policy
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import NewRequest
 from seasoned.confirm.request.row import load_seal
-from seasoned.confirm.service.listen import fast_loop
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_database
 from seasoned.text import plural
@@ -104,7 +105,7 @@ def _submits(port: int, token: str, connections: int) -> float:
         ]
         return sum([await submitter.count for _, submitter in made])
 
-    with asyncio.Runner(loop_factory=fast_loop) as runner:
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
         return runner.run(all_of_them()) / ROUND_SECONDS
 
 
@@ -302,6 +303,8 @@ async def _call(port: int, method: str, path: str, token: str, body: dict[str, A
 _SERVE = """
 import sys
 from pathlib import Path
+
+from uvicorn.loops.auto import auto_loop_factory
 
 from seasoned.config import Config
 from seasoned.confirm.policy import Listen

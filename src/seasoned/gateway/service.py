@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -13,17 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from seasoned.begin.settings import begin_settings
 from seasoned.config import Config
 from seasoned.confirm.policy import Listen
-from seasoned.confirm.service.listen import (
-    SWITCH_SECONDS,
-    address_of,
-    allow_many_connections,
-    bind,
-    check_certificate,
-    open_log,
-    run_loop,
-    serve_until_stopped,
-    server_for,
-)
+from seasoned.confirm.service.listen import listening, run_servers
 from seasoned.gateway.accounting import FOLDER, Budgets, KeyCache, UsageJournal, pricing
 from seasoned.gateway.metrics import GatewayMetrics
 from seasoned.gateway.provision import Provisioner
@@ -117,29 +106,19 @@ def serve(
     stopping: threading.Event | None = None,
 ) -> None:
     """Serve until a signal arrives or `stopping` is set, then finish open requests and record what is left."""
-    tls = listen.tls_certificate is not None
-    listener = bind(listen)
-    try:
-        if tls:
-            check_certificate(listen)
-        open_log(service.secrecy)
-        allow_many_connections()
-        # Other threads compute too, and the event loop must not wait long for its turn.
-        sys.setswitchinterval(SWITCH_SECONDS)
-        address = address_of(listener, tls=tls)
-        # Headers of an answer are the upstream's, its date too.
-        server = server_for(service.app, listen, tls=tls, keep_alive_seconds=_KEEP_ALIVE_SECONDS, date_header=False)
-        run_loop(
-            serve_until_stopped(
-                [server],
-                [listener],
-                running=[service.running()],
-                ready=lambda: ready and ready(address),
-                stopping=stopping,
-            )
+    with listening(listen) as listeners:
+        address = listeners[0].address
+        run_servers(
+            service.app,
+            listen,
+            listeners,
+            secrecy=service.secrecy,
+            running=[service.running()],
+            ready=lambda: ready and ready(address),
+            stopping=stopping,
+            keep_alive_seconds=_KEEP_ALIVE_SECONDS,
+            is_gateway=True,
         )
-    finally:
-        listener.close()
 
 
 class GatewayMount:

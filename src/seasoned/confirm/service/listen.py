@@ -15,14 +15,15 @@ import stat
 import struct
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.loops.auto import auto_loop_factory
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from seasoned.confirm.policy import Listen, is_loopback
@@ -39,7 +40,7 @@ _BACKLOG = 2048
 _HEAD_SECONDS = 30.0
 _MOST_HEAD_BYTES = 65_536
 _FILES = 16_384
-SWITCH_SECONDS = 0.0005
+_SWITCH_SECONDS = 0.0005
 
 
 class _Protocol(HttpToolsProtocol):
@@ -133,7 +134,7 @@ class ColocatedApp(Protocol):
         """Open while requests are answered."""
 
 
-class ConfirmServer(uvicorn.Server):
+class _Server(uvicorn.Server):
     """One listener. Signals are handled for all of them together."""
 
     @contextlib.contextmanager
@@ -217,12 +218,31 @@ def _clear(path: Path) -> None:
     raise CannotDo(f"Another service listens on {str(path)!r}: stop it, or give another path.")
 
 
-def address_of(listener: socket.socket, *, tls: bool) -> str:
-    """The address for callers."""
-    if _is_unix(listener):
-        return f"unix:{listener.getsockname()}"
-    host, port = listener.getsockname()[:2]
-    return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+class Listener(NamedTuple):
+    """A bound socket, and its address for callers."""
+
+    socket: socket.socket
+    is_tls: bool
+    address: str
+
+
+@contextlib.contextmanager
+def listening(listen: Listen) -> Iterator[list[Listener]]:
+    """Every address of the service, bound; CannotDo or UsageError if one cannot be used."""
+    is_tls = listen.tls_certificate is not None
+    with contextlib.ExitStack() as stack:
+        made = stack.enter_context(bind(listen))
+        if is_tls:
+            _check_certificate(listen)
+        host, port = made.getsockname()[:2]
+        url = f"{'https' if is_tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+        found = [Listener(made, is_tls, url)]
+        if listen.socket is not None:
+            shared = any(uid != str(os.getuid()) for uid in listen.peers)
+            made = stack.enter_context(bind_unix(listen.socket, shared=shared))
+            stack.callback(listen.socket.unlink, missing_ok=True)
+            found.append(Listener(made, False, f"unix:{listen.socket}"))
+        yield found
 
 
 def serve(
@@ -230,71 +250,106 @@ def serve(
     service: ConfirmService,
     listen: Listen,
     *,
-    ready: Callable[[Sequence[str]], None] | None = None,
+    ready: Callable[[Sequence[str]], object] = lambda addresses: None,
     stopping: threading.Event | None = None,
     colocated: ColocatedApp | None = None,
 ) -> None:
     """Serve until a signal comes (or `stopping` is set), then finish current requests and answer waiting clients."""
-    tls = listen.tls_certificate is not None
-    listeners: list[tuple[socket.socket, bool]] = []
-    try:
-        listeners.append((bind(listen), tls))
-        if tls:
-            check_certificate(listen)
-        if listen.socket is not None:
-            shared = any(uid != str(os.getuid()) for uid in listen.peers)
-            listeners.append((bind_unix(listen.socket, shared=shared), False))
-        addresses = [address_of(one, tls=with_tls) for one, with_tls in listeners]
+    with listening(listen) as listeners:
+        addresses = [one.address for one in listeners]
         service.base_url = service.base_url or addresses[0]
-        open_log(service.secrecy)
-        allow_many_connections()
-        if colocated is not None:
-            # The gateway's streams must not wait 5 ms for a thread that computes.
-            sys.setswitchinterval(SWITCH_SECONDS)
-        whole = app if colocated is None else colocated.front(app)
-        run_loop(
-            serve_until_stopped(
-                [
-                    server_for(
-                        whole,
-                        listen,
-                        tls=with_tls,
-                        keep_alive_seconds=_KEEP_ALIVE_SECONDS,
-                        # A gateway's answers carry the date of the upstream.
-                        date_header=colocated is None,
-                    )
-                    for _, with_tls in listeners
-                ],
-                [one for one, _ in listeners],
-                running=[app.router.lifespan_context(app), *([] if colocated is None else [colocated.running()])],
-                ready=lambda: ready and ready(addresses),
-                stopping=stopping,
-                # Waiting clients are answered first: the server waits for them before it stops.
-                before_stop=service.waiting.stop,
+        run_servers(
+            app if colocated is None else colocated.front(app),
+            listen,
+            listeners,
+            secrecy=service.secrecy,
+            running=[app.router.lifespan_context(app), *([] if colocated is None else [colocated.running()])],
+            ready=lambda: ready(addresses),
+            stopping=stopping,
+            # Waiting clients are answered first: the server waits for them before it stops.
+            before_stop=service.waiting.stop,
+            is_gateway=colocated is not None,
+        )
+
+
+def run_servers(
+    app: Any,
+    listen: Listen,
+    listeners: Sequence[Listener],
+    *,
+    secrecy: Secrecy,
+    running: Sequence[AbstractAsyncContextManager[object]],
+    ready: Callable[[], object],
+    stopping: threading.Event | None,
+    before_stop: Callable[[], object] = lambda: None,
+    keep_alive_seconds: int = _KEEP_ALIVE_SECONDS,
+    is_gateway: bool = False,
+) -> None:
+    """Serve on every listener until a signal comes or `stopping` is set; `running` is open meanwhile."""
+    _open_log(secrecy)
+    _allow_many_connections()
+    if is_gateway:
+        # Streams must not wait 5 ms for a thread that computes.
+        sys.setswitchinterval(_SWITCH_SECONDS)
+    # Loaded modules stay; scanning them at every collection would slow down answers.
+    gc.collect()
+    gc.freeze()
+    # Most objects of a request are freed by reference counting; only cycles wait for the collector.
+    gc.set_threshold(20_000, 20, 100)
+    servers = [
+        _Server(
+            uvicorn.Config(
+                app,
+                http=_Protocol,
+                # The loop and the lifespan below are shared by several listeners.
+                ws="none",
+                loop="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                # Forwarded headers could be forged, and nothing here needs them.
+                proxy_headers=False,
+                server_header=False,
+                # A gateway's answers carry the date of the upstream.
+                date_header=not is_gateway,
+                backlog=_BACKLOG,
+                timeout_keep_alive=keep_alive_seconds,
+                timeout_graceful_shutdown=_GRACE_SECONDS,
+                ssl_certfile=listen.tls_certificate if one.is_tls else None,
+                ssl_keyfile=listen.tls_key if one.is_tls else None,
             )
         )
-    finally:
-        for one, _ in listeners:
-            one.close()
-        if listen.socket is not None and any(_is_unix(one) for one, _ in listeners):
-            listen.socket.unlink(missing_ok=True)
+        for one in listeners
+    ]
+
+    def stop() -> None:
+        before_stop()
+        for server in servers:
+            server.should_exit = True
+
+    async def serve_until_stopped() -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, stop)
+        async with contextlib.AsyncExitStack() as stack:
+            for one in running:
+                await stack.enter_async_context(one)
+            starts = (server.serve(sockets=[one.socket]) for server, one in zip(servers, listeners, strict=True))
+            serving = asyncio.gather(*starts)
+            while not serving.done() and not all(server.started for server in servers):
+                await asyncio.sleep(0.01)
+            ready()
+            while stopping is not None and not stopping.is_set() and not serving.done():
+                await asyncio.sleep(0.02)
+            if stopping is not None:
+                stop()
+            await serving
+
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
+        runner.run(serve_until_stopped())
 
 
-def _is_unix(listener: socket.socket) -> bool:
-    return listener.family == getattr(socket, "AF_UNIX", None)
-
-
-def fast_loop() -> asyncio.AbstractEventLoop:
-    """A uvloop event loop; the standard one if uvloop is not installed."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop()
-    made: asyncio.AbstractEventLoop = uvloop.new_event_loop()
-    return made
-
-
-def allow_many_connections() -> None:
+def _allow_many_connections() -> None:
     """Raise the limit of open files: every waiting client holds one, and 1,024 are soon reached."""
     try:
         import resource
@@ -306,7 +361,7 @@ def allow_many_connections() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def check_certificate(listen: Listen) -> None:
+def _check_certificate(listen: Listen) -> None:
     """Refuse a certificate that cannot be used, before the service announces itself."""
     assert listen.tls_certificate is not None
     try:
@@ -317,94 +372,7 @@ def check_certificate(listen: Listen) -> None:
         ) from error
 
 
-def run_loop(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine on the fast event loop."""
-    # Loaded modules stay; scanning them at every collection would slow down answers.
-    gc.collect()
-    gc.freeze()
-    # Most objects of a request are freed by reference counting; only cycles wait for the collector.
-    gc.set_threshold(20_000, 20, 100)
-    with asyncio.Runner(loop_factory=fast_loop) as runner:
-        runner.run(work)
-
-
-async def serve_until_stopped(
-    servers: Sequence[ConfirmServer],
-    listeners: Sequence[socket.socket],
-    *,
-    running: Sequence[AbstractAsyncContextManager[object]],
-    ready: Callable[[], object],
-    stopping: threading.Event | None,
-    before_stop: Callable[[], object] = lambda: None,
-) -> None:
-    """Serve on every listener until a signal comes or `stopping` is set; `running` is open meanwhile."""
-
-    def stop() -> None:
-        before_stop()
-        for server in servers:
-            server.should_exit = True
-
-    loop = asyncio.get_running_loop()
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop)
-    async with contextlib.AsyncExitStack() as stack:
-        for one in running:
-            await stack.enter_async_context(one)
-        tasks = [
-            asyncio.ensure_future(server.serve(sockets=[one])) for server, one in zip(servers, listeners, strict=True)
-        ]
-        watching = asyncio.ensure_future(_watch(servers, ready, stopping, stop))
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            watching.cancel()
-
-
-async def _watch(
-    servers: Sequence[ConfirmServer],
-    ready: Callable[[], object],
-    stopping: threading.Event | None,
-    stop: Callable[[], None],
-) -> None:
-    while not all(server.started for server in servers):
-        await asyncio.sleep(0.01)
-    ready()
-    while stopping is not None:
-        if stopping.is_set():
-            stop()
-            return
-        await asyncio.sleep(0.02)
-
-
-def server_for(
-    app: Any, listen: Listen, *, tls: bool, keep_alive_seconds: int, date_header: bool = True
-) -> ConfirmServer:
-    """A server for one listener."""
-    return ConfirmServer(
-        uvicorn.Config(
-            app,
-            http=_Protocol,
-            # `serve_until_stopped` has the loop and the lifespan, which several listeners share.
-            ws="none",
-            loop="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            # Forwarded headers could be forged, and nothing here needs them.
-            proxy_headers=False,
-            server_header=False,
-            date_header=date_header,
-            backlog=_BACKLOG,
-            timeout_keep_alive=keep_alive_seconds,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
-            ssl_certfile=listen.tls_certificate if tls else None,
-            ssl_keyfile=listen.tls_key if tls else None,
-        )
-    )
-
-
-def open_log(secrecy: Secrecy) -> None:
+def _open_log(secrecy: Secrecy) -> None:
     """Send the server's errors to our own log, redacted; to the terminal if no log was opened."""
     ours = logging.getLogger("seasoned")
     if not ours.handlers:
