@@ -15,11 +15,11 @@ import msgspec
 from bench.scan import ROOT
 from seasoned.app.backtest import FEWEST_CONVERSATIONS
 from seasoned.app.stores import read_histories
-from seasoned.backtest.replay import Backtest, Figures, ReplayConversation, conversations, replay
-from seasoned.backtest.replay import figures as figures_of
+from seasoned.lesson.replay import Backtest, Figures, ReplayConversation, conversations, replay
+from seasoned.lesson.replay import figures as figures_of
 from seasoned.config import load
 from seasoned.errors import SeasonedError
-from seasoned.insight.track import tracks
+from seasoned.outcome.track import tracks
 from seasoned.stats.interval import Estimate
 
 SHARED = ROOT.parent / "shared"

@@ -58,7 +58,7 @@ import sys, time
 from pathlib import Path
 
 begun = time.perf_counter()
-from seasoned.insight.track import tracks
+from seasoned.outcome.track import tracks
 from seasoned.insight.profile import profile
 from seasoned.store import open_store
 

@@ -15,7 +15,7 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.errors import SeasonedError
-from seasoned.experience.storage import LastLearned, last_learned
+from seasoned.lesson.storage import LastLearned, last_learned
 from seasoned.history.discover import homes
 from seasoned.learn_queue import waiting
 from seasoned.redact import Redactor
@@ -146,7 +146,7 @@ def _learned(config: Config) -> Iterator[Check]:
         try:
             with open_store(config.store_path) as store:
                 known = last_learned(store)
-                queued = store.row("recall.count_waiting")
+                queued = store.row("lesson.count_waiting")
         except SeasonedError:
             return  # a damaged store is reported by store_checks already
     for one in known:

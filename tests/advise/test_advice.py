@@ -10,11 +10,11 @@ import pytest
 from seasoned.advise.advice import Advice
 from seasoned.advise.gather import ProjectHabits, from_mistake, is_undone, merged
 from seasoned.advise.view import may_be_told
-from seasoned.insight.mistake.recurrence import RecurrenceCounter
-from seasoned.insight.track import JudgedCall, Track
+from seasoned.lesson.failure.recurrence import RecurrenceCounter
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.redact.key import Secrecy
 from tests.each_case import each_case
-from tests.experience.sessions import made, ran, session
+from tests.lesson.sessions import made, ran, session
 
 PROJECT = "example.org/team/shop"
 REDACTOR = Secrecy(b"k" * 32).redactor()

@@ -17,8 +17,8 @@ pytest.importorskip("mcp", reason="the MCP library is not installed")
 
 from mcp import Client
 from seasoned.config import load
-from seasoned.experience.kind import kind_of_failure
-from seasoned.experience.lesson import Hint, Line, Way, kind_key
+from seasoned.lesson.kind import kind_of_failure
+from seasoned.lesson.lesson import Hint, Line, Way, kind_key
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.hermes_plugin.plugin import open_plugin
 from seasoned.store import Store, open_store
@@ -53,7 +53,7 @@ def _know(store: Store, project: str, name: str) -> None:
     with store.write():
         for topic, key, content in rows:
             row = {"project": project, "topic": topic, "key": key, "content": msgspec.json.encode(content)}
-            store.run("experience.add_knowledge", row)
+            store.run("lesson.add_knowledge", row)
 
 
 def _two_projects(entry: Any) -> None:

@@ -10,7 +10,7 @@ import msgspec
 from seasoned.begin.settings import BeginSettings
 from seasoned.begin.start_text import line_ids
 from seasoned.begin.warm_start import Begun, NewSession, begin
-from seasoned.experience.lesson import Line, StoredSheet
+from seasoned.lesson.lesson import Line, StoredSheet
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import Store, open_store
 from seasoned.store.project import project_key
@@ -31,7 +31,7 @@ def test_what_an_arm_shows_and_what_the_control_does_without_are_logged(tmp_path
         sheet = msgspec.json.encode(StoredSheet((LINE,), 3))
         row = {"project": project_key(store, str(folder)), "topic": "sheet", "key": "", "content": sheet}
         with store.write():
-            store.run("experience.add_knowledge", row)
+            store.run("lesson.add_knowledge", row)
         shown = _begun(store, folder, "mostly-sheet", 1e-9)
         assert shown.content is not None and b"python -m checks" in shown.content
         held_back = _begun(store, folder, "mostly-cold", 1e9)

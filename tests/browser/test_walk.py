@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from seasoned.experience.storage import refresh
+from seasoned.lesson.storage import refresh
 from seasoned.web.app import PAGES
 from seasoned.web.display import project_link
 from tests.browser.walking import ALL_SIGHTS, Walk

@@ -42,7 +42,7 @@ def test_a_name_is_a_function_whether_its_module_was_imported_or_not() -> None:
     code = (
         "import seasoned\n"
         "before = seasoned.project('/home/a/b')\n"
-        "import seasoned.project, seasoned.begin.settings, seasoned.backtest.replay\n"
+        "import seasoned.project, seasoned.begin.settings, seasoned.lesson.replay\n"
         "assert seasoned.project('/home/a/b') == before and before.name == 'b'\n"
         "assert seasoned.project.is_path('/x') and callable(seasoned.begin) and callable(seasoned.backtest)\n"
         "assert seasoned.begin.settings.BeginSettings().is_enabled\n"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.experience.storage import last_learned
+from seasoned.lesson.storage import last_learned
 from seasoned.gateway.accounting import EntryCost, UsageEntry, UsageJournal, totals
 from seasoned.gateway.proxy.exchange import FinishedExchange
 from seasoned.gateway.record import recorder as recorder_module

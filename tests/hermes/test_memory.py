@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.experience.memory import project_folder
+from seasoned.begin.memory import project_folder
 from seasoned.hermes_plugin.request import with_memory
 from seasoned.store import open_store
 from seasoned.store.project import project_key

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from seasoned.experience.kind import kind_of_failure
-from seasoned.experience.lesson import Hint, Line, Way, kind_key
-from seasoned.experience.memory import project_folder
+from seasoned.lesson.kind import kind_of_failure
+from seasoned.lesson.lesson import Hint, Line, Way, kind_key
+from seasoned.begin.memory import project_folder
 from seasoned.store import open_store
 from seasoned.store.project import project_key
 from tests.cli.run import SEASONED
@@ -32,7 +32,7 @@ def _know(house: House, folder: Path) -> None:
         project = project_key(store, str(folder))
         for topic, key, content in (("purpose", "test", line), ("after", after, hint)):
             row = {"project": project, "topic": topic, "key": key, "content": msgspec.json.encode(content)}
-            store.run("experience.add_knowledge", row)
+            store.run("lesson.add_knowledge", row)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from seasoned.config import Config
-from seasoned.experience.lesson import Line
+from seasoned.lesson.lesson import Line
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
@@ -162,10 +162,10 @@ def test_only_a_first_prompt_that_asks_for_a_command_is_answered(warm: Config, a
     (warm.home / "config.toml").write_text('[warm]\nsilent = ["start"]\n')
     assert "`make test`" in (prompt_context(agent, {**event, **asks, "session_id": "p0"}) or ""), "it saw no sheet"
     with open_store(warm.store_path) as store, store.write():
-        store.run("experience.clear_knowledge", {"project": FOLDER})
+        store.run("lesson.clear_knowledge", {"project": FOLDER})
         line = Line("make test", "make test", "test", 0.5, 3, 0.0)
         row = {"project": FOLDER, "topic": "purpose", "key": "test", "content": msgspec.json.encode(line)}
-        store.run("experience.add_knowledge", row)
+        store.run("lesson.add_knowledge", row)
     assert prompt_context(agent, {**event, **asks}) is None, "not the first prompt any more"
     assert (
         prompt_context(agent, {**event, **asks, "session_id": "p2"}) == "[seasoned] In this project: Test: `make test`."

@@ -20,7 +20,7 @@ from seasoned.app.learn import learn
 from seasoned.background import start
 from seasoned.config import Config, load
 from seasoned.doctor import quick_checks
-from seasoned.experience.storage import last_learned
+from seasoned.lesson.storage import last_learned
 from seasoned.file_lock import locked
 from seasoned.hooks.learner import learn_all
 from seasoned.hooks.reviewer import review_folder

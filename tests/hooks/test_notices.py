@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.experience.memory import project_folder
+from seasoned.begin.memory import project_folder
 from seasoned.store import open_store
 from tests.cli.run import seasoned
 from tests.hooks.test_events import ERROR, FOLDER, WRONG, write_sessions

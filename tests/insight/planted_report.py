@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from seasoned.insight.report import Report, report
-from seasoned.insight.track import JudgedCall, Track
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.session import SessionRef, Usage
 
 SCRIPT = "<script>alert(1)</script>"

@@ -8,7 +8,7 @@ import pytest
 
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.insight.compare import Comparison, compare_sessions, compare_sets
-from seasoned.insight.track import Track
+from seasoned.outcome.track import Track
 from seasoned.session import SessionRef
 from tests.insight.tracks import call, track
 

@@ -17,7 +17,7 @@ from seasoned.insight.compression import (
     segments,
     sentence,
 )
-from seasoned.insight.track import JudgedCall, Track
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.outcome.error_rate import Counts
 from seasoned.redact.key import Secrecy, new_key
 from seasoned.scan.scan import ScanTarget, scan

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from seasoned.insight.compression import LostKnowledge, lost_knowledge
-from seasoned.insight.track import JudgedCall
+from seasoned.outcome.track import JudgedCall
 from tests.insight.tracks import call
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.insight.track import JudgedCall, Track
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.insight.trials import TrialColumns, Trials
 from seasoned.outcome.error_rate import Include, counts_as
 from seasoned.session import SessionRef

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.insight.track import tracks
+from seasoned.outcome.track import tracks
 from seasoned.outcome.evidence.lost_status import judge_recorded
 from seasoned.outcome.evidence.shell_command import read_command, told_name
 from seasoned.redact import Secrecy

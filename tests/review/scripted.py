@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_ai.models import Model
 
-from seasoned.experience.memory import MemoryName, read
+from seasoned.begin.memory import MemoryName, read
 from seasoned.redact.key import Secrecy
 from seasoned.review.due import ReviewSettings, Topic
 from seasoned.review.ledger import Review, reviews

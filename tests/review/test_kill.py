@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.experience.memory import FILES
+from seasoned.begin.memory import FILES
 from seasoned.review import memory_file
 from seasoned.review.journal import PERSON, changes
 from seasoned.review.ledger import reviews

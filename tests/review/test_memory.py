@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import CannotDo, NotFound
-from seasoned.experience.memory import FILES, SEPARATOR, joined, project_folder, read
+from seasoned.begin.memory import FILES, SEPARATOR, joined, project_folder, read
 from seasoned.review.journal import ChangeJournal, changes
 from seasoned.review.memory_file import add, import_entries, remove, render_memory, replace
 from tests.review.journals import AGENT, PERSON, REVIEW, everything_below, journal_at

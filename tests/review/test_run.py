@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seasoned.experience.memory import project_folder
+from seasoned.begin.memory import project_folder
 from seasoned.review import memory_file
 from seasoned.review.due import ReviewSettings
 from seasoned.review.journal import PERSON, changes

@@ -71,7 +71,7 @@ def test_killed_scans_end_where_an_undisturbed_one_ends(tmp_path: Path, home: Pa
 FILLERS = """
 import sys
 from pathlib import Path
-from seasoned.experience.storage import refresh
+from seasoned.lesson.storage import refresh
 from seasoned.gateway.history_usage import fill_prices
 from seasoned.store import full_text, open_store
 with open_store(Path(sys.argv[1])) as store:
@@ -159,5 +159,5 @@ def test_what_a_killed_scan_wrote_without_its_totals_is_settled_by_the_next(tmp_
     assert report.unchanged == report.files and report.sessions, "no file is read again"
     assert content(cut) == content(whole)
     with open_store(cut) as store:
-        assert store.row("recall.count_waiting")["sessions"] == report.sessions, "what was not learned from waits"
+        assert store.row("lesson.count_waiting")["sessions"] == report.sessions, "what was not learned from waits"
     assert scan(ScanTarget(cut), [folder], Secrecy(b"k" * 32), workers=1).sessions == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.app.stores import make_learner
-from seasoned.experience.storage import refresh
+from seasoned.lesson.storage import refresh
 from seasoned.redact import Secrecy
 from seasoned.scan.file_reader import FileReader
 from seasoned.scan.rows import COUNTS, FileJob
@@ -32,7 +32,7 @@ def read(folder: Path, path: Path, *, in_readers: bool, workers: int = 1) -> Pat
 
 def waiting(path: Path) -> int:
     with open_store(path) as store:
-        return len(store.rows("recall.waiting", {"limit": 10_000}))
+        return len(store.rows("lesson.waiting", {"limit": 10_000}))
 
 
 def test_readers_learn_what_the_store_teaches(tmp_path: Path, samples: Path) -> None:
@@ -98,8 +98,8 @@ def test_a_session_that_another_process_wrote_to_meanwhile_stays_queued(tmp_path
             # What the other process does when it has written to the session.
             store.run("session.begin_touched")
             store.run_many("session.touch", [(changed,)])
-            store.run("recall.wait")
+            store.run("lesson.wait")
         writer.settle(learner)
-        queued = {row["session_id"] for row in store.rows("recall.waiting", {"limit": 1000})}
+        queued = {row["session_id"] for row in store.rows("lesson.waiting", {"limit": 1000})}
         assert changed in queued
         assert len(queued) < len(writer.settled)

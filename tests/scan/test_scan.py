@@ -15,7 +15,7 @@ import pytest
 import seasoned.scan.scan as whole_module
 import seasoned.scan.store_writer as writing_module
 from seasoned.errors import NotFound, SourceError
-from seasoned.experience.learner import SessionLearner
+from seasoned.lesson.learner import SessionLearner
 from seasoned.redact import Secrecy
 from seasoned.scan.file_reader import FileReader
 from seasoned.scan.rows import FileJob
@@ -350,7 +350,7 @@ def test_a_scan_with_nothing_new_loads_little(tmp_path: Path, samples: Path) -> 
         f"sys.argv = ['seasoned', 'scan', {str(samples / 'claude_code')!r}]\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = ('asyncio', 'numpy', 'seasoned.experience.storage', 'seasoned.scan.file_reader')\n"
+        "heavy = ('asyncio', 'numpy', 'seasoned.lesson.storage', 'seasoned.scan.file_reader')\n"
         "print([name for name in heavy if name in sys.modules])"
     )
     environ = {**os.environ, "SEASONED_HOME": str(tmp_path / "home")}

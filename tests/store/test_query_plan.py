@@ -26,7 +26,7 @@ LARGE = (
 )
 # What reads a whole table, because that is what it is asked for.
 READS_ALL = {
-    "experience.learned_agents": "totals of all agents, by an index",
+    "lesson.learned_agents": "totals of all agents, by an index",
     "advise.newest": "the newest sessions; it stops at the limit",
     "page.agents": "the agents of all sessions",
     "page.days": "totals of all days",
@@ -53,11 +53,11 @@ READS_ALL = {
     "project.inherit_everywhere": "when a new folder may change the project of any session",
     "project.keys": "it jumps from project to project",
     "project.list": "all projects",
-    "recall.count_waiting": "how many sessions wait",
-    "recall.queue": "the whole queue, the newest first",
+    "lesson.count_waiting": "how many sessions wait",
+    "lesson.queue": "the whole queue, the newest first",
     "recall.tools": "it jumps from tool to tool",
-    "recall.wait_all": "when the rules changed, so that all sessions are read again",
-    "recall.waiting": "the queue from its end; it stops at the limit",
+    "lesson.wait_all": "when the rules changed, so that all sessions are read again",
+    "lesson.waiting": "the queue from its end; it stops at the limit",
     "review.newest_session": "the newest session, by either of two times",
     "session.all_ids": "all sessions",
     "session.by_native_id": "the beginning of an id, as a person types it",

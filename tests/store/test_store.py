@@ -155,7 +155,7 @@ def test_restoring_a_store_of_an_earlier_version_carries_over_what_no_history_te
     with open_store(old) as store:
         save(store, "read again")
         choice = {"project": "p", "form": "f", "choice": "pin", "text": "Run make test.", "decided_at": 1.0}
-        store.run("experience.choose", choice)
+        store.run("lesson.choose", choice)
         store.run("session.forget_unknown", {"agent": "codex", "native_id": "gone", "forgotten_at": 2.0})
         row = (1, 1.0, "submitted", None, "anna", "", "{}", "0" * 64, "h" * 64)
         store.connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
@@ -166,7 +166,7 @@ def test_restoring_a_store_of_an_earlier_version_carries_over_what_no_history_te
     kept = restore(old, path)
     with open_store(path) as store:
         assert store.row("source.counts")["sessions"] == 0
-        assert store.row("experience.choices", {"project": "p"})["text"] == "Run make test."
+        assert store.row("lesson.choices", {"project": "p"})["text"] == "Run make test."
         assert [row["native_id"] for row in store.rows("session.forgotten")] == ["gone"]
         assert tuple(store.connection.execute("SELECT seq, hash FROM audit_head").fetchone()) == (1, "h" * 64)
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):

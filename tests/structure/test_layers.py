@@ -12,9 +12,9 @@ from tests.structure.source_tree import PACKAGE, Import, Module, imports, module
 
 PACKAGES = (
     "errors",
-    "text",
     "lazy_property",
     "lazy_regex",
+    "text",
     "digest",
     "project",
     "session",
@@ -35,11 +35,10 @@ PACKAGES = (
     "outcome",
     "scan",
     "stats",
+    "lesson",
     "insight",
     "template",
-    "experience",
     "mine",
-    "backtest",
     "experiment",
     "begin",
     "confirm",
@@ -55,7 +54,7 @@ PACKAGES = (
 )
 ENTRY_POINTS = ("cli", "web", "mcp_server", "hermes_plugin", "hooks", "testing")
 DATA = ("samples",)
-THIN = (*PACKAGES[: PACKAGES.index("experience") + 1], "begin", *DATA, "hermes_plugin", "hooks")
+THIN = (*PACKAGES[: PACKAGES.index("template") + 1], "begin", *DATA, "hermes_plugin", "hooks")
 EVERYWHERE = {"msgspec"}
 NUMBERS = {"numpy", "scipy"}
 PAGES = {"jinja2", "markupsafe"}

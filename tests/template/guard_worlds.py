@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.insight.track import JudgedCall, Track
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.session import SessionRef
 from seasoned.template.example import Example
 from seasoned.template.library.guard import WatchedSession

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command.tool import kind_of
-from seasoned.insight.track import JudgedCall, Track
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.outcome.error_rate import counts_as
 from seasoned.redact.redactor import Redactor
 from seasoned.session import SessionRef, ToolCall

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from seasoned.config import Config
-from seasoned.experience.storage import refresh
+from seasoned.lesson.storage import refresh
 from seasoned.experiment.live.assignment import (
     ArmShare,
     assign_logged,

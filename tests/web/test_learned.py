@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx2
 
-from seasoned.experience.memory import project_folder
+from seasoned.begin.memory import project_folder
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.review import memory_file
 from seasoned.review import skill_edit as edit

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from seasoned.config import Config
-from seasoned.experience.storage import last_learned, refresh
+from seasoned.lesson.storage import last_learned, refresh
 from seasoned.store import open_store
 from seasoned.web.display import day_and_time
 from tests.web import hostile

@@ -15,9 +15,9 @@ from seasoned.config import Config
 from seasoned.connect.apply import RemoveOurs
 from seasoned.connect.plan import ConnectPlan, FileChange, change_of, decode_text, newline_of, read_present
 from seasoned.errors import CannotDo
-from seasoned.experience.knowledge import ProjectKnowledge
-from seasoned.experience.memory import NOTES_LIMIT, SEPARATOR
-from seasoned.experience.tree import contradiction
+from seasoned.lesson.knowledge import ProjectKnowledge
+from seasoned.begin.memory import NOTES_LIMIT, SEPARATOR
+from seasoned.lesson.tree import contradiction
 from seasoned.lazy_regex import LazyRegex
 from seasoned.project import checkout_root, is_home, name_of
 from seasoned.store import Store

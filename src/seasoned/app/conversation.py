@@ -16,7 +16,7 @@ from pydantic_ai.toolsets import FunctionToolset
 
 from seasoned.config import Config
 from seasoned.errors import StoreError
-from seasoned.experience.memory import SKILLS
+from seasoned.begin.memory import SKILLS
 from seasoned.experiment.run.runner import AgentRun, AgentRunResult, ModelUnreachable
 from seasoned.experiment.task.environment import EnvironmentTool as OfferedTool
 from seasoned.history.builder import SessionBuilder

@@ -9,9 +9,9 @@ from typing import Literal
 import msgspec
 
 from seasoned.command.written import purpose_of
-from seasoned.experience.ask import ExperienceLookup
-from seasoned.experience.lesson import Hint, Line, all_of, find_sheet, hint_text
-from seasoned.experience.storage import refresh
+from seasoned.lesson.ask import ExperienceLookup
+from seasoned.lesson.lesson import Hint, Line, all_of, find_sheet, hint_text
+from seasoned.lesson.storage import refresh
 from seasoned.insight.report import Tell, answer_in_process
 from seasoned.store import DatabaseRow, Store, open_store
 
@@ -65,7 +65,7 @@ def sheet_view(store: Store, project: str, folder: Path | None, *, refreshed: bo
     lookup = ExperienceLookup(store, project, "", where)
     text, shown = lookup.sheet()
     stored = find_sheet(store, project, where)
-    choices = {row["form"]: row for row in store.rows("experience.choices", {"project": project})}
+    choices = {row["form"]: row for row in store.rows("lesson.choices", {"project": project})}
     kept = {line.form for line in shown}
     entries = [_entry(line, kept, choices, lookup) for line in (stored.lines if stored else ())]
     known = {one.form for one in entries}
@@ -134,5 +134,5 @@ def main(path: str, project: str | None = None) -> None:
 
 
 def _waiting(store: Store) -> int:
-    row = store.row("recall.count_waiting")
+    row = store.row("lesson.count_waiting")
     return 0 if row is None else int(row["sessions"])

@@ -12,7 +12,7 @@ import msgspec
 from seasoned.app.stores import kept_secrecy, scan_into_store
 from seasoned.config import Config
 from seasoned.errors import NotFound, StoreError
-from seasoned.experience.storage import refresh
+from seasoned.lesson.storage import refresh
 from seasoned.gateway.history_usage import fill_prices
 from seasoned.store import Store, open_store
 from seasoned.store.search import fill

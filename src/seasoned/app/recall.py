@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
-from seasoned.experience.rules import is_behind
+from seasoned.lesson.rules import is_behind
 from seasoned.store import Store
 from seasoned.template.recall.lookup import Recall
 from seasoned.template.recall.lookup import recall as look_up
@@ -34,7 +34,7 @@ def recall(
     # A server is asked by several agents at once; one of them indexes.
     if is_behind(store) and _filling.acquire(blocking=False):
         # Imported here: mostly there is nothing to index.
-        from seasoned.experience.storage import refresh
+        from seasoned.lesson.storage import refresh
 
         try:
             refresh(store, within_seconds=within_seconds)

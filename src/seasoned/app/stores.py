@@ -15,7 +15,7 @@ import msgspec
 from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SourceError, StoreError, UsageError
-from seasoned.experience.memory import project_folder
+from seasoned.begin.memory import project_folder
 from seasoned.history.discover import GIT_FILE, checkpoints_changed_ns, discover
 from seasoned.project import repository_of
 from seasoned.redact.key import Secrecy, load_key, new_key
@@ -182,7 +182,7 @@ def _scan_into_store(
 def learn_rest(store: Store) -> int:
     """Learn from new sessions what the readers could not; returns how many sessions still wait."""
     # Imported here: most scans find nothing new.
-    from seasoned.experience.storage import refresh
+    from seasoned.lesson.storage import refresh
 
     refresh(store, within_seconds=_FILL_SECONDS)
     _retire_outdated(store)
@@ -191,14 +191,14 @@ def learn_rest(store: Store) -> int:
 
 def _waiting(store: Store) -> int:
     """How many sessions were read and not learned from yet."""
-    row = store.row("recall.count_waiting")
+    row = store.row("lesson.count_waiting")
     return 0 if row is None else int(row["sessions"])
 
 
 def make_learner() -> Learner:
     """What learns from sessions while they are read."""
     # Imported here: most scans find nothing new.
-    from seasoned.experience.learner import SessionLearner
+    from seasoned.lesson.learner import SessionLearner
 
     return SessionLearner()
 
@@ -251,7 +251,7 @@ def read_samples(config: Config, *, path: Path | None = None) -> tuple[ScanRepor
     folder = Path(__file__).parents[1] / "samples"
     report = _scan(config, target, [folder], redaction_key(config)[0], "full", no_progress, make_learner)
     store = target.open()
-    from seasoned.experience.storage import refresh
+    from seasoned.lesson.storage import refresh
 
     refresh(store)
     return report, store

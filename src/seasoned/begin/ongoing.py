@@ -16,7 +16,7 @@ import msgspec
 
 from seasoned.begin.settings import BeginSettings
 from seasoned.config import Config
-from seasoned.experience.ask import ExperienceLookup
+from seasoned.lesson.ask import ExperienceLookup
 from seasoned.marks import HINT_OPENS
 from seasoned.session import ToolCall
 from seasoned.store import Database, Store, open_database
@@ -93,7 +93,7 @@ class CallHints:
             found = self._lines.get(conversation)
         if found is not None:
             return found
-        rows = store.rows("experience.told_at_calls", {"conversation": conversation})
+        rows = store.rows("lesson.told_at_calls", {"conversation": conversation})
         read = {row["call_id"]: HINT_OPENS + row["text"] for row in rows}
         with self._lock:
             found = self._lines.setdefault(conversation, read)
@@ -164,4 +164,4 @@ def _hint(lookup: ExperienceLookup, call: ToolCall, agent: str) -> str:
 
 def knows_repairs(store: Store, project: str) -> bool:
     """Whether any repair is known in this project."""
-    return store.row("experience.knows_repairs", {"project": project}) is not None
+    return store.row("lesson.knows_repairs", {"project": project}) is not None

@@ -11,9 +11,9 @@ from seasoned.begin.settings import BeginSettings
 from seasoned.config import Config
 from seasoned.digest import short_digest
 from seasoned.errors import StoreError
-from seasoned.experience.ask import lookup_for
-from seasoned.experience.lesson import Line
-from seasoned.experience.memory import MemoryPlaces, Remembered, remembered
+from seasoned.lesson.ask import lookup_for
+from seasoned.lesson.lesson import Line
+from seasoned.begin.memory import MemoryPlaces, Remembered, remembered
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.store import Store
 from seasoned.store.project import project_key

@@ -22,7 +22,7 @@ from seasoned.insight.compare import compare_sessions
 from seasoned.insight.compression import fill, outlines
 from seasoned.insight.json_answer import comparison_answer, compression_answer, track_answer
 from seasoned.insight.profile import profile
-from seasoned.insight.track import Track, tracks
+from seasoned.outcome.track import Track, tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.store.search import find_session

@@ -32,7 +32,7 @@ from seasoned.template.provision import (
     provision,
 )
 from seasoned.template.render import Rendered
-from seasoned.template.render.script import count_tokens
+from seasoned.text import count_tokens
 
 if TYPE_CHECKING:
     from seasoned.experiment.live.assignment import Enrolled
@@ -214,7 +214,7 @@ def _told(store: Store, session: NewSession, settings: BeginSettings, *, is_kept
     if session.tools is not None and not any(tool_of(name).form == "shell" for name in offered(session.tools)):
         return ""
     # Imported here: a hook tells the first prompt by itself.
-    from seasoned.experience.ask import ExperienceLookup
+    from seasoned.lesson.ask import ExperienceLookup
 
     lookup = ExperienceLookup(store, session.project, session.id, session.workdir)
     text = lookup.first_prompt(session.task if session.task is not None else last_request(session.messages))

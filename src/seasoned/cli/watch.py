@@ -164,7 +164,7 @@ def statusline() -> None:
             parts = [name_of(key)] if key else parts
             today = spent_today(store, session, float(live) if isinstance(live, int | float) else None)
             limits = budgets(config, store, today=today)
-            shown = store.rows("experience.told", {"conversation": f"claude-code:{session}"}) if session else []
+            shown = store.rows("lesson.told", {"conversation": f"claude-code:{session}"}) if session else []
         budget = f" of {dollars(limits[0].budget_usd)}" if limits and limits[0].period == "day" else ""
         parts.append("cost today unknown" if today is None else f"{dollars(today)} today{budget}")
         parts += [f"over the budget of this {one.period}" for one in limits if one.is_over]

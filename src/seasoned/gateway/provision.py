@@ -24,7 +24,7 @@ from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.errors import NotFound
-from seasoned.experience.ask import ExperienceLookup
+from seasoned.lesson.ask import ExperienceLookup
 from seasoned.gateway.proxy.exchange import Exchange
 from seasoned.gateway.proxy.upstream import Headers
 from seasoned.gateway.wire.request import ApiRequest

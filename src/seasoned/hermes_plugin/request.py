@@ -28,8 +28,8 @@ from seasoned.begin.start_text import begin_with_memory, find_memory
 from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.errors import SourceError
-from seasoned.experience.ask import ExperienceLookup, lookup_for
-from seasoned.experience.notice import hint_notice, kept_notice, start_notice
+from seasoned.lesson.ask import ExperienceLookup, lookup_for
+from seasoned.begin.notice import hint_notice, kept_notice, start_notice
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.host import BackgroundThread, log
 from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage

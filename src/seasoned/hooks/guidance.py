@@ -16,7 +16,7 @@ import msgspec
 
 from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, TellingPlace, load
-from seasoned.experience.ask import ExperienceLookup, lookup_for
+from seasoned.lesson.ask import ExperienceLookup, lookup_for
 from seasoned.hooks.dialect import say
 from seasoned.hooks.event import Agent, HookEvent, open_until_exit, read_event
 from seasoned.marks import HINT_OPENS as _OPENS
@@ -58,7 +58,7 @@ def _notice(agent: Agent, event: HookEvent, told: str) -> str:
     """The line for the user about what the agent sees; empty if there is nothing, or the user wants none."""
     if not told or not begin_settings(load(), agent).is_visible:
         return ""
-    from seasoned.experience.notice import hint_notice
+    from seasoned.begin.notice import hint_notice
 
     return hint_notice(f"{agent}:{event.session_id}", told)
 
@@ -68,7 +68,7 @@ def _news(agent: Agent) -> str:
     config = load()
     if not config.store_path.exists() or not begin_settings(config, agent).is_visible:
         return ""
-    from seasoned.experience.notice import kept_notice
+    from seasoned.begin.notice import kept_notice
 
     return kept_notice(open_until_exit(config.store_path), agent)
 

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from seasoned.errors import CannotDo, NotFound, UsageError
-from seasoned.insight.track import Track
+from seasoned.outcome.track import Track
 from seasoned.insight.trials import points, share
 from seasoned.session import SessionRef
 from seasoned.stats.difference import Standardised, Strata, difference, standardised_difference

@@ -20,7 +20,7 @@ from seasoned.insight.compression import (
     sentence,
 )
 from seasoned.insight.profile import Profile, profile_calls
-from seasoned.insight.track import Track
+from seasoned.outcome.track import Track
 from seasoned.outcome.error_rate import Counts
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Interval

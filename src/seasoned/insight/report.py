@@ -14,8 +14,8 @@ import msgspec
 from seasoned.errors import NotFound
 from seasoned.insight.cohort import LENGTHS, Cohort, CohortVerdict, bucket_names, cohort, verdict
 from seasoned.insight.compression import PooledCheck, chains, check_many
-from seasoned.insight.mistake.recurrence import Recurrence, RecurrenceCounter
-from seasoned.insight.track import Track, compressed, tracks
+from seasoned.lesson.failure.recurrence import Recurrence, RecurrenceCounter
+from seasoned.outcome.track import Track, compressed, tracks
 from seasoned.insight.trials import Figure, TrialColumns, Trials
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.project import name_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from seasoned.command.tool import is_trivial, task_type_of, tool_of
-from seasoned.insight.track import JudgedCall, Track
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.stats.difference import standardise_tables
 from seasoned.stats.interval import NO_TRIALS, ONE_CLUSTER, Estimate
 from seasoned.stats.proportion import Pooled, rate, wilson_interval

@@ -20,7 +20,7 @@ from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 from seasoned.insight.json_answer import track_answer
 from seasoned.insight.profile import profile
 from seasoned.insight.report import Report, Revision, report_on, revision
-from seasoned.insight.track import tracks
+from seasoned.outcome.track import tracks
 from seasoned.insight.trials import Figure, share, share_between
 from seasoned.store import Store
 from seasoned.store.project import project_key

@@ -10,7 +10,7 @@ import msgspec
 from seasoned.admission import admit
 from seasoned.atomic_write import digest, make_private_folder
 from seasoned.errors import CannotDo, NotFound, UsageError
-from seasoned.experience.memory import (
+from seasoned.begin.memory import (
     FILES,
     LIMITS,
     NOTES_LIMIT,

@@ -19,7 +19,7 @@ from seasoned.command.rows import group
 from seasoned.command.tool import command_of, output_form, tool_of
 from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound
-from seasoned.experience.memory import SKILLS
+from seasoned.begin.memory import SKILLS
 from seasoned.outcome.judge import judge
 from seasoned.redact import Redactor
 from seasoned.review.due import Topic
@@ -29,7 +29,7 @@ from seasoned.review.skill_library import index
 from seasoned.review.tools import Context
 from seasoned.scan.intent import users_words
 from seasoned.session import Message, Session, ToolCall
-from seasoned.template.render.script import count_tokens
+from seasoned.text import count_tokens
 
 # Their results are the user's own answers, or what was kept before.
 _OWN_RESULTS = ("skill", "skill_manage")

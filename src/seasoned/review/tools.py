@@ -11,8 +11,8 @@ from typing import Any, Literal
 from pydantic_ai import RunContext
 
 from seasoned.errors import SeasonedError
-from seasoned.experience.memory import SKILLS as SKILL_FOLDER
-from seasoned.experience.memory import MemoryName, project_folder
+from seasoned.begin.memory import SKILLS as SKILL_FOLDER
+from seasoned.begin.memory import MemoryName, project_folder
 from seasoned.redact.key import Secrecy
 from seasoned.review import memory_file as memories
 from seasoned.review import skill_edit as edit

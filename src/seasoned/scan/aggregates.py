@@ -41,7 +41,7 @@ def update_aggregates(
         for statement in ("clear_parts", "add_parts", "add_whole", "set_cost"):
             store.run(f"usage.{statement}")
         settle_projects(store)
-        store.run("recall.wait")
+        store.run("lesson.wait")
         store.run("search.wait")
         store.run("session.settle")
         if learner is not None and learned:

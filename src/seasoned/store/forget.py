@@ -34,7 +34,7 @@ _SHARED = (
 _OF_A_SESSION = (
     "review.forget_session",
     "forget.runs",
-    "experience.forget_told",
+    "lesson.forget_told",
     *_SHARED_OF_A_SESSION,
 )
 _EVERYTHING = (
@@ -42,9 +42,9 @@ _EVERYTHING = (
     "review.forget_all",
     "forget.words",
     "forget.all_runs",
-    "experience.forget_all_told",
-    "experience.forget_choices",
-    "experience.forget_knowledge",
+    "lesson.forget_all_told",
+    "lesson.forget_choices",
+    "lesson.forget_lessons",
     "advise.forget_all",
     "forget.all_material",
     "guard.forget_blocks",

@@ -21,7 +21,7 @@ from seasoned.template.choose.offered import Tools, offered
 from seasoned.template.choose.ranking import SessionNeeds, ranking_of, words_of
 from seasoned.template.library.storage import Library, WarmBlock, count_use, find_block, keep_block, remember_block
 from seasoned.template.render import Rendered, render, render_told
-from seasoned.template.render.script import count_tokens
+from seasoned.text import count_tokens
 
 _SYSTEM = ("system", "developer")
 _PROMPT_PARTS = ("system-prompt", "user-prompt")

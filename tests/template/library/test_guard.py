@@ -19,7 +19,7 @@ from seasoned.template.library.guard import (
     usual_rates,
 )
 from tests.each_case import each_case
-from tests.insight.mistakes import bash
+from tests.lesson.failure.mistakes import bash
 from tests.template.examples import example
 from tests.template.guard_worlds import EXAMPLE, TOOL, World, called, watched
 from tests.torture import TORTURE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seasoned.insight.track import Track
+from seasoned.outcome.track import Track
 from seasoned.template.mine.outdated import is_against_form, still_valid
 from tests.each_case import each_case
 from tests.template.mine.test_merge import candidates

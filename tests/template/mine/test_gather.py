@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from seasoned.insight.track import JudgedCall
+from seasoned.outcome.track import JudgedCall
 from seasoned.template.mine.candidate import ExampleCandidate, gather, spoken, stems, vagueness, words_before
 from seasoned.template.mine.selection import WorkedCalls
 from tests.each_case import each_case

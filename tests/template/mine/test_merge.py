@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.insight.track import Track
+from seasoned.outcome.track import Track
 from seasoned.template.call_form import pattern_of
 from seasoned.template.mine.candidate import ExampleCandidate, best_first, gather, group, in_rounds
 from seasoned.template.mine.selection import MiningOptions, WorkedCalls

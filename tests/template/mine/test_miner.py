@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.insight.track import Track
-from seasoned.insight.track import tracks as load_tracks
+from seasoned.outcome.track import Track
+from seasoned.outcome.track import tracks as load_tracks
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store

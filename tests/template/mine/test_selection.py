@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.insight.track import JudgedCall, tracks
+from seasoned.outcome.track import JudgedCall, tracks
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store

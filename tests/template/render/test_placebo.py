@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
 from seasoned.template.render import render
-from seasoned.template.render.script import count_tokens, placebo
+from seasoned.template.render.script import placebo
 from tests.template import blocks
 from tests.template.providers import assert_anthropic, assert_openai, assert_pydantic_ai, assert_responses
 

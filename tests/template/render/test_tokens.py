@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template.render.script import count_tokens
+from seasoned.text import count_tokens
 from tests.each_case import each_case
 
 # Counted by cl100k, o200k, Qwen, Mistral's tekken, and the last tokenizer that Anthropic published.

@@ -16,7 +16,7 @@ from seasoned.cli.options import json_option
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, UsageError
-from seasoned.experience.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, read
+from seasoned.begin.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, read
 from seasoned.review.journal import PERSON, Change, Provenance, WriteReply, changes, preview
 from seasoned.review.memory_file import add as add_entry
 from seasoned.review.memory_file import import_entries

@@ -22,7 +22,7 @@ from seasoned.template.example import Example, Template, digest
 from seasoned.template.library.storage import Library
 from seasoned.template.provision import BUDGET
 from seasoned.template.render import Rendered, render
-from seasoned.template.render.script import Count, count_tokens, placebo
+from seasoned.template.render.script import Count, placebo
 
 K = 3  # examples shown by default: in measurements, more cost time and gained little
 BANKS = 2

@@ -20,7 +20,7 @@ from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.session import Session, SessionRef, Usage
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import WarmBlock, keep_block
-from seasoned.template.render.script import Count, count_tokens
+from seasoned.template.render.script import Count
 
 
 class ModelUnreachable(CannotDo):

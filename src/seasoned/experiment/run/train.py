@@ -21,7 +21,7 @@ from seasoned.experiment.run.runner import (
     seed_of,
 )
 from seasoned.experiment.task.task_file import Part, Task, TaskSet
-from seasoned.insight.track import Track, tracks
+from seasoned.outcome.track import Track, tracks
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store

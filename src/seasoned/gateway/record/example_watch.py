@@ -19,7 +19,7 @@ from seasoned.errors import NotFound
 from seasoned.experiment.live.assignment import load_split
 from seasoned.experiment.live.live_report import hurting
 from seasoned.experiment.live.live_session import LiveSession
-from seasoned.insight.track import JudgedCall, Track, tracks
+from seasoned.outcome.track import JudgedCall, Track, tracks
 from seasoned.store import Database, Store
 from seasoned.template.example import Example
 from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_rate, guard

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from seasoned.insight.compression import PooledCheck
-from seasoned.insight.mistake.recurrence import Recurrence
+from seasoned.lesson.failure.recurrence import Recurrence
 from seasoned.insight.page.frame import environment, frame
 from seasoned.insight.page.plots import plots
 from seasoned.insight.page.rows import (

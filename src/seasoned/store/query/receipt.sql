@@ -1,11 +1,11 @@
 -- name: drop_memory
-DELETE FROM knowledge WHERE project = :project AND topic = 'memory';
+DELETE FROM lesson WHERE project = :project AND topic = 'memory';
 
 -- name: drop_all_memory
-DELETE FROM knowledge WHERE topic = 'memory';
+DELETE FROM lesson WHERE topic = 'memory';
 
 -- name: keep_memory
-INSERT INTO knowledge (project, topic, key, content) VALUES (:project, 'memory', :key, :content);
+INSERT INTO lesson (project, topic, key, content) VALUES (:project, 'memory', :key, :content);
 
 -- name: writer
 SELECT learned.actor, session.project, learned.ref AS source

@@ -1,27 +1,3 @@
--- Calls that recall looks through: those that worked, and those that failed, each with what was wrong and what repaired it.
-CREATE TABLE attempt (
-    call_id INTEGER PRIMARY KEY REFERENCES call(id) ON DELETE CASCADE,
-    session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
-    tool TEXT NOT NULL,
-    time REAL NOT NULL,
-    -- Only of a failure. The number of the mistake stands for its signature, tool and program.
-    mistake_id INTEGER,
-    signature TEXT,
-    mistake_tool TEXT,
-    program TEXT,
-    said INTEGER,
-    repaired_by INTEGER REFERENCES call(id) ON DELETE SET NULL,
-    how TEXT,
-    speaks TEXT
-);
-CREATE INDEX attempt_worked ON attempt (tool, time) WHERE mistake_id IS NULL;
-CREATE INDEX attempt_failed ON attempt (tool, time) WHERE mistake_id IS NOT NULL;
-CREATE INDEX attempt_of_session ON attempt (session_id);
-CREATE INDEX attempt_of_mistake ON attempt (mistake_id, time) WHERE mistake_id IS NOT NULL;
-CREATE INDEX attempt_called ON attempt (signature) WHERE signature IS NOT NULL;
-CREATE INDEX attempt_said ON attempt (said, mistake_id, time) WHERE repaired_by IS NOT NULL;
-CREATE INDEX attempt_repaired ON attempt (mistake_id, time) WHERE repaired_by IS NOT NULL;
-CREATE INDEX attempt_repaired_by ON attempt (repaired_by) WHERE repaired_by IS NOT NULL;
 -- What one session shows about its project.
 CREATE TABLE evidence (
     session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
@@ -33,18 +9,18 @@ CREATE INDEX evidence_of_project ON evidence (project, ended);
 -- A session that is forgotten takes along what its project knows because of it.
 CREATE TRIGGER evidence_forgotten AFTER DELETE ON evidence
 BEGIN
-    DELETE FROM knowledge WHERE project = OLD.project;
+    DELETE FROM lesson WHERE project = OLD.project;
     UPDATE told SET text = '' WHERE project = OLD.project AND text <> '';
     DELETE FROM warm_block WHERE template = 'project/sheet'
         AND lineage_root IN (SELECT conversation FROM told WHERE project = OLD.project AND place = 'start');
     -- A block may also tell what the first prompt asked for.
     DELETE FROM warm_block
     WHERE lineage_root IN (SELECT conversation FROM told WHERE project = OLD.project AND place = 'prompt');
-    INSERT INTO knowledge (project, topic, key, content) VALUES (OLD.project, 'stale', '', '');
+    INSERT INTO lesson (project, topic, key, content) VALUES (OLD.project, 'stale', '', '');
 END;
 -- What follows from it, ready for a hook to look up: the sheet, hints by form and by kind of failure, files by name.
--- The topic `stale` says that a project's knowledge has to be put together again.
-CREATE TABLE knowledge (
+-- The topic `stale` says that a project's lessons have to be put together again.
+CREATE TABLE lesson (
     project TEXT NOT NULL,
     topic TEXT NOT NULL,
     key TEXT NOT NULL,

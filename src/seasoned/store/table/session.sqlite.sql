@@ -88,8 +88,8 @@ WHEN OLD.project IS NOT NEW.project
 BEGIN
     DELETE FROM evidence WHERE session_id = NEW.id AND NEW.project IS NULL;
     UPDATE evidence SET project = NEW.project WHERE session_id = NEW.id;
-    DELETE FROM knowledge WHERE project = OLD.project;
-    INSERT OR IGNORE INTO knowledge (project, topic, key, content)
+    DELETE FROM lesson WHERE project = OLD.project;
+    INSERT OR IGNORE INTO lesson (project, topic, key, content)
     SELECT value, 'stale', '', '' FROM json_each(json_array(OLD.project, NEW.project)) WHERE value IS NOT NULL;
     INSERT INTO waiting (work, session_id) VALUES ('search', NEW.id) ON CONFLICT DO UPDATE SET times = times + 1;
 END;
@@ -144,7 +144,7 @@ CREATE INDEX session_tool_by_tool ON session_tool (tool, session_id);
 -- Sessions for which something is still to be done: their totals (what a killed process left undone), what they teach,
 -- and their words in the index. `times` tells whether one was written again during the work.
 CREATE TABLE waiting (
-    work TEXT NOT NULL CHECK (work IN ('totals', 'recall', 'search')),
+    work TEXT NOT NULL CHECK (work IN ('totals', 'lesson', 'search')),
     session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
     times INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (work, session_id)

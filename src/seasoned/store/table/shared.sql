@@ -6,7 +6,7 @@ CREATE TABLE revision (
     number BIGINT NOT NULL DEFAULT 0,
     digest TEXT
 );
-INSERT INTO revision (name) VALUES ('library'), ('schedule'), ('recall'), ('evidence');
+INSERT INTO revision (name) VALUES ('library'), ('schedule'), ('evidence');
 -- The arms of an experiment. Without a name: what arms show, for machines that do not have the template.
 CREATE TABLE split (
     experiment TEXT NOT NULL,

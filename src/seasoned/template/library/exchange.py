@@ -12,7 +12,7 @@ import msgspec
 from seasoned.admission import is_harmless
 from seasoned.command.tool import TaskType, is_trivial, kind_of
 from seasoned.errors import CannotDo
-from seasoned.insight.track import JudgedCall
+from seasoned.outcome.track import JudgedCall
 from seasoned.outcome.judge import judge
 from seasoned.redact.redactor import Redactor
 from seasoned.session import Result, ToolCall

@@ -31,8 +31,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.insight.mistake.failure import is_signal
-from seasoned.insight.track import JudgedCall, Track
+from seasoned.lesson.failure.failure import is_signal
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.template.call_form import CallForm, call_form_of
 from seasoned.template.example import Example
 

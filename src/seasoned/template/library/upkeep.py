@@ -9,7 +9,7 @@ import msgspec
 
 from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound
-from seasoned.insight.track import tracks
+from seasoned.outcome.track import tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.call_form import call_form_of

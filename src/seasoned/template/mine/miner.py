@@ -13,10 +13,10 @@ import msgspec
 from seasoned.admission import without_remarks
 from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound
-from seasoned.insight.mistake.signature import signature
+from seasoned.lesson.failure.signature import signature
 from seasoned.insight.profile import EARLY_SHARE
-from seasoned.insight.track import Track
-from seasoned.insight.track import tracks as load_tracks
+from seasoned.outcome.track import Track
+from seasoned.outcome.track import tracks as load_tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.example import Example, ExampleKind, Repaired, Source, Template, TemplateMetrics
@@ -42,8 +42,8 @@ from seasoned.template.mine.selection import (
     why_nothing,
 )
 from seasoned.template.neutral import neutral_result, neutral_text, unclean
-from seasoned.template.render.script import count_tokens
-from seasoned.template.session_sources import SessionSources
+from seasoned.text import count_tokens
+from seasoned.lesson.session_sources import SessionSources
 
 _DEFAULTS = MiningOptions()
 # How many calls of a group are tried before it is dropped as unclean.

@@ -14,7 +14,7 @@ from seasoned.advise.advice import MOST
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
-from seasoned.experience.storage import LastLearned, last_learned
+from seasoned.lesson.storage import LastLearned, last_learned
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_between

@@ -1,0 +1,390 @@
+"""What kind of failure a call is: which program failed, why, and whether that was a mistake or a signal.
+
+A test run, a type check, a linter or a build that reports on the user's code did its work: that is a signal. A call
+that could not do its work, because of an unknown option, a missing file or the wrong folder, is a mistake.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from seasoned.command.parse import names, parse
+from seasoned.command.risk import only_looks
+from seasoned.command.tool import command_of, tool_of
+from seasoned.lesson.failure.call_target import (
+    CACHE_SIZE,
+    CHECK_PROGRAMS,
+    INTERPRETERS,
+    CallTarget,
+    ProgramRun,
+    run_of,
+    target_of,
+)
+from seasoned.lesson.failure.signature import NO_ERROR_TEXT, NO_OUTPUT, error_line, mask, signature
+from seasoned.outcome.track import JudgedCall
+from seasoned.lazy_regex import LazyRegex
+from seasoned.session import ToolCall
+
+MistakeKind = Literal["mistake", "signal"]
+
+
+class FailureKey(NamedTuple):
+    """The key of a kind of failure: the tool, the program with its wrappers, the masked error."""
+
+    tool: str
+    program: str | None  # None if it is not a shell
+    signature: str
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """Why a call failed, recognised by the words of its error."""
+
+    name: str
+    words: LazyRegex
+    # Whether it means that the call itself was wrong even in the output of a test run or a linter.
+    of_any_program: bool = False
+
+
+def _cause(name: str, words: str, *, of_any_program: bool = False) -> Cause:
+    return Cause(name, LazyRegex(words, re.IGNORECASE), of_any_program)
+
+
+# In order: the first match counts. Groups named `what…` capture the thing that the error is about.
+CAUSES = (
+    _cause("unread", r"has not been read yet|read (?:it|the file) first|must read the file"),
+    _cause("stale", r"modified since (?:it was )?(?:last )?read|has (?:been changed|changed) since"),
+    _cause(
+        "no match",
+        r"string to replace not found|old_?(?:str|string|text)\b.{0,40}not found|hunk #?\d* ?failed"
+        r"|failed to find (?:expected lines|context)|no replacement was performed|did not appear verbatim"
+        r"|could not find (?:the )?(?:exact |specified )*(?:match|text|old|string)|patch does not apply",
+    ),
+    _cause(
+        "several matches", r"found \d+ (?:matches|occurrences)|multiple (?:occurrences|matches)|(?:not|must be) unique"
+    ),
+    _cause(
+        "bad patch",
+        r"invalid (?:patch )?hunk|valid hunk header|invalid patch|malformed patch|corrupt patch"
+        r"|hunk for path \S+ is empty",
+    ),
+    _cause("too large", r"exceeds (?:the )?maximum (?:allowed )?(?:size|tokens)|file is too large|output too large"),
+    _cause("directory", r"EISDIR|\bis a directory\b"),
+    _cause("no tool", r"no such tool|unknown (?:tool|skill|action|function)\b|tool \S+ (?:not found|does not exist)"),
+    _cause("blocked", r"\ABlocked: (?P<what>[\w-]+)?", of_any_program=True),
+    _cause(
+        "folder",
+        r"not a git repository|cannot find main module|directory not found|\[setup failed\]|can't cd|\bcd:(?:\d+:)? "
+        r"|(?:\bno|not find|n't find|not contain|specify) (?:an? |any |the )?['\"`]?(?P<what>package\.json"
+        r"|pyproject\.toml|Cargo\.toml|go\.mod|makefile|Gemfile|pubspec\.yaml|Mix\.Project|pom\.xml|composer\.json"
+        r"|Xcode project|project or solution file|configuration file)|go\.mod file not found"
+        r"|package\.json.{0,60}no such file|no such file or directory.{0,40}package\.json",
+        of_any_program=True,
+    ),
+    _cause(
+        "service",
+        r"connection refused|cannot connect to|could not connect to|connection to (?:the )?server|daemon running"
+        r"|failed to connect to (?:localhost|127\.)|ECONNREFUSED",
+    ),
+    _cause(
+        "missing program",
+        r"command not found(?:: *(?P<what>\w[\w.@+-]*))?|(?:\A|: )(?P<what2>\w[\w.@+-]*): (?:command )?not found\Z"
+        r"|\Aenv: ‘?(?P<what6>[\w.@+-]+)’?: no such file"
+        r"|exec: \"?(?P<what3>[\w.@+-]+)\"?:|failed to (?:run|execute) command .(?P<what4>[\w.@+-]+).: no such"
+        r"|failed to spawn: .(?P<what5>[\w.@+-]+)|executable file not found|could not determine executable"
+        r"|is not recognized as (?:an? )?(?:internal|the name)|posix_spawn",
+        of_any_program=True,
+    ),
+    _cause(
+        "unknown option",
+        r"(?:unknown|unrecogni[sz]ed|illegal|invalid|bad|no such|unsupported) (?:command[- ]line )?"
+        r"(?:flag|option|switch|shorthand flag|argument)s?\b[ :'\"`‘]*(?:-- )?(?P<what>-{0,2}\w[\w-]*)?"
+        r"|unexpected argument|flag provided but not defined|unknown json field: [\"'](?P<what2>\w+)",
+        of_any_program=True,
+    ),
+    _cause(
+        "unknown command",
+        r"(?:unknown|unrecogni[sz]ed|invalid|no such) (?:sub-?)?commands?\b(?! code):?[ '\"`‘]*(?P<what>[\w:.-]+)?"
+        r"|missing script:?[ '\"]*(?P<what2>[\w:.-]+)?|script not found|no task[ '\"]+(?P<what3>[\w:.-]+)"
+        r"|no rule to make target|is not a \S+ command|could not find (?:task|script|command)|task \S+ not found"
+        r"|(?:command|script) [\"'](?P<what4>[\w:.-]+)[\"'] not found|no scripts? named|command \"\S+\" is not defined"
+        r"|don't know how to build task|not the \S+ command you|does not contain recipes?\b|\bunknown target\b",
+        of_any_program=True,
+    ),
+    _cause("equals", r"(?:\A|: )=+\S* not found", of_any_program=True),
+    _cause("here document", r"can't create temp file for here document", of_any_program=True),
+    _cause("unsaved", r"commit or stash|unstaged changes|uncommitted changes|would be overwritten|commit your changes"),
+    _cause(
+        "quoting",
+        r"no matches found: (?P<what>\S+)|unmatched [\"'`]|unexpected EOF|parse error near|syntax error near"
+        r"|unterminated quoted|bad substitution|event not found|shell quoting",
+        of_any_program=True,
+    ),
+    _cause(
+        "dependencies",
+        r"not up-to-date with|(?:run|try) .{0,3}(?:npm|pnpm|yarn|bun|bundle|poetry|uv|mix) (?:install|sync|deps)"
+        r"|ERR_PNPM_(?:VERIFY_DEPS|OUTDATED_LOCKFILE|NO_LOCKFILE|MODULES)|node_modules missing|could not find gem",
+        of_any_program=True,
+    ),
+    _cause("module", r"no module named|cannot find module|module not found|cannot find package"),
+    _cause(
+        "login",
+        r"\b401\b|not logged in|requires? (?:login|authentication)|authentication (?:failed|required)|bad credentials"
+        r"|publickey|failed to log in|unauthori[sz]ed|\bauth login\b"
+        r"|unable to locate credentials|permission to \S+ denied",
+    ),
+    _cause("access", r"could not read from remote repository|remote not found|no such remote|repository \S+ not found"),
+    _cause(
+        "permission",
+        r"(?:password|terminal) is required|operation not permitted|permission denied|\bEPERM\b|\bEACCES\b"
+        r"|read-only file system",
+    ),
+    _cause(
+        "time",
+        r"command timed out|timed out after|did not complete within|took too long and was stopped",
+        of_any_program=True,
+    ),
+    _cause(
+        "network",
+        r"could not resolve host|\bENOTFOUND\b|error connecting|network (?:is|did|error)|\bECONN",
+    ),
+    _cause(
+        "conflict",
+        r"\bconflict\b|could not apply|not possible to fast-forward|failed to push some refs"
+        r"|\[rejected\]|no local changes to save|nothing to commit",
+    ),
+    _cause("no pull request", r"no pull requests? found|no commits between|branch not (?:found|protected)"),
+    _cause(
+        "missing file",
+        r"no such file|does not exist|\bENOENT\b|cannot access|can't read|cannot open|can't open|path not found"
+        r"|file not found|did not match any files\b",
+    ),
+    _cause(
+        "argument",
+        r"validation ?error|invalid (?:value|argument|type|choice|request|search)|missing required|required (?:argument"
+        r"|parameter|option|flag|propert)|\bmust be\b|non-uuid|ambiguous argument|argument \S+ (?:is )?required"
+        r"|are set none of the others|specify --|answered with its usage"
+        r"|too (?:many|few) arguments|unexpected (?:keyword|parameter)|\busage:",
+    ),
+    _cause("no test", r"no tests? (?:found|ran|were found)|not found: \S+::|no tests to run", of_any_program=True),
+    _cause("remote", r"known to git|http 4\d\d|\bE404\b|\b404\b|not found"),
+)
+_BY_NAME = {cause.name: cause for cause in CAUSES}
+# Causes that report the state of the code or of a service, no matter which program reports them.
+_STATE_CAUSES = names("conflict") | {"no pull request"}
+# Programs that exit non-zero to answer a question: `gh pr checks`, `git diff --check`.
+_QUESTION_COMMANDS = LazyRegex(
+    r"(?:gh (?:pr checks|run (?:watch|view))|git (?:diff|config|grep|merge-base|rev-parse|ls-files|check-\S+))\b"
+)
+_REPORT_WORDS = names(
+    "test tests build vet check checks lint clippy fmt format compile typecheck types tsc verify validate e2e unit ci"
+    " integration coverage bench doctest nextest pytest vitest jest eslint"
+)
+# Words of test runners and compilers, no matter which program started them.
+_FINDING = LazyRegex(
+    r"\btests? (?:\d+ )?failed|\b\d+ (?:failed|failing)\b|--- FAIL|\berror TS\d+|\bAssertionError\b|^FAILED\b"
+    r"|\bdid not compile\b",
+    re.IGNORECASE,
+)
+_PLAIN_WORD = LazyRegex(r"[A-Za-z_][\w.:@+-]{0,40}\Z", re.ASCII)
+_LABEL_SEPARATORS = LazyRegex(r"[^\w]+|_")
+_POLLING_TOOLS = names("write_stdin BashOutput TaskOutput process")
+# Errors of `git add`, also in commands that add and commit.
+_GIT_ADD_ERROR = LazyRegex(r"paths are ignored by one of your|pathspec .{1,200} did not match any files")
+_SHELL_PREFIX = LazyRegex(r"\A(?:\S{0,40}sh:|\(eval\):|bash:|zsh:|sh:)")
+
+
+def failure_key(call: JudgedCall) -> FailureKey:
+    """The key under which failures of the same kind are counted."""
+    return FailureKey(call.tool, program_of(call), signature(call))
+
+
+def program_of(call: JudgedCall) -> str | None:
+    """The program of a shell call with its wrappers and subcommand; None for other tools and empty commands."""
+    return _program(target_of(call), error_line(call) if call.has_failed else None)
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def _program(target: CallTarget, line: str | None) -> str | None:
+    """The program, from the target and, if the call failed, its error line."""
+    if command_of(ToolCall("", target.tool, target.arguments)) is None:
+        # Codex reaches its patch tool through code.
+        return "apply_patch" if target.tool == "exec" and "*** Begin Patch" in target.text else None
+    if not target.command or not parse(target.command):
+        return None
+    if line is None:
+        return _label(_main_run(target).wrapped) if target.runs else _other_program(target)
+    cause = _cause_in(line)
+    if cause == "blocked":
+        return subject_of_error(cause, line)
+    if cause == "equals":
+        return "zsh"
+    reporter = _reporting_program(
+        target.command, line, subject_of_error(cause, line) if cause == "missing program" else None
+    )
+    if reporter is not None:
+        return _label(reporter)
+    if cause == "dependencies" and target.runs:
+        # Missing dependencies affect every script, so the subcommand does not matter.
+        run = _main_run(target)
+        return _label(" ".join([*run.wrappers, run.program]))
+    return _label(_main_run(target).wrapped) if target.runs else _other_program(target)
+
+
+def _label(text: str) -> str | None:
+    """A program and its subcommand as part of a key; what is not a plain name is masked."""
+    return " ".join([part if _PLAIN_WORD.compiled.match(part) else mask(part) for part in text.split()]) or None
+
+
+def _main_run(target: CallTarget) -> ProgramRun:
+    """The program that most likely failed: of a chain the last one that does more than look."""
+    runs = target.failed_runs
+    acting = [run for run in runs if not only_looks(run.program, run.label.split()[-1])]
+    return (acting or runs)[-1]
+
+
+def _other_program(target: CallTarget) -> str | None:
+    """The program of a shell call without a main one: the patch tool, or what only prepares, such as `mkdir`."""
+    if target.path is not None:
+        return target.label if tool_of(target.tool).form == "shell" else None
+    steps = parse(target.command or "")
+    return _label(steps[-1].program) if steps else None
+
+
+def cause_of(call: JudgedCall) -> str | None:
+    """Why a call failed; None if its words are not known."""
+    return _cause_in(error_line(call))
+
+
+@lru_cache(maxsize=1024)
+def _cause_in(text: str) -> str | None:
+    if not text.isascii():
+        return next((cause.name for cause in CAUSES if cause.words.compiled.search(text)), None)
+    # The engine skips to where a match may begin only if case counts: in lower case that is three times as fast.
+    low = text.lower()
+    return next((cause.name for cause, words in zip(CAUSES, _LOW, strict=True) if words.compiled.search(low)), None)
+
+
+def _in_lower_case(pattern: str) -> LazyRegex:
+    """The expression for texts in lower case. Escapes such as `\\S` and the openings of named groups stay."""
+    return LazyRegex("".join([part if part[0] in "\\(" else part.lower() for part in _PIECES.findall(pattern)]))
+
+
+_PIECES = re.compile(r"\\.|\(\?P|[^\\(]+|\(")
+_LOW = tuple([_in_lower_case(cause.words.text) for cause in CAUSES])
+
+
+# By cause: an error in our own words that is recognised as that cause, and the same with its subject.
+_PLAIN_ERRORS = {
+    "unread": ("file has not been read yet", ""),
+    "stale": ("modified since read", ""),
+    "no match": ("string to replace not found", ""),
+    "several matches": ("found 2 matches", ""),
+    "bad patch": ("invalid patch", ""),
+    "too large": ("file is too large", ""),
+    "directory": ("is a directory", ""),
+    "no tool": ("no such tool", ""),
+    "blocked": ("Blocked: (a command)", "Blocked: {}"),
+    "folder": ("directory not found", "no {}"),
+    "service": ("connection refused", ""),
+    "missing program": ("command not found", "command not found: {}"),
+    "unknown option": ("unexpected argument", "unknown option: {}"),
+    "unknown command": ("script not found", "unknown command: {}"),
+    "equals": ("= not found", ""),
+    "here document": ("can't create temp file for here document", ""),
+    "unsaved": ("commit or stash", ""),
+    "quoting": ("unexpected EOF", "no matches found: {}"),
+    "dependencies": ("node_modules missing", ""),
+    "module": ("no module named", ""),
+    "login": ("not logged in", ""),
+    "access": ("no such remote", ""),
+    "permission": ("permission denied", ""),
+    "time": ("command timed out", ""),
+    "network": ("could not resolve host", ""),
+    "conflict": ("conflict", ""),
+    "no pull request": ("no pull requests found", ""),
+    "missing file": ("no such file", ""),
+    "argument": ("missing required argument", ""),
+    "no test": ("no tests found", ""),
+    "remote": ("http 404", ""),
+}
+
+
+@lru_cache(maxsize=1024)
+def subject_of_error(cause: str | None, line: str) -> str | None:
+    """The program, option or script that an error names."""
+    if cause is None:
+        return None
+    found = _BY_NAME[cause].words.compiled.search(line)
+    groups = found.groupdict() if found else {}
+    return next((value.strip("'\"`") for name, value in groups.items() if name.startswith("what") and value), None)
+
+
+def _reporting_program(command: str, line: str, missing: str | None) -> str | None:
+    """The program that wrote the error if it is not the main one: a wrapper, a filter, `cd`."""
+    if _GIT_ADD_ERROR.compiled.search(line) and any(
+        step.program == "git" and step.sub == "add" for step in parse(command)
+    ):
+        return "git add"
+    steps = parse(command)
+    if missing is not None and any(missing == word for step in steps for word in step.prefix):
+        return missing
+    words = line.replace("(eval):", "").split(":", 2)
+    speaks = {word.split()[-1] for word in words[:2] if word.split()}
+    for step in steps:
+        if step.program in speaks and (step.program == "cd" or step.join == "|"):
+            return step.program
+        # A missing program is missing no matter which program would have run it.
+        if missing is not None and step.program == missing and len(steps) > 1:
+            return run_of(step).wrapped if step.prefix else missing
+    return None
+
+
+def is_finding(call: JudgedCall) -> bool:
+    """Whether the error is the report of a test runner or compiler that did its work."""
+    return _FINDING.compiled.search(error_line(call)) is not None
+
+
+def is_signal(call: JudgedCall) -> bool:
+    """Whether a failed call only reported on the user's code or on a state, as a failing test does."""
+    return _is_signal(target_of(call), error_line(call), signature(call) in (NO_OUTPUT, NO_ERROR_TEXT))
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def _is_signal(target: CallTarget, line: str, is_quiet: bool) -> bool:
+    cause = _cause_in(line)
+    if cause in _STATE_CAUSES or _FINDING.compiled.search(line):
+        return True
+    if not target.runs:
+        # Polling a command that was started earlier: its output is not about this call.
+        return cause is None and (target.tool in _POLLING_TOOLS or "write_stdin(" in target.text[:400])
+    runs = target.failed_runs
+    if cause is not None and (_BY_NAME[cause].of_any_program or _SHELL_PREFIX.compiled.match(line)):
+        return False
+    if any(_reports_on_code(run) for run in runs):
+        # "No such file" from a test is a finding, unless the file was an argument of the call.
+        return not (cause == "missing file" and any(_is_given(run, line) for run in runs))
+    if cause is None and any(run.program in INTERPRETERS for run in runs):
+        # The user's own script, or a check written on the spot.
+        return not line.startswith(("SyntaxError", "IndentationError"))
+    if is_quiet and all(_is_question(run) for run in runs):
+        return True
+    return cause is None and any(_QUESTION_COMMANDS.compiled.match(run.label) for run in runs)
+
+
+def _reports_on_code(run: ProgramRun) -> bool:
+    """Whether a program checks or runs the user's code."""
+    if run.program in CHECK_PROGRAMS or run.label in ("make", "just", "go run", "cargo run"):
+        return True
+    return bool(_REPORT_WORDS.intersection(_LABEL_SEPARATORS.compiled.split(run.label)[1:]))
+
+
+def _is_given(run: ProgramRun, line: str) -> bool:
+    return any(len(word) > 2 and word in line for word in run.operands)
+
+
+def _is_question(run: ProgramRun) -> bool:
+    return only_looks(run.program, run.label.split()[-1]) or bool(_QUESTION_COMMANDS.compiled.match(run.label))

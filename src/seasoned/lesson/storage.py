@@ -1,0 +1,152 @@
+"""Keeps the evidence of sessions in the store, and the lessons that follow from it, ready to be looked up.
+
+A scan queues the sessions that changed. `refresh` reads them once and puts the lessons of their projects together. A
+hook then only looks up a row.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from seasoned.lesson.evidence import SessionEvidence, evidence_of
+from seasoned.lesson.knowledge import ProjectKnowledge
+from seasoned.lesson.lesson import StoredPath, StoredSheet, kind_key
+from seasoned.lesson.rules import follow_rules, has_rules, is_behind
+from seasoned.outcome.track import tracks
+from seasoned.store import Store
+from seasoned.store.interface import DatabaseRow
+from seasoned.store.packed import pack, unpack
+
+# Sessions of a project that count. Older ones would weigh next to nothing.
+_MOST_SESSIONS = 1500
+# Sessions in one transaction: other writers must not wait long.
+_AT_ONCE = 40
+_MOST_FOLDERS = 50
+_MOST_FILES = 20_000
+_PURPOSES = ("test", "check", "format", "build")
+_decode_evidence = msgspec.json.Decoder(SessionEvidence).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def refresh(store: Store, *, within_seconds: float | None = None) -> bool:
+    """Take in the sessions that changed since the last time; returns whether nothing is left to do."""
+    ends = float("inf") if within_seconds is None else time.monotonic() + within_seconds
+    if not has_rules(store):
+        with store.write():
+            follow_rules(store)
+    # Repeats if sessions changed while they were read: they are still in the queue then.
+    while (queue := store.rows("lesson.queue")) and time.monotonic() < ends:
+        for at in range(0, len(queue), _AT_ONCE):
+            _take_in(store, queue[at : at + _AT_ONCE])
+            if time.monotonic() >= ends:
+                break
+    for row in store.rows("lesson.stale"):
+        if time.monotonic() >= ends:
+            break
+        rebuild(store, row["project"])
+    return not is_behind(store)
+
+
+class LastLearned(msgspec.Struct, frozen=True):
+    """From how many sessions of an agent was learned, which ended last, and when that was learned from."""
+
+    agent: str
+    sessions: int
+    session: str
+    ended: float | None
+    at: float
+
+
+def last_learned(store: Store) -> tuple[LastLearned, ...]:
+    """The last session of each agent that was learned from."""
+    found = []
+    for row in store.rows("lesson.learned_agents"):
+        last = store.row("lesson.last_learned", {"agent": row["agent"]})
+        assert last is not None
+        name = f"{last['agent']}:{last['native_id']}"
+        found.append(LastLearned(row["agent"], row["sessions"], name, last["ended"] or None, last["at"]))
+    return tuple(found)
+
+
+def _take_in(store: Store, rows: Sequence[DatabaseRow]) -> None:
+    # Read before anything is locked. A session that changes meanwhile stays in the queue.
+    read = {row["session_id"]: track for row in rows for track in tracks(store, sessions=[row["session_id"]])}
+    # A review is about the session it reviews, and has other tools.
+    read = {at: track for at, track in read.items() if track.relation != "review"}
+    found = [
+        (at, track.project, evidence_of(track))
+        for at, track in read.items()
+        if track.project is not None and track.calls
+    ]
+    known = {at for at, _, _ in found}
+    with store.write():
+        store.run_many("lesson.drop_evidence", [{"session_id": at} for at in read if at not in known])
+        note_learned(store, [(at, track.ref.agent, track.ended) for at, track in read.items()])
+        keep_evidence(store, found)
+        for session_id, times in rows:
+            store.run("lesson.done", {"session_id": session_id, "times": times})
+
+
+def note_learned(store: Store, sessions: Sequence[tuple[int, str, float | None]]) -> None:
+    """Write down that sessions were learned from now, each with its agent and end; call it inside a transaction."""
+    at = time.time()
+    store.run_many(
+        "lesson.note_learned",
+        [{"session_id": id_, "agent": agent, "ended": ended or 0.0, "at": at} for id_, agent, ended in sessions],
+    )
+
+
+def keep_evidence(store: Store, found: Sequence[tuple[int, str, SessionEvidence]]) -> None:
+    """Write what sessions show, and that their projects have news; call it inside a transaction."""
+    store.run_many(
+        "lesson.save_evidence",
+        [
+            {"session_id": id_, "project": project, "ended": evidence.end, "content": pack(_encode(evidence))}
+            for id_, project, evidence in found
+        ],
+    )
+    store.run_many("lesson.mark_stale", [{"project": one} for one in {project for _, project, _ in found}])
+
+
+def rebuild(store: Store, project: str) -> None:
+    """Put together what a project knows from the evidence of its sessions."""
+    known = knowledge_of(store, project)
+    rows = [
+        {"project": project, "topic": topic, "key": key, "content": _encode(content)}
+        for topic, key, content in _topics(known)
+    ]
+    with store.write():
+        store.run("lesson.clear_lessons", {"project": project})
+        store.run_many("lesson.add_lesson", rows)
+        store.run("lesson.not_stale", {"project": project})
+
+
+def knowledge_of(store: Store, project: str) -> ProjectKnowledge:
+    """The knowledge of a project, from the evidence of its newest sessions."""
+    known = ProjectKnowledge(project)
+    newest = store.rows("lesson.of_project", {"project": project, "limit": _MOST_SESSIONS})
+    for row in reversed(newest):
+        known.add(_decode_evidence(unpack(row["content"])))
+    return known
+
+
+def _topics(known: ProjectKnowledge) -> Iterator[tuple[str, str, Any]]:
+    yield "sheet", "", StoredSheet(known.sheet(), len(known))
+    for folder in known.folders()[:_MOST_FOLDERS]:
+        yield "sheet", folder, StoredSheet(known.sheet(folder), len(known))
+    for purpose in _PURPOSES:
+        line = known.command_for(purpose)  # type: ignore[arg-type]
+        if line is not None:
+            yield "purpose", purpose, line
+    for kind, hint in known.mistakes():
+        yield "after", kind_key(kind), hint
+    for form, hint in known.failing_forms():
+        yield "before", form, hint
+    for number, (name, path) in enumerate(known.known_files()):
+        if number == _MOST_FILES:
+            break
+        yield "file", name, StoredPath(path)

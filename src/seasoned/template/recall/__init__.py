@@ -1,1 +1,0 @@
-"""Recall: what worked for a tool, and what repaired an error, looked up in the store."""
