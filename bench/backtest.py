@@ -15,10 +15,10 @@ import msgspec
 from bench.scan import ROOT
 from seasoned.app.backtest import FEWEST_CONVERSATIONS
 from seasoned.app.stores import read_histories
-from seasoned.lesson.replay import Backtest, Figures, ReplayConversation, conversations, replay
-from seasoned.lesson.replay import figures as figures_of
 from seasoned.config import load
 from seasoned.errors import SeasonedError
+from seasoned.lesson.replay import Backtest, Figures, ReplayConversation, conversations, replay
+from seasoned.lesson.replay import figures as figures_of
 from seasoned.outcome.track import tracks
 from seasoned.stats.interval import Estimate
 

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import sync_playwright  # noqa: E402
+from seasoned.template.recall.index import fill  # noqa: E402
 from tests.browser.conftest import start_chromium  # noqa: E402
 from tests.browser.walking import Walk  # noqa: E402
 from tests.web.filled import fill_sessions, store_of  # noqa: E402
@@ -22,7 +23,6 @@ from seasoned.config import Config  # noqa: E402
 from seasoned.redact.key import Secrecy, load_key  # noqa: E402
 from seasoned.store.search import fill as fill_search  # noqa: E402
 from seasoned.template.library.upkeep import auto  # noqa: E402
-from seasoned.template.recall.index import fill  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -15,9 +15,9 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.errors import SeasonedError
-from seasoned.lesson.storage import LastLearned, last_learned
 from seasoned.history.discover import homes
 from seasoned.learn_queue import waiting
+from seasoned.lesson.storage import LastLearned, last_learned
 from seasoned.redact import Redactor
 from seasoned.store import Store, open_database, open_store
 from seasoned.store.database import without_password

@@ -17,10 +17,10 @@ pytest.importorskip("mcp", reason="the MCP library is not installed")
 
 from mcp import Client
 from seasoned.config import load
-from seasoned.lesson.kind import kind_of_failure
-from seasoned.lesson.lesson import Hint, Line, Way, kind_key
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.hermes_plugin.plugin import open_plugin
+from seasoned.lesson.kind import kind_of_failure
+from seasoned.lesson.lesson import Hint, Line, Way, kind_key
 from seasoned.store import Store, open_store
 from seasoned.store.forget import forget_sessions
 from seasoned.store.project import project_key

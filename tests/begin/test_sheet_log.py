@@ -10,8 +10,8 @@ import msgspec
 from seasoned.begin.settings import BeginSettings
 from seasoned.begin.start_text import line_ids
 from seasoned.begin.warm_start import Begun, NewSession, begin
-from seasoned.lesson.lesson import Line, StoredSheet
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
+from seasoned.lesson.lesson import Line, StoredSheet
 from seasoned.store import Store, open_store
 from seasoned.store.project import project_key
 

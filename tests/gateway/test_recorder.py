@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.lesson.storage import last_learned
 from seasoned.gateway.accounting import EntryCost, UsageEntry, UsageJournal, totals
 from seasoned.gateway.proxy.exchange import FinishedExchange
 from seasoned.gateway.record import recorder as recorder_module
@@ -23,6 +22,7 @@ from seasoned.gateway.wire.chat import read_request
 from seasoned.gateway.wire.request import ApiResponse
 from seasoned.history.reader.seasoned_db import read
 from seasoned.learn_queue import wait_until_learned, waiting
+from seasoned.lesson.storage import last_learned
 from seasoned.redact.key import Secrecy
 from seasoned.session import SessionRef, ToolCall, Usage
 from seasoned.store import open_database, open_store

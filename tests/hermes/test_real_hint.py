@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from seasoned.begin.memory import project_folder
 from seasoned.lesson.kind import kind_of_failure
 from seasoned.lesson.lesson import Hint, Line, Way, kind_key
-from seasoned.begin.memory import project_folder
 from seasoned.store import open_store
 from seasoned.store.project import project_key
 from tests.cli.run import SEASONED

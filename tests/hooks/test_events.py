@@ -18,8 +18,8 @@ import msgspec
 import pytest
 
 from seasoned.config import Config
-from seasoned.lesson.lesson import Line
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
+from seasoned.lesson.lesson import Line
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
 from tests.cli.run import seasoned

@@ -20,11 +20,11 @@ from seasoned.app.learn import learn
 from seasoned.background import start
 from seasoned.config import Config, load
 from seasoned.doctor import quick_checks
-from seasoned.lesson.storage import last_learned
 from seasoned.file_lock import locked
 from seasoned.hooks.learner import learn_all
 from seasoned.hooks.reviewer import review_folder
 from seasoned.learn_queue import begin, is_running, lock_path, note, wait_until_learned, waiting
+from seasoned.lesson.storage import last_learned
 from seasoned.store import open_store
 from seasoned.template.library.storage import save, snapshot
 from tests.cli.run import seasoned

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from seasoned.config import Config
 from seasoned.begin.memory import project_folder
+from seasoned.config import Config
 from seasoned.store import open_store
 from tests.cli.run import seasoned
 from tests.hooks.test_events import ERROR, FOLDER, WRONG, write_sessions

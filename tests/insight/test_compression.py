@@ -17,8 +17,8 @@ from seasoned.insight.compression import (
     segments,
     sentence,
 )
-from seasoned.outcome.track import JudgedCall, Track
 from seasoned.outcome.error_rate import Counts
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.redact.key import Secrecy, new_key
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.session import SessionRef

@@ -15,8 +15,8 @@ from seasoned.app.stores import scan_into_store
 from seasoned.config import load
 from seasoned.insight.profile import profile
 from seasoned.insight.report import Report, report
-from seasoned.outcome.track import compressed, tracks
 from seasoned.insight.trials import Figure
+from seasoned.outcome.track import compressed, tracks
 from seasoned.store import open_store
 
 Row = dict[str, Any]

@@ -8,8 +8,8 @@ import pytest
 
 from seasoned.insight import report
 from seasoned.insight.report import report_on
-from seasoned.outcome.track import tracks
 from seasoned.outcome.error_rate import Include
+from seasoned.outcome.track import tracks
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from seasoned.outcome.track import JudgedCall, Track
 from seasoned.insight.trials import TrialColumns, Trials
 from seasoned.outcome.error_rate import Include, counts_as
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.session import SessionRef
 
 _MEANING = {

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.lesson.ask import ExperienceLookup
 from seasoned.begin.memory import MemoryPlaces, project_folder, remembered
+from seasoned.lesson.ask import ExperienceLookup
 from seasoned.store import Store
 from tests.lesson.poison_world import END, HOW, SECRECY, SIGN, UNKNOWN, WHEN, PoisonedWorlds, project
 from tests.torture import TORTURE

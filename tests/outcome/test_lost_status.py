@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from seasoned.template.recall.index import fill
+from seasoned.template.recall.lookup import recall
 
-from seasoned.outcome.track import tracks
 from seasoned.outcome.evidence.lost_status import judge_recorded
 from seasoned.outcome.evidence.shell_command import read_command, told_name
+from seasoned.outcome.track import tracks
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
 from seasoned.template.mine.selection import WorkedCalls
-from seasoned.template.recall.index import fill
-from seasoned.template.recall.lookup import recall
 from tests.each_case import each_case
 from tests.history.claude_lines import ClaudeFile
 from tests.template.sessions import SMALL

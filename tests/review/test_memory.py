@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.errors import CannotDo, NotFound
 from seasoned.begin.memory import FILES, SEPARATOR, joined, project_folder, read
+from seasoned.errors import CannotDo, NotFound
 from seasoned.review.journal import ChangeJournal, changes
 from seasoned.review.memory_file import add, import_entries, remove, render_memory, replace
 from tests.review.journals import AGENT, PERSON, REVIEW, everything_below, journal_at

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from seasoned.command.tool import kind_of
-from seasoned.outcome.track import JudgedCall, Track
 from seasoned.outcome.error_rate import counts_as
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.redact.redactor import Redactor
 from seasoned.session import SessionRef, ToolCall
 from seasoned.template.mine.selection import MiningOptions

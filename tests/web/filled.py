@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from seasoned.config import Config
-from seasoned.lesson.storage import refresh
 from seasoned.experiment.live.assignment import (
     ArmShare,
     assign_logged,
@@ -19,6 +18,7 @@ from seasoned.experiment.live.assignment import (
     new_split,
 )
 from seasoned.gateway.accounting import EntryCost, UsageEntry, add_entries
+from seasoned.lesson.storage import refresh
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.review import memory_file
 from seasoned.review import skill_edit as edit

@@ -23,19 +23,19 @@ from seasoned.advise.advice import (
     make_advice,
 )
 from seasoned.advise.step import contradictions, project_folder
-from seasoned.command.parse import names
-from seasoned.lesson.evidence import FormUse, form_uses
-from seasoned.lesson.lesson import PURPOSES, StoredSheet, all_of
 from seasoned.begin.receipt import ShownUse, use_of
-from seasoned.lesson.storage import knowledge_of
+from seasoned.command.parse import names
+from seasoned.insight.report import Tell, answer_in_process
+from seasoned.lazy_regex import LazyRegex
+from seasoned.lesson.evidence import FormUse, form_uses
 from seasoned.lesson.failure.action import FILE_CAUSES, MistakeFacts, main_ways, sentence
 from seasoned.lesson.failure.recurrence import RecurrenceCounter
 from seasoned.lesson.failure.repair import PERMISSION_ARGUMENTS
-from seasoned.insight.report import Tell, answer_in_process
-from seasoned.outcome.track import JudgedCall, Track, tracks
-from seasoned.lazy_regex import LazyRegex
-from seasoned.store import Store, open_store
+from seasoned.lesson.lesson import PURPOSES, StoredSheet, all_of
 from seasoned.lesson.session_sources import SessionSources
+from seasoned.lesson.storage import knowledge_of
+from seasoned.outcome.track import JudgedCall, Track, tracks
+from seasoned.store import Store, open_store
 
 # A way that one session took may have been chance.
 _FEWEST_REPAIRS = 2

@@ -10,15 +10,15 @@ import msgspec
 
 from seasoned.advise.advice import Advice, AdviceEvidence, AdviceStep, code, make_advice
 from seasoned.atomic_write import make_private_folder, write_atomic
+from seasoned.begin.memory import NOTES_LIMIT, SEPARATOR
 from seasoned.command.written import written
 from seasoned.config import Config
 from seasoned.connect.apply import RemoveOurs
 from seasoned.connect.plan import ConnectPlan, FileChange, change_of, decode_text, newline_of, read_present
 from seasoned.errors import CannotDo
-from seasoned.lesson.knowledge import ProjectKnowledge
-from seasoned.begin.memory import NOTES_LIMIT, SEPARATOR
-from seasoned.lesson.tree import contradiction
 from seasoned.lazy_regex import LazyRegex
+from seasoned.lesson.knowledge import ProjectKnowledge
+from seasoned.lesson.tree import contradiction
 from seasoned.project import checkout_root, is_home, name_of
 from seasoned.store import Store
 from seasoned.store.project import folders_of

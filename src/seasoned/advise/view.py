@@ -29,9 +29,9 @@ from seasoned.connect.apply import undo as undo_changes
 from seasoned.connect.apply import undo_plan as plan_undo
 from seasoned.connect.plan import ConnectPlan
 from seasoned.errors import CannotDo, NotFound
+from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.ask import decide
 from seasoned.lesson.tree import contradiction
-from seasoned.lazy_regex import LazyRegex
 from seasoned.project import name_of
 from seasoned.redact import Redactor
 from seasoned.store import Store

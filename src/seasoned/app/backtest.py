@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from seasoned.app.stores import histories
-from seasoned.lesson.replay import Backtest, Replayed, conversations, figures, replay
 from seasoned.config import Config, load
+from seasoned.lesson.replay import Backtest, Replayed, conversations, figures, replay
 from seasoned.outcome.track import Track, tracks
 from seasoned.store import Store
 from seasoned.store.project import find_project, list_projects

@@ -14,9 +14,9 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.toolsets import FunctionToolset
 
+from seasoned.begin.memory import SKILLS
 from seasoned.config import Config
 from seasoned.errors import StoreError
-from seasoned.begin.memory import SKILLS
 from seasoned.experiment.run.runner import AgentRun, AgentRunResult, ModelUnreachable
 from seasoned.experiment.task.environment import EnvironmentTool as OfferedTool
 from seasoned.history.builder import SessionBuilder

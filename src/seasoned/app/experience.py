@@ -9,10 +9,10 @@ from typing import Literal
 import msgspec
 
 from seasoned.command.written import purpose_of
+from seasoned.insight.report import Tell, answer_in_process
 from seasoned.lesson.ask import ExperienceLookup
 from seasoned.lesson.lesson import Hint, Line, all_of, find_sheet, hint_text
 from seasoned.lesson.storage import refresh
-from seasoned.insight.report import Tell, answer_in_process
 from seasoned.store import DatabaseRow, Store, open_store
 
 _STEP_SECONDS = 1.0  # between two progress lines

@@ -12,8 +12,8 @@ import msgspec
 from seasoned.app.stores import kept_secrecy, scan_into_store
 from seasoned.config import Config
 from seasoned.errors import NotFound, StoreError
-from seasoned.lesson.storage import refresh
 from seasoned.gateway.history_usage import fill_prices
+from seasoned.lesson.storage import refresh
 from seasoned.store import Store, open_store
 from seasoned.store.search import fill
 from seasoned.template.library.storage import snapshot

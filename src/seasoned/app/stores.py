@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from seasoned.atomic_write import make_private_folder
+from seasoned.begin.memory import project_folder
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SourceError, StoreError, UsageError
-from seasoned.begin.memory import project_folder
 from seasoned.history.discover import GIT_FILE, checkpoints_changed_ns, discover
 from seasoned.project import repository_of
 from seasoned.redact.key import Secrecy, load_key, new_key

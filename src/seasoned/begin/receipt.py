@@ -15,9 +15,9 @@ import msgspec
 
 from seasoned.command.written import written
 from seasoned.errors import NotFound, UsageError
+from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.evidence import FormUse, SessionEvidence, form_uses
 from seasoned.outcome.track import JudgedCall, Track, tracks
-from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
 from seasoned.store.packed import unpack
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from seasoned.begin.memory import MemoryPlaces, Remembered, remembered
 from seasoned.begin.settings import BeginSettings
 from seasoned.config import Config
 from seasoned.digest import short_digest
 from seasoned.errors import StoreError
 from seasoned.lesson.ask import lookup_for
 from seasoned.lesson.lesson import Line
-from seasoned.begin.memory import MemoryPlaces, Remembered, remembered
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.store import Store
 from seasoned.store.project import project_key

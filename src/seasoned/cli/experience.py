@@ -27,7 +27,7 @@ from seasoned.app import backtest as backtesting
 from seasoned.app import experience
 from seasoned.app.extras import require_numbers
 from seasoned.app.stores import make_redactor, own_store, store_or_empty
-from seasoned.lesson.replay import Backtest, Figures, Replayed
+from seasoned.begin.receipt import Receipt, SavedCalls, find_conversation, receipt_of, require_conversation
 from seasoned.cli.connect import show_plan
 from seasoned.cli.options import (
     PATHS_HELP,
@@ -44,7 +44,7 @@ from seasoned.config import Config, load
 from seasoned.connect.plan import ConnectPlan, preview
 from seasoned.errors import NotFound, UsageError
 from seasoned.lesson.ask import decide
-from seasoned.begin.receipt import Receipt, SavedCalls, find_conversation, receipt_of, require_conversation
+from seasoned.lesson.replay import Backtest, Figures, Replayed
 from seasoned.project import name_of
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.stats.interval import Estimate

@@ -24,10 +24,10 @@ from seasoned.begin.settings import BeginSettings
 from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.errors import NotFound
-from seasoned.lesson.ask import ExperienceLookup
 from seasoned.gateway.proxy.exchange import Exchange
 from seasoned.gateway.proxy.upstream import Headers
 from seasoned.gateway.wire.request import ApiRequest
+from seasoned.lesson.ask import ExperienceLookup
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.session import SessionRef, ToolCall

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from seasoned.begin.notice import hint_notice, kept_notice, start_notice
 from seasoned.begin.ongoing import (
     CallHints,
     experiment_database,
@@ -28,12 +29,11 @@ from seasoned.begin.start_text import begin_with_memory, find_memory
 from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
 from seasoned.errors import SourceError
-from seasoned.lesson.ask import ExperienceLookup, lookup_for
-from seasoned.begin.notice import hint_notice, kept_notice, start_notice
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.host import BackgroundThread, log
 from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage
 from seasoned.learn_queue import catch_up
+from seasoned.lesson.ask import ExperienceLookup, lookup_for
 from seasoned.marks import HINT_OPENS
 from seasoned.session import Marks, Result, SessionRef, ToolCall
 from seasoned.store import Store, open_store

@@ -16,9 +16,9 @@ import msgspec
 
 from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, TellingPlace, load
-from seasoned.lesson.ask import ExperienceLookup, lookup_for
 from seasoned.hooks.dialect import say
 from seasoned.hooks.event import Agent, HookEvent, open_until_exit, read_event
+from seasoned.lesson.ask import ExperienceLookup, lookup_for
 from seasoned.marks import HINT_OPENS as _OPENS
 from seasoned.store import Store
 

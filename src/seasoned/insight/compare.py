@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 
 from seasoned.errors import CannotDo, NotFound, UsageError
-from seasoned.outcome.track import Track
 from seasoned.insight.trials import points, share
+from seasoned.outcome.track import Track
 from seasoned.session import SessionRef
 from seasoned.stats.difference import Standardised, Strata, difference, standardised_difference
 from seasoned.stats.interval import Interval

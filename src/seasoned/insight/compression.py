@@ -12,14 +12,14 @@ import msgspec
 
 from seasoned.command.parse import names, parse
 from seasoned.command.tool import argument_names
+from seasoned.insight.trials import share
+from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import WRONG_PATH, CallTarget, target_of
 from seasoned.lesson.failure.repair import repairs
 from seasoned.lesson.failure.signature import signature
+from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.outcome.track import JudgedCall, Track, counts_of
 from seasoned.outcome.track import tracks as load_tracks
-from seasoned.insight.trials import share
-from seasoned.lazy_regex import LazyRegex
-from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.session import SessionRef
 from seasoned.stats.difference import paired_ratio
 from seasoned.stats.difference import ratio as clustered_ratio

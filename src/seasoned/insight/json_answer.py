@@ -20,8 +20,8 @@ from seasoned.insight.compression import (
     sentence,
 )
 from seasoned.insight.profile import Profile, profile_calls
-from seasoned.outcome.track import Track
 from seasoned.outcome.error_rate import Counts
+from seasoned.outcome.track import Track
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Interval
 

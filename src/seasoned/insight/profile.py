@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from seasoned.command.tool import Kind, TaskType, is_trivial, task_type_of, tool_of
-from seasoned.outcome.track import JudgedCall, Track, counts_of, track_of
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
+from seasoned.outcome.track import JudgedCall, Track, counts_of, track_of
 from seasoned.session import Session, Usage
 from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import proportion_difference, wilson

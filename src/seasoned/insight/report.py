@@ -14,10 +14,10 @@ import msgspec
 from seasoned.errors import NotFound
 from seasoned.insight.cohort import LENGTHS, Cohort, CohortVerdict, bucket_names, cohort, verdict
 from seasoned.insight.compression import PooledCheck, chains, check_many
-from seasoned.lesson.failure.recurrence import Recurrence, RecurrenceCounter
-from seasoned.outcome.track import Track, compressed, tracks
 from seasoned.insight.trials import Figure, TrialColumns, Trials
+from seasoned.lesson.failure.recurrence import Recurrence, RecurrenceCounter
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
+from seasoned.outcome.track import Track, compressed, tracks
 from seasoned.project import name_of
 from seasoned.session import Usage, sum_usage
 from seasoned.store import Store, open_store

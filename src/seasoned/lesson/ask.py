@@ -16,6 +16,7 @@ from seasoned.command.tool import argument, command_of, replaces_all, tool_of
 from seasoned.command.written import Purpose, purpose_of, written
 from seasoned.digest import short_digest
 from seasoned.errors import NotFound, UsageError
+from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.kind import explains_itself, inside, is_working, kind_of_failure
 from seasoned.lesson.lesson import (
     MOST_COMMANDS,
@@ -34,7 +35,6 @@ from seasoned.lesson.lesson import (
     line_text,
     sheet_text,
 )
-from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 from seasoned.store import Store
 from seasoned.store.project import ProjectFinder
@@ -131,9 +131,7 @@ class ExperienceLookup(msgspec.Struct, frozen=True):
         values = {"conversation": self.conversation, "project": self.project, "place": place, "text": text}
         values["call_id"] = call_id
         with self.store.write():
-            return bool(
-                self.store.run("lesson.tell", {**values, "digest": short_digest(told), "told_at": time.time()})
-            )
+            return bool(self.store.run("lesson.tell", {**values, "digest": short_digest(told), "told_at": time.time()}))
 
     def _saw_sheet(self) -> bool:
         """Whether the conversation began with the sheet, which may be switched off or missing for its agent."""

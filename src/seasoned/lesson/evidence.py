@@ -15,6 +15,8 @@ from seasoned.admission import admit_written
 from seasoned.command.risk import only_looks
 from seasoned.command.tool import argument, tool_of
 from seasoned.command.written import Purpose, WrittenCommand, purpose_of, written
+from seasoned.lesson.failure.call_target import changed_option
+from seasoned.lesson.failure.repair import CallTargets, Repair, repairs
 from seasoned.lesson.kind import (
     ASIDE,
     blamed_command,
@@ -27,8 +29,6 @@ from seasoned.lesson.kind import (
     with_places,
 )
 from seasoned.lesson.lesson import REPLACE_ALL, Way
-from seasoned.lesson.failure.call_target import changed_option
-from seasoned.lesson.failure.repair import CallTargets, Repair, repairs
 from seasoned.outcome.track import JudgedCall, Track
 
 _TEXT_CHARS = 160

@@ -9,8 +9,8 @@ from seasoned.command.parse import names
 from seasoned.command.risk import only_looks
 from seasoned.command.tool import same_tool
 from seasoned.command.written import WrittenCommand, written
-from seasoned.lesson.failure.signature import signature_of_text
 from seasoned.lazy_regex import LazyRegex
+from seasoned.lesson.failure.signature import signature_of_text
 from seasoned.project import normal_path, without_worktree
 
 # Commands that prepare or show something, and are not typical of a project.

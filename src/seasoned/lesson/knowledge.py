@@ -15,10 +15,10 @@ import msgspec
 
 from seasoned.admission import admit_path, admit_written
 from seasoned.command.written import Purpose
-from seasoned.lesson.evidence import FailedCall, FormUse, SessionEvidence
-from seasoned.lesson.lesson import MOST_COMMANDS, MOST_CORRECTIONS, REPLACE_ALL, Hint, Line, Way, kind_mark
-from seasoned.lesson.failure.call_target import MISSING_PROGRAM
 from seasoned.lazy_regex import LazyRegex
+from seasoned.lesson.evidence import FailedCall, FormUse, SessionEvidence
+from seasoned.lesson.failure.call_target import MISSING_PROGRAM
+from seasoned.lesson.lesson import MOST_COMMANDS, MOST_CORRECTIONS, REPLACE_ALL, Hint, Line, Way, kind_mark
 from seasoned.lesson.one_off import ELLIPSIS, head_of, without_one_offs
 from seasoned.lesson.session_sources import SessionSources
 

@@ -20,8 +20,8 @@ from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 from seasoned.insight.json_answer import track_answer
 from seasoned.insight.profile import profile
 from seasoned.insight.report import Report, Revision, report_on, revision
-from seasoned.outcome.track import tracks
 from seasoned.insight.trials import Figure, share, share_between
+from seasoned.outcome.track import tracks
 from seasoned.store import Store
 from seasoned.store.project import project_key
 from seasoned.store.search import find_session

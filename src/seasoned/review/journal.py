@@ -21,8 +21,8 @@ from typing import Literal, ParamSpec
 import msgspec
 
 from seasoned.atomic_write import digest, write_atomic
-from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.begin.memory import FILES, NOTES_LIMIT, USER_LIMIT, MemoryName
+from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.file_lock import locked
 from seasoned.redact import Redactor
 from seasoned.review.overlap import ForeignSource, ForeignTexts

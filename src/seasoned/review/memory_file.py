@@ -9,7 +9,6 @@ import msgspec
 
 from seasoned.admission import admit
 from seasoned.atomic_write import digest, make_private_folder
-from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.begin.memory import (
     FILES,
     LIMITS,
@@ -24,6 +23,7 @@ from seasoned.begin.memory import (
     read,
     separates,
 )
+from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.project import name_of
 from seasoned.redact import Redactor
 from seasoned.review.journal import (

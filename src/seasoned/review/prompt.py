@@ -14,12 +14,12 @@ from pathlib import Path
 import msgspec
 
 from seasoned.admission import admit_call, names_address, texts_in
+from seasoned.begin.memory import SKILLS
 from seasoned.command.parse import Step, parse
 from seasoned.command.rows import group
 from seasoned.command.tool import command_of, output_form, tool_of
 from seasoned.config import Config
 from seasoned.errors import CannotDo, NotFound
-from seasoned.begin.memory import SKILLS
 from seasoned.outcome.judge import judge
 from seasoned.redact import Redactor
 from seasoned.review.due import Topic

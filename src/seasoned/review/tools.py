@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from pydantic_ai import RunContext
 
-from seasoned.errors import SeasonedError
 from seasoned.begin.memory import SKILLS as SKILL_FOLDER
 from seasoned.begin.memory import MemoryName, project_folder
+from seasoned.errors import SeasonedError
 from seasoned.redact.key import Secrecy
 from seasoned.review import memory_file as memories
 from seasoned.review import skill_edit as edit

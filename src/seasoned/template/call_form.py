@@ -12,8 +12,8 @@ import msgspec
 from seasoned.command.parse import names, parse
 from seasoned.command.risk import only_looks
 from seasoned.command.tool import argument_names, command_of
-from seasoned.lesson.failure.call_target import EXECUTION_ARGUMENTS, CallTarget, ProgramRun, runs_of
 from seasoned.lazy_regex import LazyRegex
+from seasoned.lesson.failure.call_target import EXECUTION_ARGUMENTS, CallTarget, ProgramRun, runs_of
 from seasoned.session import ToolCall
 from seasoned.template.example import digest
 

@@ -9,9 +9,9 @@ import msgspec
 from seasoned.admission import admit_call, is_injection, texts_in
 from seasoned.command.parse import names
 from seasoned.command.tool import output_form
-from seasoned.outcome.track import JudgedCall
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.envelope import open_shell
+from seasoned.outcome.track import JudgedCall
 from seasoned.redact.redactor import Redactor
 from seasoned.session import ToolCall
 from seasoned.template.example import INTENT_CHARS, RESULT_CHARS, Example

@@ -12,11 +12,11 @@ import click
 import msgspec
 
 from seasoned.app.stores import folder_of_project, memory_and_skills, project_folder_at, store_or_empty
+from seasoned.begin.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, read
 from seasoned.cli.options import json_option
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import CannotDo, UsageError
-from seasoned.begin.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, read
 from seasoned.review.journal import PERSON, Change, Provenance, WriteReply, changes, preview
 from seasoned.review.memory_file import add as add_entry
 from seasoned.review.memory_file import import_entries

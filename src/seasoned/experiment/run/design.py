@@ -23,6 +23,7 @@ from seasoned.template.library.storage import Library
 from seasoned.template.provision import BUDGET
 from seasoned.template.render import Rendered, render
 from seasoned.template.render.script import Count, placebo
+from seasoned.text import count_tokens
 
 K = 3  # examples shown by default: in measurements, more cost time and gained little
 BANKS = 2

@@ -21,6 +21,7 @@ from seasoned.session import Session, SessionRef, Usage
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import WarmBlock, keep_block
 from seasoned.template.render.script import Count
+from seasoned.text import count_tokens
 
 
 class ModelUnreachable(CannotDo):

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from seasoned.insight.compression import PooledCheck
-from seasoned.lesson.failure.recurrence import Recurrence
 from seasoned.insight.page.frame import environment, frame
 from seasoned.insight.page.plots import plots
 from seasoned.insight.page.rows import (
@@ -22,6 +21,7 @@ from seasoned.insight.page.rows import (
 )
 from seasoned.insight.report import Report, Spending
 from seasoned.insight.trials import share
+from seasoned.lesson.failure.recurrence import Recurrence
 from seasoned.text import dollars
 
 # The sections made of plots: name, title, question, plots.

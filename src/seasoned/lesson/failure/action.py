@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from seasoned.command.tool import command_of
+from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import WITHOUT_SUBCOMMANDS, runs_of, value_shape
 from seasoned.lesson.failure.repair import PERMISSION_ARGUMENTS, CallChange, RepairStep, code, code_list
 from seasoned.lesson.failure.signature import NO_ERROR_TEXT, NO_OUTPUT
-from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 from seasoned.text import plural
 

@@ -11,6 +11,7 @@ import msgspec
 
 from seasoned.command.parse import Step, deciding, names, parse
 from seasoned.command.tool import argument, argument_names, command_of, output_form
+from seasoned.lazy_regex import LazyRegex, lazy_property
 from seasoned.lesson.failure.similarity import (
     NUMERIC_IDS,
     TRUNCATION_MARK,
@@ -24,7 +25,6 @@ from seasoned.lesson.failure.similarity import (
     word_overlap,
 )
 from seasoned.outcome.track import JudgedCall, decode_arguments
-from seasoned.lazy_regex import LazyRegex, lazy_property
 from seasoned.session import ToolCall
 
 CACHE_SIZE = 2048  # entries in each cache of targets and of comparisons between two targets

@@ -15,6 +15,7 @@ import msgspec
 from seasoned.command.parse import names, parse
 from seasoned.command.risk import only_looks
 from seasoned.command.tool import command_of, tool_of
+from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import (
     CACHE_SIZE,
     CHECK_PROGRAMS,
@@ -26,7 +27,6 @@ from seasoned.lesson.failure.call_target import (
 )
 from seasoned.lesson.failure.signature import NO_ERROR_TEXT, NO_OUTPUT, error_line, mask, signature
 from seasoned.outcome.track import JudgedCall
-from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
 MistakeKind = Literal["mistake", "signal"]

@@ -12,6 +12,7 @@ import msgspec
 from seasoned.command.parse import names, parse
 from seasoned.command.risk import only_looks
 from seasoned.command.tool import argument, argument_names
+from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import (
     CACHE_SIZE,
     EXECUTION_ARGUMENTS,
@@ -29,7 +30,6 @@ from seasoned.lesson.failure.failure import is_signal
 from seasoned.lesson.failure.signature import mask, signature
 from seasoned.lesson.failure.similarity import argument_texts, similarity_ratio
 from seasoned.outcome.track import JudgedCall
-from seasoned.lazy_regex import LazyRegex
 
 ChangeKind = Literal[
     "again",  # nothing differs

@@ -12,8 +12,8 @@ import msgspec
 from seasoned.admission import is_harmless
 from seasoned.command.tool import TaskType, is_trivial, kind_of
 from seasoned.errors import CannotDo
-from seasoned.outcome.track import JudgedCall
 from seasoned.outcome.judge import judge
+from seasoned.outcome.track import JudgedCall
 from seasoned.redact.redactor import Redactor
 from seasoned.session import Result, ToolCall
 from seasoned.template.call_form import pattern_of

@@ -13,11 +13,11 @@ import msgspec
 from seasoned.admission import admit_call, without_remarks
 from seasoned.command.parse import parse
 from seasoned.command.tool import tool_of
+from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import CallTarget
 from seasoned.lesson.failure.repair import Repair, repairs
 from seasoned.lesson.failure.similarity import NUMERIC_IDS
 from seasoned.outcome.track import JudgedCall, Track
-from seasoned.lazy_regex import LazyRegex
 from seasoned.scan.intent import asks_leave
 from seasoned.template.call_form import is_look, pattern_of, pattern_of_target, step_of
 from seasoned.template.example import ExampleKind

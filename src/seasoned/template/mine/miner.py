@@ -13,8 +13,9 @@ import msgspec
 from seasoned.admission import without_remarks
 from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound
-from seasoned.lesson.failure.signature import signature
 from seasoned.insight.profile import EARLY_SHARE
+from seasoned.lesson.failure.signature import signature
+from seasoned.lesson.session_sources import SessionSources
 from seasoned.outcome.track import Track
 from seasoned.outcome.track import tracks as load_tracks
 from seasoned.redact.redactor import Redactor
@@ -43,7 +44,6 @@ from seasoned.template.mine.selection import (
 )
 from seasoned.template.neutral import neutral_result, neutral_text, unclean
 from seasoned.text import count_tokens
-from seasoned.lesson.session_sources import SessionSources
 
 _DEFAULTS = MiningOptions()
 # How many calls of a group are tried before it is dropped as unclean.

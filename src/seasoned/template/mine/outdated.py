@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from seasoned.command.tool import tool_of
-from seasoned.outcome.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
+from seasoned.outcome.track import JudgedCall, Track
 from seasoned.store import Store
 from seasoned.template.call_form import CallForm, call_form_of, pattern_of
 from seasoned.template.example import Example

@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 from seasoned.command.tool import TaskType, is_trivial, tool_of
+from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import CallTarget, is_retry
 from seasoned.lesson.failure.repair import CallTargets
 from seasoned.lesson.failure.similarity import TRUNCATION_MARK
 from seasoned.outcome.track import JudgedCall, Track
-from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
 from seasoned.text import plural
 

@@ -20,12 +20,12 @@ from seasoned.template.render.script import (
     BlockTurn,
     Placebo,
     Script,
-    count_tokens,
     opening,
     passages,
     script,
     shown,
 )
+from seasoned.text import count_tokens
 
 _PLACEBO_LABELS = {"User: ": "User: ", "Assistant calls: ": "Assistant: ", "Tool: ": "User: "}
 

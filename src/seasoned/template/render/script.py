@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.lazy_regex import LazyRegex
 from seasoned.marks import BLOCK_ENDS, CALL_ID_PREFIX
 from seasoned.template.block import Block, Form, canonical, clean_arguments, clean_text
 from seasoned.template.example import Example, digest

@@ -14,10 +14,10 @@ from starlette.responses import Response
 
 from seasoned.app.stores import memory_and_skills_in
 from seasoned.atomic_write import digest
+from seasoned.begin.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, project_folder, read
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
-from seasoned.begin.memory import FILES, LIMITS, SKILLS, MemoryFile, MemoryName, project_folder, read
 from seasoned.redact import Redactor
 from seasoned.review import undo
 from seasoned.review.journal import (

@@ -18,11 +18,11 @@ from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
 from seasoned.errors import NotFound, UsageError
-from seasoned.lesson.ask import decide as decide_line
-from seasoned.lesson.rules import is_behind
 from seasoned.gateway.history_usage import price_source
 from seasoned.insight.page.rows import number
 from seasoned.insight.report import Revision, revision
+from seasoned.lesson.ask import decide as decide_line
+from seasoned.lesson.rules import is_behind
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects, refs_in
 from seasoned.template.library.storage import library_of
