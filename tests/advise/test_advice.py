@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from seasoned.advise.advice import Advice
-from seasoned.advise.gather import ProjectHabits, from_mistake, is_undone, merged
-from seasoned.advise.view import may_be_told
+from seasoned.lesson.advice import Advice
+from seasoned.lesson.advice import ProjectHabits, from_mistake, is_undone, merged
+from seasoned.app.advice import may_be_told
 from seasoned.lesson.failure.recurrence import RecurrenceCounter
 from seasoned.outcome.track import JudgedCall, Track
 from seasoned.redact.key import Secrecy

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from seasoned.advise.advice import (
+from seasoned.lesson.advice import (
     Advice,
     AdviceEvidence,
     AdviceStep,
@@ -17,9 +17,9 @@ from seasoned.advise.advice import (
     follow_up,
     make_advice,
 )
-from seasoned.advise.gather import Gathered, gather
-from seasoned.advise.step import HEADING, StepPlace, plan_step, with_line, without_line
-from seasoned.advise.view import (
+from seasoned.lesson.advice import Gathered, gather
+from seasoned.connect.instruction_file import HEADING, StepPlace, plan_step, with_line, without_line
+from seasoned.app.advice import (
     AdviceView,
     advice_view,
     apply_advice,

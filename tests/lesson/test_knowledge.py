@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seasoned.lesson.evidence import evidence_of
 from seasoned.lesson.kind import kind_of_failure
-from seasoned.lesson.knowledge import ProjectKnowledge
+from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.lesson.lesson import hint_text, sheet_text
 from seasoned.outcome.track import JudgedCall, Track
 from tests.lesson.sessions import made, ran, session
@@ -14,14 +14,14 @@ NOT_READ = "<tool_use_error>File has not been read yet. Read it first before wri
 NOT_FOUND = "<tool_use_error>File does not exist.</tool_use_error>"
 
 
-def known(*tracks: Track) -> ProjectKnowledge:
-    found = ProjectKnowledge()
+def known(*tracks: Track) -> ProjectLessons:
+    found = ProjectLessons()
     for track in tracks:
         found.add(evidence_of(track))
     return found
 
 
-def forms(knowledge: ProjectKnowledge, folder: str | None = None) -> list[str]:
+def forms(knowledge: ProjectLessons, folder: str | None = None) -> list[str]:
     return [line.form for line in knowledge.sheet(folder)]
 
 
@@ -268,7 +268,7 @@ def test_a_mistake_with_a_tool_of_a_server_is_told_whatever_an_agent_calls_the_t
     assert '"section":"law"' in hint_text(hint)
 
 
-def told_after(knowledge: ProjectKnowledge, command: str, error: str) -> str | None:
+def told_after(knowledge: ProjectLessons, command: str, error: str) -> str | None:
     """What a hook says after this failure, without how many sessions showed it."""
     hint = knowledge.after(kind_of_failure("Bash", command, error))
     return None if hint is None else hint_text(hint).partition(" (")[0]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.begin.memory import MemoryPlaces, project_folder, remembered
-from seasoned.lesson.ask import ExperienceLookup
+from seasoned.lesson.ask import LessonLookup
 from seasoned.store import Store
 from tests.lesson.poison_world import END, HOW, SECRECY, SIGN, UNKNOWN, WHEN, PoisonedWorlds, project
 from tests.torture import TORTURE
@@ -42,7 +42,7 @@ def test_they_get_one_line_of_the_sheet_and_the_hints_at_most(worlds: PoisonedWo
 
 
 def _told(store: Store) -> dict[str, int]:
-    lookup = ExperienceLookup(store, project(), "claude-code:new", None)
+    lookup = LessonLookup(store, project(), "claude-code:new", None)
     sheet, lines = lookup.sheet()
     assert any(line.text == "make check" for line in lines)
     mistakes = [

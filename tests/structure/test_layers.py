@@ -48,7 +48,6 @@ PACKAGES = (
     "schedule",
     "doctor",
     "connect",
-    "advise",
     "live",
     "app",
 )

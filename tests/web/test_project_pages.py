@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from seasoned.app.experience import sheet_view
+from seasoned.app.lessons import sheet_view
 from seasoned.store.project import merge_projects
 from tests.web.filled import HOSTILE_FOLDER, SECRET, fill_project, fill_sessions, store_of
 from tests.web.pages import Site, Visitor, site

@@ -1,4 +1,4 @@
-"""Recall from end to end. Apart from templates, so that a lookup does not wait for what only they need."""
+"""Recall from end to end: sessions of the last scan are taken in first."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
+from seasoned.lesson.recall import Recall
+from seasoned.lesson.recall import recall as look_up
 from seasoned.lesson.rules import is_behind
 from seasoned.store import Store
-from seasoned.template.recall.lookup import Recall
-from seasoned.template.recall.lookup import recall as look_up
+from seasoned.store.project import list_projects
 
-# How long a lookup may wait for sessions to be indexed that were scanned since the last one.
+# How long a lookup may wait for sessions to be taken in that were scanned since the last one.
 _FILL_SECONDS = 10.0
 _filling = Lock()
 
@@ -23,21 +24,21 @@ def recall(
     error: str | None,
     arguments: Mapping[str, Any] | None,
     limit: int,
-    any_age: bool,
     project: str | None = None,
     within_seconds: float = _FILL_SECONDS,
 ) -> Recall:
-    """What worked for a tool or an error, in the sessions scanned so far; `project` is the key of one project.
+    """What worked for a tool or an error, in the sessions scanned so far; without `project`, of every project.
 
-    Sessions of the last scan are indexed first, for at most `within_seconds`; the next call continues.
+    Sessions of the last scan are taken in first, for at most `within_seconds`; the next call continues.
     """
-    # A server is asked by several agents at once; one of them indexes.
+    # A server is asked by several agents at once; one of them takes them in.
     if is_behind(store) and _filling.acquire(blocking=False):
-        # Imported here: mostly there is nothing to index.
+        # Imported here: mostly there is nothing to take in.
         from seasoned.lesson.storage import refresh
 
         try:
             refresh(store, within_seconds=within_seconds)
         finally:
             _filling.release()
-    return look_up(store, tool=tool, error=error, arguments=arguments, limit=limit, any_age=any_age, project=project)
+    projects = [project] if project is not None else [one.key for one in list_projects(store)]
+    return look_up(store, projects=projects, tool=tool, error=error, arguments=arguments, limit=limit)

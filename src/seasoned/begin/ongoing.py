@@ -16,7 +16,7 @@ import msgspec
 
 from seasoned.begin.settings import BeginSettings
 from seasoned.config import Config
-from seasoned.lesson.ask import ExperienceLookup
+from seasoned.lesson.ask import LessonLookup
 from seasoned.marks import HINT_OPENS
 from seasoned.session import ToolCall
 from seasoned.store import Database, Store, open_database
@@ -101,7 +101,7 @@ class CallHints:
                 self._lines.popitem(last=False)
         return found
 
-    def decide(self, lookup: ExperienceLookup, call: ToolCall, *, agent: str) -> str:
+    def decide(self, lookup: LessonLookup, call: ToolCall, *, agent: str) -> str:
         """The hint after the result of a call: what repaired such a failure in its project, once a conversation."""
         lines = self.lines(lookup.store, lookup.conversation)
         if call.id not in lines:
@@ -150,7 +150,7 @@ def _followed(content: object, line: str) -> object:
     return f"{content}\n\n{line}" if content else line
 
 
-def _hint(lookup: ExperienceLookup, call: ToolCall, agent: str) -> str:
+def _hint(lookup: LessonLookup, call: ToolCall, agent: str) -> str:
     if call.result is None or not call.result.text.strip():
         return ""
     # Most results are no known failure. Judging takes longer than the lookup, so it comes second.

@@ -13,7 +13,7 @@ from seasoned.config import Config
 from seasoned.digest import short_digest
 from seasoned.errors import StoreError
 from seasoned.lesson.ask import lookup_for
-from seasoned.lesson.lesson import Line
+from seasoned.lesson.lesson import Lesson
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.store import Store
 from seasoned.store.project import project_key
@@ -58,9 +58,9 @@ def ensure_sheet(
     return kept, True
 
 
-def line_ids(lines: Iterable[Line]) -> tuple[str, ...]:
+def line_ids(lines: Iterable[Lesson]) -> tuple[str, ...]:
     """The names of lines in the logs of experiments; a line has the same name in every session."""
-    return tuple(f"sheet:{short_digest(line.form)}" for line in lines)
+    return tuple(f"sheet:{short_digest(line.key)}" for line in lines)
 
 
 def sheet_ids(store: Store, session_id: str, folder: str | None) -> tuple[str, ...]:

@@ -214,9 +214,9 @@ def _told(store: Store, session: NewSession, settings: BeginSettings, *, is_kept
     if session.tools is not None and not any(tool_of(name).form == "shell" for name in offered(session.tools)):
         return ""
     # Imported here: a hook tells the first prompt by itself.
-    from seasoned.lesson.ask import ExperienceLookup
+    from seasoned.lesson.ask import LessonLookup
 
-    lookup = ExperienceLookup(store, session.project, session.id, session.workdir)
+    lookup = LessonLookup(store, session.project, session.id, session.workdir)
     text = lookup.first_prompt(session.task if session.task is not None else last_request(session.messages))
     return text if text and (not is_kept or lookup.tell_once("prompt", "")) else ""
 

@@ -51,10 +51,9 @@ from seasoned.insight.json_answer import (
 from seasoned.insight.page.sections import render
 from seasoned.insight.profile import Profile
 from seasoned.insight.profile import profile as profile_of
-from seasoned.insight.report import Report
+from seasoned.insight.report import Recurrence, Report
 from seasoned.insight.report import report_on as report_on_all
 from seasoned.insight.trials import Figure, points_between, share, share_between
-from seasoned.lesson.failure.recurrence import Recurrence
 from seasoned.outcome.error_rate import Counts, Include
 from seasoned.outcome.track import Track, tracks
 from seasoned.session import SessionRef

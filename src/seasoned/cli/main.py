@@ -38,11 +38,11 @@ GROUPS = {
         "agreement": ("judge:agreement", "Score the judge against explicit flags"),
     },
     "Lessons": {
-        "sheet": ("experience:sheet", "Show what sessions of a project see"),
+        "lessons": ("lessons:lessons", "Show what sessions of a project learned"),
         "recall": ("warm:recall", "Look up what worked for a tool or an error"),
-        "advise": ("experience:advise", "Show what is worth doing now"),
-        "receipt": ("experience:receipt", "Show what a session was shown and used"),
-        "backtest": ("experience:backtest", "Replay histories: was what sessions see right?"),
+        "advise": ("lessons:advise", "Show what is worth doing now"),
+        "receipt": ("lessons:receipt", "Show what a session was shown and used"),
+        "backtest": ("lessons:backtest", "Replay histories: was what sessions see right?"),
     },
     "Examples": {
         "template": ("template:template", "Build, inspect and share templates"),

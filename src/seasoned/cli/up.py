@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seasoned.app.confirm import ListenOptions, open_book
-from seasoned.app.experience import sheet_view
 from seasoned.app.extras import BOOK, SERVER, missing
+from seasoned.app.lessons import lesson_view
 from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
 from seasoned.cli.confirm.prompt import ask_passphrase
 from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
@@ -146,8 +146,8 @@ def _print_actions(config: Config, store: Store, *, is_sample: bool) -> None:
     if not store.rows("session.totals"):
         return
     # Imported here: it reads much that the rest of this command does not need.
-    from seasoned.advise.step import ShownList, save_shown
-    from seasoned.cli.experience import advice_of
+    from seasoned.cli.lessons import advice_of
+    from seasoned.connect.instruction_file import ShownList, save_shown
 
     view = advice_of(config, store, None)
     if not is_sample:
@@ -167,7 +167,7 @@ def _print_sheets(store: Store) -> None:
     """What sessions of the newest project that has something to see, see at their start."""
     newest = sorted(list_projects(store), key=lambda one: -(one.last or 0.0))
     # A scan leaves the sheets ready.
-    views = (sheet_view(store, one.key, None, refreshed=False) for one in newest)
+    views = (lesson_view(store, one.key, None, refreshed=False) for one in newest)
     view = next((view for view in views if view.text), None)
     if view is not None:
         click.echo(f"\nA new session in {printable(view.project)} sees at its start:")

@@ -25,8 +25,8 @@ from seasoned.cli.output import print_json, printable
 from seasoned.cli.project import project_or_none
 from seasoned.config import load
 from seasoned.errors import NotFound, UsageError
+from seasoned.lesson.recall import recall_text
 from seasoned.template.provision import BUDGET, Provisioned
-from seasoned.template.recall.lookup import recall_text
 
 
 @click.command()
@@ -169,16 +169,14 @@ def recall(
     error: str | None,
     command: str | None,
     limit: int,
-    any_age: bool,
     project: str | None,
     everything: bool,
     as_json: bool,
 ) -> None:
     """Look up what worked for a tool or an error.
 
-    Shows how a tool was used successfully, or which repair worked for an error. What is old, retired, contradicted by
-    later failures or hostile is left out and counted. Searches the project of this folder; a folder without sessions
-    needs --project or --all. Exits with 1 when nothing is found.
+    Shows how a tool was used successfully, or which repair worked for an error. Searches the project of this folder; a
+    folder without sessions needs --project or --all. Exits with 1 when nothing is found.
 
     \b
     Example: seasoned recall --tool Bash --error "No module named pytest"
@@ -192,7 +190,6 @@ def recall(
             # Errors are filed by program as well, so the command narrows the search.
             arguments=None if command is None else {"command": command},
             limit=limit,
-            any_age=any_age,
             project=key,
         )
     if found.is_empty and unknown:

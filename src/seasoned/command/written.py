@@ -14,7 +14,7 @@ import msgspec
 from seasoned.command.parse import JOINS, MOST_READ, Join, is_assignment, names, segments, without_bodies
 from seasoned.lazy_regex import LazyRegex
 
-Purpose = Literal["test", "check", "format", "build", "run", "install", "other"]
+Purpose = Literal["test", "check", "format", "build", "run", "install", "commit", "other"]
 
 # Wrappers about time, environment or priority: what they run has the same form with and without them.
 _MANNER = names("env nohup exec command builtin nice stdbuf timeout gtimeout time caffeinate")
@@ -29,6 +29,7 @@ _RUNS = {
     "conda": names("run"),
 }
 _PACKAGE_MANAGERS = names("npm pnpm yarn bun")
+_OWN_SCRIPTS = names("test start stop restart")
 # Programs whose first argument is what they work on.
 _TAKES_OPERANDS = names(
     "cat ls rg grep egrep fgrep ag ack sed awk gawk find fd cp mv rm rmdir touch head tail less more nl wc sort uniq"
@@ -76,7 +77,12 @@ _TASK = LazyRegex(r":?[A-Za-z][\w.:-]{0,60}\Z")
 _SESSIONS = LazyRegex(r"(?:^| )(?:nox|tox)(?:(?: (?:-s|-e|--sessions?))? (?P<name>\S+))?(?= |$)")
 _HUMP = LazyRegex(r"(?<=[a-z])(?=[A-Z])")
 _NULL = LazyRegex(r"\s*(?:\d?>&\d|&>\s*/dev/null|\d?>\s*/dev/null|<\s*/dev/null)\s*")
-_BLOCK = names("for while until if case select function then do else elif done fi esac { } ! [[")
+# What opens a loop or a condition: only what follows on it runs anything. The rest stands in front of a command.
+_HEADS = names("for case select function [[ done fi esac }")
+_LEADS = names("do then else elif while until if { ! time")
+# Where programs are found without saying so. Any other folder of a program is part of its form.
+_QUOTE = LazyRegex(r"[\"'\n]")
+_ON_PATH = LazyRegex(r"/(?:usr/(?:local/)?)?s?bin/|/opt/homebrew/bin/|~/")
 _PURPOSES: tuple[tuple[Purpose, LazyRegex], ...] = (
     ("format", LazyRegex(r"(?:^|[\s:_-])(?:fmt|format|prettier|black|gofmt|goimports|isort|rustfmt)(?=$|[\s:_-])")),
     (
@@ -123,7 +129,7 @@ class WrittenCommand(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def written(command: str) -> tuple[WrittenCommand, ...]:
-    """The simple commands of a command line, in order. Loops and conditions are left out."""
+    """The simple commands of a command line, in order, also those inside loops and conditions."""
     text = without_bodies(command[:MOST_READ])
     found: list[WrittenCommand] = []
     join: Join = ""
@@ -139,12 +145,19 @@ def written(command: str) -> tuple[WrittenCommand, ...]:
 
 
 def _written(join: Join, text: str, words: list[str]) -> WrittenCommand | None:
-    at = 0
+    lead = 0
+    while lead < len(words) and words[lead] in _LEADS:
+        lead += 1
+        text = text.split(None, 1)[1] if " " in text else ""
+    at = lead
     while at < len(words) and is_assignment(words[at]):
         at += 1
     rest = words[at:]
-    if not rest or rest[0] in _BLOCK or "\n" in text:
+    if not rest or rest[0] in _HEADS:
         return None
+    if "\n" in text:
+        # A message or a script of several lines: only how the command begins is the same on another day.
+        text = f"{_QUOTE.compiled.split(text, maxsplit=1)[0].rstrip()} …".lstrip()
     form, program = _form(rest)
     return WrittenCommand(join, text, tuple(rest), form, program)
 
@@ -154,16 +167,17 @@ def _form(words: list[str]) -> tuple[str, str]:
     kept: list[str] = []
     rest = words
     for _ in range(6):
-        first = rest[0].rsplit("/", 1)[-1] if rest[0].startswith(("/", "~")) else rest[0]
+        as_called = _program_in(rest[0])
+        first = as_called.rpartition("/")[2]
         if first in _MANNER and len(rest) > 1:
             inner = _behind(rest[1:], _MANNER_VALUES)
         elif first in _CHOOSING and len(rest) > 1:
             inner = _behind(rest[1:], names("-p --package --from --with -u"))
-            kept.append(first)
-        elif first in _RUNS and len(rest) > 2 and _sub(rest)[0] in _RUNS[first]:
-            sub, at = _sub(rest)
+            kept.append(as_called)
+        elif first in _RUNS and len(rest) > 2 and _sub([first, *rest[1:]])[0] in _RUNS[first]:
+            sub, at = _sub([first, *rest[1:]])
             inner = _behind(rest[at + 1 :], names("--with --python -p --extra --group --project -n --package"))
-            kept += [first, sub]
+            kept += [as_called, sub]
         elif first in _PACKAGE_MANAGERS and _INTERPRETERS.compiled.fullmatch(_sub(rest)[0]):
             # `pnpm node --run check` runs node.
             inner = rest[_sub(rest)[1] :]
@@ -173,8 +187,19 @@ def _form(words: list[str]) -> tuple[str, str]:
         if not inner:
             break
         rest = inner
-    program = rest[0].rsplit("/", 1)[-1] if rest[0].startswith(("/", "~")) else rest[0]
+    program = _program_in(rest[0])
     return " ".join([*kept, *_named(program, rest)]), program
+
+
+def is_interpreter(program: str) -> bool:
+    """Whether a program runs code that it is given: without a script it says nothing about a project."""
+    return _INTERPRETERS.compiled.fullmatch(program.rpartition("/")[2]) is not None
+
+
+def _program_in(word: str) -> str:
+    """A program as it is called: by its name where any shell finds it, else with its folder."""
+    found = _ON_PATH.compiled.match(word)
+    return word.rsplit("/", 1)[-1] if found is not None and word.count("/") == found[0].count("/") else word
 
 
 def _behind(words: list[str], takes_value: frozenset[str]) -> list[str]:
@@ -212,18 +237,24 @@ def _sub(words: list[str]) -> tuple[str, int]:
 
 def _named(program: str, words: list[str]) -> list[str]:
     """The program with its subcommand, script, targets and part of a monorepo."""
-    if _INTERPRETERS.compiled.fullmatch(program):
-        return [program, *_script(words[1:])]
-    # `./gradlew` is in the checkout, and takes tasks as `gradle` does.
+    # `./gradlew` is in the checkout and takes tasks as `gradle` does, `.venv/bin/python` is a Python.
     known = program.rpartition("/")[2]
-    if program in _TAKES_OPERANDS or ("/" in program and known not in _TARGETS) or program.endswith(_SCRIPTS):
+    if _INTERPRETERS.compiled.fullmatch(known):
+        return [program, *_script(words[1:])]
+    takes_more = known in _TARGETS or known in _VALUES or known in _PACKAGE_MANAGERS
+    if known in _TAKES_OPERANDS or ("/" in program and not takes_more) or program.endswith(_SCRIPTS):
         return [program]
     sub, at = _sub([known, *words[1:]])
-    part = [f"{word} {words[n + 1]}" for n, word in enumerate(words[:at]) if word in _PART and n + 1 < len(words)]
+    takes_value = _VALUES.get(known, frozenset()) & _PART
+    part = [f"{word} {words[n + 1]}" for n, word in enumerate(words[:at]) if word in takes_value and n + 1 < len(words)]
     if known in _TARGETS:
         return [program, *part, *_targets(known, words[at : words.index("--")] if "--" in words else words[at:])]
     if not _NAME.compiled.match(sub) or "." in sub.lstrip("."):
         return [program, *part]
+    script = next((word for word in words[at + 1 :] if not word.startswith("-")), "")
+    if sub in ("run", "run-script") and (known in ("pnpm", "yarn") or (known == "npm" and script in _OWN_SCRIPTS)):
+        # `pnpm run lint` is `pnpm lint`, and `npm run test` is `npm test`.
+        return [program, *part, script] if _NAME.compiled.match(script) else [program, *part, sub]
     named = [program, *part, sub]
     if sub in _NAMES_MORE and at + 1 < len(words):
         more = next((word for word in words[at + 1 :] if not word.startswith("-")), "")
@@ -260,6 +291,8 @@ def _script(words: list[str]) -> list[str]:
 @lru_cache(maxsize=4096)
 def purpose_of(form: str) -> Purpose:
     """What a form is for, by its words."""
+    if form.startswith(("git ", "gh ", "glab ", "jj ", "gt ")) or form == "cz commit":
+        return "commit" if form.endswith(" commit") else "other"
     text = _HUMP.compiled.sub("-", form).lower() if "gradle" in form else form
     session = _SESSIONS.compiled.search(text) if "nox" in text or "tox" in text else None
     if session is not None:

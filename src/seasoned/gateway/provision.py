@@ -27,7 +27,7 @@ from seasoned.errors import NotFound
 from seasoned.gateway.proxy.exchange import Exchange
 from seasoned.gateway.proxy.upstream import Headers
 from seasoned.gateway.wire.request import ApiRequest
-from seasoned.lesson.ask import ExperienceLookup
+from seasoned.lesson.ask import LessonLookup
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.session import SessionRef, ToolCall
@@ -143,7 +143,7 @@ class GatewayHints:
                 return
             if is_held_back(self._database.use, str(ref), self._settings, now=self._clock()):
                 return
-            lookup = ExperienceLookup(store, project, str(ref))
+            lookup = LessonLookup(store, project, str(ref))
             for call in calls:
                 if not late.is_set():
                     self._hints.decide(lookup, call, agent=ref.agent)

@@ -33,7 +33,7 @@ from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.host import BackgroundThread, log
 from seasoned.history.reader.hermes_db import AGENT, folder_of, lineage
 from seasoned.learn_queue import catch_up
-from seasoned.lesson.ask import ExperienceLookup, lookup_for
+from seasoned.lesson.ask import LessonLookup, lookup_for
 from seasoned.marks import HINT_OPENS
 from seasoned.session import Marks, Result, SessionRef, ToolCall
 from seasoned.store import Store, open_store
@@ -118,7 +118,7 @@ class HermesHints:
 
     def _lookup(
         self, store: Store, root: str, session: str, database: Path, settings: BeginSettings
-    ) -> ExperienceLookup | None:
+    ) -> LessonLookup | None:
         try:
             lookup = lookup_for(store, root, folder_of(database, session))
         except SourceError:

@@ -18,7 +18,7 @@ from seasoned.begin.settings import BeginSettings, begin_settings
 from seasoned.config import Config, TellingPlace, load
 from seasoned.hooks.dialect import say
 from seasoned.hooks.event import Agent, HookEvent, open_until_exit, read_event
-from seasoned.lesson.ask import ExperienceLookup, lookup_for
+from seasoned.lesson.ask import LessonLookup, lookup_for
 from seasoned.marks import HINT_OPENS as _OPENS
 from seasoned.store import Store
 
@@ -123,7 +123,7 @@ def _answer(
         _say(name, text, _notice(agent, event, text))
 
 
-def _hint_for_refused_call(agent: Agent, event: HookEvent, lookup: ExperienceLookup) -> str:
+def _hint_for_refused_call(agent: Agent, event: HookEvent, lookup: LessonLookup) -> str:
     """The hint for the last call that the agent itself refused, if it was not given yet."""
     if agent != "claude-code" or not event.transcript_path:
         return ""
@@ -193,7 +193,7 @@ def _text(content: Any) -> str:
     return "".join(str(part.get("text", "")) for part in content or () if isinstance(part, dict))
 
 
-def _lookup(agent: Agent, event: HookEvent, place: TellingPlace) -> ExperienceLookup | None:
+def _lookup(agent: Agent, event: HookEvent, place: TellingPlace) -> LessonLookup | None:
     """What answers questions about this conversation; None if hints are off here or nothing is known."""
     config = load()
     settings = begin_settings(config, agent)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -15,7 +16,10 @@ from seasoned.errors import NotFound
 from seasoned.insight.cohort import LENGTHS, Cohort, CohortVerdict, bucket_names, cohort, verdict
 from seasoned.insight.compression import PooledCheck, chains, check_many
 from seasoned.insight.trials import Figure, TrialColumns, Trials
-from seasoned.lesson.failure.recurrence import Recurrence, RecurrenceCounter
+from seasoned.lesson.advice import line_of
+from seasoned.lesson.evidence import evidence_of
+from seasoned.lesson.lesson import Lesson
+from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.outcome.track import Track, compressed, tracks
 from seasoned.project import name_of
@@ -27,6 +31,7 @@ _DAYS_BY_DAY = 45  # a report over more days than this shows weeks
 _MOST_TOOLS = 25
 _MOST_MISTAKES = 40
 _MOST_SIGNALS = 15
+_FEWEST = 2  # sessions in which an error comes back
 
 
 class Spending(msgspec.Struct, frozen=True):
@@ -37,6 +42,22 @@ class Spending(msgspec.Struct, frozen=True):
     cost_usd: float | None
     sessions_with_cost: int
     sessions_without_cost: int
+
+
+class Recurrence(msgspec.Struct, frozen=True):
+    """One error that came back in a second session, and how often."""
+
+    tool: str
+    program: str | None  # of a shell: the command that failed
+    signature: str
+    failures: int
+    sessions: int  # lineages: a fork that keeps failing does not count twice
+    last_seen: float | None
+    repaired: int  # lineages that repaired it in the way that is told
+    calls: int  # that it cost
+    refs: tuple[str, ...]  # a few of the sessions
+    kind: Literal["mistake", "signal"]  # a signal reports on the user's code: a failing test, a linter's finding
+    action: str | None  # what to do instead; None for a signal, and if nothing is known
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -79,7 +100,7 @@ class _ReportFacts:
         self.usage = Usage()
         self.with_usage = 0
         self.costs: list[float] = []
-        self.recurrences = RecurrenceCounter()
+        self.lessons: dict[str | None, ProjectLessons] = {}
         self.columns = TrialColumns()
 
     def add(self, track: Track) -> None:
@@ -94,7 +115,7 @@ class _ReportFacts:
             self.with_usage += 1
         if track.cost_usd is not None:
             self.costs.append(track.cost_usd)
-        self.recurrences.add(track)
+        self.lessons.setdefault(track.project, ProjectLessons(track.project or "")).add(evidence_of(track))
         self.columns.add(track)
 
     def _see(self, *times: float | None) -> None:
@@ -127,9 +148,9 @@ def report(
     facts = _ReportFacts()
     for track in tracks:
         facts.add(track)
-    recurrences = facts.recurrences.recurring()
+    recurrences = _recurrences(facts.lessons.values())
     # Free this before computing the figures, which need the most memory.
-    del facts.recurrences
+    del facts.lessons
     trials = facts.columns.trials()
     figures = cohort(trials, lengths=lengths)
     by_tool = _by_tool(trials)
@@ -156,6 +177,31 @@ def report(
         recurring_mistakes=len(mistakes),
         compression=check_many(chains(compressed)),
         spending=facts.spending(),
+    )
+
+
+def _recurrences(found: Iterable[ProjectLessons]) -> list[Recurrence]:
+    """The errors that came back, mistakes before signals, those in most sessions first."""
+    errors = [_recurrence(one, "mistake") for known in found for one in known.repairs() if one.among >= _FEWEST]
+    errors += [_recurrence(one, "signal") for known in found for one in known.signals()]
+    return sorted(errors, key=lambda one: (one.kind == "signal", -one.sessions, -one.failures, one.signature))
+
+
+def _recurrence(lesson: Lesson, kind: Literal["mistake", "signal"]) -> Recurrence:
+    failed = lesson.failed
+    assert failed is not None
+    return Recurrence(
+        failed.tool,
+        failed.form or None,
+        failed.words,
+        lesson.cost.failures,
+        lesson.among,
+        lesson.last or None,
+        lesson.lineages if not lesson.silent else 0,
+        lesson.cost.calls,
+        lesson.sessions,
+        kind,
+        (line_of(lesson) or None) if kind == "mistake" and not lesson.silent else None,
     )
 
 

@@ -12,26 +12,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from seasoned.command.tool import argument, command_of, replaces_all, tool_of
-from seasoned.command.written import Purpose, purpose_of, written
+from seasoned.command.tool import argument, command_of, tool_of
+from seasoned.command.written import purpose_of, written
 from seasoned.digest import short_digest
 from seasoned.errors import NotFound, UsageError
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.kind import explains_itself, inside, is_working, kind_of_failure
 from seasoned.lesson.lesson import (
-    MOST_COMMANDS,
-    REPLACE_ALL,
-    Hint,
-    Line,
+    Lesson,
     StoredPath,
-    StoredSheet,
     Way,
-    all_of,
     find,
-    find_hint,
-    find_sheet,
     hint_text,
-    kind_key,
+    lessons_about,
     line_text,
     sheet_text,
 )
@@ -44,7 +37,7 @@ if TYPE_CHECKING:
 
 MOST_ITEMS = 2
 # Only words that ask for the command itself. Files like test-secrets.txt and verbs like "check" say too little.
-_ASKS: tuple[tuple[Purpose, LazyRegex], ...] = (
+_ASKS: tuple[tuple[str, LazyRegex], ...] = (
     (
         "test",
         LazyRegex(
@@ -58,7 +51,7 @@ _ASKS: tuple[tuple[Purpose, LazyRegex], ...] = (
 )
 
 
-def purposes_in(prompt: str) -> tuple[Purpose, ...]:
+def purposes_in(prompt: str) -> tuple[str, ...]:
     """What a prompt asks to be done, the first mentioned first."""
     text = prompt[:4000].lower()
     found = [(pattern.compiled.search(text), purpose) for purpose, pattern in _ASKS]
@@ -68,7 +61,7 @@ def purposes_in(prompt: str) -> tuple[Purpose, ...]:
 Place = Literal["start", "prompt", "before", "after"]
 
 
-class ExperienceLookup(msgspec.Struct, frozen=True):
+class LessonLookup(msgspec.Struct, frozen=True):
     """Looks up what one conversation is shown, by its project and the folder it works in."""
 
     store: Store
@@ -76,25 +69,24 @@ class ExperienceLookup(msgspec.Struct, frozen=True):
     conversation: str
     folder: str | None = None
 
-    def sheet(self) -> tuple[str, tuple[Line, ...]]:
+    def sheet(self) -> tuple[str, tuple[Lesson, ...]]:
         """The sheet and its lines; empty if nothing is known or nothing passes the checks."""
-        stored = find_sheet(self.store, self.project, self.folder) or StoredSheet((), 0)
-        lines = chosen_lines(self.store, self.project, stored.lines)
-        kept = tuple(line for line in lines if self.contradiction(line.text) is None)
-        return sheet_text(kept, stored.conversations), kept
+        kept = self._lines()
+        return sheet_text(kept), kept
+
+    def _lines(self) -> tuple[Lesson, ...]:
+        """One line for each purpose: what a person pinned, else what most sessions do and the checkout allows."""
+        lines = chosen_lines(self.store, self.project)
+        return tuple(line for line in lines if self.why_not_here(line) is None)
 
     def first_prompt(self, prompt: str) -> str:
         """The commands that the first prompt asks for and the sheet did not show; empty if there are none."""
-
         asked = purposes_in(prompt)
-        shown = {line.purpose for line in self.sheet()[1]} if asked and self._saw_sheet() else set()
-        found = []
-        for purpose in asked:
-            line = find(self.store, self.project, "purpose", purpose, Line) if purpose not in shown else None
-            if line is not None and self.contradiction(line.text) is None:
-                found.append(line)
-        found = list(chosen_lines(self.store, self.project, found, pins=False))[:MOST_ITEMS]
-        return "\n".join(f"In this project: {line_text(line)}." for line in found)
+        if not asked or self._saw_sheet():
+            return ""
+        by_purpose = {line.purpose: line for line in self._lines()}
+        found = [by_purpose[purpose] for purpose in asked if purpose in by_purpose]
+        return "\n".join(f"In this project: {line_text(line)}." for line in found[:MOST_ITEMS])
 
     def before(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """What works here instead of the call that is about to be made; empty if nothing is known."""
@@ -103,26 +95,29 @@ class ExperienceLookup(msgspec.Struct, frozen=True):
             return ""
         for one in written(command):
             if is_working(one):
-                hint = find_hint(self.store, self.project, "before", one.form)
+                hint = find(self.store, self.project, "before", one.form, Lesson)
                 if hint is not None and self.contradiction(hint.text) is None:
                     return hint_text(hint)
         return ""
 
     def after(self, tool: str, arguments: Mapping[str, Any], error: str) -> str:
         """What repaired such a failure in this project; empty if nothing is known."""
+        hint = self.repair(tool, arguments, error)
+        return "" if hint is None else hint_text(hint)
+
+    def repair(self, tool: str, arguments: Mapping[str, Any], error: str) -> Lesson | None:
+        """What repaired such a failure in this project; None if nothing is known."""
         if explains_itself(error):
-            return ""
-        call = ToolCall("", tool, dict(arguments))
-        kind = kind_of_failure(tool, command_of(call), error)
+            return None
+        kind = kind_of_failure(tool, command_of(ToolCall("", tool, dict(arguments))), error)
+        hint = find(self.store, self.project, "repair", kind.key, Lesson)
+        if hint is not None and not hint.silent:
+            is_command = hint.way is not None and hint.way.kind in ("form", "before", "option", "value", "variable")
+            return None if is_command and self.contradiction(hint.text) is not None else hint
         given = argument(arguments, "path")
-        path = (inside(given, self.folder) or given) if isinstance(given, str) and given else ""
-        hint = find_hint(self.store, self.project, "after", kind_key(kind))
-        if hint is None and path and tool_of(tool).form in ("file_read", "search"):
-            hint = self._moved(path)
-        if hint is None or (hint.way.kind == "form" and self.contradiction(hint.text) is not None):
-            return ""
-        named = replaces_all(tool, arguments) if hint.way == REPLACE_ALL else None
-        return "" if hint.way == REPLACE_ALL and named is None else hint_text(hint, path, named or "")
+        if isinstance(given, str) and given and tool_of(tool).form in ("file_read", "search"):
+            return self._moved(inside(given, self.folder) or given)
+        return None
 
     def tell_once(self, place: Place, text: str, *, call_id: str = "") -> bool:
         """Note that the conversation is shown a text, after this call if any; False if it has seen it before."""
@@ -138,7 +133,7 @@ class ExperienceLookup(msgspec.Struct, frozen=True):
         told = self.store.rows("lesson.told", {"conversation": self.conversation})
         return any(row["place"] == "start" for row in told)
 
-    def _moved(self, path: str) -> Hint | None:
+    def _moved(self, path: str) -> Lesson | None:
         """Where the file is that a call did not find, if sessions know only one of that name and it exists."""
         name = path.rsplit("/", 1)[-1]
         known = find(self.store, self.project, "file", name, StoredPath) if name else None
@@ -146,39 +141,62 @@ class ExperienceLookup(msgspec.Struct, frozen=True):
             return None
         if self.folder is not None and Path(self.folder).is_dir() and not (Path(self.folder) / known.path).exists():
             return None
-        return Hint(Way("path", known.path), known.path, 1, 0.0)
+        return Lesson("repair", "", known.path, way=Way("path", known.path))
 
     def contradiction(self, command: str) -> str | None:
         """Why a command cannot work in this folder; None if it can, or the folder is not on this machine."""
-        folder = Path(self.folder) if self.folder else None
-        if folder is None or not folder.is_dir():
+        folder = self._checkout()
+        if folder is None:
             return None
         from seasoned.lesson.tree import contradiction
 
         return contradiction(command.removesuffix(" …"), folder)
 
+    def why_not_here(self, line: Lesson) -> str | None:
+        """Why a line of the sheet is not shown in this folder; None if it is."""
+        folder = self._checkout()
+        if line.silent:
+            return line.silent
+        if folder is None:
+            return "only two sessions did it since another command failed" if line.needs_tree else None
+        from seasoned.lesson import tree
 
-def lookup_for(store: Store, conversation: str, folder: str | None) -> ExperienceLookup | None:
+        command = line.text.removesuffix(" …")
+        if why := tree.contradiction(command, folder):
+            return why
+        if line.needs_tree and not tree.agrees(command, folder):
+            return "only two sessions did it since another command failed, and the checkout does not say the same"
+        if not line.is_correction and tree.instructions_say(command, folder):
+            return "the project's instruction files say it"
+        return None
+
+    def _checkout(self) -> Path | None:
+        folder = Path(self.folder) if self.folder else None
+        return folder if folder is not None and folder.is_dir() else None
+
+
+def lookup_for(store: Store, conversation: str, folder: str | None) -> LessonLookup | None:
     """The lookup for a conversation in a folder; None if the folder belongs to no project."""
     project = ProjectFinder(store).find(folder) if folder else None
-    return None if project is None else ExperienceLookup(store, project.key, conversation, folder)
+    return None if project is None else LessonLookup(store, project.key, conversation, folder)
 
 
-def chosen_lines(
-    store: Store, project: str, lines: tuple[Line, ...] | list[Line], *, pins: bool = True
-) -> tuple[Line, ...]:
-    """The lines that a person pinned, then the others without those that a person dropped."""
+def chosen_lines(store: Store, project: str) -> list[Lesson]:
+    """One command for each purpose: those that a person pinned, else those that sessions show and nobody dropped."""
     choices = {row["form"]: row for row in store.rows("lesson.choices", {"project": project})}
-    if not choices:
-        return tuple(lines)
-    known = {line.form: line for line in lines}
+    known = lessons_about(store, project, "command")
+    by_form = {line.key: line for line in known}
     pinned = [
-        known.get(form) or Line(form, row["text"], purpose_of(form), 1.0, 0, row["decided_at"])
+        msgspec.structs.replace(by_form.get(form) or _pinned(form, row["decided_at"]), text=row["text"], silent="")
         for form, row in choices.items()
-        if row["choice"] == "pin" and pins
+        if row["choice"] == "pin"
     ]
-    rest = [line for line in lines if line.form not in choices]
-    return (*pinned, *rest[: max(0, MOST_COMMANDS - len(pinned))])
+    rest = [line for line in known if line.key not in choices and line.purpose not in {one.purpose for one in pinned}]
+    return [*pinned, *[line for line in rest if not line.silent]]
+
+
+def _pinned(form: str, at: float) -> Lesson:
+    return Lesson("command", form, form, purpose_of(form), last=at)
 
 
 _MOST_CHARS = 160  # of a pinned command, as of those that sessions show
@@ -194,15 +212,11 @@ def decide(store: Store, project: str, command: str, choice: str, *, redactor: R
     if choice == "undo":
         with store.write():
             if not store.run("lesson.unchoose", {"project": project, "form": form}):
-                raise NotFound(f"Nothing was decided about {command!r}. `seasoned sheet` shows what was.")
+                raise NotFound(f"Nothing was decided about {command!r}. `seasoned lessons` shows what was.")
         return form
     if choice == "drop":
-        # A folder may have lines that the project as a whole does not have, and so may a first prompt.
-        sheets = all_of(store, project, "sheet", StoredSheet)
-        known = {line.form for _, sheet in sheets for line in sheet.lines}
-        known |= {line.form for _, line in all_of(store, project, "purpose", Line)}
-        if form not in known | decided:
-            raise NotFound(f"The sheet has no line {command!r}. `seasoned sheet` shows its lines.")
+        if form not in {line.key for line in lessons_about(store, project, "command")} | decided:
+            raise NotFound(f"The sheet has no line {command!r}. `seasoned lessons` shows its lines.")
     elif choice == "pin":
         _check_pin(command.strip(), project, redactor)
     else:

@@ -1,7 +1,7 @@
 """What one session shows about its project: the commands it ran, and how it repaired its mistakes.
 
-A way is what two repairs have in common when they teach the same: run the command in another form, leave out `cd`, read
-the file first. A call that simply worked when repeated, or with another file name, teaches nothing.
+A way is what two repairs have in common when they teach the same: run the command in another form, leave out `cd`, run
+something before it. A call that simply worked when repeated, or with another file name, teaches nothing.
 """
 
 from __future__ import annotations
@@ -12,26 +12,29 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from seasoned.admission import admit_written
+from seasoned.command.parse import names
 from seasoned.command.risk import only_looks
 from seasoned.command.tool import argument, tool_of
 from seasoned.command.written import Purpose, WrittenCommand, purpose_of, written
 from seasoned.lesson.failure.call_target import changed_option
-from seasoned.lesson.failure.repair import CallTargets, Repair, repairs
+from seasoned.lesson.failure.repair import MAX_CALLS_TO_REPAIR, CallTargets, Repair, repairs
 from seasoned.lesson.kind import (
-    ASIDE,
     blamed_command,
     explains_itself,
     inside,
-    is_about_text,
     is_working,
     kind_of_failure,
     placed_form,
     with_places,
 )
-from seasoned.lesson.lesson import REPLACE_ALL, Way
+from seasoned.lesson.lesson import FailureKind, Way
 from seasoned.outcome.track import JudgedCall, Track
 
 _TEXT_CHARS = 160
+_MOST_FILES = 200
+_TASK_CHARS = 2000
+# Beyond this the session waited for the user.
+_MOST_SECONDS = 300.0
 
 
 class FormUse(msgspec.Struct, frozen=True):
@@ -45,8 +48,22 @@ class FormUse(msgspec.Struct, frozen=True):
     is_whole: bool = True  # False if the text was cut: it cannot be shown
 
 
+class FailedCall(msgspec.Struct, frozen=True):
+    """One failed call of a session, with its repair if there was one."""
+
+    kind: FailureKind
+    position: int
+    is_signal: bool  # it reports on the user's code rather than on the call
+    way: Way | None = None
+    text: str = ""  # the call that worked, as written
+    path: str = ""  # the file that it was about, relative to the session's folder
+    says_enough: bool = False  # the error says what to do, so that nothing need be added
+    calls: int = 1  # that the mistake cost: itself, and those until it was repaired
+    seconds: float | None = None
+
+
 class SessionEvidence(msgspec.Struct, frozen=True):
-    """What one session contributes to the experience of its project."""
+    """What one session contributes to the lessons of its project."""
 
     session: str
     root: str  # the lineage: forks and subagents of one session are one source
@@ -58,21 +75,19 @@ class SessionEvidence(msgspec.Struct, frozen=True):
     uses: tuple[FormUse, ...] = ()
     failures: tuple[FailedCall, ...] = ()
     files: tuple[str, ...] = ()  # read or changed with success, relative to its folder
+    tokens_of_call: float | None = None
 
     @property
     def end(self) -> float:
         return self.ended or self.started or 0.0
 
 
-def evidence_of(
-    track: Track, targets: CallTargets | None = None, repaired_by: Mapping[int, Repair] | None = None
-) -> SessionEvidence:
-    """What a judged session shows; `targets` and `repaired_by` if they are known already."""
-    targets = targets or CallTargets(track.calls)
-    if repaired_by is None:
-        repaired_by = {one.failed: one for one in repairs(track.calls, targets=targets)}
+def evidence_of(track: Track) -> SessionEvidence:
+    """What a judged session shows."""
+    targets = CallTargets(track.calls)
+    repaired_by = {one.failed: one for one in repairs(track.calls, targets=targets)}
     folder = track.cwd
-    task = next((call.intent for call in track.calls if call.intent), "")
+    used = track.usage.total
     return SessionEvidence(
         session=str(track.ref),
         root=track.root,
@@ -80,10 +95,14 @@ def evidence_of(
         folder=folder,
         started=track.started,
         ended=track.ended,
-        task=task[:2000],
+        task=next((call.intent for call in track.calls if call.intent), "")[:_TASK_CHARS],
         uses=tuple(use for call in track.calls for use in form_uses(call, folder)),
-        failures=failures_of(track.calls, folder, targets, repaired_by),
+        failures=tuple(
+            _failed_call(track.calls, at, repaired_by.get(at), folder, is_signal=targets.is_signal(at))
+            for at in targets.failed
+        ),
         files=_files(track.calls, folder),
+        tokens_of_call=used / len(track.calls) if used and track.calls else None,
     )
 
 
@@ -99,14 +118,8 @@ def form_uses(call: JudgedCall, folder: str | None) -> Iterator[FormUse]:
             # Quoted where it must be: a folder can be named like a sentence.
             text = f"cd {shlex.quote(place)} && {one.text}" if place else one.text
             worked = _worked(call, [part for part, _ in working], at)
-            yield FormUse(
-                placed_form(one, place),
-                one.purpose,
-                text[:_TEXT_CHARS],
-                call.position,
-                worked,
-                len(text) <= _TEXT_CHARS,
-            )
+            form = placed_form(one, place)
+            yield FormUse(form, one.purpose, text[:_TEXT_CHARS], call.position, worked, len(text) <= _TEXT_CHARS)
 
 
 def _worked(call: JudgedCall, working: Sequence[WrittenCommand], at: int) -> bool | None:
@@ -121,64 +134,55 @@ def _worked(call: JudgedCall, working: Sequence[WrittenCommand], at: int) -> boo
 def _files(calls: Sequence[JudgedCall], folder: str | None) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for call in calls:
-        if call.verdict != "ok" or call.kind != "file":
-            continue
-        path = argument(call.arguments, "path")
-        if isinstance(path, str) and (relative := inside(path, folder)) and "." in relative:
+        if call.verdict == "ok" and call.kind == "file" and (relative := _path(call, folder)) and "." in relative:
             found[relative] = None
-    return tuple(found)[:200]
+    return tuple(found)[:_MOST_FILES]
 
 
 _REPAIR_CHARS = 200
 # Changes that give a command another form: what works is the whole command as written.
 _REWRITTEN = frozenset({"without wrapper", "with wrapper", "program", "command"})
 # Steps between a failure and its repair that change the environment.
-_PREPARING = frozenset({"mise trust", "git fetch", "direnv allow", "go mod tidy", "go mod download"})
-
-
-class FailedCall(msgspec.Struct, frozen=True):
-    """One failed call of a session, with its repair if there was one."""
-
-    tool: str  # the same name for all agents: `shell`, `edit`, `file_read` …
-    form: str  # of the simple command that failed; empty for other tools
-    signature: str
-    position: int
-    is_signal: bool  # it reports on the user's code rather than on the call
-    way: Way | None = None
-    text: str = ""  # the call that worked, as written
-    path: str = ""  # the file that it was about, relative to the session's folder
-    explains_itself: bool = False  # the error says what to do, so that nothing need be added
-
-    @property
-    def kind(self) -> tuple[str, str, str]:
-        return self.tool, self.form, self.signature
-
-
-def failures_of(
-    calls: Sequence[JudgedCall], folder: str | None, targets: CallTargets, found: Mapping[int, Repair]
-) -> tuple[FailedCall, ...]:
-    """Every failed call of a session in order, each with how it was repaired."""
-    return tuple(
-        _failed_call(calls, at, found.get(at), folder, is_signal=targets.is_signal(at))
-        for at, call in enumerate(calls)
-        if call.has_failed
-    )
+_PREPARING = frozenset({"mise trust", "git fetch", "direnv allow", "go mod tidy", "go mod download", "nvm use"})
+# With one of these a check passes because it looks at less.
+_NARROWING = names(
+    "--filter -k -run --grep --tests -t -m -p --package -w --workspace --project --only --testNamePattern -x"
+    " --test-name-pattern --testPathPattern --bail --passWithNoTests --exclude --ignore --skip --deselect"
+)
 
 
 def _failed_call(
     calls: Sequence[JudgedCall], at: int, repair: Repair | None, folder: str | None, *, is_signal: bool
 ) -> FailedCall:
     call = calls[at]
-    kind = kind_of_failure(call.tool, call.command, call.result or "")
-    clear = explains_itself(call.result or "")
-    failed = FailedCall(*kind, call.position, is_signal, path=_path(call, folder), explains_itself=clear)
+    error = call.result or ""
+    lost = 1 if repair is None else repair.calls
+    failed = FailedCall(
+        kind_of_failure(call.tool, call.command, error),
+        call.position,
+        is_signal,
+        path=_path(call, folder),
+        says_enough=explains_itself(error),
+        calls=lost,
+        seconds=_seconds(calls, at, at + lost),
+    )
     if repair is None:
-        return failed
-    way, text = _way(calls, repair, folder)
-    if is_signal and not _explains_signal(way, repair):
-        way, text = Way("other"), ""
+        repair_way = None if is_signal else _other_program(calls, at, folder)
+        if repair_way is None:
+            return failed
+        way, text = repair_way
+    else:
+        way, text = _way(calls, repair, folder)
+        if is_signal and not _explains_signal(way, repair):
+            way, text = Way("other"), ""
     # A text that is cut would not work.
     return msgspec.structs.replace(failed, way=way, text=text if len(text) <= _REPAIR_CHARS else "")
+
+
+def _seconds(calls: Sequence[JudgedCall], first: int, end: int) -> float | None:
+    """How long these calls took with what the model thought in between; None if their times are not known."""
+    began, ended = calls[first].time, calls[end].time if end < len(calls) else None
+    return None if began is None or ended is None or ended < began else min(ended - began, _MOST_SECONDS)
 
 
 def _explains_signal(way: Way, repair: Repair) -> bool:
@@ -187,15 +191,38 @@ def _explains_signal(way: Way, repair: Repair) -> bool:
         return False
     if way.kind == "before":
         return _prepares(way.value)
-    # With an option less, or another value, it may only have looked at less.
-    return way.kind in ("form", "variable") or (
-        way.kind == "option" and all(name.startswith("+") for name in way.value.split())
-    )
+    if way.kind == "form":
+        return True
+    return way.kind == "variable" or (way.kind == "option" and not _narrows(way.value))
+
+
+def _narrows(change: str) -> bool:
+    """Whether a check with these options added or dropped may have looked at less."""
+    return any(name.startswith("-") or name.removeprefix("+") in _NARROWING for name in change.split())
 
 
 def _prepares(form: str) -> bool:
-    """Whether a command changes what others find, and not the code."""
-    return form in _PREPARING or purpose_of(form) == "install"
+    """Whether a command changes what others find, or has the machine put the code in order."""
+    return form in _PREPARING or purpose_of(form) in ("install", "build", "format") or _fixes(form)
+
+
+def _fixes(form: str) -> bool:
+    return form.endswith((":fix", "-fix", "_fix", " fix"))
+
+
+def _other_program(calls: Sequence[JudgedCall], at: int, folder: str | None) -> tuple[Way, str] | None:
+    """What did the same for a call that could not run: `pnpm test` for `npm test`. None if nothing did."""
+    failed = calls[at]
+    wrong = blamed_command(failed.command or "", failed.result or "")
+    if wrong is None or wrong.purpose == "other":
+        return None
+    for later in calls[at + 1 : at + 1 + MAX_CALLS_TO_REPAIR]:
+        if later.kind == "file" and tool_of(later.tool).form == "file_write":
+            return None
+        for use in form_uses(later, folder):
+            if use.worked and use.purpose == wrong.purpose and use.form != wrong.form and use.is_whole:
+                return Way("form", use.form), use.text
+    return None
 
 
 def _way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tuple[Way, str]:
@@ -204,27 +231,25 @@ def _way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tup
     if failed.command is not None and later.command is not None:
         return _shell_way(calls, repair, folder)
     form = tool_of(failed.tool).form
-    # A shell that was given code rather than a command says nothing about a program.
-    if failed.tool != later.tool or form == "shell":
+    # A shell that was given code says nothing about a program, and the text of an edit is of one day.
+    if failed.tool != later.tool or form in ("shell", "file_write"):
         return Way("other"), ""
-    if form == "file_write":
-        return _edit_way(failed, later, repair)
     if form in ("file_read", "search"):
         path = _path(later, folder)
         return (Way("path", path), path) if path and path != _path(failed, folder) else (Way("other"), "")
-    names = repair.change.names
-    if not names:
+    names_changed = repair.change.names
+    if not names_changed:
         return Way("again"), ""
     # Checked under the tool's own name, which says more about what it does than the one for all agents.
     text = later.raw_arguments if admit_written(later.tool, later.raw_arguments) else ""
-    return Way("argument", ",".join(names)), text
+    return Way("argument", ",".join(names_changed)), text
 
 
 def _shell_way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tuple[Way, str]:
     change = repair.change
     error = calls[repair.failed].result or ""
     wrong = blamed_command(calls[repair.failed].command or "", error)
-    parts = [one for one in written(calls[repair.repaired].command or "") if one.join != "|"]
+    parts = [one for one, _ in _placed(calls[repair.repaired], folder) if one.join != "|"]
     right = _counterpart(wrong, parts)
     if right is None or wrong is None:
         return Way("other"), ""
@@ -249,6 +274,9 @@ def _shell_way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) 
             return Way("value", name), right.text
         case kind if kind in _REWRITTEN and right.form != wrong.form:
             return Way("form", right.form), right.text
+    if right.program != wrong.program and right.form != wrong.form:
+        # The same program from another folder: `go` is not on the path, `/usr/local/go/bin/go` is there.
+        return Way("form", right.form), right.text
     # A permission that a person must grant, or nothing that another session could repeat.
     return Way("other"), ""
 
@@ -288,8 +316,9 @@ def _before_way(name: str, parts: Sequence[WrittenCommand]) -> tuple[Way, str]:
 
 def _counterpart(wrong: WrittenCommand | None, parts: Sequence[WrittenCommand]) -> WrittenCommand | None:
     """The later command that did what the failed one was meant to do."""
-    working = [one for one in parts if one.program not in ASIDE]
-    same = [one for one in working if wrong is not None and one.program == wrong.program]
+    working = [one for one in parts if is_working(one)]
+    name = "" if wrong is None else wrong.program.rpartition("/")[2]
+    same = [one for one in working if one.program.rpartition("/")[2] == name]
     # What runs behind it, as in `git rebase … && git log`, repaired nothing.
     found = [one for one in same if wrong is not None and one.form == wrong.form] or same or working
     return found[-1] if found else None
@@ -308,16 +337,11 @@ def _prepared(calls: Sequence[JudgedCall], repair: Repair) -> tuple[Way, str]:
     return Way("other"), ""
 
 
-def _edit_way(failed: JudgedCall, later: JudgedCall, repair: Repair) -> tuple[Way, str]:
-    if not argument(failed.arguments, "all") and argument(later.arguments, "all"):
-        return REPLACE_ALL, ""
-    if not is_about_text(failed.result or failed.reason):
-        return Way("other"), ""
-    if any(step.kind == "same file" for step in repair.steps):
-        return Way("read"), ""
-    return (Way("again"), "") if failed.arguments == later.arguments else (Way("exact"), "")
-
-
 def _path(call: JudgedCall, folder: str | None) -> str:
     path = argument(call.arguments, "path")
     return inside(path, folder) or "" if isinstance(path, str) else ""
+
+
+def failures_by_position(evidence: SessionEvidence) -> Mapping[int, FailedCall]:
+    """The failed calls of a session by their place among its calls."""
+    return {one.position: one for one in evidence.failures}

@@ -5,42 +5,43 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
+import msgspec
+
 from seasoned.command.parse import names
 from seasoned.command.risk import only_looks
 from seasoned.command.tool import same_tool
-from seasoned.command.written import WrittenCommand, written
+from seasoned.command.written import WrittenCommand, is_interpreter, written
 from seasoned.lazy_regex import LazyRegex
-from seasoned.lesson.failure.signature import signature_of_text
+from seasoned.lesson.failure.cause import cause_in, subject_of_error
+from seasoned.lesson.failure.signature import line_of_text, signature_of_line
+from seasoned.lesson.lesson import FailureKind
 from seasoned.project import normal_path, without_worktree
 
 # Commands that prepare or show something, and are not typical of a project.
 _SCENERY = names(
     "cd pushd popd echo printf export set unset sleep true false : pwd source . test [ [[ wait mkdir which type command"
     " read return exit local declare trap date cp mv rm rmdir touch ln chmod chown kill pkill ps lsof tee xargs curl"
-    " wget open code vim nano clear history env printenv alias hash ulimit id whoami uname hostname sed awk python -"
+    " wget open code vim nano clear history env printenv alias hash ulimit id whoami uname hostname sed awk -"
 )
-ASIDE = names("cd echo printf export set sleep true : pwd source . mkdir tail head grep rg sed awk wc sort cat ls")
-
-# Errors of editing tools that name their remedy.
-_ADVISES = LazyRegex(r"(?i)\bread (?:it|the file|this file) (?:first|again)\b|\bdid you mean\b|to replace all occ")
-# The two mistakes that editing tools of all agents report, each in its own words.
-_EDIT_ERRORS = {
-    "several places": LazyRegex(
-        r"(?i)\b(?:[2-9]|[1-9]\d+|multiple|several) (?:matches|occurrences)\b|not unique|more than once"
-        r"|occurs \d+ times|must be unique"
-    ),
-    "not in the file": LazyRegex(
-        r"(?i)\b(?:0|no) (?:matches|match|occurrences)\b|(?:string|text|old_?str\w*|search block|content)\b.{0,60}"
-        r"\b(?:not found|not in|does not match|did not appear|is not in)|could ?n[o']t find|did not find|no replacement"
-    ),
-}
-# Whatever the agent, such an error says that the text of the edit is not that of the file.
-_TEXT_DIFFERS = LazyRegex(r"(?i)\b(?:read|found|find|match\w*|modified|occur\w*|unique|appear\w*)\b|\bnot in\b")
-
-
-def is_about_text(error: str) -> bool:
-    """Whether an edit failed because of what the file holds, so that reading it helps."""
-    return _TEXT_DIFFERS.compiled.search(error[:600]) is not None
+_ASIDE = names("cd echo printf export set sleep true : pwd source . mkdir tail head grep rg sed awk wc sort cat ls")
+# Commands that nearly never fail, so that behind `&&` what follows them did.
+_SAFE = names("git add|git status|git diff|git log|git branch|git stash".replace(" ", "_").replace("|", " "))
+_SHELL_SAYS = LazyRegex(r"(?:zsh|bash|sh)(?::\d+)?: (?:line \d+: )?command not found: (?P<program>\S+)")
+# Errors that name their remedy, and those of edits: the agent reads the file again by itself.
+_SAYS_ENOUGH = LazyRegex(
+    r"(?i)\bread (?:it|the file|this file) (?:first|again)\b|\bdid you mean\b|to replace all occ|has not been read"
+    r"|modified since read|string to replace not found|failed to find expected lines|failed to find context"
+    r"|no changes to make: old_string and new_string|file has changed since"
+)
+# A name that an error may give to a lesson: nothing that could be a sentence.
+_PLAIN = LazyRegex(r"-{0,2}[A-Za-z][A-Za-z0-9.+-]{0,24}\Z")
+# Errors that any command can make: what they say does not depend on the command.
+_ANY_COMMAND = names("quoting equals here-document")
+# Causes that say enough by themselves, with what the error names.
+_NAMED = names(
+    "missing-program unknown-option unknown-command module dependencies version library environment folder service"
+    " network access login permission"
+)
 
 
 def is_working(one: WrittenCommand) -> bool:
@@ -50,7 +51,7 @@ def is_working(one: WrittenCommand) -> bool:
     if one.form.endswith((" -", " -c", " -e")) or "$" in one.form or "*" in one.form:
         return False
     sub = one.form.split()[-1]
-    return not only_looks(one.program, sub) and any(c.isalnum() for c in one.program)
+    return not only_looks(one.program, sub) and not is_interpreter(sub) and any(c.isalnum() for c in one.program)
 
 
 def with_places(
@@ -64,7 +65,18 @@ def with_places(
     for one in written(command):
         if one.program in ("cd", "pushd") and len(one.words) > 1:
             place = _place(place, one.words[1], folder)
-        yield one, place
+        yield _without_top(one, folder), place
+
+
+def _without_top(one: WrittenCommand, folder: str | None) -> WrittenCommand:
+    """A program of the checkout by its path in it: other checkouts are elsewhere."""
+    top = f"{folder.rstrip('/')}/" if folder else ""
+    if not top or not one.program.startswith(top):
+        return one
+    program = one.program[len(top) :]
+    return msgspec.structs.replace(
+        one, text=one.text.replace(top, "", 1), form=one.form.replace(top, "", 1), program=program
+    )
 
 
 def _place(place: str | None, to: str, folder: str | None) -> str | None:
@@ -86,36 +98,40 @@ def placed_form(one: WrittenCommand, place: str) -> str:
 
 def explains_itself(error: str) -> bool:
     """Whether an error already says what to do: repeating that would be noise."""
-    return _ADVISES.compiled.search(error[:600]) is not None
+    return _SAYS_ENOUGH.compiled.search(error[:600]) is not None
 
 
-def kind_of_failure(tool: str, command: str | None, error: str) -> tuple[str, str, str]:
+def kind_of_failure(tool: str, command: str | None, error: str) -> FailureKind:
     """The kind of a failure: the same error of the same program is the same mistake."""
+    line = line_of_text(error)
+    cause = cause_in(line)
+    name = "" if cause is None else cause.replace(" ", "-")
+    what = subject_of_error(cause, line) or ""
+    said = f"{name}:{what if _PLAIN.compiled.match(what) else ''}" if name in _NAMED else signature_of_line(line, error)
     if command is None:
-        name = same_tool(tool)
-        return name, "", (_edit_error(error) if name == "edit" else "") or signature_of_text(error)
+        return FailureKind(same_tool(tool), "", said)
+    if name in _ANY_COMMAND:
+        return FailureKind("shell", "", name)
     blamed = blamed_command(command, error)
-    return "shell", "" if blamed is None else blamed.form, signature_of_text(error)
-
-
-def _edit_error(error: str) -> str:
-    """What was wrong with an edit, in the same words for all agents; empty if unknown."""
-    head = error[:600]
-    return next((name for name, pattern in _EDIT_ERRORS.items() if pattern.compiled.search(head)), "")
+    return FailureKind("shell", "" if blamed is None else blamed.form, said)
 
 
 def blamed_command(command: str, error: str) -> WrittenCommand | None:
-    """The command that failed: the one that the error names, else the last that does work."""
+    """The command that failed: the one that the error names, else the only one that can have; None if several can."""
     parts = [one for one in written(command) if one.join != "|"]
     if len(parts) <= 1:
         return parts[0] if parts else None
     head = error[:400]
+    missing = _SHELL_SAYS.compiled.search(head)
     for one in parts:
         name = one.program.rsplit("/", 1)[-1]
-        if f"{name}: " in head or f":{name}:" in head:
+        if (missing is not None and missing["program"] == one.program) or f"{name}: " in head or f":{name}:" in head:
             return one
-    working = [one for one in parts if one.program not in ASIDE]
-    return working[-1] if working else parts[-1]
+    working = [one for one in parts if one.program not in _ASIDE]
+    risky = [one for one in working if one.form.replace(" ", "_") not in _SAFE] or working
+    # In `a; b` the status is that of b. In `a && b` either may have failed.
+    chained = [one for at, one in enumerate(risky) if all(later.join == "&&" for later in risky[at + 1 :])]
+    return chained[0] if len({one.form for one in chained}) == 1 else None if working else parts[-1]
 
 
 def inside(path: str, folder: str | None) -> str | None:

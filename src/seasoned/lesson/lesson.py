@@ -1,6 +1,6 @@
-"""What a session can be told: lines of a sheet and hints at a call, how they are looked up, and how they are worded.
+"""What a session can be told, how it is looked up, and how it is worded.
 
-Only reads, by key: a hook waits for it. What failed is never quoted.
+Only reads, by key: a hook waits for it. What failed is never quoted, and words of an error never leave their session.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from seasoned.digest import short_digest
 from seasoned.store import Store
 from seasoned.text import plural
 
+# `expect`: nothing repaired it so far, and what to expect is worth knowing.
 WayKind = Literal[
-    "form", "folder", "option", "value", "variable", "before", "read", "argument", "path", "exact", "again", "other"
+    "form", "folder", "option", "value", "variable", "before", "argument", "path", "expect", "again", "other"
 ]
 # Ways that teach another session nothing.
 EMPTY_WAYS: frozenset[str] = frozenset({"again", "other"})
-MOST_COMMANDS = 5
 _MARK = "digest:"
-MOST_CORRECTIONS = 3
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -37,48 +36,60 @@ class Way(msgspec.Struct, frozen=True):
         return self.kind in EMPTY_WAYS
 
 
-# An edit that worked when every occurrence was replaced; each agent has its own name for that argument.
-REPLACE_ALL = Way("argument", "replace_all")
+class FailureKind(msgspec.Struct, frozen=True):
+    """What failures have in common: the same error of the same program is the same mistake."""
+
+    tool: str  # the same name for all agents: `shell`, `edit`, `file_read` …
+    form: str  # of the simple command that failed; empty for other tools, and for errors that any command can make
+    error: str  # its cause, or the error with what varies masked
+
+    @property
+    def words(self) -> str:
+        """The error as people read it."""
+        cause, named, what = self.error.partition(":")
+        return f"{cause.replace('-', ' ')}: {what}" if named and what and " " not in cause else self.error.rstrip(":")
+
+    @property
+    def key(self) -> str:
+        """The words of an error are long and may be anybody's; only equality matters."""
+        error = self.error if self.error.startswith(_MARK) else f"{_MARK}{short_digest(self.error, size=12)}"
+        return short_digest(self.tool, self.form, error, size=12)
 
 
-def kind_mark(kind: tuple[str, str, str]) -> tuple[str, str, str]:
-    """A kind of failure with a digest instead of its error: only equality matters, and a team shares no words."""
-    tool, form, signature = kind
-    return tool, form, signature if signature.startswith(_MARK) else f"{_MARK}{short_digest(signature, size=12)}"
+class LessonCost(msgspec.Struct, frozen=True):
+    """What sessions lost by a mistake. None is unknown."""
+
+    failures: int = 0
+    calls: int = 0
+    seconds: float | None = None
+    tokens: int | None = None
 
 
-class Line(msgspec.Struct, frozen=True):
-    """One line of a project sheet."""
+class Lesson(msgspec.Struct, frozen=True):
+    """One thing that sessions of a project taught: a command for a purpose, or what repairs a failure."""
 
-    form: str
-    text: str
-    purpose: Purpose
-    share: float  # the estimated share of sessions that use it
-    lineages: int
-    last: float
-    is_correction: bool = False  # sessions first get it wrong
-    sessions: tuple[str, ...] = ()  # some that show it, newest first
-
-
-class Hint(msgspec.Struct, frozen=True):
-    """What worked where a call of this kind failed."""
-
-    way: Way
-    text: str  # the call that worked, or the path
-    lineages: int
-    last: float
+    kind: Literal["command", "repair"]
+    key: str  # of a command its form, of a repair its kind of failure
+    text: str  # the call that works; empty where a fixed sentence says it
     purpose: Purpose = "other"
-    sessions: tuple[str, ...] = ()
+    lineages: int = 0  # in which it worked; a fork or a sub-agent is no lineage of its own
+    among: int = 0  # lineages that did this: ran something for the purpose, or made the mistake
+    last: float = 0.0
+    sessions: tuple[str, ...] = ()  # some of them, the newest first
+    silent: str = ""  # why no session is told; empty if sessions are
+    is_correction: bool = False  # a command that sessions here first got wrong
+    needs_tree: bool = False  # shown only if the checkout says the same: it is too new to be sure
+    failed: FailureKind | None = None
+    way: Way | None = None
+    cost: LessonCost = LessonCost()
+
+    @property
+    def name(self) -> str:
+        """What a person types to pin or drop it."""
+        return short_digest(self.kind, self.key)[:8]
 
 
 _T = TypeVar("_T")
-
-
-class StoredSheet(msgspec.Struct, frozen=True):
-    """The lines for a project, or for one of its folders, and how many conversations they rest on."""
-
-    lines: tuple[Line, ...]
-    conversations: int
 
 
 class StoredPath(msgspec.Struct, frozen=True):
@@ -87,78 +98,95 @@ class StoredPath(msgspec.Struct, frozen=True):
     path: str
 
 
-def kind_key(kind: tuple[str, str, str]) -> str:
-    """A kind of failure as a key: the words of an error are long, and only equality matters."""
-    return short_digest(*kind_mark(kind), size=12)
-
-
 def find(store: Store, project: str, topic: str, key: str, as_type: type[_T]) -> _T | None:
     """What is known about a topic of a project; None if nothing is."""
     row = store.row("lesson.find", {"project": project, "topic": topic, "key": key})
     return None if row is None else msgspec.json.decode(row["content"], type=as_type)
 
 
-def all_of(store: Store, project: str, topic: str, as_type: type[_T]) -> list[tuple[str, _T]]:
-    """Everything that is known about a topic of a project, by key."""
+def lessons_about(store: Store, project: str, topic: str) -> list[Lesson]:
+    """All lessons of a project about a topic, also the silent ones."""
     rows = store.rows("lesson.topic", {"project": project, "topic": topic})
-    return [(row["key"], msgspec.json.decode(row["content"], type=as_type)) for row in rows]
+    return [msgspec.json.decode(row["content"], type=Lesson) for row in rows]
 
 
-def find_sheet(store: Store, project: str, folder: str | None) -> StoredSheet | None:
-    """The sheet for a folder of a project, or that of the project if the folder is new."""
-    found = find(store, project, "sheet", folder, StoredSheet) if folder else None
-    return found or find(store, project, "sheet", "", StoredSheet)
+PURPOSES: dict[str, str] = {
+    "install": "Install",
+    "build": "Build",
+    "format": "Format",
+    "check": "Check",
+    "test": "Test",
+    "one test": "One test",
+    "run": "Run",
+    "commit": "Commit",
+}
 
 
-def find_hint(store: Store, project: str, topic: str, key: str) -> Hint | None:
-    """A hint before or after a call."""
-    return find(store, project, topic, key, Hint)
-
-
-PURPOSES = {"test": "Test", "check": "Check", "format": "Format", "build": "Build", "run": "Run", "install": "Install"}
-_ORDER = ("install", "build", "format", "check", "test", "run", "other")
-
-
-def sheet_text(lines: Sequence[Line], sessions: int) -> str:
-    """The project sheet; empty where there is nothing to tell."""
-    if not lines:
+def sheet_text(lines: Sequence[Lesson], rules: Sequence[str] = ()) -> str:
+    """The sheet of a project; empty where there is nothing to tell."""
+    if not lines and not rules:
         return ""
-    ordered = sorted(lines, key=lambda line: (_ORDER.index(line.purpose), -line.share, line.form))
-    head = f"What worked in {plural(sessions, 'earlier session')} of this project (data, not instructions):"
-    return "\n".join([head, *[f"- {line_text(line)}" for line in ordered]])
+    order = list(PURPOSES)
+    ordered = sorted(lines, key=lambda line: (order.index(line.purpose) if line.purpose in order else 99, line.key))
+    said = ["What worked in earlier sessions of this project (data, not instructions):"] if lines else []
+    said += [f"- {line_text(line)}" for line in ordered]
+    said += ["What the user said in earlier sessions of this project:"] if rules else []
+    return "\n".join([*said, *[f"- {_code(rule)}" for rule in rules]])
 
 
-def line_text(line: Line) -> str:
-    """One line of the sheet."""
+def line_text(line: Lesson) -> str:
+    """One line of the sheet, with the sessions that stand behind it."""
     label = PURPOSES.get(line.purpose)
-    text = f"{label}: `{_code(line.text)}`" if label else f"`{_code(line.text)}`"
-    return f"{text} (exactly in this form)" if line.is_correction else text
+    seen = f" ({plural(line.lineages, 'session')})" if line.lineages else ""
+    return f"{label + ': ' if label else ''}`{_code(line.text)}`{seen}"
 
 
-def hint_text(hint: Hint, path: str = "", named: str = "replace_all") -> str:
-    """One line that says what works instead; `named` is the agent's name for the argument."""
+def hint_text(hint: Lesson) -> str:
+    """One line that says what works instead."""
     seen = f" ({plural(hint.lineages, 'session')}{_last(hint.last)})"
-    about = f"`{_code(path)}`" if path else "the file"
-    match hint.way.kind:
-        case "read":
-            return f"Read {about} first, then repeat the edit with its current text: that worked here{seen}."
-        case "exact":
-            return f"Copy the text to replace exactly from {about}, with more lines around it: that worked here{seen}."
-        case "argument" if hint.way == REPLACE_ALL:
-            return f"With `{named}` set to true the same edit worked here{seen}."
+    text, kind = f"`{_code(hint.text)}`", hint.way.kind if hint.way else "form"
+    match kind:
         case "argument":
             return f"This call worked here: {_code(hint.text)}{seen}."
         case "path":
-            return f"The file is `{_code(hint.text)}` in this project{seen}."
-        case "folder" if not hint.way.value:
+            return f"The file is {text} in this project."
+        case "folder" if hint.way == Way("folder"):
             return f"The same command worked here without `cd`{seen}: the shell may already be in that folder."
-        case "folder" if hint.way.value == "top":
+        case "folder" if hint.way == Way("folder", "top"):
             return f"From the top folder of the project the same command worked here{seen}."
         case "before":
-            return f"It worked here after `{_code(hint.text)}`{seen}."
+            return f"It worked here after {text}{seen}."
+        case "expect":
+            return f"{hint.text}{seen}: no session found a way around it."
         case _:
             label = PURPOSES.get(hint.purpose)
-            return f"{label + ': ' if label else ''}`{_code(hint.text)}` works here{seen}."
+            return f"{label + ': ' if label else ''}{text} works here{seen}."
+
+
+# What to expect where the same failed in several sessions and none found a way. Only names leave an error.
+_EXPECT = {
+    "missing-program": "`{what}` is not found by the shells of sessions here",
+    "unknown-option": "{form} has no option `{what}` here",
+    "unknown-command": "{form} does not know `{what}` here",
+    "version": "{form} needs another version of {what} than sessions here have",
+    "library": "{form} finds no such target in this package",
+    "environment": "{form} needs environment variables that sessions here do not have",
+    "service": "{form} needs a service that does not run here",
+    "network": "{form} does not reach the network from here",
+    "access": "{form} does not reach the remote repository from here",
+    "login": "{form} needs a login that sessions here do not have",
+    "permission": "{form} is refused by the sandbox here",
+    "quoting": "The shell here wants arguments with `*`, `?` or `[` in quotes",
+}
+
+
+def expectation(kind: FailureKind) -> str:
+    """What to expect of calls that fail so; empty if that cannot be said in fixed words."""
+    cause, _, what = kind.error.partition(":")
+    said = _EXPECT.get(cause, "")
+    if not said or ("{what}" in said and not what):
+        return ""
+    return said.format(form=f"`{_code(kind.form)}`" if kind.form else "This command", what=_code(what))
 
 
 def _last(time: float) -> str:

@@ -1,27 +1,44 @@
-"""Replays sessions in order of time, each seeing only what had ended before it began, and sums up the figures."""
+"""Replays sessions in order of time, each seeing only what had ended before it began, and sums up the figures.
+
+Beside the real choice stands the stupid one, ten lines long: for each purpose the form that worked in most of the last
+twenty lineages that did this. A version that is not above it is not better.
+"""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from statistics import median
-from time import perf_counter
 from typing import Literal
 
 import msgspec
 
-from seasoned.command.tool import tool_of
-from seasoned.command.written import written
+from seasoned.command.parse import names
+from seasoned.command.written import Purpose, written
 from seasoned.lesson.ask import MOST_ITEMS, purposes_in
 from seasoned.lesson.evidence import FailedCall, FormUse, SessionEvidence, evidence_of
 from seasoned.lesson.kind import is_working
-from seasoned.lesson.knowledge import ProjectKnowledge
-from seasoned.lesson.lesson import MOST_COMMANDS, Hint, Line, Way, hint_text, line_text, sheet_text
+from seasoned.lesson.lesson import PURPOSES, Lesson, hint_text, line_text, sheet_text
+from seasoned.lesson.one_off import ELLIPSIS
+from seasoned.lesson.project_lessons import DEFAULTS, ProjectLessons
 from seasoned.outcome.track import Track
 from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import rate
 from seasoned.text import count_tokens
+
+# A conversation with fewer predecessors that had ended says little about what is told.
+FEWEST_KNOWN = 8
+# Which results of calls each agent hands to a hook while the model waits: of calls that its tools say failed, and of
+# shells that exited with 0 behind a pipe. What an agent refuses by itself, no hook hears of.
+DELIVERED: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ("claude-code", "codex", "hermes", "gemini", "copilot", "cursor", "opencode", "qwen"),
+        frozenset(("failed", "hidden")),
+    ),
+}
+_REFUSED = "<tool_use_error>"
 
 
 class ReplayStep(msgspec.Struct, frozen=True):
@@ -32,7 +49,7 @@ class ReplayStep(msgspec.Struct, frozen=True):
     forms: tuple[str, ...] = ()  # of all working commands in it, whatever their outcome
     failure: FailedCall | None = None
     worked: bool = False
-    is_inspection: bool = False
+    is_heard: bool = True  # its agent tells a hook of its result before the next call
 
 
 class ReplayConversation(msgspec.Struct, frozen=True):
@@ -40,7 +57,6 @@ class ReplayConversation(msgspec.Struct, frozen=True):
 
     root: str
     project: str
-    folder: str | None
     agent: str
     started: float
     ended: float
@@ -67,13 +83,11 @@ def _conversation(project: str, root: str, tracks: Sequence[Track]) -> ReplayCon
     evidence = tuple(evidence_of(track) for track in tracks)
     steps = [step for track, one in zip(tracks, evidence, strict=True) for step in _steps(track, one)]
     steps.sort(key=lambda step: step.time)
-    first = tracks[0]
     return ReplayConversation(
         root,
         project,
-        first.cwd,
-        first.ref.agent,
-        first.started or 0.0,
+        tracks[0].ref.agent,
+        tracks[0].started or 0.0,
         max(one.end for one in evidence),
         next((one.task for one in evidence if one.task), ""),
         tuple(steps),
@@ -81,43 +95,84 @@ def _conversation(project: str, root: str, tracks: Sequence[Track]) -> ReplayCon
     )
 
 
-def _steps(track: Track, evidence: SessionEvidence) -> Iterable[ReplayStep]:
+def _steps(track: Track, evidence: SessionEvidence) -> Iterator[ReplayStep]:
     uses: dict[int, list[FormUse]] = {}
     for use in evidence.uses:
         uses.setdefault(use.position, []).append(use)
     failures = {failure.position: failure for failure in evidence.failures}
+    heard = DELIVERED.get(track.ref.agent, frozenset())
     time = track.started or 0.0
     for call in track.calls:
         time = max(time, call.time or time)
         command = call.command
         parts = written(command) if command and len(command) <= 4000 else ()
-        forms = tuple(one.form for one in parts if is_working(one))
-        looks = not forms if command else tool_of(call.tool).form in ("file_read", "search")
         yield ReplayStep(
             time,
             tuple(uses.get(call.position, ())),
-            forms,
+            tuple(one.form for one in parts if is_working(one)),
             failures.get(call.position),
             call.verdict == "ok",
-            looks,
+            bool(heard) and not (call.result or "").startswith(_REFUSED),
         )
 
 
-# Besides the real choice, the same number of lines chosen in simpler ways. Random lines are the null arm.
-ARMS = ("chosen", "frequent", "newest", "random")
-FREQUENT_FIVE = "frequent five"
-_INSPECTIONS = 3
+# -- what a conversation did, and what it was shown -------------------------------------------------------------------
+
+
+class Served(msgspec.Struct, frozen=True):
+    """How a conversation served one purpose."""
+
+    forms: frozenset[str]  # that worked
+    texts: frozenset[tuple[str, ...]]  # the same as written, without what varies
+    first_wrong: bool  # a call for this purpose had failed as a call before
+
+
+def served(steps: Sequence[ReplayStep]) -> dict[str, Served]:
+    """How each purpose was served."""
+    forms: dict[str, set[str]] = {}
+    texts: dict[str, set[tuple[str, ...]]] = {}
+    wrong: set[str] = set()
+    went_wrong: set[str] = set()
+    for step in steps:
+        for use in step.uses:
+            if use.worked and use.purpose in PURPOSES:
+                if use.purpose not in forms and use.purpose in wrong:
+                    went_wrong.add(use.purpose)
+                forms.setdefault(use.purpose, set()).add(use.form)
+                texts.setdefault(use.purpose, set()).add(essential(use.text))
+            elif use.worked is False and step.failure is not None and not step.failure.is_signal:
+                wrong.add(use.purpose)
+    return {
+        purpose: Served(frozenset(some), frozenset(texts[purpose]), purpose in went_wrong)
+        for purpose, some in forms.items()
+    }
+
+
+# Options about how much is printed, or how fast: a command is the same with and without them.
+_MANNER = names(
+    "-q -v -vv -s -x --verbose --quiet --silent -n --color --no-color --tb -count --maxfail -j --timeout --reporter -race"
+)
+
+
+def essential(text: str) -> tuple[str, ...]:
+    """The form of a command with its options, without operands and without what only changes the output."""
+    form = " && ".join(one.form for one in written(text.removesuffix(ELLIPSIS)) if one.form)
+    options = {word.partition("=")[0] for word in text.split() if word.startswith("-") and word != "--"}
+    options -= _MANNER | set(form.split())
+    return (form, *sorted(one for one in options if not one.startswith("--tb")))
 
 
 class ShownLine(msgspec.Struct, frozen=True):
-    """One line that was shown, and what the session then did with it."""
+    """One line that was shown, and what the session then did."""
 
+    purpose: str
     form: str
     text: str
-    used: bool
-    ahead: bool
-    wrong: bool
-    place: Literal["start", "prompt"] = "start"
+    place: Literal["start", "prompt"]
+    done: bool  # the session served this purpose
+    right: bool  # in this form
+    as_written: bool  # with the same options
+    is_default: bool
 
 
 class ShownHint(msgspec.Struct, frozen=True):
@@ -125,9 +180,16 @@ class ShownHint(msgspec.Struct, frozen=True):
 
     text: str
     is_before: bool
-    way: Way
     right: bool | None  # None if the session did not repair it, so that nothing can be compared
     false: bool  # before a call that then worked as it was
+
+
+class Known(msgspec.Struct, frozen=True):
+    """A purpose that a session served in a form that an earlier session knew."""
+
+    purpose: str
+    forms: frozenset[str]
+    first_wrong: bool
 
 
 class Replayed(msgspec.Struct, frozen=True):
@@ -137,60 +199,88 @@ class Replayed(msgspec.Struct, frozen=True):
     project: str
     known: int  # conversations of the project that had ended before
     calls: int
-    lines: dict[str, tuple[ShownLine, ...]]
+    lines: dict[str, tuple[ShownLine, ...]]  # by arm: chosen, baseline, newest, random
+    pairs: tuple[Known, ...]
     hints: tuple[ShownHint, ...]
     failures: int
     mistakes: int
     known_mistakes: int  # of a kind that an earlier conversation of the project had repaired
-    repaired: int  # of those, how many the conversation repaired itself
-    answered: int  # of those, how many were answered with the same repair
-    told: int  # known mistakes for which a hint was in front of the agent, right or not
     clear: int  # known mistakes whose error says itself what to do: nothing is added to those
+    repaired: int  # of the known ones, how many the conversation repaired itself
+    in_time: int  # of those, how many were answered with the same repair before its next try
+    late: int  # the same answer, which no event of the agent would have delivered before the next try
     foreign: int
     tokens: int
-    milliseconds: float
     started: float | None = None
-    ran: bool = True  # any command of the project with success: a conversation that only talks can use no line
 
 
 def replay(conversations: Sequence[ReplayConversation], *, seed: int = 0) -> list[Replayed]:
     """Replay the conversations of any number of projects."""
-    knowledge: dict[str, ProjectKnowledge] = {}
-    sources: dict[str, dict[str, str]] = {}
+    histories: dict[str, _History] = {}
     waiting: list[tuple[float, int, ReplayConversation]] = []
     found = []
     for number, one in enumerate(sorted(conversations, key=lambda c: (c.started, c.root))):
         while waiting and waiting[0][0] < one.started:
             ended = heapq.heappop(waiting)[2]
-            known = knowledge.setdefault(ended.project, ProjectKnowledge(ended.project))
-            for evidence in ended.evidence:
-                known.add(evidence)
-                sources.setdefault(ended.project, {})[evidence.session] = ended.project
-        found.append(_replayed(one, knowledge.get(one.project, ProjectKnowledge()), sources.get(one.project, {}), seed))
+            histories.setdefault(ended.project, _History(ended.project)).add(ended)
+        found.append(_replayed(one, histories.setdefault(one.project, _History(one.project)), seed))
         heapq.heappush(waiting, (one.ended, number, one))
     return found
 
 
-def _replayed(one: ReplayConversation, known: ProjectKnowledge, sources: dict[str, str], seed: int) -> Replayed:
-    begun = perf_counter()
-    chosen = known.sheet(one.folder)
-    text = sheet_text(chosen, len(known))
-    spent = perf_counter() - begun
-    outcomes = _outcomes(one.steps)
-    items = _items(one, known, chosen)
+class _History:
+    """What is known of a project at one moment: its lessons, and what the simple choices need."""
+
+    def __init__(self, project: str) -> None:
+        self.lessons = ProjectLessons(project)
+        self.served: list[dict[str, Served]] = []  # by conversation, in the order in which they ended
+        self.sessions: set[str] = set()
+
+    def add(self, one: ReplayConversation) -> None:
+        for evidence in one.evidence:
+            self.lessons.add(evidence)
+            self.sessions.add(evidence.session)
+        self.served.append(served(one.steps))
+
+    def simple_choices(self, random: Random) -> dict[str, dict[str, str]]:
+        """For each arm the form for each purpose."""
+        arms: dict[str, dict[str, str]] = {"baseline": {}, "newest": {}, "random": {}}
+        for purpose in PURPOSES:
+            did = [one[purpose].forms for one in reversed(self.served) if purpose in one]
+            if not did:
+                continue
+            used = Counter(form for forms in did[:20] for form in sorted(forms))
+            form, times = max(used.items(), key=lambda item: (item[1], item[0]))
+            if times >= 2 and times >= 0.4 * len(did[:20]):
+                arms["baseline"][purpose] = form
+            arms["newest"][purpose] = min(did[0])
+            arms["random"][purpose] = random.choice(sorted(set[str]().union(*did)))
+        return arms
+
+
+def _replayed(one: ReplayConversation, history: _History, seed: int) -> Replayed:
+    known = history.lessons
+    # A line that is only shown where the checkout says the same is left out: there is no checkout here.
+    sheet = [line for line in known.sheet() if not line.needs_tree]
+    shown = {line.purpose for line in sheet}
+    items = [
+        line
+        for purpose in purposes_in(one.task)
+        if purpose not in shown and (line := known.command_for(purpose)) is not None and not line.needs_tree
+    ][:MOST_ITEMS]
+    did = served(one.steps)
     lines = {
         "chosen": (
-            *[_judged(line.form, line.text, outcomes) for line in chosen],
-            *[_judged(line.form, line.text, outcomes, "prompt") for line in items],
+            *[_judged(line.purpose, line.key, line.text, did, "start") for line in sheet],
+            *[_judged(line.purpose, line.key, line.text, did, "prompt") for line in items],
         )
     }
-    simple = known.simple_choices(Random(f"{seed}:{one.root}"))
-    for arm, forms in simple.items():
-        lines[arm] = tuple(_judged(form, form, outcomes) for form in forms[: len(chosen) + len(items)])
-    lines[FREQUENT_FIVE] = tuple(_judged(form, form, outcomes) for form in simple["frequent"][:MOST_COMMANDS])
-    hints = _HintReplay(known)
+    for arm, forms in history.simple_choices(Random(f"{seed}:{one.root}")).items():
+        lines[arm] = tuple(_judged(purpose, form, form, did, "start") for purpose, form in forms.items())
+    hints = _HintReplay(known, {line.key for line in (*sheet, *items)})
     for step in one.steps:
         hints.take(step)
+    said = [sheet_text(sheet), *[line_text(line) for line in items], *hints.texts]
     mistakes = [step.failure for step in one.steps if step.failure is not None and not step.failure.is_signal]
     return Replayed(
         one.root,
@@ -198,80 +288,47 @@ def _replayed(one: ReplayConversation, known: ProjectKnowledge, sources: dict[st
         len(known),
         len(one.steps),
         lines,
+        tuple(_pairs(did, history)),
         tuple(hints.shown),
         sum(step.failure is not None for step in one.steps),
         len(mistakes),
         hints.known,
-        hints.repaired,
-        hints.answered,
-        hints.told,
         hints.clear,
-        sum(session not in sources for line in (*chosen, *items) for session in line.sessions),
-        sum(count_tokens(said) for said in (text, *[line_text(line) for line in items], *hints.texts) if said),
-        spent * 1000,
+        hints.repaired,
+        hints.in_time,
+        hints.late,
+        sum(session not in history.sessions for line in (*sheet, *items) for session in line.sessions),
+        sum(count_tokens(text) for text in said if text),
         one.started,
-        any(outcome.first is not None for outcome in outcomes[0].values()),
     )
 
 
-class _FormOutcome(msgspec.Struct):
-    """What became of one form in a conversation."""
-
-    first: int | None = None  # the step at which it first worked
-    failed: bool = False
-
-
-def _outcomes(steps: Sequence[ReplayStep]) -> tuple[dict[str, _FormOutcome], Sequence[ReplayStep]]:
-    found: dict[str, _FormOutcome] = {}
-    for at, step in enumerate(steps):
-        for use in step.uses:
-            known = found.setdefault(use.form, _FormOutcome())
-            if use.worked and known.first is None:
-                known.first = at
-            if use.worked is False and step.failure is not None and not step.failure.is_signal:
-                known.failed = True
-    return found, steps
-
-
-def _items(one: ReplayConversation, known: ProjectKnowledge, shown: Sequence[Line]) -> list[Line]:
-    """The commands that the first prompt asks for and the sheet does not show."""
-    purposes = {line.purpose for line in shown}
-    found = [known.command_for(purpose, one.folder) for purpose in purposes_in(one.task) if purpose not in purposes]
-    return [line for line in found if line is not None][:MOST_ITEMS]
+def _pairs(did: Mapping[str, Served], history: _History) -> Iterator[Known]:
+    """The purposes that a conversation served in a form that an earlier one knew."""
+    for purpose, found in did.items():
+        before = {form for one in history.served if purpose in one for form in one[purpose].forms}
+        if forms := found.forms & before:
+            yield Known(purpose, forms, found.first_wrong)
 
 
 def _judged(
-    form: str,
-    text: str,
-    outcomes: tuple[dict[str, _FormOutcome], Sequence[ReplayStep]],
-    place: Literal["start", "prompt"] = "start",
+    purpose: Purpose | str, form: str, text: str, did: Mapping[str, Served], place: Literal["start", "prompt"]
 ) -> ShownLine:
-    known, steps = outcomes
-    # After a `cd` of an earlier call the same command is written without it.
-    outcome = known.get(form) or known.get(form.rpartition("&& ")[2]) or _FormOutcome()
-    used = outcome.first is not None
-    ahead = used and _went_wrong_before(form, steps[: outcome.first])
-    return ShownLine(form, text, used, ahead, outcome.failed and not used, place)
-
-
-def _went_wrong_before(form: str, steps: Sequence[ReplayStep]) -> bool:
-    """Whether a failing form of the same program or three looks came before: what the line would have saved."""
-    program = form.split()[-1]
-    failed = any(
-        step.failure is not None and not step.failure.is_signal and program in step.failure.form.split()
-        for step in steps
-    )
-    return failed or sum(step.is_inspection for step in steps) >= _INSPECTIONS
+    found = did.get(purpose)
+    is_right = found is not None and form in found.forms
+    as_written = is_right and found is not None and (text.endswith(ELLIPSIS) or essential(text) in found.texts)
+    return ShownLine(purpose, form, text, place, found is not None, is_right, as_written, form in DEFAULTS)
 
 
 class _HintReplay:
     """The hints of one conversation, call by call; the same hint only once."""
 
-    def __init__(self, known: ProjectKnowledge) -> None:
-        self._knowledge = known
-        self._told: dict[str, Way] = {}
+    def __init__(self, known: ProjectLessons, lines: set[str]) -> None:
+        self._lessons = known
+        self._lines = lines  # the forms that the session saw at its start
+        self._told: set[str] = set()
         self.shown: list[ShownHint] = []
-        self.known = self.repaired = self.answered = self.told = self.clear = 0
+        self.known = self.repaired = self.in_time = self.late = self.clear = 0
 
     @property
     def texts(self) -> list[str]:
@@ -282,19 +339,19 @@ class _HintReplay:
         failure = step.failure
         if failure is None:
             return
-        if failure.explains_itself and before is None:
-            self.clear += not failure.is_signal and self._knowledge.was_repaired(failure.kind)
+        is_known = not failure.is_signal and self._lessons.was_repaired(failure.kind, failure.path)
+        if failure.says_enough:
+            self.clear += is_known
             return
-        # A hook cannot tell a failing test from a wrong call, so it asks after both.
-        hint = before or self._knowledge.after(failure.kind, failure.path)
-        if before is None and hint is not None:
+        hint = before or self._lessons.after(failure.kind, failure.path)
+        if before is None and hint is not None and step.is_heard:
             self._show(hint, failure, is_before=False, false=False)
-        if not failure.is_signal and self._knowledge.was_repaired(failure.kind):
-            self._count(failure, hint)
+        if is_known:
+            self._count(failure, hint, is_heard=step.is_heard or before is not None)
 
-    def _before(self, step: ReplayStep) -> Hint | None:
+    def _before(self, step: ReplayStep) -> Lesson | None:
         for form in step.forms:
-            hint = self._knowledge.before(form)
+            hint = self._lessons.before(form)
             if hint is not None:
                 # A check that found fault with the code was the right call.
                 was_right = step.worked or (step.failure is not None and step.failure.is_signal)
@@ -302,35 +359,47 @@ class _HintReplay:
                 return hint
         return None
 
-    def _show(self, hint: Hint, failure: FailedCall | None, *, is_before: bool, false: bool) -> None:
-        text = hint_text(hint, "" if failure is None else failure.path)
+    def _show(self, hint: Lesson, failure: FailedCall | None, *, is_before: bool, false: bool) -> None:
+        text = hint_text(hint)
         if text in self._told:
             return
-        self._told[text] = hint.way
-        right = None if failure is None or failure.way is None else is_same(hint, failure)
-        self.shown.append(ShownHint(text, is_before, hint.way, right, false))
+        self._told.add(text)
+        right = None if failure is None or failure.way is None or failure.way.is_empty else is_same(hint, failure)
+        self.shown.append(ShownHint(text, is_before, right, false))
 
-    def _count(self, failure: FailedCall, hint: Hint | None) -> None:
+    def _count(self, failure: FailedCall, hint: Lesson | None, *, is_heard: bool) -> None:
         self.known += 1
-        self.told += hint is not None
-        if failure.way is not None:
-            self.repaired += 1
-            self.answered += hint is not None and is_same(hint, failure)
+        if failure.way is None or failure.way.is_empty:
+            return
+        self.repaired += 1
+        at_start = failure.way.kind == "form" and failure.way.value in self._lines
+        if at_start or (hint is not None and is_same(hint, failure)):
+            self.in_time += at_start or is_heard
+            self.late += not (at_start or is_heard)
 
 
-def is_same(hint: Hint, failure: FailedCall) -> bool:
+def is_same(hint: Lesson, failure: FailedCall) -> bool:
     """Whether the session's own repair has the form that was shown."""
-    way, own = hint.way, failure.way
-    assert own is not None
-    if {way.kind, own.kind} <= {"read", "exact"}:
-        # Both are the same edit with the file's own text, whether or not the session read it again.
-        return True
     # The same command is the same repair, whatever was wrong with the call.
-    return way == own or (bool(hint.text) and hint.text == failure.text)
+    return hint.way == failure.way or (bool(hint.text) and hint.text == failure.text)
 
 
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+ARMS = ("chosen", "baseline", "newest", "random")
 # Fewer projects say too little about how much projects differ; then conversations are the units.
 _FEWEST_PROJECTS = 5
+_MANY_SESSIONS = 20
+
+
+class ArmFigures(msgspec.Struct, frozen=True):
+    """How good the lines of one arm are, in conversations with enough predecessors."""
+
+    lines: int  # whose purpose the session then served
+    right: Estimate  # of those, in this form
+    as_written: Estimate  # and with the same options
+    covered: Estimate  # of the purposes served in a known form, those for which the right line stood there
+    covered_first_wrong: Estimate  # the same where the session first went wrong
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -339,31 +408,24 @@ class Figures(msgspec.Struct, frozen=True):
     project: str
     conversations: int
     told: int  # conversations that saw anything
-    lines: int
-    used: Estimate
-    used_where_run: Estimate  # the same in conversations that ran any command of the project with success
-    ahead: Estimate
-    wrong: Estimate
-    foreign: int
-    # The same shares for as many lines chosen in simpler ways; random lines are the null arm.
-    used_by: dict[str, Estimate]
+    arms: dict[str, ArmFigures]  # without the languages' defaults
+    with_defaults: dict[str, ArmFigures]
+    worth: Estimate  # of the lines shown, those that are not a language's default
     calls: int
     failures: int
     mistakes: int
     known_mistakes: int
-    repaired: int
     clear_errors: int  # further known mistakes whose error says itself what to do: they get no hint
-    # Of the known mistakes that the conversation repaired, the share for which the same repair was shown.
-    answered: Estimate
-    # Of all known mistakes, also those never repaired, the share for which a hint was shown.
-    hinted: Estimate
-    right: Estimate  # of the hints at failures that were repaired, the share with the same repair
+    repaired: int
+    in_time: Estimate  # of the known mistakes that were repaired, those answered so before the next try
+    late: int
+    right: Estimate  # of the hints at failures that were repaired, those with the same repair
     hints: int
     false_hints: int
-    false_per_200_calls: float | None
-    spoke_unknown: int  # first conversations of a project that saw something: must be 0
+    false_per_500_calls: float | None
+    foreign: int
+    is_empty: bool | None  # the newest conversation of a project with many saw no line; None with few
     tokens: float | None  # the median of a conversation that saw anything
-    milliseconds: float | None
 
 
 class Backtest(msgspec.Struct, frozen=True):
@@ -395,35 +457,52 @@ def _figures(project: str, replayed: Sequence[Replayed]) -> Figures:
     hints = [hint for one in replayed for hint in one.hints]
     told = [one for one in replayed if one.tokens]
     false = sum(hint.false for hint in hints)
+    late = [one for one in replayed if one.known >= _MANY_SESSIONS]
+    experienced = [one for one in replayed if one.known >= FEWEST_KNOWN]
     return Figures(
         project,
         len(replayed),
         len(told),
-        sum(len(one.lines["chosen"]) for one in replayed),
-        share.of(lambda one: [line.used for line in one.lines["chosen"]]),
-        share.of(lambda one: [line.used for line in one.lines["chosen"] if one.ran]),
-        share.of(lambda one: [line.ahead for line in one.lines["chosen"] if line.used]),
-        share.of(lambda one: [line.wrong for line in one.lines["chosen"]]),
-        sum(one.foreign for one in replayed),
-        {
-            arm: share.of(lambda one, arm=arm: [line.used for line in one.lines[arm]])  # type: ignore[misc]
-            for arm in (*ARMS[1:], FREQUENT_FIVE)
-        },
+        {arm: _arm(experienced, arm, defaults=False) for arm in ARMS},
+        {arm: _arm(experienced, arm, defaults=True) for arm in ARMS},
+        share.of(lambda one: [not line.is_default for line in one.lines["chosen"]]),
         calls,
         sum(one.failures for one in replayed),
         sum(one.mistakes for one in replayed),
         sum(one.known_mistakes for one in replayed),
-        sum(one.repaired for one in replayed),
         sum(one.clear for one in replayed),
-        share.counted(lambda one: (one.answered, one.repaired)),
-        share.counted(lambda one: (one.told, one.known_mistakes)),
+        sum(one.repaired for one in replayed),
+        share.counted(lambda one: (one.in_time, one.repaired)),
+        sum(one.late for one in replayed),
         share.of(lambda one: [hint.right for hint in one.hints if hint.right is not None]),
         len(hints),
         false,
-        200.0 * false / calls if calls else None,
-        sum(bool(one.lines["chosen"] or one.hints) for one in replayed if not one.known),
+        500.0 * false / calls if calls else None,
+        sum(one.foreign for one in replayed),
+        not any(line.place == "start" for line in late[-1].lines["chosen"]) if late and project else None,
         float(median(one.tokens for one in told)) if told else None,
-        float(median(one.milliseconds for one in replayed)) if replayed else None,
+    )
+
+
+def _arm(replayed: Sequence[Replayed], arm: str, *, defaults: bool) -> ArmFigures:
+    share = _Shares(replayed)
+
+    def lines(one: Replayed) -> list[ShownLine]:
+        return [line for line in one.lines[arm] if line.done and (defaults or not line.is_default)]
+
+    def covered(one: Replayed, *, first_wrong: bool) -> Iterator[bool]:
+        shown = {line.purpose: line.form for line in one.lines[arm]}
+        for pair in one.pairs:
+            forms = pair.forms if defaults else pair.forms - DEFAULTS
+            if forms and (pair.first_wrong or not first_wrong):
+                yield shown.get(pair.purpose) in forms
+
+    return ArmFigures(
+        sum(len(lines(one)) for one in replayed),
+        share.of(lambda one: [line.right for line in lines(one)]),
+        share.of(lambda one: [line.as_written for line in lines(one)]),
+        share.of(lambda one: covered(one, first_wrong=False)),
+        share.of(lambda one: covered(one, first_wrong=True)),
     )
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from seasoned.lesson.evidence import SessionEvidence, evidence_of
-from seasoned.lesson.knowledge import ProjectKnowledge
-from seasoned.lesson.lesson import StoredPath, StoredSheet, kind_key
+from seasoned.lesson.lesson import StoredPath
+from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.lesson.rules import follow_rules, has_rules, is_behind
 from seasoned.outcome.track import tracks
 from seasoned.store import Store
@@ -25,9 +25,9 @@ from seasoned.store.packed import pack, unpack
 _MOST_SESSIONS = 1500
 # Sessions in one transaction: other writers must not wait long.
 _AT_ONCE = 40
-_MOST_FOLDERS = 50
+_MOST_REPAIRS = 500
+_CLOCKS_DIFFER = 86_400.0
 _MOST_FILES = 20_000
-_PURPOSES = ("test", "check", "format", "build")
 _decode_evidence = msgspec.json.Decoder(SessionEvidence).decode
 _encode = msgspec.json.Encoder().encode
 
@@ -87,8 +87,8 @@ def _take_in(store: Store, rows: Sequence[DatabaseRow]) -> None:
         store.run_many("lesson.drop_evidence", [{"session_id": at} for at in read if at not in known])
         note_learned(store, [(at, track.ref.agent, track.ended) for at, track in read.items()])
         keep_evidence(store, found)
-        for session_id, times in rows:
-            store.run("lesson.done", {"session_id": session_id, "times": times})
+        for row in rows:
+            store.run("lesson.done", {"session_id": row["session_id"], "times": row["times"]})
 
 
 def note_learned(store: Store, sessions: Sequence[tuple[int, str, float | None]]) -> None:
@@ -113,8 +113,8 @@ def keep_evidence(store: Store, found: Sequence[tuple[int, str, SessionEvidence]
 
 
 def rebuild(store: Store, project: str) -> None:
-    """Put together what a project knows from the evidence of its sessions."""
-    known = knowledge_of(store, project)
+    """Put the lessons of a project together from the evidence of its sessions."""
+    known = lessons_of(store, project)
     rows = [
         {"project": project, "topic": topic, "key": key, "content": _encode(content)}
         for topic, key, content in _topics(known)
@@ -125,25 +125,21 @@ def rebuild(store: Store, project: str) -> None:
         store.run("lesson.not_stale", {"project": project})
 
 
-def knowledge_of(store: Store, project: str) -> ProjectKnowledge:
-    """The knowledge of a project, from the evidence of its newest sessions."""
-    known = ProjectKnowledge(project)
-    newest = store.rows("lesson.of_project", {"project": project, "limit": _MOST_SESSIONS})
-    for row in reversed(newest):
+def lessons_of(store: Store, project: str) -> ProjectLessons:
+    """The lessons of a project, from the evidence of its newest sessions."""
+    known = ProjectLessons(project)
+    # What claims to come from the future would always be the newest.
+    values = {"project": project, "limit": _MOST_SESSIONS, "until": time.time() + _CLOCKS_DIFFER}
+    for row in reversed(store.rows("lesson.of_project", values)):
         known.add(_decode_evidence(unpack(row["content"])))
     return known
 
 
-def _topics(known: ProjectKnowledge) -> Iterator[tuple[str, str, Any]]:
-    yield "sheet", "", StoredSheet(known.sheet(), len(known))
-    for folder in known.folders()[:_MOST_FOLDERS]:
-        yield "sheet", folder, StoredSheet(known.sheet(folder), len(known))
-    for purpose in _PURPOSES:
-        line = known.command_for(purpose)  # type: ignore[arg-type]
-        if line is not None:
-            yield "purpose", purpose, line
-    for kind, hint in known.mistakes():
-        yield "after", kind_key(kind), hint
+def _topics(known: ProjectLessons) -> Iterator[tuple[str, str, Any]]:
+    for line in known.commands():
+        yield "command", line.key, line
+    for lesson in known.repairs()[:_MOST_REPAIRS]:
+        yield "repair", lesson.key, lesson
     for form, hint in known.failing_forms():
         yield "before", form, hint
     for number, (name, path) in enumerate(known.known_files()):

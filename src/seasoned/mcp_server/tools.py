@@ -28,10 +28,10 @@ from seasoned.confirm.client import (
 )
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import SeasonedError, UsageError
+from seasoned.lesson.recall import LIMIT, MOST, recall_text
 from seasoned.store.project import project_key
 from seasoned.template.block import Format
 from seasoned.template.provision import BUDGET
-from seasoned.template.recall.lookup import LIMIT, MOST, for_any_agent, recall_text
 
 Tags = Annotated[list[str], Field(description="build: words to find it by; list: templates with any of these.")]
 Tools = Annotated[list[str | dict[str, Any]], Field(description="load: the tools you have, as names or schemas.")]
@@ -130,9 +130,6 @@ class ExperienceTools:
             dict[str, Any] | None, Field(description="Of the call that failed: a command tells errors apart.")
         ] = None,
         limit: Annotated[int, Field(description="The most results.", ge=1, le=MOST)] = LIMIT,
-        any_age: Annotated[
-            bool, Field(description="Also what may no longer hold: last seen over 180 days ago.")
-        ] = False,
         folder: Annotated[str | None, Field(description=FOLDER)] = None,
     ) -> CallToolResult:
         """Look up what worked before: give a tool to see successful calls of it, an error to see which repair worked.
@@ -151,13 +148,11 @@ class ExperienceTools:
                     error=error,
                     arguments=arguments,
                     limit=limit,
-                    any_age=any_age,
                     project=project,
                     within_seconds=_FILL_SECONDS,
                 )
         except SeasonedError as problem:
             raise ToolError(str(problem)) from problem
-        found = found if tool else for_any_agent(found)
         return CallToolResult(
             content=[TextContent(type="text", text=recall_text(found))], structured_content=msgspec.to_builtins(found)
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.lesson.failure.failure import CAUSES, cause_of
+from seasoned.lesson.failure.cause import CAUSES, cause_of
 from seasoned.lesson.failure.signature import MAX_SIGNATURE_CHARS, error_line, mask, signature
 from seasoned.outcome.track import JudgedCall
 from tests.each_case import each_case

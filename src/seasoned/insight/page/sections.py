@@ -19,9 +19,8 @@ from seasoned.insight.page.rows import (
     unknown,
     visible,
 )
-from seasoned.insight.report import Report, Spending
+from seasoned.insight.report import Recurrence, Report, Spending
 from seasoned.insight.trials import share
-from seasoned.lesson.failure.recurrence import Recurrence
 from seasoned.text import dollars
 
 # The sections made of plots: name, title, question, plots.
@@ -70,10 +69,6 @@ class ErrorText(msgspec.Struct, frozen=True):
     signature: str
     often: str
     seen: str
-    repaired: str
-    repair: str | None
-    failed: str | None
-    worked: str | None
 
 
 def words(report: Report) -> dict[str, Any]:
@@ -148,29 +143,13 @@ def error_text(found: Recurrence) -> ErrorText:
     """The text of one recurring error."""
     where = found.tool if found.program is None else f"{found.tool}: {found.program}"
     often = f"{plural(found.failures, 'failure')} in {plural(found.sessions, 'session')}"
-    is_one_day = date(found.first_seen) == date(found.last_seen)
-    seen = f"seen {date(found.first_seen)}" + ("" if is_one_day else f" to {date(found.last_seen)}")
-    repair = f"{found.repair} ({number(found.repair_count)}×)" if found.repair else None
-    example = found.example
     return ErrorText(
         None if found.action is None else visible(found.action, _TEXT_CHARS),
         visible(where, _NAME_CHARS),
         visible(found.signature, _TEXT_CHARS),
-        often,
-        "no date in the history" if found.first_seen is None else seen,
-        _repaired(found),
-        None if repair is None else visible(repair, _TEXT_CHARS),
-        None if example is None else visible(example.failed, _TEXT_CHARS),
-        None if example is None or example.repaired is None else visible(example.repaired, _TEXT_CHARS),
+        f"{often}, {plural(found.calls, 'call')} lost" if found.kind == "mistake" else often,
+        "no date in the history" if found.last_seen is None else f"last seen {date(found.last_seen)}",
     )
-
-
-def _repaired(found: Recurrence) -> str:
-    if not found.repaired:
-        return "never repaired within its session"
-    calls = found.calls_until_repaired
-    after = "" if calls is None else f", after a median of {calls:g} {'call' if calls == 1 else 'calls'}"
-    return f"{number(found.repaired)} of {number(found.failures)} repaired within their session{after}"
 
 
 def _period(first: float | None, last: float | None) -> str:

@@ -26,7 +26,7 @@ from seasoned.lesson.failure.call_target import (
     value_shape,
     written_program,
 )
-from seasoned.lesson.failure.failure import is_signal
+from seasoned.lesson.failure.cause import is_signal
 from seasoned.lesson.failure.signature import mask, signature
 from seasoned.lesson.failure.similarity import argument_texts, similarity_ratio
 from seasoned.outcome.track import JudgedCall

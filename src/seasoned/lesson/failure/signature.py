@@ -77,7 +77,10 @@ _NOISE = LazyRegex(
     r"|\?\s|FAIL\Z|FAIL \S+(?: [\d.]+s)?\Z|PASS\b|\$ |# \S+\Z|# \S+ \[\S+\]\Z|package \S+\Z|From \S+\Z"
     r"|ERROR task failed|\(pass\)|String: |Traceback \(|File \"|Auto-merging"
     r"|Script (?:completed|failed|error)|#+ Error:?\Z"
-    r"|\d+ issues?:|\w+: \d+\Z|Finished in|go: downloading)"
+    r"|\d+ issues?:|\w+: \d+\Z|Finished in|go: downloading"
+    # What a login shell and its snapshot print before the command runs.
+    r"|(?:\S+: )?alias: |Welcome to |Ubuntu \d|Last login|mesg: |bash: (?:no job control|cannot set terminal)"
+    r"|\S*(?:sh|rc|profile|snapshot\S*):\d+: )"
 )
 _WORD = LazyRegex(r"[^\W\d_]{2}")
 _EXCEPTION = LazyRegex(r"(?:[A-Z]\d{3,4}:? )?(?:[A-Za-z_]\w*\.){0,6}[A-Z]\w*(?:Error|Exception|Interrupt)\b")
@@ -176,14 +179,23 @@ def _find_error_line(reason: str, result: str | None) -> str:
     return text
 
 
-@lru_cache(maxsize=1024)
 def signature_of_text(text: str) -> str:
     """The signature from the error text alone, complete or truncated as in the store."""
+    return signature_of_line(line_of_text(text), text)
+
+
+@lru_cache(maxsize=1024)
+def line_of_text(text: str) -> str:
+    """The most informative line of an error text, unmasked; empty if there is none."""
     if len(text) > _MAX_TEXT_CHARS:
         text = f"{text[:_HEAD_CHARS]} … {text[-_TAIL_CHARS:]}"
     lines = _lines(text)
-    error_line = _best_line("", _RANK_NOISE, lines) or next((line for line in lines if _rank(line) < _RANK_NOISE), "")
-    name = _to_signature(error_line)
+    return _best_line("", _RANK_NOISE, lines) or next((line for line in lines if _rank(line) < _RANK_NOISE), "")
+
+
+def signature_of_line(line: str, text: str) -> str:
+    """The signature of an error text by its most informative line."""
+    name = _to_signature(line)
     return name if _WORD.compiled.search(name) else NO_ERROR_TEXT if text.strip() else NO_OUTPUT
 
 

@@ -1,6 +1,3 @@
--- name: newest
-SELECT id FROM session WHERE :project IS NULL OR project = :project ORDER BY at DESC, id DESC LIMIT :limit;
-
 -- name: decided
 SELECT substr(form, 8) AS id, json_extract(text, '$.kind') AS kind, json_extract(text, '$.project') AS project,
     json_extract(text, '$.sentence') AS sentence, json_extract(text, '$.subject') AS subject,

@@ -31,7 +31,8 @@ DELETE FROM lesson WHERE project = :project AND topic = 'stale';
 
 -- name: of_project
 -- The content begins with the name of the session; its number depends on which file was read first.
-SELECT content FROM evidence WHERE project = :project ORDER BY ended DESC, content DESC LIMIT :limit;
+SELECT content FROM evidence WHERE project = :project AND ended <= :until
+ORDER BY ended DESC, content DESC LIMIT :limit;
 
 -- name: clear_lessons
 DELETE FROM lesson WHERE project = :project AND topic <> 'stale';
@@ -69,7 +70,7 @@ SELECT place, digest, text, told_at FROM told WHERE conversation = :conversation
 SELECT call_id, text FROM told WHERE conversation = :conversation AND call_id <> '' AND text <> '';
 
 -- name: knows_repairs
-SELECT 1 FROM lesson WHERE project = :project AND topic IN ('after', 'file') LIMIT 1;
+SELECT 1 FROM lesson WHERE project = :project AND topic IN ('repair', 'file') LIMIT 1;
 
 -- name: forget_told
 DELETE FROM told WHERE conversation = :session;
@@ -120,3 +121,13 @@ DELETE FROM waiting WHERE work = 'lesson' AND session_id = :session_id AND times
 -- name: not_waiting
 DELETE FROM waiting WHERE work = 'lesson' AND session_id = ?;
 
+
+-- name: worked
+SELECT call.arguments, call.time, session.agent || ':' || session.native_id AS session
+FROM session CROSS JOIN call ON call.session_id = session.id
+WHERE session.project = :project AND call.tool = :tool AND call.counts_as = 'ok' AND call.copy_of IS NULL
+    AND NOT call.is_corrected AND NOT call.is_foreign
+ORDER BY session.at DESC, call.position DESC LIMIT :limit;
+
+-- name: everywhere
+SELECT project, content FROM lesson WHERE topic = 'repair';

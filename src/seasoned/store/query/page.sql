@@ -14,7 +14,6 @@ SELECT * FROM (
               || COALESCE(model, '') LIKE :words ESCAPE '\')
           AND (:tool IS NULL OR EXISTS (
               SELECT 1 FROM session_tool WHERE session_tool.session_id = session.id AND tool = :tool))
-          AND (:mistake IS NULL OR id IN (SELECT session_id FROM attempt WHERE mistake_id = :mistake))
           AND (:project IS NULL OR project = :project)))
 WHERE (sort, id) < (:sort, :id)
 ORDER BY sort DESC, id DESC LIMIT :limit;
@@ -35,35 +34,6 @@ WHERE at >= :since AND at < :until AND failed > 0;
 
 -- name: agents
 SELECT DISTINCT agent FROM session ORDER BY agent;
-
--- name: mistakes
-SELECT mistake_id AS id, min(signature) AS signature, min(mistake_tool) AS tool, min(program) AS program,
-    count(DISTINCT session_id) AS sessions, count(*) AS failures, count(repaired_by) AS repaired, max(time) AS last
-FROM attempt WHERE mistake_id IS NOT NULL
-GROUP BY mistake_id HAVING count(DISTINCT session_id) >= :fewest
-ORDER BY sessions DESC, failures DESC, id LIMIT :limit;
-
--- name: mistakes_in
-SELECT mistake_id AS id, min(signature) AS signature, min(mistake_tool) AS tool, min(program) AS program,
-    count(DISTINCT session_id) AS sessions, count(*) AS failures, count(repaired_by) AS repaired, max(time) AS last
-FROM session CROSS JOIN attempt ON attempt.session_id = session.id
-WHERE session.project = :project AND mistake_id IS NOT NULL
-GROUP BY mistake_id HAVING count(DISTINCT session_id) >= :fewest
-ORDER BY sessions DESC, failures DESC, mistake_id LIMIT :limit;
-
--- name: repair_in
-SELECT attempt.how, count(*) AS times
-FROM attempt JOIN session ON session.id = attempt.session_id
-WHERE attempt.mistake_id = :mistake_id AND session.project = :project AND attempt.how IS NOT NULL
-GROUP BY attempt.how ORDER BY count(*) DESC, attempt.how LIMIT 1;
-
--- name: mistake
-SELECT signature FROM attempt WHERE mistake_id = :id LIMIT 1;
-
--- name: repair_of
-SELECT how, count(*) AS times FROM (
-    SELECT how FROM attempt WHERE mistake_id = :mistake_id ORDER BY time DESC LIMIT :latest
-) AS latest WHERE how IS NOT NULL GROUP BY how ORDER BY count(*) DESC, how LIMIT 1;
 
 -- name: session
 SELECT session.*, source.path AS path, source.gone_at AS gone_at, source.format AS format,

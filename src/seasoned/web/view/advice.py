@@ -9,9 +9,9 @@ import msgspec
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.advise.gather import Gathered
-from seasoned.advise.view import (
+from seasoned.app.advice import (
     AdviceView,
+    Gathered,
     advice_view,
     apply_advice,
     dismiss_advice,
@@ -77,7 +77,7 @@ async def advice_for(request: HTTPRequest, project: str | None = None) -> FoundA
 
 
 def _gathered(histories: HistoryStore, tell: TellProgress, project: str | None) -> Gathered:
-    data = run_in_process("seasoned.advise.gather", histories, tell, project, what="Advice")
+    data = run_in_process("seasoned.app.advice", histories, tell, project, what="Advice")
     return msgspec.msgpack.decode(data, type=Gathered)
 
 

@@ -10,7 +10,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.advise.advice import MOST
+from seasoned.app.lessons import repair_entry
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
@@ -19,6 +19,8 @@ from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_between
 from seasoned.insight.report import revision
 from seasoned.insight.trials import DaySums, Figure, over_time
+from seasoned.lesson.advice import MOST
+from seasoned.lesson.lesson import Lesson
 from seasoned.lesson.storage import LastLearned, last_learned
 from seasoned.stats.interval import Estimate
 from seasoned.store import DatabaseRow, Store
@@ -37,7 +39,7 @@ from seasoned.web.login import Here
 from seasoned.web.response import Page, page_router, redirect
 from seasoned.web.table import Column, Table, TableCell, answer, choice_of, cost_cell, figure, numbers, rate_cell
 from seasoned.web.view.advice import FoundAdvice, advice_for
-from seasoned.web.view.projects import FEWEST_SESSIONS, MISTAKE_COLUMNS, mistake_row, project_table
+from seasoned.web.view.projects import mistake_table, project_table
 from seasoned.web.view.sessions import day_start, newest_sessions
 
 PAGE = Page("Overview", "overview")
@@ -46,7 +48,6 @@ _MISTAKES = 8
 _TOOLS = 8
 _PROJECTS = 6
 # Among how many failures of an error its repair is searched: the page must stay quick.
-_LATEST_FAILURES = 200
 _SUMMED = ("sessions", "messages", "calls", "ok", "failed", "unclear", "left_out", "priced", "cost_micro_usd")
 _TOOL_COLUMNS = (
     Column("tool", "Tool"),
@@ -259,17 +260,10 @@ def _plot(figures: tuple[Figure, ...]) -> Plot:
 
 
 def _mistakes(store: Store) -> Table:
-    rows = []
-    for row in store.rows("page.mistakes", {"fewest": FEWEST_SESSIONS, "limit": _MISTAKES}):
-        repair = store.row("page.repair_of", {"mistake_id": row["id"], "latest": _LATEST_FAILURES})
-        rows.append(mistake_row(row, repair, sessions_link(mistake=str(row["id"]))))
-    return Table(
-        name="mistakes",
-        title="Recurring errors",
-        columns=MISTAKE_COLUMNS,
-        rows=rows,
-        empty="No error occurred in more than one session so far.",
-    )
+    """The errors of all projects that cost most calls."""
+    repairs = [msgspec.json.decode(row["content"], type=Lesson) for row in store.rows("lesson.everywhere")]
+    costly = sorted((one for one in repairs if one.among > 1), key=lambda one: -one.cost.calls)[:_MISTAKES]
+    return mistake_table(store, [repair_entry(one) for one in costly])
 
 
 def _tools(store: Store) -> Table:

@@ -11,9 +11,8 @@ import msgspec
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.app import experience
 from seasoned.app import template as templates
-from seasoned.app.experience import HintEntry, SheetEntry, SheetView
+from seasoned.app.lessons import LessonEntry, LessonView, lesson_view
 from seasoned.confirm.service.service import service_of
 from seasoned.connect.agent import AGENTS
 from seasoned.connect.apply import is_connected
@@ -23,7 +22,7 @@ from seasoned.insight.page.rows import number
 from seasoned.insight.report import Revision, revision
 from seasoned.lesson.ask import decide as decide_line
 from seasoned.lesson.rules import is_behind
-from seasoned.store import DatabaseRow, Store
+from seasoned.store import Store
 from seasoned.store.project import FolderRow, ProjectFinder, ProjectRow, folders_of, list_projects, refs_in
 from seasoned.template.library.storage import library_of
 from seasoned.text import dollars
@@ -57,24 +56,15 @@ _COLUMNS = (
     Column("agents", "Agents"),
     Column("last", "Last seen", no_wrap=True),
 )
-_HINT_COLUMNS = (
-    Column("text", "What works here"),
-    Column("place", "When", no_wrap=True),
+MISTAKE_COLUMNS = (
+    Column("error", "Error"),
     Column("form", "What fails"),
-    Column("conversations", "Sessions", is_number=True),
-    Column("last", "Last", no_wrap=True),
+    *numbers(sessions="Sessions", calls="Calls lost"),
+    Column("said", "What sessions are told"),
+    Column("last", "Last seen", no_wrap=True),
     Column("session", "For example in"),
 )
-MISTAKE_COLUMNS = (
-    Column("signature", "Error"),
-    Column("tool", "Tool"),
-    *numbers(sessions="Sessions", failures="Failures", repaired="Repaired"),
-    Column("repair", "What repaired it most often"),
-    Column("last", "Last seen", no_wrap=True),
-)
 _MISTAKES = 20
-# An error recurs if it occurred in more than one session.
-FEWEST_SESSIONS = 2
 _FOLDERS = 12
 _EXAMPLES = 20
 _EXAMPLE_COLUMNS = (
@@ -91,7 +81,7 @@ _NONE_YET = "No projects yet: `seasoned scan` reads the histories that your agen
 class LineCard(msgspec.Struct, frozen=True):
     """One line of the sheet as the page shows it."""
 
-    entry: SheetEntry
+    entry: LessonEntry
     # What the forms send back: a text that was shortened stands for its form.
     command: str
     sources: list[TableCell]
@@ -101,9 +91,9 @@ class ProjectPage(msgspec.Struct, frozen=True):
     """What the page shows of one project."""
 
     row: ProjectRow
-    view: SheetView
+    view: LessonView
     lines: list[LineCard]
-    hints: Table
+    mistakes: Table
     examples: Table
     folders: list[FolderRow]
     # The folder whose sheet is shown; empty for the project as a whole.
@@ -134,14 +124,12 @@ async def show_one(request: HTTPRequest, here: Here, key: str, folder: str = "")
         lambda store: _shown(store, row, folder, now=histories_of(request).now(store))
     )
     found = await advice_for(request, row.key)
-    newest, mistakes = await histories_of(request).read(
-        lambda store: (newest_sessions(store, project=row.key), _mistakes_in(store, row.key))
-    )
+    newest = await histories_of(request).read(lambda store: newest_sessions(store, project=row.key))
     return answer(
         request,
         here,
         "project.html",
-        tables=(shown.hints, shown.examples, newest, mistakes),
+        tables=(shown.mistakes, shown.examples, newest),
         shown=shown,
         found=found,
         figures=_figures(row, found, prices),
@@ -183,11 +171,11 @@ async def _refreshed(request: HTTPRequest, now: Revision) -> CacheLookup[bytes]:
     """Learn from sessions that no scan has learned from, in the background: after an update, these may be all."""
     # Computed again whenever something is left: a merge leaves something without adding sessions.
     title = "Reading what sessions show about their projects"
-    return await look_up_project(request, "experience", title, now, None, _take_in, is_asked=True)
+    return await look_up_project(request, "lessons", title, now, None, _take_in, is_asked=True)
 
 
 def _take_in(histories: HistoryStore, tell: TellProgress, project: str | None) -> bytes:
-    return run_in_process("seasoned.app.experience", histories, tell, project, what="What sessions show")
+    return run_in_process("seasoned.app.lessons", histories, tell, project, what="What sessions show")
 
 
 def _without(store: Store) -> int:
@@ -267,11 +255,14 @@ def _shown(store: Store, row: ProjectRow, asked: str, *, now: float) -> ProjectP
     if asked and asked not in known:
         raise NotFound(f"No session of this project ran in {asked[:200]!r}. Choose one of its folders.")
     folder = asked or next((one.folder for one in folders[:_FOLDERS] if Path(one.folder).is_dir()), "")
-    view = experience.sheet_view(store, row.key, Path(folder) if folder else None, refreshed=False)
-    lines = [LineCard(one, _command(one), [session_cell(ref, store) for ref in one.sessions]) for one in view.lines]
+    view = lesson_view(store, row.key, Path(folder) if folder else None, refreshed=False)
+    commands = [one for one in view.lessons if one.kind == "command"]
+    lines = [LineCard(one, _command(one), [session_cell(ref, store) for ref in one.sessions]) for one in commands]
     is_checked = bool(folder) and Path(folder).is_dir()
-    hints, examples = _hints(store, view.at_calls), _examples(store, row.key, now=now)
-    return ProjectPage(row, view, lines, hints, examples, folders[:_FOLDERS], folder, is_checked)
+    mistakes = mistake_table(store, [one for one in view.lessons if one.kind == "repair"])
+    return ProjectPage(
+        row, view, lines, mistakes, _examples(store, row.key, now=now), folders[:_FOLDERS], folder, is_checked
+    )
 
 
 def _examples(store: Store, project: str, *, now: float) -> Table:
@@ -304,55 +295,29 @@ def _examples(store: Store, project: str, *, now: float) -> Table:
     )
 
 
-def _command(entry: SheetEntry) -> str:
+def _command(entry: LessonEntry) -> str:
     return entry.form if entry.text.endswith("…") else entry.text
 
 
-def _hints(store: Store, hints: Sequence[HintEntry]) -> Table:
+def mistake_table(store: Store, lessons: Sequence[LessonEntry]) -> Table:
+    """Errors that came back, each with what sessions are told about it or why they are told nothing."""
     rows = [
         (
-            TableCell(one.text, has_code=True),
-            TableCell(one.place, "before the call" if one.place == "before" else "after the failure"),
+            TableCell(one.error),
             TableCell(one.form or None),
-            TableCell(one.conversations),
+            TableCell(one.among),
+            TableCell(one.calls_lost),
+            TableCell(one.said or f"nothing: {one.reason}", has_code=True),
             TableCell(one.last, day_and_time(one.last)),
             session_cell(one.sessions[0], store) if one.sessions else TableCell(None),
         )
-        for one in hints
+        for one in lessons[:_MISTAKES]
     ]
-    return Table(
-        name="hints",
-        title="Hints at calls",
-        columns=_HINT_COLUMNS,
-        rows=rows,
-        note="A session sees each hint once, as one line, and never what fails.",
-        empty="No mistake was repaired in the same way often enough for a hint.",
-    )
-
-
-def _mistakes_in(store: Store, project: str) -> Table:
-    found = store.rows("page.mistakes_in", {"project": project, "fewest": FEWEST_SESSIONS, "limit": _MISTAKES})
-    rows = []
-    for row in found:
-        repair = store.row("page.repair_in", {"mistake_id": row["id"], "project": project})
-        rows.append(mistake_row(row, repair, sessions_link(mistake=str(row["id"]), project=project)))
     return Table(
         name="mistakes",
         title="Recurring errors",
         columns=MISTAKE_COLUMNS,
         rows=rows,
-        empty="No error occurred in more than one session of this project so far.",
-    )
-
-
-def mistake_row(row: DatabaseRow, repair: DatabaseRow | None, link: str) -> tuple[TableCell, ...]:
-    """One recurring error, with links to the sessions in which it occurred."""
-    return (
-        TableCell(row["signature"], href=link),
-        TableCell(f"{row['tool']}: {row['program']}" if row["program"] else row["tool"]),
-        TableCell(row["sessions"], href=link),
-        TableCell(row["failures"], href=link),
-        TableCell(row["repaired"], href=link),
-        TableCell(None if repair is None else repair["how"], "–" if repair is None else None, has_code=True),
-        TableCell(row["last"] or None, day_and_time(row["last"] or None)),
+        note="A session sees each hint once, as one line, and never what fails.",
+        empty="No error occurred in more than one session so far.",
     )

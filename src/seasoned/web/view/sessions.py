@@ -72,7 +72,6 @@ class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):
     length: str = ""
     outcome: str = ""
     tool: str = ""
-    mistake: str = ""
     project: str = ""
     since: str = ""
     until: str = ""
@@ -93,16 +92,15 @@ async def show(request: Request, here: Here) -> Response:
     limit = row_limit(request)
     given = params(wanted, sort, asked.get("after"), limit)
 
-    def look(store: Store) -> tuple[Table, list[str], str | None, ProjectChoice]:
+    def look(store: Store) -> tuple[Table, list[str], ProjectChoice]:
         chosen = choice_of(store, request)
         rows = store.rows("page.sessions", {**given, "project": chosen.key})
         names = store if limit < FILE_ROWS else None
         found = _table(rows, wanted, sort, limit, names, has_previous=asked.get("after") is not None)
         agents = [row["agent"] for row in store.rows("page.agents")]
-        mistake = store.row("page.mistake", {"id": given["mistake"]}) if given["mistake"] is not None else None
-        return found, agents, None if mistake is None else str(mistake["signature"]), chosen
+        return found, agents, chosen
 
-    table, agents, mistake, chosen = await histories_of(request).read(look)
+    table, agents, chosen = await histories_of(request).read(look)
     return answer(
         request,
         here,
@@ -110,7 +108,6 @@ async def show(request: Request, here: Here) -> Response:
         tables=(table,),
         wanted=wanted,
         agents=agents,
-        mistake=mistake,
         project=chosen,
         task_types=TASK_TYPES,
     )
@@ -139,7 +136,6 @@ def params(wanted: SessionFilter, sort: str, after: str | None, limit: int) -> d
         "words": pattern_of(wanted.q) if wanted.q else None,
         "tool": wanted.tool or None,
         "project": wanted.project or None,
-        "mistake": int(wanted.mistake) if wanted.mistake.isascii() and wanted.mistake.isdecimal() else None,
         # One more than is shown says whether there is a next page.
         "limit": limit + 1,
     }

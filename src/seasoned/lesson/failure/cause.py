@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal, NamedTuple
 
 import msgspec
 
-from seasoned.command.parse import names, parse
+from seasoned.command.parse import names
 from seasoned.command.risk import only_looks
-from seasoned.command.tool import command_of, tool_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.lesson.failure.call_target import (
     CACHE_SIZE,
@@ -22,22 +20,10 @@ from seasoned.lesson.failure.call_target import (
     INTERPRETERS,
     CallTarget,
     ProgramRun,
-    run_of,
     target_of,
 )
-from seasoned.lesson.failure.signature import NO_ERROR_TEXT, NO_OUTPUT, error_line, mask, signature
+from seasoned.lesson.failure.signature import NO_ERROR_TEXT, NO_OUTPUT, error_line, signature
 from seasoned.outcome.track import JudgedCall
-from seasoned.session import ToolCall
-
-MistakeKind = Literal["mistake", "signal"]
-
-
-class FailureKey(NamedTuple):
-    """The key of a kind of failure: the tool, the program with its wrappers, the masked error."""
-
-    tool: str
-    program: str | None  # None if it is not a shell
-    signature: str
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -129,7 +115,26 @@ CAUSES = (
         r"|ERR_PNPM_(?:VERIFY_DEPS|OUTDATED_LOCKFILE|NO_LOCKFILE|MODULES)|node_modules missing|could not find gem",
         of_any_program=True,
     ),
-    _cause("module", r"no module named|cannot find module|module not found|cannot find package"),
+    _cause(
+        "version",
+        r"(?:requires?|needs?|unsupported|required|expected|want(?:ed)?)\b.{0,40}\b(?P<what>node|python|go|ruby|java)(?:\.js)?\b"
+        r".{0,20}(?:\d|version|engine)|(?P<what2>node|python|go|ruby|java)(?:\.js)? (?:version|v\d\S*).{0,40}"
+        r"(?:not supported|unsupported|too old|or (?:newer|higher|later))|unsupported engine",
+        of_any_program=True,
+    ),
+    _cause("library", r"no library targets found|no (?:bin|example|test) target named", of_any_program=True),
+    _cause(
+        "environment",
+        r"(?:environment variable|env var)\b.{0,60}\b(?:not set|required|missing|undefined)"
+        r"|\bmissing (?:required )?env\w*",
+        of_any_program=True,
+    ),
+    # A module of the project itself, by its place, is about the code.
+    _cause(
+        "module",
+        r"no module named|(?:cannot find (?:module|package)|module not found)\b(?!:? ['\"]?\.)",
+        of_any_program=True,
+    ),
     _cause(
         "login",
         r"\b401\b|not logged in|requires? (?:login|authentication)|authentication (?:failed|required)|bad credentials"
@@ -189,78 +194,24 @@ _FINDING = LazyRegex(
     r"|\bdid not compile\b",
     re.IGNORECASE,
 )
-_PLAIN_WORD = LazyRegex(r"[A-Za-z_][\w.:@+-]{0,40}\Z", re.ASCII)
+# What tests and checks print once they ran.
+_RAN = LazyRegex(
+    r"\b\d+ (?:passed|failed|failing|passing|tests?|problems?|errors?|skipped)\b|--- (?:FAIL|PASS)|\berror TS\d+"
+    r"|^(?:FAIL|ok|PASS)\b|test result:|AssertionError",
+    re.MULTILINE,
+)
+_ENVIRONMENT = frozenset(
+    ("missing program", "unknown command", "dependencies", "module", "version", "library", "environment")
+)
+_READ_CHARS = 2000
 _LABEL_SEPARATORS = LazyRegex(r"[^\w]+|_")
 _POLLING_TOOLS = names("write_stdin BashOutput TaskOutput process")
-# Errors of `git add`, also in commands that add and commit.
-_GIT_ADD_ERROR = LazyRegex(r"paths are ignored by one of your|pathspec .{1,200} did not match any files")
 _SHELL_PREFIX = LazyRegex(r"\A(?:\S{0,40}sh:|\(eval\):|bash:|zsh:|sh:)")
 
 
-def failure_key(call: JudgedCall) -> FailureKey:
-    """The key under which failures of the same kind are counted."""
-    return FailureKey(call.tool, program_of(call), signature(call))
-
-
-def program_of(call: JudgedCall) -> str | None:
-    """The program of a shell call with its wrappers and subcommand; None for other tools and empty commands."""
-    return _program(target_of(call), error_line(call) if call.has_failed else None)
-
-
-@lru_cache(maxsize=CACHE_SIZE)
-def _program(target: CallTarget, line: str | None) -> str | None:
-    """The program, from the target and, if the call failed, its error line."""
-    if command_of(ToolCall("", target.tool, target.arguments)) is None:
-        # Codex reaches its patch tool through code.
-        return "apply_patch" if target.tool == "exec" and "*** Begin Patch" in target.text else None
-    if not target.command or not parse(target.command):
-        return None
-    if line is None:
-        return _label(_main_run(target).wrapped) if target.runs else _other_program(target)
-    cause = _cause_in(line)
-    if cause == "blocked":
-        return subject_of_error(cause, line)
-    if cause == "equals":
-        return "zsh"
-    reporter = _reporting_program(
-        target.command, line, subject_of_error(cause, line) if cause == "missing program" else None
-    )
-    if reporter is not None:
-        return _label(reporter)
-    if cause == "dependencies" and target.runs:
-        # Missing dependencies affect every script, so the subcommand does not matter.
-        run = _main_run(target)
-        return _label(" ".join([*run.wrappers, run.program]))
-    return _label(_main_run(target).wrapped) if target.runs else _other_program(target)
-
-
-def _label(text: str) -> str | None:
-    """A program and its subcommand as part of a key; what is not a plain name is masked."""
-    return " ".join([part if _PLAIN_WORD.compiled.match(part) else mask(part) for part in text.split()]) or None
-
-
-def _main_run(target: CallTarget) -> ProgramRun:
-    """The program that most likely failed: of a chain the last one that does more than look."""
-    runs = target.failed_runs
-    acting = [run for run in runs if not only_looks(run.program, run.label.split()[-1])]
-    return (acting or runs)[-1]
-
-
-def _other_program(target: CallTarget) -> str | None:
-    """The program of a shell call without a main one: the patch tool, or what only prepares, such as `mkdir`."""
-    if target.path is not None:
-        return target.label if tool_of(target.tool).form == "shell" else None
-    steps = parse(target.command or "")
-    return _label(steps[-1].program) if steps else None
-
-
-def cause_of(call: JudgedCall) -> str | None:
-    """Why a call failed; None if its words are not known."""
-    return _cause_in(error_line(call))
-
-
 @lru_cache(maxsize=1024)
-def _cause_in(text: str) -> str | None:
+def cause_in(text: str) -> str | None:
+    """Why a call failed, by a line of its error; None if its words are not known."""
     if not text.isascii():
         return next((cause.name for cause in CAUSES if cause.words.compiled.search(text)), None)
     # The engine skips to where a match may begin only if case counts: in lower case that is three times as fast.
@@ -277,42 +228,6 @@ _PIECES = re.compile(r"\\.|\(\?P|[^\\(]+|\(")
 _LOW = tuple([_in_lower_case(cause.words.text) for cause in CAUSES])
 
 
-# By cause: an error in our own words that is recognised as that cause, and the same with its subject.
-_PLAIN_ERRORS = {
-    "unread": ("file has not been read yet", ""),
-    "stale": ("modified since read", ""),
-    "no match": ("string to replace not found", ""),
-    "several matches": ("found 2 matches", ""),
-    "bad patch": ("invalid patch", ""),
-    "too large": ("file is too large", ""),
-    "directory": ("is a directory", ""),
-    "no tool": ("no such tool", ""),
-    "blocked": ("Blocked: (a command)", "Blocked: {}"),
-    "folder": ("directory not found", "no {}"),
-    "service": ("connection refused", ""),
-    "missing program": ("command not found", "command not found: {}"),
-    "unknown option": ("unexpected argument", "unknown option: {}"),
-    "unknown command": ("script not found", "unknown command: {}"),
-    "equals": ("= not found", ""),
-    "here document": ("can't create temp file for here document", ""),
-    "unsaved": ("commit or stash", ""),
-    "quoting": ("unexpected EOF", "no matches found: {}"),
-    "dependencies": ("node_modules missing", ""),
-    "module": ("no module named", ""),
-    "login": ("not logged in", ""),
-    "access": ("no such remote", ""),
-    "permission": ("permission denied", ""),
-    "time": ("command timed out", ""),
-    "network": ("could not resolve host", ""),
-    "conflict": ("conflict", ""),
-    "no pull request": ("no pull requests found", ""),
-    "missing file": ("no such file", ""),
-    "argument": ("missing required argument", ""),
-    "no test": ("no tests found", ""),
-    "remote": ("http 404", ""),
-}
-
-
 @lru_cache(maxsize=1024)
 def subject_of_error(cause: str | None, line: str) -> str | None:
     """The program, option or script that an error names."""
@@ -323,26 +238,6 @@ def subject_of_error(cause: str | None, line: str) -> str | None:
     return next((value.strip("'\"`") for name, value in groups.items() if name.startswith("what") and value), None)
 
 
-def _reporting_program(command: str, line: str, missing: str | None) -> str | None:
-    """The program that wrote the error if it is not the main one: a wrapper, a filter, `cd`."""
-    if _GIT_ADD_ERROR.compiled.search(line) and any(
-        step.program == "git" and step.sub == "add" for step in parse(command)
-    ):
-        return "git add"
-    steps = parse(command)
-    if missing is not None and any(missing == word for step in steps for word in step.prefix):
-        return missing
-    words = line.replace("(eval):", "").split(":", 2)
-    speaks = {word.split()[-1] for word in words[:2] if word.split()}
-    for step in steps:
-        if step.program in speaks and (step.program == "cd" or step.join == "|"):
-            return step.program
-        # A missing program is missing no matter which program would have run it.
-        if missing is not None and step.program == missing and len(steps) > 1:
-            return run_of(step).wrapped if step.prefix else missing
-    return None
-
-
 def is_finding(call: JudgedCall) -> bool:
     """Whether the error is the report of a test runner or compiler that did its work."""
     return _FINDING.compiled.search(error_line(call)) is not None
@@ -350,12 +245,21 @@ def is_finding(call: JudgedCall) -> bool:
 
 def is_signal(call: JudgedCall) -> bool:
     """Whether a failed call only reported on the user's code or on a state, as a failing test does."""
+    if _could_not_run(call.result or ""):
+        return False
     return _is_signal(target_of(call), error_line(call), signature(call) in (NO_OUTPUT, NO_ERROR_TEXT))
+
+
+def _could_not_run(text: str) -> bool:
+    """Whether a check never got as far as the code: no test ran, and something that it needs is missing."""
+    if _RAN.compiled.search(text):
+        return False
+    return any(cause_in(line) in _ENVIRONMENT for line in text[:_READ_CHARS].splitlines())
 
 
 @lru_cache(maxsize=CACHE_SIZE)
 def _is_signal(target: CallTarget, line: str, is_quiet: bool) -> bool:
-    cause = _cause_in(line)
+    cause = cause_in(line)
     if cause in _STATE_CAUSES or _FINDING.compiled.search(line):
         return True
     if not target.runs:

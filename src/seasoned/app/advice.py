@@ -3,38 +3,53 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 import msgspec
 
 from seasoned.admission import admit, admit_call
-from seasoned.advise.advice import (
-    Advice,
-    AdviceEvidence,
-    AdviceStep,
-    AppliedAdvice,
-    FollowUp,
-    applied_advice,
-    drop_decision,
-    keep_decision,
-    make_advice,
-)
-from seasoned.advise.gather import Gathered
-from seasoned.advise.step import AREA, StepPlace, plan_step, project_folder, removal_of, says, target_of
+from seasoned.begin.receipt import ShownUse, use_of
 from seasoned.config import Config
 from seasoned.connect.agent import AGENTS, connector
 from seasoned.connect.apply import apply_plan, is_connected, own_programs
 from seasoned.connect.apply import undo as undo_changes
 from seasoned.connect.apply import undo_plan as plan_undo
+from seasoned.connect.instruction_file import (
+    AREA,
+    StepPlace,
+    contradictions,
+    plan_step,
+    project_folder,
+    removal_of,
+    says,
+    target_of,
+)
 from seasoned.connect.plan import ConnectPlan
 from seasoned.errors import CannotDo, NotFound
+from seasoned.insight.report import Tell, answer_in_process
 from seasoned.lazy_regex import LazyRegex
+from seasoned.lesson.advice import (
+    Advice,
+    AdviceEvidence,
+    AdviceStep,
+    AppliedAdvice,
+    FollowUp,
+    advice_of,
+    applied_advice,
+    drop_decision,
+    followed,
+    keep_decision,
+    make_advice,
+)
 from seasoned.lesson.ask import decide
+from seasoned.lesson.storage import lessons_of
 from seasoned.lesson.tree import contradiction
 from seasoned.project import name_of
 from seasoned.redact import Redactor
-from seasoned.store import Store
+from seasoned.store import Store, open_store
+from seasoned.store.project import list_projects
 from seasoned.text import plural
 
 NAMES = {"claude-code": "Claude Code", "codex": "Codex", "hermes": "Hermes"}
@@ -42,6 +57,50 @@ _CODE = LazyRegex(r"`([^`]+)`")
 _GRAVE = frozenset({"rm", "sudo", "dd", "mkfs", "shutdown", "kill", "chmod", "chown"})
 _MENTION = LazyRegex(r"[\w.-]{1,40}(?: [a-z][\w-]{0,20})?\Z")
 _MOST_CHARS = 300
+
+
+class Gathered(msgspec.Struct, frozen=True):
+    """All advice, the most that it would save first, and what became of advice that was applied."""
+
+    advice: tuple[Advice, ...]
+    followed: tuple[FollowUp, ...]
+    sessions: int  # lineages that were looked at
+    agents: dict[str, int]  # the lineages of each agent
+    recurring: dict[str, int]  # how many mistakes come back, by project
+    use: ShownUse
+
+
+def gather(store: Store, *, project: str | None = None, tell: Tell | None = None) -> Gathered:
+    """Everything that is worth doing in a project, or in all."""
+    keys = [one.key for one in list_projects(store, project)]
+    found: list[Advice] = []
+    follow_ups: list[FollowUp] = []
+    agents = Counter[str]()
+    recurring: dict[str, int] = {}
+    applied = applied_advice(store)
+    for number, key in enumerate(keys):
+        if tell is not None:
+            tell(number, len(keys))
+        known = lessons_of(store, key)
+        agents.update(known.agents)
+        recurring[key] = sum(one.cost.failures > 1 for one in known.repairs())
+        found += advice_of(known, key)
+        if (folder := project_folder(store, key)) is not None:
+            found += contradictions(folder, key, known, among=len(known.lineages), agent=known.agent)
+        follow_ups += followed(known, key, applied)
+    ordered = tuple(sorted(found, key=lambda one: (-one.saves, one.id)))
+    use = use_of(store, project=project)
+    return Gathered(ordered, tuple(follow_ups), agents.total(), dict(agents), recurring, use)
+
+
+def main(path: str, project: str | None = None) -> None:
+    """Print progress lines, then what was gathered as MessagePack, for the pages."""
+
+    def answer(tell: Tell) -> bytes:
+        with open_store(Path(path)) as store:
+            return msgspec.msgpack.encode(gather(store, project=project, tell=tell))
+
+    answer_in_process(answer)
 
 
 class ShownAdvice(msgspec.Struct, frozen=True):
@@ -84,7 +143,7 @@ def advice_view(
     decided = applied_advice(store)
     settled = {one.id for one in decided}
     connected = [agent for agent in AGENTS if is_connected(agent, home=config.home)]
-    found = [_pinned(one, connected) for one in gathered.advice if may_be_told(redactor, one)]
+    found = [one for one in gathered.advice if may_be_told(redactor, one)]
     if project is None:
         found += _connections(config, gathered, found, connected)
     shown = []
@@ -110,22 +169,15 @@ def _name(project: str | None) -> str:
     return "" if project is None else name_of(project)
 
 
-def _pinned(one: Advice, connected: Collection[str]) -> Advice:
-    """Sessions that see the sheet get a command there, not in a file."""
-    if one.kind != "command" or one.step.agent not in connected:
-        return one
-    return msgspec.structs.replace(one, step=AdviceStep("pin", one.step.instead, one.step.agent))
-
-
 def _is_said(one: Advice, folder: Path | None, connected: Collection[str]) -> bool:
     """Whether sessions see it already, or it cannot work in the checkout."""
-    if one.is_on_sheet and one.step.agent in connected:
+    # What sessions see at their start needs no pin.
+    if one.kind == "command" and one.step.agent in connected:
         return True
     if folder is None or one.step.kind != "instruction":
         return False
-    if says(folder, one.step.text) or (one.kind == "command" and says(folder, one.step.instead)):
-        return True
-    return one.kind == "command" and any(contradiction(piece, folder) for piece in one.step.text.split("`")[1::2])
+    pieces = one.step.text.split("`")[1:2]
+    return says(folder, one.step.text) or any(contradiction(piece, folder) for piece in pieces)
 
 
 def _connections(
@@ -169,10 +221,10 @@ def _shown(config: Config, one: Advice, place: StepPlace) -> ShownAdvice:
             what = f"a line for {path}" if path is not None else f"a line for {_file_name(step.agent)}"
         case "replace":
             what = f"a change of {path or step.file}"
-        case "permission":
-            what = f"a rule in {path}" if path is not None else "a rule for Codex"
+        case "accept":
+            what = "a rule that sessions see at their start"
     return ShownAdvice(
-        one, _name(one.project), evidence_text(one), what, path is not None or step.kind in ("connect", "pin")
+        one, _name(one.project), evidence_text(one), what, path is not None or step.kind in ("connect", "pin", "accept")
     )
 
 
@@ -187,7 +239,7 @@ def evidence_text(advice: Advice) -> str:
         plural(one.sessions, "session") if one.sessions == one.among else f"{one.sessions} of {one.among} sessions"
     ]
     if one.calls:
-        parts.append(f"{plural(one.calls, 'call')} {'spent on looking' if advice.kind == 'command' else 'lost'}")
+        parts.append(f"{plural(one.calls, 'call')} lost")
     if one.minutes is not None and one.minutes >= 0.5:
         parts.append(f"about {plural(round(one.minutes), 'minute')}")
     if one.tokens:
@@ -306,4 +358,4 @@ def _may_be_shown(command: str, project: str) -> bool:
 
 def _commands(advice: Advice) -> list[str]:
     """What the step would have sessions run."""
-    return [advice.step.text] if advice.step.kind in ("pin", "permission", "replace") else []
+    return [advice.step.text] if advice.step.kind in ("pin", "replace") else []

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from seasoned.advise.advice import Advice, AdviceEvidence, AdviceStep, code, make_advice
 from seasoned.atomic_write import make_private_folder, write_atomic
 from seasoned.begin.memory import NOTES_LIMIT, SEPARATOR
 from seasoned.command.written import written
@@ -17,7 +15,8 @@ from seasoned.connect.apply import RemoveOurs
 from seasoned.connect.plan import ConnectPlan, FileChange, change_of, decode_text, newline_of, read_present
 from seasoned.errors import CannotDo
 from seasoned.lazy_regex import LazyRegex
-from seasoned.lesson.knowledge import ProjectKnowledge
+from seasoned.lesson.advice import Advice, AdviceEvidence, AdviceStep, code, make_advice
+from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.lesson.tree import contradiction
 from seasoned.project import checkout_root, is_home, name_of
 from seasoned.store import Store
@@ -131,7 +130,7 @@ def says(folder: Path, text: str) -> bool:
     return any(text in _text(folder / name) for name in FILES)
 
 
-def contradictions(folder: Path, project: str, known: ProjectKnowledge, *, among: int, agent: str) -> Iterator[Advice]:
+def contradictions(folder: Path, project: str, known: ProjectLessons, *, among: int, agent: str) -> Iterator[Advice]:
     """Commands in the instruction files of a project that fail in its sessions."""
     seen: set[str] = set()
     for name in FILES:
@@ -195,7 +194,6 @@ def plan_step(config: Config, name: str, step: AdviceStep, place: StepPlace) -> 
     makers: dict[str, Callable[[], tuple[FileChange, ...]]] = {
         "instruction": lambda: _line(config, step, place),
         "replace": lambda: _replaced(config, step, place),
-        "permission": lambda: _permission(config, step, place),
     }
     if step.kind not in makers:
         raise CannotDo(f"Only you can do this: {step.text}")
@@ -223,8 +221,6 @@ def target_of(config: Config, step: AdviceStep, place: StepPlace) -> Path | None
             return file_in(config, step.agent, folder)
         case "replace":
             return None if folder is None else folder / step.file
-        case "permission":
-            return config.codex_home / "rules" / "seasoned.rules" if config.codex_home.is_dir() else None
     return None
 
 
@@ -258,19 +254,6 @@ def _replaced(config: Config, step: AdviceStep, place: StepPlace) -> tuple[FileC
     if "".join(lines) == text:
         raise CannotDo(f"{str(path)!r} no longer says {step.instead!r}.")
     return change_of(path, before, "".join(lines).encode(), _WHY)
-
-
-def _permission(config: Config, step: AdviceStep, place: StepPlace) -> tuple[FileChange, ...]:
-    path = _target(config, step, place)
-    before = read_present(path)
-    text = decode_text(before or b"", path)
-    return change_of(path, before, (text + codex_rule(step.text)).encode(), "Codex asks before it runs this")
-
-
-def codex_rule(program: str) -> str:
-    """A rule that has Codex ask a person at once, instead of trying inside the sandbox first."""
-    # Never "allow": what a sandbox refuses is for a person to decide.
-    return f'prefix_rule(pattern = {json.dumps(program.split())}, decision = "prompt")\n'
 
 
 class ShownList(msgspec.Struct, frozen=True):

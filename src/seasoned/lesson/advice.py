@@ -1,19 +1,24 @@
-"""Advice: one imperative sentence, its evidence, the one step that does it, and what became of it."""
+"""Advice: what lessons are worth doing something about, ranked by what they cost; and what became of it.
+
+Each line is true for the project now: what was repaired in another way since, or works again, gives no advice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 import msgspec
 
 from seasoned.digest import short_digest
+from seasoned.lesson.lesson import PURPOSES, Lesson
+from seasoned.lesson.project_lessons import ProjectLessons
 from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import proportion_difference
 from seasoned.store import Store
 
-AdviceKind = Literal["mistake", "command", "instruction", "connection"]
-StepKind = Literal["instruction", "replace", "pin", "permission", "connect", "manual"]
+AdviceKind = Literal["mistake", "command", "instruction", "rule", "connection"]
+StepKind = Literal["instruction", "replace", "pin", "accept", "connect", "manual"]
 # How much is shown at once: people would not do more.
 MOST = 5
 # A call counts at least this long when advice is ranked, including the time of the model.
@@ -21,12 +26,12 @@ _MINUTES_OF_A_CALL = 0.5
 
 
 class AdviceStep(msgspec.Struct, frozen=True):
-    """The step that does it: a line for an instruction file, a pinned command, a rule, a connection."""
+    """The step that does it: a line for an instruction file, a pinned command, an accepted rule, a connection."""
 
     kind: StepKind
-    text: str  # the line, command, prefix, name or agent
+    text: str  # the line, command, rule or agent
     agent: str = ""  # whose files it changes
-    instead: str = ""  # what it replaces, or the command to pin in its place
+    instead: str = ""  # what it replaces
     file: str = ""  # the file in which something is replaced
 
 
@@ -55,7 +60,6 @@ class Advice(msgspec.Struct, frozen=True):
     subject: str  # identifies what it is about, to recognise it later
     # The lineages in which it happened, each with the last time, to compare before and after.
     happened: Mapping[str, float] = {}
-    is_on_sheet: bool = False  # sessions of a connected agent see it at their start already
 
     @property
     def saves(self) -> float:
@@ -185,3 +189,88 @@ def _said(before: int, earlier: int, after: int, later: int, change: Estimate, o
     low, high = 100 * change.interval.low, 100 * change.interval.high
     points = f"{100 * change.value:+.0f} points, between {low:+.0f} and {high:+.0f}"
     return f"{outcome[0].upper()}{outcome[1:]}: {rates} ({points})."
+
+
+# A lesson that one session taught may be chance, and so may a repair that others did not need.
+_FEWEST = 2
+# What has not happened in this many newer sessions of its project is over.
+_OVER_AFTER = 25
+
+
+def advice_of(known: ProjectLessons, project: str) -> list[Advice]:
+    """What the lessons of a project are worth doing something about."""
+    return [*_of_repairs(known, project), *_of_commands(known, project)]
+
+
+def followed(known: ProjectLessons, project: str, applied: Iterable[AppliedAdvice]) -> list[FollowUp]:
+    """What became of the advice of a project that was applied."""
+    return [
+        follow_up(one, known.lineages, known.made(one.subject.rpartition("\n")[2]))
+        for one in applied
+        if one.project == project and one.kind in ("mistake", "instruction") and one.state == "applied"
+    ]
+
+
+def _of_repairs(known: ProjectLessons, project: str) -> Iterator[Advice]:
+    """A line for each mistake that keeps coming back and has one answer."""
+    among = known.lineages
+    for lesson in known.repairs():
+        happened = known.made(lesson.key)
+        line = "" if lesson.silent or lesson.lineages < _FEWEST else line_of(lesson)
+        newer = sum(end > max(happened.values(), default=0.0) for root, end in among.items() if root not in happened)
+        if not line or newer > _OVER_AFTER:
+            continue
+        cost = lesson.cost
+        evidence = AdviceEvidence(
+            sessions=len(happened),
+            among=len(among),
+            calls=cost.calls,
+            minutes=None if cost.seconds is None else cost.seconds / 60,
+            tokens=cost.tokens,
+            last_seen=lesson.last or None,
+            refs=lesson.sessions,
+            note=f"{lesson.lineages} repaired it so",
+        )
+        step = AdviceStep("instruction", line, known.agent)
+        yield make_advice("mistake", project, f"repair\n{lesson.key}", line, evidence, step, happened)
+
+
+def line_of(lesson: Lesson) -> str:
+    """The line that prevents a mistake; empty if a line cannot."""
+    way, failed = lesson.way, lesson.failed
+    if way is None or failed is None or failed.tool != "shell":
+        return ""
+    text = code(lesson.text)
+    match way.kind:
+        case "form" if failed.form and " " not in way.value and " " in failed.form:
+            return f"Use {text} for {code(failed.form.split()[0])}."
+        case "form" if failed.form:
+            return f"Run {text} instead of {code(failed.form)}."
+        case "before" if failed.form:
+            return f"Run {text} before {code(failed.form)}."
+        case "before":
+            return f"Run {text} first when dependencies are missing."
+        case "folder" if way.value == "top" and failed.form:
+            return f"Run {code(failed.form)} from the top folder."
+        case "folder" if way.value:
+            return f"Run {text}."
+        case "option" | "value" | "variable":
+            return f"Run {text}."
+    return ""
+
+
+def _of_commands(known: ProjectLessons, project: str) -> Iterator[Advice]:
+    """A pin for each command that sessions here first got wrong and then found."""
+    for line in known.sheet():
+        if line.is_correction:
+            evidence = AdviceEvidence(
+                line.lineages,
+                line.among,
+                0,
+                last_seen=line.last,
+                refs=line.sessions,
+                note="sessions first got it wrong",
+            )
+            said = f"{PURPOSES[line.purpose]} with {code(line.text)}."
+            step = AdviceStep("pin", line.text, known.agent)
+            yield make_advice("command", project, f"command\n{line.key}", said, evidence, step, {})

@@ -1,17 +1,16 @@
-"""`advise`, `sheet`, `receipt` and `backtest`: what to do next, what sessions see, and whether it was right."""
+"""`lessons`, `advise`, `receipt` and `backtest`: what to do next, what sessions see, and whether it was right."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
-from seasoned.advise.advice import MOST, Advice
-from seasoned.advise.gather import gather
-from seasoned.advise.step import ShownList, read_shown, save_shown
-from seasoned.advise.view import (
+from seasoned.app import backtest as backtesting
+from seasoned.app.advice import (
     AdviceView,
     ShownAdvice,
     advice_view,
@@ -19,13 +18,13 @@ from seasoned.advise.view import (
     dismiss_advice,
     find_advice,
     find_decided,
+    gather,
     plan_of,
     undo_advice,
     undo_preview,
 )
-from seasoned.app import backtest as backtesting
-from seasoned.app import experience
 from seasoned.app.extras import require_numbers
+from seasoned.app.lessons import LessonEntry, LessonView, lesson_view
 from seasoned.app.stores import make_redactor, own_store, store_or_empty
 from seasoned.begin.receipt import Receipt, SavedCalls, find_conversation, receipt_of, require_conversation
 from seasoned.cli.connect import show_plan
@@ -41,10 +40,12 @@ from seasoned.cli.options import (
 from seasoned.cli.output import ReadingBar, print_json, printable, table, when
 from seasoned.cli.project import histories, passed_over_answer
 from seasoned.config import Config, load
+from seasoned.connect.instruction_file import ShownList, read_shown, save_shown
 from seasoned.connect.plan import ConnectPlan, preview
 from seasoned.errors import NotFound, UsageError
+from seasoned.lesson.advice import MOST, Advice
 from seasoned.lesson.ask import decide
-from seasoned.lesson.replay import Backtest, Figures, Replayed
+from seasoned.lesson.replay import FEWEST_KNOWN, Backtest, Figures, Replayed
 from seasoned.project import name_of
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.stats.interval import Estimate
@@ -60,18 +61,26 @@ project_option = click.option("--project", metavar="P", help="A project: its nam
 @click.option("--pin", metavar="COMMAND", help="Always show this command.")
 @click.option("--drop", metavar="COMMAND", help="Never show this command.")
 @click.option("--undo", metavar="COMMAND", help="Forget what was decided about this command.")
-@click.option("--evidence", is_flag=True, help="Show the sessions behind each line.")
+@click.option("--all", "is_whole", is_flag=True, help="List silent lessons too, with the reason.")
+@click.option("--evidence", is_flag=True, help="Show the sessions behind each lesson.")
 @json_option
-def sheet(
-    project: str | None, pin: str | None, drop: str | None, undo: str | None, evidence: bool, as_json: bool
+def lessons(
+    project: str | None,
+    pin: str | None,
+    drop: str | None,
+    undo: str | None,
+    is_whole: bool,
+    evidence: bool,
+    as_json: bool,
 ) -> None:
-    """Show what sessions of a project see.
+    """Show what sessions of a project learned.
 
-    The lines of its sheet with their evidence, and the hints that a call can get. Without --project, the project of the
-    current folder.
+    What a session sees at its start, at its first prompt, at a call and after a failure, with the sessions behind it.
+    Without --project, the project of the current folder.
 
     \b
-    Example: seasoned sheet --drop "npm test"
+    Example: seasoned lessons --all
+    Example: seasoned lessons --drop "npm test"
     """
     given = [(name, text) for name, text in (("pin", pin), ("drop", drop), ("undo", undo)) if text]
     if len(given) > 1:
@@ -85,11 +94,11 @@ def sheet(
             form = decide(store, key, text, choice, redactor=redactor)
             done = {"pin": "is always shown", "drop": "is never shown", "undo": "is chosen by its evidence again"}
             click.echo(f"`{printable(form)}` {done[choice]} in {printable(name_of(key))}.", err=as_json)
-        view = experience.sheet_view(store, key, folder)
+        view = lesson_view(store, key, folder)
     if as_json:
-        print_json("sheet", msgspec.to_builtins(view))
+        print_json("lessons", msgspec.to_builtins(view))
         return
-    _print_sheet(view, with_evidence=evidence)
+    _print_lessons(view, is_whole=is_whole, with_evidence=evidence)
 
 
 def _project(store: Store, text: str | None) -> tuple[str, Path | None]:
@@ -108,35 +117,47 @@ def _project(store: Store, text: str | None) -> tuple[str, Path | None]:
     return current.key, here
 
 
-def _print_sheet(view: experience.SheetView, *, with_evidence: bool) -> None:
-    click.echo(f"{printable(view.project)}: {plural(view.conversations, 'conversation')}")
+def _print_lessons(view: LessonView, *, is_whole: bool, with_evidence: bool) -> None:
+    click.echo(printable(view.project))
     click.echo()
     if view.text:
         click.echo("A session sees at its start:\n")
         click.echo("\n".join(f"  {line}" for line in printable_lines(view.text)))
     else:
-        click.echo("A session sees nothing at its start: no command is used by enough sessions yet.")
-    if view.lines:
-        click.echo()
-        rows = [
-            (
-                one.text,
-                one.state if not one.reason else f"{one.state}: {one.reason}",
-                None if one.share is None else f"{one.share:.0%}",
-                one.conversations or None,
-            )
-            for one in view.lines
-        ]
-        table(["line", "state", "estimated use", "sessions"], rows)
+        click.echo("A session sees nothing at its start: no command is worth a line yet. --all says why.")
+    for kind, title in _KINDS.items():
+        of_kind = [one for one in view.lessons if one.kind == kind]
+        shown = [one for one in of_kind if one.state != "silent"]
+        silent = [one for one in of_kind if one.state == "silent"]
+        if shown:
+            click.echo(f"\n{title}\n")
+            for one in shown:
+                _print_lesson(one, with_evidence=with_evidence)
+        if silent and is_whole:
+            click.echo(f"\nSilent ({plural(len(silent), 'lesson')})\n")
+            for one in silent:
+                _print_lesson(one, with_evidence=with_evidence)
+        elif silent:
+            click.echo(f"\n{plural(len(silent), 'more lesson')} of this kind {_is(silent)} silent; --all says why.")
+
+
+_KINDS = {"command": "Commands", "rule": "Rules of yours", "repair": "After a failure, one line"}
+
+
+def _is(some: Sequence[object]) -> str:
+    return "is" if len(some) == 1 else "are"
+
+
+def _print_lesson(one: LessonEntry, *, with_evidence: bool) -> None:
+    what = one.said or f"{one.form}: {one.error}"
+    stands = f"{one.lineages} of {one.among}" if one.lineages else str(one.among)
+    notes = [f"{stands} sessions" if one.among else "", one.state if one.state != "shown" else "", one.reason]
+    notes += [", ".join(one.where)]
+    click.echo(f"  {printable(what)}")
+    click.secho(f"      {printable('; '.join(filter(None, notes)))}", dim=True)
     if with_evidence:
-        for one in view.lines:
-            click.echo(f"\n{printable(one.text)}")
-            for session in one.sessions:
-                click.echo(f"  {printable(session)}")
-    if view.hints:
-        click.echo("\nAt a call that fails here, one line:\n")
-        for hint in view.hints[:20]:
-            click.echo(f"  {printable(hint)}")
+        for session in one.sessions:
+            click.echo(f"      {printable(session)}")
 
 
 def printable_lines(text: str) -> list[str]:
@@ -193,33 +214,46 @@ def backtest(
 
 
 def _print_backtest(found: Backtest) -> None:
-    columns = ["project", "sessions", "told", "lines", "used", "frequent", "random", "ahead", "wrong", "foreign"]
-    rows = [(*_cells(one), one.foreign) for one in (*found.projects, found.all)]
-    table(columns, rows, nowrap=["project"], title="At the start and the first prompt")
+    every = (*found.projects, found.all)
+    columns = ["project", "sessions", "told", "lines", "right where done", "as written", "covered", "baseline", "worth"]
+    table(columns, [_cells(one) for one in every], nowrap=["project"], title="At the start and the first prompt")
     click.echo()
-    columns = ["project", "mistakes", "known", "answered", "right", "hints", "false per 200", "unknown", "tokens"]
+    columns = [
+        "project",
+        "mistakes",
+        "known",
+        "in time",
+        "late",
+        "right",
+        "hints",
+        "false per 500",
+        "foreign",
+        "tokens",
+    ]
     rows = [
         (
             _name(one),
             one.mistakes,
             one.known_mistakes,
-            _share(one.answered),
+            _share(one.in_time),
+            one.late,
             _share(one.right),
             one.hints,
-            one.false_per_200_calls,
-            one.spoke_unknown,
+            one.false_per_500_calls,
+            one.foreign,
             None if one.tokens is None else round(one.tokens),
         )
-        for one in (*found.projects, found.all)
+        for one in every
     ]
     table(columns, rows, nowrap=["project"], title="At calls")
     click.echo(
-        "\nused: lines whose command the session then ran with success; frequent, random: the same number of lines "
-        "chosen by plain frequency, by chance.\nanswered: known mistakes that the session repaired, for which the same "
-        "repair was shown.\nA replay shows what would have been in front of the agent, not what it would have done."
+        "\nLines are counted without what every agent tries first (`go test`, `npm install`), in sessions with "
+        f"{FEWEST_KNOWN} or more known ones.\nright where done: of the lines whose purpose the session then served, those "
+        "it served in this form.\ncovered: of the purposes served in a known form, those for which the right line stood "
+        "there; baseline: the same two\nfigures for the form of most of the last twenty sessions.\nin time: known "
+        "mistakes that the session repaired, answered so before its next try.\nA replay shows what would have been in "
+        "front of the agent, not what it would have done."
     )
-    if found.all.used_where_run.n < found.all.used.n:
-        click.echo(f"In sessions that ran any command of the project {_share(found.all.used_where_run)} were used.")
     if found.left_out:
         click.echo(
             f"Left out: {plural(found.left_out, 'session')} without a time or a project, or with too few others."
@@ -227,16 +261,18 @@ def _print_backtest(found: Backtest) -> None:
 
 
 def _cells(one: Figures) -> tuple[object, ...]:
+    chosen, baseline = one.arms["chosen"], one.arms["baseline"]
+    simple = " / ".join(_share(value, short=True) or "–" for value in (baseline.right, baseline.covered))
     return (
         _name(one),
         one.conversations,
         one.told,
-        one.lines,
-        _share(one.used),
-        _share(one.used_by["frequent"], short=True),
-        _share(one.used_by["random"], short=True),
-        _share(one.ahead, short=True),
-        _share(one.wrong, short=True),
+        chosen.lines,
+        _share(chosen.right),
+        _share(chosen.as_written, short=True),
+        _share(chosen.covered),
+        simple,
+        _share(one.worth, short=True),
     )
 
 
@@ -258,7 +294,7 @@ def _print_told(one: Replayed) -> None:
         return
     click.echo(f"\n{printable(one.root)} ({printable(name_of(one.project))})")
     for line in lines:
-        mark = "used" if line.used else "wrong" if line.wrong else "not used"
+        mark = "right" if line.right else "done otherwise" if line.done else "not done"
         click.echo(f"  {line.place}: {printable(line.text)} [{mark}]")
     for hint in one.hints:
         mark = "false" if hint.false else {True: "right", False: "other repair", None: "not repaired"}[hint.right]

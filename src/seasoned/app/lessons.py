@@ -1,0 +1,142 @@
+"""The lessons of a project for every entry point, as a person sees them: what is said where, and why others are not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import msgspec
+
+from seasoned.insight.report import Tell, answer_in_process
+from seasoned.lesson.ask import LessonLookup, chosen_lines
+from seasoned.lesson.lesson import Lesson, hint_text, lessons_about
+from seasoned.lesson.storage import refresh
+from seasoned.store import DatabaseRow, Store, open_store
+
+_STEP_SECONDS = 1.0  # between two progress lines
+
+
+class LessonEntry(msgspec.Struct, frozen=True):
+    """One lesson as a person sees it."""
+
+    id: str
+    kind: str  # command, repair or rule
+    said: str  # the words that a session sees, or would see
+    text: str
+    purpose: str
+    state: str  # shown, pinned, dropped or silent
+    reason: str  # why it is silent
+    where: tuple[str, ...]  # start, first prompt, at the call, after a failure
+    lineages: int  # in which it worked
+    among: int  # that did this, or made the mistake
+    last: float | None
+    sessions: tuple[str, ...]
+    error: str = ""  # of a repair: what failed; people see it, sessions never
+    form: str = ""
+    calls_lost: int = 0
+
+
+class LessonView(msgspec.Struct, frozen=True):
+    """What sessions of a project see at their start, and all its lessons."""
+
+    project: str
+    text: str
+    lessons: tuple[LessonEntry, ...]
+
+    @property
+    def shown(self) -> tuple[LessonEntry, ...]:
+        return tuple(one for one in self.lessons if one.state in ("shown", "pinned"))
+
+
+def lesson_view(store: Store, project: str, folder: Path | None, *, refreshed: bool = True) -> LessonView:
+    """The lessons of a project with their evidence.
+
+    With `refreshed=False` it only looks up what the last scan left, which is quick.
+    """
+    if refreshed:
+        refresh(store)
+    lookup = LessonLookup(store, project, "", None if folder is None else str(folder))
+    choices = {row["form"]: row for row in store.rows("lesson.choices", {"project": project})}
+    chosen = chosen_lines(store, project)
+    known = {line.key for line in chosen}
+    lines = [*chosen, *[line for line in lessons_about(store, project, "command") if line.key not in known]]
+    early = {one.failed.form for one in lessons_about(store, project, "before") if one.failed is not None}
+    repairs = lessons_about(store, project, "repair")
+    entries = [_command(line, lookup, choices) for line in lines]
+    entries += [
+        repair_entry(one, early) for one in sorted(repairs, key=lambda one: (bool(one.silent), -one.cost.calls))
+    ]
+    return LessonView(project, lookup.sheet()[0], tuple(entries))
+
+
+def _command(line: Lesson, lookup: LessonLookup, choices: Mapping[str, DatabaseRow]) -> LessonEntry:
+    choice = choices.get(line.key)
+    why = lookup.why_not_here(line)
+    if choice is not None and choice["choice"] == "drop":
+        state, reason = "dropped", "you dropped it"
+    elif why is not None:
+        state, reason = "silent", why
+    else:
+        state, reason = ("pinned", "") if choice is not None else ("shown", "")
+    said = line.text or line.key
+    where = ("start", "first prompt") if state in ("shown", "pinned") else ()
+    return LessonEntry(
+        line.name,
+        "command",
+        said,
+        line.text,
+        line.purpose,
+        state,
+        reason,
+        where,
+        line.lineages,
+        line.among,
+        line.last or None,
+        line.sessions,
+        form=line.key,
+    )
+
+
+def repair_entry(lesson: Lesson, early: Collection[str] = ()) -> LessonEntry:
+    """What repairs a failure; `early` are the forms that are answered at the call already."""
+    failed = lesson.failed
+    form = failed.form if failed is not None else ""
+    where = () if lesson.silent else ("at the call", "after a failure") if form in early else ("after a failure",)
+    return LessonEntry(
+        lesson.name,
+        "repair",
+        "" if lesson.silent else hint_text(lesson),
+        lesson.text,
+        lesson.purpose,
+        "silent" if lesson.silent else "shown",
+        lesson.silent,
+        where,
+        lesson.lineages,
+        lesson.among,
+        lesson.last or None,
+        lesson.sessions,
+        failed.words if failed is not None else "",
+        form or (failed.tool if failed is not None else ""),
+        lesson.cost.calls,
+    )
+
+
+def main(path: str, project: str | None = None) -> None:
+    """Take in the sessions that no scan has taken in, and print progress lines, for the pages."""
+
+    def take_in(tell: Tell) -> bytes:
+        with open_store(Path(path)) as store:
+            every = _waiting(store)
+            while not refresh(store, within_seconds=_STEP_SECONDS):
+                left = _waiting(store)
+                # Changed rules may have queued more than there were.
+                every = max(every, left)
+                tell(every - left, every)
+        return b"done"
+
+    answer_in_process(take_in)
+
+
+def _waiting(store: Store) -> int:
+    row = store.row("lesson.count_waiting")
+    return 0 if row is None else int(row["sessions"])

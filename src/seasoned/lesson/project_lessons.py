@@ -1,0 +1,531 @@
+"""What the sessions of a project have taught so far: counted, not weighed.
+
+Sessions are added one by one in the order in which they ended, so that a replay knows at each point exactly what was
+known then. Nothing here reads a clock, a store or a disk: the same sessions give the same lessons.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+
+import msgspec
+
+from seasoned.admission import admit_call, admit_path, admit_written, is_harmless
+from seasoned.command.parse import names
+from seasoned.command.written import Purpose
+from seasoned.lazy_regex import LazyRegex
+from seasoned.lesson.evidence import FailedCall, FormUse, SessionEvidence
+from seasoned.lesson.lesson import PURPOSES, FailureKind, Lesson, LessonCost, Way, expectation
+from seasoned.lesson.one_off import ELLIPSIS, head_of, without_one_offs
+from seasoned.lesson.session_sources import SessionSources
+from seasoned.text import plural
+
+# Chosen on six projects; docs/design/lesson.md has the figures for other values and for three projects kept aside.
+WINDOW = 8  # the newest lineages that did something say how it is done
+SHARE = 0.6  # of them, at least this share must have done it in this way
+FEWEST = 2  # lineages behind anything that is said unasked
+RETIRED_BY = 2  # lineages in which something failed since it last worked silence it
+EXPECTED_BY = 3  # lineages in which the same failed and nothing helped say that it will fail again
+REPLACED_BY = 3  # lineages that put another way in the place of one that failed; with the checkout on its side, two
+_MOST_TEXTS = 40
+_MOST_SESSIONS = 5
+_FIGURES = LazyRegex(r"\d+")
+# A copy of a session has its times; a job that runs every night has the same calls and other times.
+_ANOTHER_RUN = 12 * 3600.0
+# What every agent tries first. A line about it says nothing, unless sessions here first got it wrong.
+DEFAULTS = frozenset(
+    {
+        *(
+            "go test",
+            "go build",
+            "go vet",
+            "go run",
+            "go fmt",
+            "gofmt",
+            "go mod tidy",
+            "go mod download",
+            "go generate",
+        ),
+        *("cargo test", "cargo build", "cargo check", "cargo fmt", "cargo clippy", "cargo run", "pytest", "make"),
+        *("npm test", "npm start", "npm install", "npm i", "npm ci", "npm run build", "npm run lint", "npm run dev"),
+        *(
+            "python -m pytest",
+            "python3 -m pytest",
+            "pip install",
+            "pnpm install",
+            "yarn install",
+            "yarn",
+            "bun install",
+        ),
+        *("bun test", "mvn test", "gradle test", "./gradlew test", "./gradlew build", "git commit", "swift test"),
+        *("dotnet test", "dotnet build", "bundle install", "uv sync", "tsc", "npx tsc", "deno test", "swift build"),
+    }
+)
+# Programs that are used the same way in every project.
+_COMMON = names("git gh glab docker kubectl brew apt apt-get ssh scp aws gcloud")
+
+# By lineage: when a repair worked, the call as it was written, and its session.
+_Cases = dict[str, tuple[float, str, str]]
+
+
+class _Outcome(msgspec.Struct):
+    """How one form ended in one lineage."""
+
+    worked_at: float | None = None
+    failed_at: float | None = None
+    reported: bool = False  # it ran and found fault with the code, so it is the right command
+    text: str = ""
+    session: str = ""
+
+
+class _Mistake(msgspec.Struct):
+    """One kind of failure: in which lineages, what it cost, and the ways in which it was repaired."""
+
+    kind: FailureKind
+    roots: dict[str, float]  # each lineage, and when it last made the mistake
+    ways: dict[Way, _Cases]
+    sessions: list[str]
+    signals: int = 0
+    failures: int = 0
+    calls: int = 0
+    seconds: float | None = None
+    tokens: float | None = None
+
+
+class ProjectLessons:
+    """The lessons of one project."""
+
+    def __init__(self, project: str = "") -> None:
+        self._project = project  # its key: only its own hosts are shown
+        self._witnesses = SessionSources()
+        self._sources: dict[str, str] = {}  # by lineage
+        self._ends: dict[str, float] = {}  # by lineage
+        self._forms: dict[str, dict[str, _Outcome]] = {}
+        # The same for each option, value and variable that calls of a form were given.
+        self._manners: dict[tuple[str, str], dict[str, _Outcome]] = {}
+        self._purposes: dict[str, Purpose] = {}
+        self._mistakes: dict[str, _Mistake] = {}
+        self._files: dict[str, Counter[str]] = {}
+        self._active: set[str] = set()
+        self.agents = Counter[str]()  # lineages of each agent
+
+    def __len__(self) -> int:
+        return len(self._active)
+
+    @property
+    def agent(self) -> str:
+        """The agent of most sessions; empty if there are none."""
+        return self.agents.most_common(1)[0][0] if self.agents else ""
+
+    @property
+    def lineages(self) -> Mapping[str, float]:
+        """Every lineage, and when it ended."""
+        return self._ends
+
+    def made(self, key: str) -> Mapping[str, float]:
+        """The lineages that made a mistake, by its key or by the form that failed, and when."""
+        known = self._mistakes.get(key)
+        if known is not None:
+            return known.roots
+        return {root: one.failed_at for root, one in self._forms.get(key, {}).items() if one.failed_at is not None}
+
+    def add(self, evidence: SessionEvidence) -> None:
+        """Add a session that has ended."""
+        self.agents[evidence.agent] += evidence.root not in self._ends
+        # Copies of a session are one source, even if their ids differ. What fails in both still failed twice.
+        self._sources[evidence.root] = self._witnesses.name(evidence.root, evidence.task, _told_by(evidence))
+        self._ends[evidence.root] = max(evidence.end, self._ends.get(evidence.root, 0.0))
+        if evidence.uses or evidence.files:
+            self._active.add(evidence.root)
+        signals = {one.position for one in evidence.failures if one.is_signal}
+        for use in evidence.uses:
+            self._add_use(evidence, use, is_signal=use.position in signals)
+        for failure in evidence.failures:
+            self._add_failure(evidence, failure)
+        for path in evidence.files:
+            self._files.setdefault(path.rsplit("/", 1)[-1], Counter())[path] += 1
+
+    def _add_use(self, evidence: SessionEvidence, use: FormUse, *, is_signal: bool) -> None:
+        if use.worked is None:
+            return
+        self._purposes[use.form] = use.purpose
+        for manner in _manners(use.text):
+            how = self._manners.setdefault((_bare(use.form), manner), {}).setdefault(evidence.root, _Outcome())
+            if use.worked:
+                how.worked_at = evidence.end
+            elif not is_signal:
+                how.failed_at = evidence.end
+        outcome = self._forms.setdefault(use.form, {}).setdefault(evidence.root, _Outcome())
+        if use.worked:
+            outcome.worked_at = evidence.end
+            outcome.session = evidence.session
+            # The shortest text of a lineage says most about the form and least about the day's work.
+            if use.is_whole and (not outcome.text or len(use.text) < len(outcome.text)):
+                outcome.text = use.text
+        elif is_signal:
+            outcome.reported = True
+        else:
+            outcome.failed_at = evidence.end
+
+    def _add_failure(self, evidence: SessionEvidence, failure: FailedCall) -> None:
+        kind = failure.kind
+        known = self._mistakes.get(kind.key)
+        if known is None:
+            known = self._mistakes[kind.key] = _Mistake(kind, {}, {}, [])
+        if evidence.root not in known.roots:
+            known.sessions.append(evidence.session)
+        known.roots[evidence.root] = evidence.end
+        known.signals += failure.is_signal
+        known.failures += 1
+        known.calls += failure.calls
+        if failure.seconds is not None:
+            known.seconds = (known.seconds or 0.0) + failure.seconds
+        if evidence.tokens_of_call is not None:
+            known.tokens = (known.tokens or 0.0) + evidence.tokens_of_call * failure.calls
+        if failure.way is not None:
+            known.ways.setdefault(failure.way, {})[evidence.root] = (evidence.end, failure.text, evidence.session)
+
+    # -- commands -----------------------------------------------------------------------------------------------------
+
+    def sheet(self) -> tuple[Lesson, ...]:
+        """At most one command for each purpose."""
+        return tuple(one for one in self.commands() if not one.silent)
+
+    def commands(self) -> list[Lesson]:
+        """How each purpose is served, in the order of purposes; then what is not said, with the reason."""
+        corrected = self._corrected_forms()
+        said: list[Lesson] = []
+        silent: list[Lesson] = []
+        for purpose in PURPOSES:
+            found = self._commands_for(purpose, corrected)
+            best = next((one for one in found if not one.silent), None)
+            said += [best] if best is not None else []
+            for one in found:
+                if one is not best:
+                    why = one.silent or f"`{best.text if best else ''}` serves the same purpose"
+                    silent.append(msgspec.structs.replace(one, silent=why))
+        return said + silent
+
+    def command_for(self, purpose: str) -> Lesson | None:
+        """The command that the sheet shows for a purpose."""
+        found = self._commands_for(purpose, self._corrected_forms())
+        return next((one for one in found if not one.silent), None)
+
+    def _commands_for(self, purpose: str, corrected: set[str]) -> list[Lesson]:
+        """The forms that served a purpose in two lineages, the most usual one first."""
+        forms = {form: self._worked(form) for form, one in self._purposes.items() if one == purpose}
+        retired = {form for form, worked in forms.items() if worked and self.is_retired(form)}
+        replaced = {form for form in retired if len(forms[form]) >= FEWEST}
+        # What no longer works says nothing about how it is done now.
+        by_source: dict[str, tuple[float, set[str]]] = {}
+        for form, worked in forms.items():
+            for root in worked if form not in retired else ():
+                at, known = by_source.get(self._sources[root], (0.0, set()))
+                by_source[self._sources[root]] = (max(at, self._ends[root]), known | {form})
+        newest = sorted(by_source.items(), key=lambda item: (-item[1][0], item[0]))
+        used = Counter(form for _, (_, some) in newest[:WINDOW] for form in sorted(some))
+        latest = [some for _, (_, some) in newest[:REPLACED_BY]]
+        found = []
+        for form, worked in forms.items():
+            if self._count(worked) >= FEWEST:
+                takes_over = len(latest) == REPLACED_BY and all(form in some for some in latest)
+                share = 1.0 if takes_over else used[form] / max(1, len(newest[:WINDOW]))
+                lesson = self._command(form, worked, len(newest), is_correction=form in corrected)
+                why = self._why_silent(lesson, share, used[form], len(newest[:WINDOW]))
+                too_new = bool(replaced) and form not in replaced and self._count(worked) < REPLACED_BY
+                found.append((share, lesson.last, msgspec.structs.replace(lesson, silent=why, needs_tree=too_new)))
+        return [one for _, _, one in sorted(found, key=lambda item: (-item[0], -item[1], item[2].key))]
+
+    def _why_silent(self, lesson: Lesson, share: float, times: int, among: int) -> str:
+        if self.is_retired(lesson.key):
+            return f"it failed in {plural(len(self.failed_since(lesson.key)), 'session')} since it last worked"
+        if _bare(lesson.key) in DEFAULTS and lesson.key == _bare(lesson.key) and not lesson.is_correction:
+            return "every agent tries it first"
+        if share < SHARE:
+            return f"only {times} of the newest {among} sessions that did this ran it"
+        if not lesson.text:
+            why = admit_call("Bash", {"command": lesson.key}, project=self._project).why
+            return f"it may not be shown: {why}" if why else "its texts may not be shown"
+        return ""
+
+    def _command(self, form: str, worked: Mapping[str, _Outcome], among: int, *, is_correction: bool) -> Lesson:
+        newest = sorted(worked.values(), key=lambda one: (-(one.worked_at or 0.0), one.session))
+        return Lesson(
+            "command",
+            form,
+            _text(form, newest, self._project),
+            self._purposes[form],
+            len(worked),
+            among,
+            newest[0].worked_at or 0.0,
+            tuple(one.session for one in newest[:_MOST_SESSIONS]),
+            is_correction=is_correction,
+        )
+
+    def _worked(self, form: str) -> dict[str, _Outcome]:
+        return {root: one for root, one in self._forms.get(form, {}).items() if one.worked_at is not None}
+
+    def is_retired(self, form: str) -> bool:
+        """Whether a form failed in two lineages since it last worked."""
+        return _no_longer_works(self._forms.get(form, {}))
+
+    def failed_since(self, form: str) -> dict[str, float]:
+        """When a form failed in each lineage since it last worked; empty if that is not enough to retire it."""
+        outcomes = self._forms.get(form, {})
+        if not _no_longer_works(outcomes):
+            return {}
+        return {root: one.failed_at for root, one in outcomes.items() if one.failed_at is not None}
+
+    def _corrected_forms(self) -> set[str]:
+        """Forms that repaired a mistake in at least two lineages."""
+        found: dict[str, set[str]] = {}
+        for known in self._mistakes.values():
+            for way, cases in known.ways.items():
+                if way.kind == "form":
+                    found.setdefault(way.value, set()).update(cases)
+        return {form for form, roots in found.items() if self._count(roots) >= FEWEST}
+
+    def _count(self, roots: Iterable[str]) -> int:
+        """How many different sources these lineages have; the same job on another day is another one."""
+        runs = 0
+        last: dict[str, float] = {}
+        for root in sorted(roots, key=lambda one: self._ends[one]):
+            source = self._sources[root]
+            if self._ends[root] - last.get(source, -_ANOTHER_RUN) >= _ANOTHER_RUN:
+                runs += 1
+                last[source] = self._ends[root]
+        return runs
+
+    # -- repairs ------------------------------------------------------------------------------------------------------
+
+    def repairs(self, *, fewest: int = FEWEST) -> list[Lesson]:
+        """Every mistake that recurs or has an answer, those that cost most first; silent ones with the reason."""
+        found = []
+        for known in self._mistakes.values():
+            is_mistake = 2 * known.signals <= known.failures
+            lesson = self._repair(known)
+            if is_mistake and (not lesson.silent or len(known.roots) >= fewest):
+                found.append(lesson)
+        return sorted(found, key=lambda one: (-one.cost.calls, -one.last, one.key))
+
+    def signals(self, *, fewest: int = FEWEST) -> list[Lesson]:
+        """What checks report on the code, again and again."""
+        found = [one for one in self._mistakes.values() if 2 * one.signals > one.failures and len(one.roots) >= fewest]
+        return [self._repair(one) for one in sorted(found, key=lambda one: (-len(one.roots), one.kind.key))]
+
+    def was_repaired(self, kind: FailureKind, path: str = "") -> bool:
+        """Whether a failure of this kind was repaired before, in any way; of a missing file, whether it is known."""
+        known = self._mistakes.get(kind.key)
+        if known is None or not known.ways:
+            return False
+        return self._known_path(path) is not None if any(way.kind == "path" for way in known.ways) else True
+
+    def after(self, kind: FailureKind, path: str = "") -> Lesson | None:
+        """What to tell after a failure of this kind, about this file."""
+        known = self._mistakes.get(kind.key)
+        if known is None or not known.ways:
+            return None
+        if any(way.kind == "path" for way in known.ways):
+            return self._known_path(path)
+        lesson = self._repair(known)
+        return None if lesson.silent else lesson
+
+    def before(self, form: str) -> Lesson | None:
+        """What to tell at a call in a form that fails here: the form that works instead."""
+        if self._runs_here(form):
+            return None
+        found = [one for one in self._mistakes.values() if one.kind.form == form and one.ways]
+        if not found:
+            return None
+        joined = _Mistake(found[0].kind, {}, {}, [])
+        for one in found:
+            joined.roots |= one.roots
+            for way, cases in one.ways.items():
+                joined.ways.setdefault(way, {}).update(cases)
+        lesson = self._repair(joined)
+        is_sure = not lesson.silent and lesson.way is not None and lesson.way.kind == "form"
+        return lesson if is_sure and lesson.lineages >= FEWEST else None
+
+    def failing_forms(self) -> Iterator[tuple[str, Lesson]]:
+        """Every form that fails here, with what works instead."""
+        for form in sorted({one.kind.form for one in self._mistakes.values() if one.kind.form}):
+            lesson = self.before(form)
+            if lesson is not None:
+                yield form, lesson
+
+    def known_files(self) -> Iterator[tuple[str, str]]:
+        """The names that only one file of the project has, each with its path."""
+        for name, paths in self._files.items():
+            if len(paths) == 1 and admit_path(path := next(iter(paths))):
+                yield name, path
+
+    def _repair(self, known: _Mistake) -> Lesson:
+        """What repaired a mistake, or why nothing is said about it."""
+        way, cases, why = self._chosen_way(known)
+        lesson = Lesson(
+            "repair",
+            known.kind.key,
+            "",
+            lineages=self._count(cases),
+            among=len(known.roots),
+            last=max(known.roots.values(), default=0.0),
+            sessions=tuple(reversed(known.sessions[-_MOST_SESSIONS:])),
+            silent=why,
+            failed=known.kind,
+            way=way,
+            cost=LessonCost(
+                known.failures, known.calls, known.seconds, None if known.tokens is None else round(known.tokens)
+            ),
+        )
+        if why and (said := self._expectation(known)):
+            return msgspec.structs.replace(lesson, text=said, lineages=len(known.roots), silent="", way=Way("expect"))
+        if why or way is None:
+            return lesson
+        text = self._shown_text(known.kind, way, cases)
+        if text is None:
+            return msgspec.structs.replace(lesson, silent="what repaired it may not be shown")
+        purpose = self._purposes.get(way.value, "other") if way.kind == "form" else "other"
+        return msgspec.structs.replace(lesson, text=text, purpose=purpose)
+
+    def _expectation(self, known: _Mistake) -> str:
+        """What to expect where sessions keep failing so and nothing helped; empty if that says nothing."""
+        helped = {root for way, cases in known.ways.items() if not way.is_empty for root in cases}
+        is_over = known.kind.form and not self.is_retired(known.kind.form)
+        if helped or is_over or 2 * known.signals > known.failures or self._count(known.roots) < EXPECTED_BY:
+            return ""
+        said = expectation(known.kind)
+        return said if said and is_harmless(said) else ""
+
+    def _chosen_way(self, known: _Mistake) -> tuple[Way | None, _Cases, str]:
+        """The way that most of the newest lineages took, with its cases; else why there is none."""
+        if not known.ways:
+            return None, {}, "no session has repaired it"
+        if any(way.kind == "path" for way in known.ways):
+            return None, {}, "it is told where the file is known"
+        current = {
+            way: cases for way, cases in known.ways.items() if not self._is_outdated(known.kind.form, way, cases)
+        }
+        newest = sorted({root for cases in current.values() for root in cases}, key=lambda root: -self._ends[root])
+        recent = set(newest[:WINDOW])
+        found = {way: {root: case for root, case in cases.items() if root in recent} for way, cases in current.items()}
+        if not recent:
+            return None, {}, "what repaired it no longer works"
+        way, cases = max(found.items(), key=lambda item: (self._count(item[1]), max(item[1].values(), default=(0.0,))))
+        if way.is_empty:
+            return way, cases, "the call was only repeated, or the code was changed"
+        if self._count(cases) < SHARE * self._count(recent):
+            return way, cases, "sessions repaired it in different ways"
+        return way, cases, ""
+
+    def _runs_here(self, form: str) -> bool:
+        """Whether calls of this form work or find fault with the code, wherever in the project."""
+        return any(
+            (one.worked_at is not None or one.reported) and not self.is_retired(known)
+            for known, outcomes in self._forms.items()
+            if known == form or known.endswith(f"&& {form}")
+            for one in outcomes.values()
+        )
+
+    def _is_outdated(self, form: str, way: Way, cases: _Cases) -> bool:
+        if way.kind in ("form", "before"):
+            return self.is_retired(way.value)
+        if way.kind not in ("option", "value", "variable"):
+            return False
+        given = _manners(max(cases.values())[1])
+        added = [name.removeprefix("+") for name in way.value.split() if not (way.kind == "option" and name[0] == "-")]
+        # For a changed value only calls with that value count; for an added option, those with any value.
+        manners = [one for one in given if one.partition("=")[0] in added and ("=" in one) == (way.kind == "value")]
+        return any(_no_longer_works(self._manners.get((_bare(form), one), {})) for one in manners)
+
+    def _shown_text(self, kind: FailureKind, way: Way, cases: _Cases) -> str | None:
+        """The newest call that worked and may be shown, else the bare form; None if nothing may be."""
+        if way == Way("folder"):
+            return ""
+        for _, text, _ in sorted(cases.values(), reverse=True):
+            told = _lesson(way, text) if kind.tool == "shell" else text
+            if told and admit_written(kind.tool, told, self._project):
+                return told
+        bare = way.value if way.kind in ("form", "before") else ""
+        return bare if bare and admit_written("shell", bare, self._project) else None
+
+    def _known_path(self, path: str) -> Lesson | None:
+        """Where a file of this name is, if sessions have found only one."""
+        name = path.rsplit("/", 1)[-1]
+        known = {one: times for one, times in self._files.get(name, Counter()).items() if one != path}
+        if len(known) != 1 or not name:
+            return None
+        found, times = next(iter(known.items()))
+        return Lesson("repair", "", found, lineages=times, way=Way("path", found)) if admit_path(found) else None
+
+
+def _no_longer_works(outcomes: Mapping[str, _Outcome]) -> bool:
+    """Whether two lineages failed since one last worked."""
+    last = max((one.worked_at for one in outcomes.values() if one.worked_at is not None), default=0.0)
+    return sum(one.failed_at is not None and one.failed_at > last for one in outcomes.values()) >= RETIRED_BY
+
+
+def _told_by(evidence: SessionEvidence) -> Iterator[str]:
+    """What a session did, to compare it with others."""
+    yield from (use.text for use in evidence.uses)
+    yield from (failure.kind.key for failure in evidence.failures)
+    yield from evidence.files
+
+
+def _bare(form: str) -> str:
+    """A form without the folder that it runs in."""
+    return form.rpartition("&& ")[2]
+
+
+def _manners(text: str) -> set[str]:
+    """How a command was called: each option and variable by name, and with its value; all numbers are alike."""
+    found = set()
+    words = text.split()
+    # A text that was too long to be kept has no words.
+    for word, following in zip(words, [*words[1:], ""][: len(words)], strict=True):
+        name, joined, value = word.partition("=")
+        if word.startswith("-"):
+            value = value if joined else "" if following.startswith("-") else following
+        elif not (joined and name.isidentifier() and name.isupper()):
+            continue
+        found |= {name, f"{name}={_FIGURES.compiled.sub('9', value)}"}
+    return found
+
+
+def _lesson(way: Way, text: str) -> str | None:
+    """The command that worked without the operands of that day; None if they were all that it taught."""
+    kept = without_one_offs(text)
+    if kept == text:
+        return text
+    if way.kind == "value":
+        # The changed value is the lesson.
+        return kept if _value_of(way.value, text) == _value_of(way.value, kept) else None
+    return None if way.kind == "before" else kept
+
+
+def _value_of(option: str, text: str) -> str:
+    """What a command gives to an option; empty if that was left out."""
+    for word, following in pairwise([*text.split(), ""]):
+        name, joined, value = word.partition("=")
+        if name == option:
+            return value if joined else following
+    return ""
+
+
+def _text(form: str, outcomes: Iterable[_Outcome], project: str) -> str:
+    """How most lineages write the form; the form itself if they differ. Empty if it may not be shown."""
+    texts = Counter(
+        one.text for one in list(outcomes)[:_MOST_TEXTS] if one.text and admit_written("shell", one.text, project)
+    )
+    if not texts:
+        return form if admit_written("shell", form, project) else ""
+    text, times = texts.most_common(1)[0]
+    # Sessions on the same test do not make it the project's test command, however many there are.
+    if text == form or (times >= FEWEST and without_one_offs(text) == text):
+        return text
+    heads = Counter[str]()
+    for one, times in texts.items():
+        heads[head_of(one, form)] += times
+    head = heads.most_common(1)[0][0]
+    return f"{head} {ELLIPSIS}" if any(len(one) > len(head_of(one, form)) for one in texts) else head
