@@ -45,6 +45,8 @@ class HookLayout(msgspec.Struct, frozen=True):
     stop: str | None = None  # the end of a turn
     prompt: str | None = None
     after: str | None = None  # it only says that a call ended
+    # The tools whose calls may fail without the agent knowing: a shell behind a pipe. None: `after` comes for all.
+    shells: str | None = None
     failure: str | None = None  # it says that a call failed
     hints_before: bool = False  # whether the model sees what a hook says before a call
     # Tools that only read or plan. If our program is missing, these still run; all others are refused.
@@ -98,7 +100,7 @@ def hooks_of(layout: HookLayout, config: Config, programs: Path, parts: Collecti
         found.append(hook(layout.before, "hint", matcher=layout.any_tool))
     if "hints" in parts:
         if layout.after is not None:
-            found.append(hook(layout.after, "post-tool-use", matcher=layout.any_tool))
+            found.append(hook(layout.after, "post-tool-use", matcher=layout.shells or layout.any_tool))
         if layout.failure is not None:
             found.append(hook(layout.failure, "post-tool-use-failure", matcher=layout.any_tool))
     if learns(parts):

@@ -1,7 +1,7 @@
 """What a session sees at its first prompt and at its calls: usually nothing, at most one line.
 
-Claude Code runs no hook for calls that its own checks refuse (`<tool_use_error>`). Those are found in the transcript
-and answered at the next event.
+Claude Code runs no hook for calls that its own checks refuse (`<tool_use_error>`). Such a call is not answered: the
+error says enough, and an answer at the next call comes too late.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -26,8 +25,6 @@ from seasoned.store import Store
 _CODEX_TOOLS = {"Bash": "exec_command"}
 # Agents that show the model nothing before a call. It sees the hint after the call, if that fails.
 _TOLD_AFTER = ("gemini", "qwen", "opencode", "cursor")
-_TAIL_BYTES = 60_000
-_REFUSED = b"<tool_use_error>"
 
 
 def user_prompt_submit(agent: Agent, arguments: list[str]) -> int:
@@ -36,12 +33,10 @@ def user_prompt_submit(agent: Agent, arguments: list[str]) -> int:
     lookup = _lookup(agent, event, "prompt")
     answer = ""
     if lookup is not None:
-        answer = _hint_for_refused_call(agent, event, lookup)
         # Only the first prompt counts: later ones follow from what the session does.
-        found = lookup.first_prompt(event.prompt) if lookup.tell_once("prompt", "") and event.prompt else ""
-        if found:
-            lookup.tell_once("prompt", found)
-        answer = "\n".join(filter(None, (answer, found)))
+        answer = lookup.first_prompt(event.prompt) if lookup.tell_once("prompt", "") and event.prompt else ""
+        if answer:
+            lookup.tell_once("prompt", answer)
     notice = " ".join(filter(None, (_notice(agent, event, answer), _news(agent))))
     _say("UserPromptSubmit", answer, notice)
     return 0
@@ -94,15 +89,13 @@ def post_tool_use(agent: Agent, arguments: list[str]) -> int:
 
 
 def hint(agent: Agent, arguments: list[str]) -> int:
-    """Before a call: print what works here instead, or what fixes an earlier call that the agent refused."""
+    """Before a call: print what works here instead."""
     event = read_event()
     lookup = _lookup(agent, event, "calls")
     if lookup is None:
         return 0
-    text = _hint_for_refused_call(agent, event, lookup)
-    if not text:
-        text = lookup.before(_tool(agent, event), event.arguments)
-        text = text if text and lookup.tell_once("before", text) else ""
+    text = lookup.before(_tool(agent, event), event.arguments)
+    text = text if text and lookup.tell_once("before", text) else ""
     _say("PreToolUse", text, _notice(agent, event, text))
     return 0
 
@@ -121,76 +114,6 @@ def _answer(
         text = lookup.before(tool, event.arguments)
     if lookup is not None and text and if_true() and lookup.tell_once("after", text):
         _say(name, text, _notice(agent, event, text))
-
-
-def _hint_for_refused_call(agent: Agent, event: HookEvent, lookup: LessonLookup) -> str:
-    """The hint for the last call that the agent itself refused, if it was not given yet."""
-    if agent != "claude-code" or not event.transcript_path:
-        return ""
-    tail = _tail(event.transcript_path)
-    if _REFUSED not in tail:
-        return ""
-    call, error = _refused_call(tail)
-    if call is None:
-        return ""
-    tool, given = call
-    text = lookup.after(tool, given, error)
-    return text if text and lookup.tell_once("after", text) else ""
-
-
-def _tail(path: str) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            file.seek(0, 2)
-            file.seek(max(0, file.tell() - _TAIL_BYTES))
-            return file.read()
-    except OSError:
-        return b""
-
-
-def _refused_call(tail: bytes) -> tuple[tuple[str, dict[str, Any]] | None, str]:
-    """The newest call of the transcript if Claude Code refused it: its tool and arguments, and the error."""
-    error, wanted = "", ""
-    for line in reversed(tail.splitlines()):
-        if b'"tool_result"' not in line and b'"tool_use"' not in line:
-            continue
-        try:
-            blocks = _Line.content_of(line)
-        except msgspec.MsgspecError:
-            continue
-        for block in blocks:
-            if block.get("type") == "tool_result" and not wanted:
-                error = _text(block.get("content"))
-                # Only the newest result counts: older ones were handled by earlier events.
-                if not error.startswith(_REFUSED.decode()):
-                    return None, ""
-                wanted = str(block.get("tool_use_id"))
-            elif block.get("type") == "tool_use" and block.get("id") == wanted:
-                given = block.get("input")
-                return (str(block.get("name")), given if isinstance(given, dict) else {}), error
-    return None, ""
-
-
-class _Message(msgspec.Struct):
-    content: Any = None
-
-
-class _Line(msgspec.Struct):
-    """A line of a transcript of Claude Code."""
-
-    message: _Message | None = None
-
-    @staticmethod
-    def content_of(line: bytes) -> list[dict[str, Any]]:
-        found = msgspec.json.decode(line, type=_Line).message
-        content = None if found is None else found.content
-        return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return "".join(str(part.get("text", "")) for part in content or () if isinstance(part, dict))
 
 
 def _lookup(agent: Agent, event: HookEvent, place: TellingPlace) -> LessonLookup | None:
@@ -215,6 +138,9 @@ def _is_held_back(config: Config, store: Store, agent: Agent, session: str, sett
 
 
 def _as_text(value: Any) -> str:
+    if isinstance(value, dict) and isinstance(value.get("stdout"), str):
+        # Claude Code gives both outputs of a shell apart.
+        return "\n".join(part for part in (value["stdout"], value.get("stderr")) if isinstance(part, str) and part)
     return "" if value is None else msgspec.json.encode(value).decode()
 
 

@@ -7,7 +7,7 @@ something before it. A call that simply worked when repeated, or with another fi
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -340,8 +340,3 @@ def _prepared(calls: Sequence[JudgedCall], repair: Repair) -> tuple[Way, str]:
 def _path(call: JudgedCall, folder: str | None) -> str:
     path = argument(call.arguments, "path")
     return inside(path, folder) or "" if isinstance(path, str) else ""
-
-
-def failures_by_position(evidence: SessionEvidence) -> Mapping[int, FailedCall]:
-    """The failed calls of a session by their place among its calls."""
-    return {one.position: one for one in evidence.failures}

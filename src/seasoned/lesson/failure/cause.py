@@ -238,11 +238,6 @@ def subject_of_error(cause: str | None, line: str) -> str | None:
     return next((value.strip("'\"`") for name, value in groups.items() if name.startswith("what") and value), None)
 
 
-def is_finding(call: JudgedCall) -> bool:
-    """Whether the error is the report of a test runner or compiler that did its work."""
-    return _FINDING.compiled.search(error_line(call)) is not None
-
-
 def is_signal(call: JudgedCall) -> bool:
     """Whether a failed call only reported on the user's code or on a state, as a failing test does."""
     if _could_not_run(call.result or ""):

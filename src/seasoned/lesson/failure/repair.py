@@ -295,20 +295,6 @@ def plain_name(name: str) -> str:
 
 # How many calls later a repair may come; later successes probably have other causes.
 MAX_CALLS_TO_REPAIR = 10
-_MAX_VIA = 3
-# Changes of the call itself that explain a repair without any step before it.
-_SUFFICIENT_CHANGES = (
-    "without wrapper",
-    "with wrapper",
-    "program",
-    "command",
-    "variable",
-    "option dropped",
-    "before",
-    "given",
-)
-
-
 _INSTALL_SUBCOMMANDS = names("install ci sync tidy generate add update restore bootstrap")
 
 
@@ -317,14 +303,6 @@ class RepairStep(msgspec.Struct, frozen=True):
 
     at: int
     kind: Literal["same file", "edit", "run", "found"]
-    name: str  # the tool or program; of an edit the file
-
-    @property
-    def words(self) -> str:
-        """The step in words: `after editing …`."""
-        if self.kind == "edit":
-            return f"after editing {code(self.name)}"
-        return f"after {code(self.name)} of the same file" if self.kind == "same file" else f"after {code(self.name)}"
 
 
 class Repair(msgspec.Struct, frozen=True):
@@ -333,13 +311,14 @@ class Repair(msgspec.Struct, frozen=True):
     failed: int
     repaired: int
     calls: int  # how many calls it took
-    how: str  # what made the difference, in words
     changed: tuple[str, ...] = ()  # names of changed, added or removed arguments
-    # Steps in between that mattered: tools, or programs of a shell.
-    via: tuple[str, ...] = ()
     change: CallChange = CallChange("again")
-    step: int | None = None  # the position of the step in between that mattered; None if the call itself was changed
-    steps: tuple[RepairStep, ...] = ()  # all candidates, to be weighed over many sessions
+    steps: tuple[RepairStep, ...] = ()  # what was done in between and may have mattered
+
+    @property
+    def how(self) -> str:
+        """What made the difference, in words."""
+        return self.change.words or "same call again"
 
 
 def repairs(
@@ -421,23 +400,7 @@ def _repair(targets: CallTargets, at: int, gone: int, end: int) -> Repair:
     change = change_between(failed, worked)
     changed = changed_arguments(failed, worked)
     steps = tuple(_steps(targets, at, gone, changed))
-    step = _deciding_step(targets, at, change, steps)
-    how = ", ".join(part for part in (_difference(targets, at, change, step), step.words if step else "") if part)
-    via = tuple(dict.fromkeys(_label(targets, one) for one in steps))[-_MAX_VIA:]
-    names = tuple(plain_name(name) for name in changed)
-    return Repair(at, end, end - at, how or "same call again", names, via, change, step.at if step else None, steps)
-
-
-def _deciding_step(targets: CallTargets, at: int, change: CallChange, steps: Sequence[RepairStep]) -> RepairStep | None:
-    """The step that mattered: reading the same file first, otherwise the last one; none if the change explains it."""
-    if not steps or (change.kind in _SUFFICIENT_CHANGES and not targets.is_signal(at)):
-        return None
-    return next((step for step in steps if step.kind == "same file"), steps[-1])
-
-
-def _difference(targets: CallTargets, at: int, change: CallChange, step: RepairStep | None) -> str:
-    # A check that passes after an edit passes because of the edit, even if it was called differently.
-    return "" if step is not None and step.kind in ("edit", "run") and targets.is_signal(at) else change.words
+    return Repair(at, end, end - at, tuple(plain_name(name) for name in changed), change, steps)
 
 
 def _steps(targets: CallTargets, at: int, end: int, changed: tuple[str, ...]) -> Iterator[RepairStep]:
@@ -452,13 +415,13 @@ def _steps(targets: CallTargets, at: int, end: int, changed: tuple[str, ...]) ->
             continue
         between = targets[position]
         if repaired.path is not None and _is_about(between, repaired.path):
-            yield RepairStep(position, "same file", between.label)
+            yield RepairStep(position, "same file")
         elif needs_cause and between.form == "file_write":
-            yield RepairStep(position, "edit", (between.path or between.label).rstrip("/").rsplit("/", 1)[-1])
+            yield RepairStep(position, "edit")
         elif needs_cause and _changes(between):
-            yield RepairStep(position, "run", _changer(between))
+            yield RepairStep(position, "run")
         elif call.result and any(leaf in call.result for leaf in new):
-            yield RepairStep(position, "found", between.label)
+            yield RepairStep(position, "found")
 
 
 @lru_cache(maxsize=CACHE_SIZE)
@@ -468,10 +431,6 @@ def _new_words(failed: CallTarget, repaired: CallTarget) -> tuple[str, ...]:
     new = [leaf for leaf in argument_texts(repaired.arguments) if leaf not in old and 4 <= len(leaf) <= 200]
     new += [word for run in repaired.runs for word in run.operands if len(word) >= 4 and word not in failed.text]
     return tuple(new)
-
-
-def _label(targets: CallTargets, step: RepairStep) -> str:
-    return targets[step.at].label if step.kind == "edit" else step.name
 
 
 def _is_about(between: CallTarget, path: str) -> bool:
@@ -485,11 +444,6 @@ def _changes(target: CallTarget) -> bool:
 
 def _installs(run: ProgramRun) -> bool:
     return not _INSTALL_SUBCOMMANDS.isdisjoint(run.label.split()[1:])
-
-
-def _changer(target: CallTarget) -> str:
-    acting = [run for run in target.runs if not _only_looks(run) and (not run.is_check or _installs(run))]
-    return acting[-1].wrapped if acting else target.label
 
 
 def _only_looks(run: ProgramRun) -> bool:
