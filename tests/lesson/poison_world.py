@@ -22,7 +22,7 @@ from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store
 from seasoned.template.library.upkeep import auto
 
-END = 1_800_000_000.0
+END = 1_780_000_000.0
 DAY = 86_400.0
 HONEST, PLANTED = 190, 10
 # How many days the honest sessions take: four a day.

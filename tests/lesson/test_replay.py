@@ -2,102 +2,91 @@
 
 from __future__ import annotations
 
-from seasoned.lesson.replay import conversations, figures, replay
+from seasoned.lesson.replay import conversations, essential, figures, replay
 from tests.lesson.sessions import made, ran, session
 
 UNKNOWN = "error: unrecognized subcommand 'run'"
 
 
 def test_only_what_had_ended_before_is_known() -> None:
-    some = [session(day, ran("make test")) for day in range(5)]
-    found = replay(conversations(some))
+    found = replay(conversations([session(day, ran("mise run test")) for day in range(5)]))
     assert [one.known for one in found] == [0, 1, 2, 3, 4]
     # The first sessions are told nothing; later ones what two and more have shown.
-    assert [len(one.lines["chosen"]) for one in found][:2] == [0, 0]
-    assert found[-1].lines["chosen"][0].text == "make test"
-    assert found[-1].lines["chosen"][0].used
+    assert [len(one.lines["chosen"]) for one in found] == [0, 0, 1, 1, 1]
+    line = found[-1].lines["chosen"][0]
+    assert (line.text, line.done, line.right, line.as_written) == ("mise run test", True, True, True)
 
 
 def test_sessions_at_the_same_time_know_nothing_of_each_other() -> None:
-    some = [session(1 + day / 1000, ran("make test")) for day in range(5)]
+    some = [session(1 + day / 1000, ran("mise run test")) for day in range(5)]
     assert [one.known for one in replay(conversations(some))] == [0] * 5
 
 
-def test_a_line_that_the_session_does_not_run_is_not_used() -> None:
-    some = [session(day, ran("make test")) for day in range(6)]
-    last = session(6, ran("ls"), ran("make docs"))
-    shown = replay(conversations([*some, last]))[-1].lines["chosen"]
-    assert [(line.text, line.used) for line in shown] == [("make test", False)]
+def test_a_line_counts_only_where_the_session_served_its_purpose() -> None:
+    some = [session(day, ran("mise run test")) for day in range(8)]
+    reading = session(8, made("Read", {"file_path": "/home/mira/shop/a.md"}))
+    other = session(9, ran("go test ./..."))
+    found = figures(replay(conversations([*some, reading, other]))).all.arms["chosen"]
+    assert (found.lines, found.right.value) == (1, 0.0), "the session that only read says nothing"
 
 
-def test_lines_in_conversations_that_ran_no_command_are_told_apart() -> None:
-    some = [session(day, ran("make test")) for day in range(6)]
-    reading = session(6, made("Read", {"file_path": "/home/mira/shop/a.md"}))
-    other = session(7, ran("make docs"))
-    found = figures(replay(conversations([*some, reading, other]))).all
-    used = found.used.n - 2
-    assert found.used.value == used / (used + 2)
-    assert found.used_where_run.value == used / (used + 1)
+def test_covered_counts_the_purposes_that_an_earlier_session_had_served_so() -> None:
+    some = [session(day, ran("mise run test")) for day in range(8)]
+    both = session(8, ran("mise run test"), ran("mise run lint"))
+    found = figures(replay(conversations([*some, both]))).all
+    assert (found.arms["chosen"].covered.value, found.arms["chosen"].covered.n) == (1.0, 1)
+    assert found.arms["baseline"].covered.value == 1.0
+    assert found.arms["random"].covered.value == 1.0
 
 
-def test_ahead_counts_what_a_line_would_have_saved() -> None:
-    some = [session(day, ran("make test")) for day in range(6)]
-    looks = [made("Read", {"file_path": f"/home/mira/shop/{n}.md"}) for n in range(3)]
-    searching = session(6, *looks, ran("make test"))
-    straight = session(7, ran("make test"))
-    found = replay(conversations([*some, searching, straight]))
-    assert [one.lines["chosen"][0].ahead for one in found[-2:]] == [True, False]
+def test_what_every_agent_tries_first_is_counted_apart() -> None:
+    some = [session(day, ran("go test ./...")) for day in range(10)]
+    found = figures(replay(conversations(some))).all
+    assert found.arms["baseline"].lines == 0 and found.with_defaults["baseline"].lines == 2
+    assert found.with_defaults["chosen"].lines == 0, "it is not said"
 
 
-def test_known_mistakes_are_answered_before_and_after_the_call() -> None:
-    some = [session(day, ran("rtk bun run test", UNKNOWN), ran("bun run test")) for day in range(4)]
+def test_a_session_that_first_went_wrong_is_counted_apart() -> None:
+    some = [session(day, ran("mise run test")) for day in range(8)]
+    wrong = session(8, ran("npm test", "npm error Missing script: test"), ran("mise run test"))
+    found = figures(replay(conversations([*some, wrong]))).all.arms["chosen"]
+    assert (found.covered_first_wrong.value, found.covered_first_wrong.n) == (1.0, 1)
+
+
+def test_known_mistakes_are_answered_at_the_start_and_at_the_call() -> None:
+    some = [session(day, ran("rtk bun run e2e", UNKNOWN), ran("bun run e2e")) for day in range(4)]
     found = figures(replay(conversations(some))).all
     assert (found.mistakes, found.known_mistakes, found.repaired) == (4, 3, 3)
-    assert found.answered.value == 1.0
-    assert found.right.value == 1.0
-    assert found.false_hints == 0
+    assert (found.in_time.value, found.late, found.right.value, found.false_hints) == (1.0, 0, 1.0, 0)
 
 
-def test_a_hint_at_a_call_that_works_is_counted_as_false() -> None:
-    some = [session(day, ran("rtk bun run test", UNKNOWN), ran("bun run test")) for day in range(3)]
-    found = figures(replay(conversations([*some, session(3, ran("rtk bun run test"))]))).all
+def test_an_answer_that_no_event_delivers_is_late() -> None:
+    refused = "<tool_use_error>File does not exist.</tool_use_error>"
+    wrong, right = {"file_path": "/home/mira/shop/src/cart.py"}, {"file_path": "/home/mira/shop/shop/cart.py"}
+    some = [session(day, made("Read", wrong, refused), made("Read", right)) for day in range(3)]
+    found = figures(replay(conversations(some))).all
+    assert (found.in_time.value, found.late, found.hints) == (0.0, 2, 0)
+
+
+def test_a_hint_at_a_call_that_worked_is_false() -> None:
+    fails = [session(day, ran("rtk bun run e2e", UNKNOWN), ran("bun run e2e")) for day in range(3)]
+    found = figures(replay(conversations([*fails, session(5, ran("rtk bun run e2e"))]))).all
     assert found.false_hints == 1
 
 
-def test_a_hint_at_a_check_that_found_fault_with_the_code_is_false_too() -> None:
-    some = [session(day, ran("rtk ruff check", UNKNOWN), ran("ruff check")) for day in range(3)]
-    red = session(3, ran("rtk ruff check", "a.py:1:1: F401 `os` imported but unused\nFound 1 error."))
-    assert figures(replay(conversations([*some, red]))).all.false_hints == 1
+def test_nothing_of_another_project_is_shown() -> None:
+    theirs = [session(day, ran("mise run test"), project="example.org/team/other") for day in range(5)]
+    mine = [session(10 + day, ran("mise run lint")) for day in range(3)]
+    found = replay(conversations([*theirs, *mine]))
+    assert all(one.foreign == 0 for one in found)
+    assert not any("test" in line.text for one in found[5:] for line in one.lines["chosen"])
 
 
-def test_a_failing_test_is_asked_about_as_a_hook_does() -> None:
-    failed = "ModuleNotFoundError: No module named 'shop'\nERROR tests/test_till.py"
-    some = [session(day, ran("pytest -q", failed), ran("PYTHONPATH=. pytest -q")) for day in range(2)]
-    shown = replay(conversations(some))[-1].hints
-    assert [hint.text.partition(" (")[0] for hint in shown] == ["`PYTHONPATH=. pytest -q` works here"]
+def test_the_same_histories_give_the_same_figures_in_any_order() -> None:
+    some = [session(day, ran("mise run test"), ran(f"make part{day}")) for day in range(9)]
+    assert figures(replay(conversations(some))) == figures(replay(conversations(list(reversed(some)))))
 
 
-def test_projects_know_nothing_of_each_other() -> None:
-    ours = [session(day, ran("make test")) for day in range(6)]
-    theirs = session(6.5, ran("pnpm test"), project="example.org/other/site", cwd="/home/mira/site")
-    found = replay(conversations([*ours, theirs]))[-1]
-    assert found.known == 0
-    assert not found.lines["chosen"]
-    result = figures(replay(conversations([*ours, theirs])))
-    assert result.all.spoke_unknown == 0
-    assert result.all.foreign == 0
-    assert [one.project for one in result.projects] == ["example.org/team/shop", "example.org/other/site"]
-
-
-def test_simpler_choices_are_compared_with_the_same_number_of_lines() -> None:
-    some = [session(day, ran("make test"), ran(f"make part{day}"), ran("git commit -m x")) for day in range(8)]
-    for one in replay(conversations(some)):
-        for arm in ("frequent", "newest", "random"):
-            assert len(one.lines[arm]) == len(one.lines["chosen"])
-
-
-def test_the_first_prompt_gets_the_command_it_asks_for() -> None:
-    some = [session(day, ran("make test" if day % 2 else "make docs")) for day in range(9)]
-    asks = session(9, ran("make test"), task="Please fix the failing unit tests")
-    shown = replay(conversations([*some, asks]))[-1].lines["chosen"]
-    assert [(line.text, line.place, line.used) for line in shown] == [("make test", "prompt", True)]
+def test_a_command_is_the_same_without_what_only_changes_its_output() -> None:
+    assert essential("uv run pytest tests -q --tb=short") == essential("uv run pytest tests/unit -v")
+    assert essential("cargo test --workspace") != essential("cargo test")

@@ -69,6 +69,7 @@ _SUBCOMMANDS = {
     "bazel": names("build query run test"),
     "pre-commit": names("run"),
     "terraform": names("fmt validate"),
+    **dict.fromkeys(names("nvm fnm"), names("use")),
     "helm": names("lint template"),
     "xcodebuild": names("build test"),
 }
@@ -138,6 +139,8 @@ _PLAIN = LazyRegex(
     r"|(?:not )?\w+(?: (?:and|or)(?: not)? \w+){1,4}\Z",  # `pytest -k "not slow and fast"`
     re.ASCII,
 )
+# Where tools install themselves outside the path of a plain shell.
+_PROGRAM = LazyRegex(r"(?:/usr/local/go/bin|/opt/homebrew/bin|~/(?:\.local|\.cargo|\.bun|go)/bin)/[\w.-]+\Z", re.ASCII)
 _ADDRESS = LazyRegex(r"\w[\w+.-]*:/|@[\w.-]+:|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/|(?:\d+\.){3}\d", re.ASCII)
 _LOCAL = LazyRegex(r"https?://(?:localhost|127\.0\.0\.1)(?::\d+)?(?:/[\w./-]*)?\Z|sqlite(?:\+\w+)?:///[\w.]", re.ASCII)
 _OUTSIDE = LazyRegex(r"/(?!/)|.*:/|(?:.*/)?\.\.(?:/|\Z)")
@@ -207,7 +210,9 @@ def why_not_called(tool: str, arguments: Mapping[str, Any]) -> str | None:
 def _why_not_words(words: list[str], place: _Place) -> str | None:
     """What keeps words out, whatever the program."""
     in_a_row = 0
-    for word in words:
+    for at, word in enumerate(words):
+        if at == 0 and _PROGRAM.compiled.match(word):
+            continue
         in_a_row = in_a_row + 1 if word.isalpha() else 0
         parts = (len(_PART.compiled.findall(_SUFFIX.compiled.sub("", one))) for one in re.split("[/,]", word))
         if in_a_row > _MOST_PARTS or max(parts) > _MOST_PARTS:

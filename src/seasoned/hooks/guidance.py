@@ -148,5 +148,8 @@ def _has_failed(agent: Agent, tool: str, event: HookEvent, text: str) -> bool:
     from seasoned.outcome.judge import judge
     from seasoned.session import Marks, Result, ToolCall
 
-    call = ToolCall("", tool, event.arguments, Result(text, Marks(exit_code=event.exit_code)))
+    # Claude Code sends this event only for calls that its tools take for done: the status may be that of a pipe.
+    says_done = False if agent in ("claude-code", "qwen") else None
+    marks = Marks(failed=says_done, exit_code=event.exit_code)
+    call = ToolCall("", tool, event.arguments, Result(text, marks))
     return judge(call, agent=agent).verdict == "failed"

@@ -166,14 +166,17 @@ def _failed_call(
         calls=lost,
         seconds=_seconds(calls, at, at + lost),
     )
-    if repair is None:
-        repair_way = None if is_signal else _other_program(calls, at, folder)
-        if repair_way is None:
-            return failed
-        way, text = repair_way
+    other = _other_program(calls, at, folder, is_signal=is_signal)
+    if repair is None and other is None:
+        return failed
+    if other is not None:
+        # A check that another program passes at once could not run: it found no fault with the code.
+        way, text = other
+        failed = msgspec.structs.replace(failed, is_signal=False)
     else:
+        assert repair is not None
         way, text = _way(calls, repair, folder)
-        if is_signal and not _explains_signal(way, repair):
+        if (is_signal and not _explains_signal(way, repair)) or (way.kind != "form" and _was_edited(repair)):
             way, text = Way("other"), ""
     # A text that is cut would not work.
     return msgspec.structs.replace(failed, way=way, text=text if len(text) <= _REPAIR_CHARS else "")
@@ -187,13 +190,18 @@ def _seconds(calls: Sequence[JudgedCall], first: int, end: int) -> float | None:
 
 def _explains_signal(way: Way, repair: Repair) -> bool:
     """Whether the way in which it was called made a check pass, and not a change of the code or of what is checked."""
-    if any(step.kind == "edit" for step in repair.steps):
+    if _was_edited(repair):
         return False
     if way.kind == "before":
         return _prepares(way.value)
     if way.kind == "form":
         return True
     return way.kind == "variable" or (way.kind == "option" and not _narrows(way.value))
+
+
+def _was_edited(repair: Repair) -> bool:
+    """Whether files were changed in between, which may be what made the call work."""
+    return any(step.kind == "edit" for step in repair.steps)
 
 
 def _narrows(change: str) -> bool:
@@ -210,8 +218,20 @@ def _fixes(form: str) -> bool:
     return form.endswith((":fix", "-fix", "_fix", " fix"))
 
 
-def _other_program(calls: Sequence[JudgedCall], at: int, folder: str | None) -> tuple[Way, str] | None:
-    """What did the same for a call that could not run: `pnpm test` for `npm test`. None if nothing did."""
+# What starts a program or a script: without these words `npm test` and `pnpm run test` are the same.
+_RUNNERS = names(
+    "npm pnpm yarn bun bunx npx pnpx run run-script exec x -- corepack uv poetry pdm hatch pipenv rye mise rtk fnm"
+    " python python3 -m .venv/bin/python venv/bin/python"
+)
+
+
+def _other_program(
+    calls: Sequence[JudgedCall], at: int, folder: str | None, *, is_signal: bool
+) -> tuple[Way, str] | None:
+    """What did the same for a call that could not run: `pnpm test` for `npm test`. None if nothing did.
+
+    A check that may have found fault with the code is only answered by the same one under another program.
+    """
     failed = calls[at]
     wrong = blamed_command(failed.command or "", failed.result or "")
     if wrong is None or wrong.purpose == "other":
@@ -220,9 +240,17 @@ def _other_program(calls: Sequence[JudgedCall], at: int, folder: str | None) -> 
         if later.kind == "file" and tool_of(later.tool).form == "file_write":
             return None
         for use in form_uses(later, folder):
-            if use.worked and use.purpose == wrong.purpose and use.form != wrong.form and use.is_whole:
+            if use.form == wrong.form:
+                return None
+            is_other = use.worked and use.purpose == wrong.purpose and use.is_whole
+            if is_other and (not is_signal or _script_of(use.form) == _script_of(wrong.form)):
                 return Way("form", use.form), use.text
     return None
+
+
+def _script_of(form: str) -> frozenset[str]:
+    """What a form runs, whatever starts it."""
+    return frozenset(form.split()) - _RUNNERS
 
 
 def _way(calls: Sequence[JudgedCall], repair: Repair, folder: str | None) -> tuple[Way, str]:

@@ -34,6 +34,7 @@ _MOST_SESSIONS = 5
 _FIGURES = LazyRegex(r"\d+")
 # A copy of a session has its times; a job that runs every night has the same calls and other times.
 _ANOTHER_RUN = 12 * 3600.0
+_JOB_SHARE = 0.1
 # What every agent tries first. A line about it says nothing, unless sessions here first got it wrong.
 DEFAULTS = frozenset(
     {
@@ -75,7 +76,7 @@ class _Outcome(msgspec.Struct):
 
     worked_at: float | None = None
     failed_at: float | None = None
-    reported: bool = False  # it ran and found fault with the code, so it is the right command
+    reported_at: float | None = None  # it ran and found fault with the code, so it is the right command
     text: str = ""
     session: str = ""
 
@@ -165,7 +166,7 @@ class ProjectLessons:
             if use.is_whole and (not outcome.text or len(use.text) < len(outcome.text)):
                 outcome.text = use.text
         elif is_signal:
-            outcome.reported = True
+            outcome.reported_at = evidence.end
         else:
             outcome.failed_at = evidence.end
 
@@ -288,7 +289,13 @@ class ProjectLessons:
         return {form for form, roots in found.items() if self._count(roots) >= FEWEST}
 
     def _count(self, roots: Iterable[str]) -> int:
-        """How many different sources these lineages have; the same job on another day is another one."""
+        """How many different sources these lineages have; the same job on another day is another one.
+
+        A job that is a small part of the project's sessions counts once, however often it ran.
+        """
+        roots = list(roots)
+        if len({self._sources[root] for root in roots}) == 1 and len(roots) < _JOB_SHARE * len(self._ends):
+            return 1
         runs = 0
         last: dict[str, float] = {}
         for root in sorted(roots, key=lambda one: self._ends[one]):
@@ -325,7 +332,7 @@ class ProjectLessons:
     def after(self, kind: FailureKind, path: str = "") -> Lesson | None:
         """What to tell after a failure of this kind, about this file."""
         known = self._mistakes.get(kind.key)
-        if known is None or not known.ways:
+        if known is None:
             return None
         if any(way.kind == "path" for way in known.ways):
             return self._known_path(path)
@@ -422,7 +429,7 @@ class ProjectLessons:
     def _runs_here(self, form: str) -> bool:
         """Whether calls of this form work or find fault with the code, wherever in the project."""
         return any(
-            (one.worked_at is not None or one.reported) and not self.is_retired(known)
+            (one.worked_at is not None or one.reported_at is not None) and not self.is_retired(known)
             for known, outcomes in self._forms.items()
             if known == form or known.endswith(f"&& {form}")
             for one in outcomes.values()
@@ -462,7 +469,7 @@ class ProjectLessons:
 
 def _no_longer_works(outcomes: Mapping[str, _Outcome]) -> bool:
     """Whether two lineages failed since one last worked."""
-    last = max((one.worked_at for one in outcomes.values() if one.worked_at is not None), default=0.0)
+    last = max((max(one.worked_at or 0.0, one.reported_at or 0.0) for one in outcomes.values()), default=0.0)
     return sum(one.failed_at is not None and one.failed_at > last for one in outcomes.values()) >= RETIRED_BY
 
 

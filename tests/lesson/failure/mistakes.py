@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import msgspec
+from seasoned.lesson.failure.recurrence import FEWEST_SESSIONS, Recurrence, RecurrenceCounter
 
 from seasoned.command.tool import kind_of
-from seasoned.lesson.failure.recurrence import FEWEST_SESSIONS, Recurrence, RecurrenceCounter
 from seasoned.outcome.track import JudgedCall, Track
 from seasoned.session import SessionRef, ToolCall
 

@@ -45,8 +45,8 @@ def edit(old: str, new: str, counts_as: str = "ok", reason: str = "", **more: ob
 
 def test_an_edit_is_repaired_by_reading_the_file_first() -> None:
     found = only(edit("old()", "new()", "failed", _NOT_READ), call("Read", file_path="/p/a.go"), edit("old()", "new()"))
-    assert (found.failed, found.repaired, found.calls, found.step) == (0, 2, 2, 1)
-    assert (found.how, found.changed, found.via) == ("after `Read` of the same file", (), ("Read",))
+    assert (found.failed, found.repaired, found.calls, found.changed) == (0, 2, 2, ())
+    assert [(step.at, step.kind) for step in found.steps] == [(1, "same file")]
 
 
 def test_an_edit_that_did_not_fit_is_repaired_by_one_of_the_same_place() -> None:
@@ -73,7 +73,7 @@ def test_the_right_folder_repairs_a_wrong_one_and_the_search_that_found_it_is_na
         call("Glob", "ok", "", "/p/cli/setup_cmd.go", pattern="**/setup_cmd.go"),
         call("Read", file_path="/p/cli/setup_cmd.go"),
     )
-    assert (found.how, found.via) == ("with `file_path` changed, after `Glob`", ("Glob",))
+    assert (found.how, [step.kind for step in found.steps]) == ("with `file_path` changed", ["found"])
 
 
 @pytest.mark.parametrize("other", ["/p/cli/other.go", "/q/README.md"])
@@ -90,7 +90,7 @@ def test_a_file_that_was_too_large_is_not_repaired_by_its_namesake() -> None:
 
 def test_tests_that_pass_after_an_edit_are_repaired_by_it() -> None:
     found = only(bash("pytest -q", "failed", "1 failed"), edit("x", "y"), bash("pytest -q 2>&1 | tail -5"))
-    assert (found.how, found.calls, found.via) == ("after editing `a.go`", 2, ("Edit",))
+    assert (found.how, found.calls, [step.kind for step in found.steps]) == ("same call again", 2, ["edit"])
 
 
 @each_case(
@@ -174,7 +174,7 @@ def test_a_patch_is_repaired_by_a_patch_of_the_same_lines_and_not_by_deleting_th
     missed = patch("Update", "@@\n-the old line\n+the new line\n", "failed")
     look = call("shell", command=["bash", "-lc", "sed -n 1,9p docs/a.md"])
     found = only(missed, look, patch("Update", "@@\n-an older line\n+the new line\n"))
-    assert found.how == "with another patch, after `sed` of the same file"
+    assert found.how == "with another patch"
     assert repairs(in_order(missed, patch("Delete", ""))) == ()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.lesson.failure.cause import CAUSES, cause_of
+from seasoned.lesson.failure.cause import CAUSES, cause_in
 from seasoned.lesson.failure.signature import MAX_SIGNATURE_CHARS, error_line, mask, signature
 from seasoned.outcome.track import JudgedCall
 from tests.each_case import each_case
@@ -138,12 +138,12 @@ def test_a_huge_line_costs_little(piece: str) -> None:
 
 
 def test_a_cause_is_recognised_in_lower_case_as_in_any() -> None:
-    errors = (Path(__file__).parents[1] / "outcome" / "failed_commands.txt").read_text("utf-8").splitlines()
+    errors = (Path(__file__).parents[2] / "outcome" / "failed_commands.txt").read_text("utf-8").splitlines()
     found = set()
     for line in [variant for error in errors for variant in (error, error.upper(), error.swapcase(), f"{error} é")]:
         call = failed(line)
         said = error_line(call)
         expected = next((cause.name for cause in CAUSES if cause.words.compiled.search(said)), None)
-        assert cause_of(call) == expected, said
+        assert cause_in(error_line(call)) == expected, said
         found.add(expected)
     assert len(found) > 15

@@ -80,7 +80,7 @@ _NOISE = LazyRegex(
     r"|\d+ issues?:|\w+: \d+\Z|Finished in|go: downloading"
     # What a login shell and its snapshot print before the command runs.
     r"|(?:\S+: )?alias: |Welcome to |Ubuntu \d|Last login|mesg: |bash: (?:no job control|cannot set terminal)"
-    r"|\S*(?:sh|rc|profile|snapshot\S*):\d+: )"
+    r"|\S*(?:rc|profile|snapshot\S*):\d+: )"
 )
 _WORD = LazyRegex(r"[^\W\d_]{2}")
 _EXCEPTION = LazyRegex(r"(?:[A-Z]\d{3,4}:? )?(?:[A-Za-z_]\w*\.){0,6}[A-Z]\w*(?:Error|Exception|Interrupt)\b")
