@@ -1,13 +1,14 @@
-"""What sessions of real projects would have been told, and whether it was right.
+"""What sessions of real projects would have been told, beside a baseline of ten lines, and whether it was right.
 
 Each folder with sessions of one repository is one project, whoever's checkout they ran in. Constants were chosen on the
-projects in TUNED; the others were looked at once, with the constants fixed.
+others; the three in ASIDE, with the smallest hashes of their names, were looked at once, with the constants fixed.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -17,16 +18,13 @@ from seasoned.app.backtest import FEWEST_CONVERSATIONS
 from seasoned.app.stores import read_histories
 from seasoned.config import load
 from seasoned.errors import SeasonedError
-from seasoned.lesson.replay import Backtest, Figures, ReplayConversation, conversations, replay
+from seasoned.lesson.replay import ARMS, ArmFigures, Figures, ReplayConversation, conversations, replay
 from seasoned.lesson.replay import figures as figures_of
 from seasoned.outcome.track import tracks
 from seasoned.stats.interval import Estimate
 
 SHARED = ROOT.parent / "shared"
-TUNED = (
-    *("chikachow-cyspbot", "dougnukem-orpheus", "eitatech-gatomia-vscode", "entireio-auth-go", "entireio-skills"),
-    *("entireio-cli", "EntityProcess-agentv", "Monotoba-OpenPrintKit", "chiphuyen-sniffly"),
-)
+ASIDE = 3
 
 
 def project_folders() -> list[Path]:
@@ -48,47 +46,52 @@ def read_project(folder: Path) -> list[ReplayConversation]:
     return conversations(found)
 
 
+def kept_aside(read: dict[str, list[ReplayConversation]]) -> list[str]:
+    """The projects with enough conversations whose names have the smallest hashes."""
+    known = [name for name, found in read.items() if len(found) >= FEWEST_CONVERSATIONS]
+    return sorted(known, key=lambda name: sha256(name.encode()).hexdigest())[:ASIDE]
+
+
 def figures() -> Iterator[str]:
     """Figures for each project and for all, the projects for tuning and those kept aside apart."""
     if not SHARED.is_dir():
         yield "no sessions of projects at hand: nothing to replay"
         return
     read = {folder.name: read_project(folder) for folder in project_folders()}
-    for name, wanted in (("tuned on", True), ("kept aside", False)):
-        some = [one for project, found in read.items() if (project in TUNED) == wanted for one in found]
+    aside = kept_aside(read)
+    for title, is_aside in (("chosen on", False), ("kept aside", True)):
+        some = [one for name, found in read.items() if (name in aside) == is_aside for one in found]
         begun = time.perf_counter()
         found = figures_of(replay(some), fewest=FEWEST_CONVERSATIONS)
         spent = time.perf_counter() - begun
-        yield f"{name} ({found.all.conversations} conversations replayed in {spent:.1f} s)"
-        yield from _table(found)
-        yield f"used in conversations that ran any command of the project: {_share(found.all.used_where_run)}"
+        yield f"{title} ({found.all.conversations} conversations replayed in {spent:.1f} s)"
+        for one in (*found.projects, found.all):
+            yield from _rows(one)
+        many = [one for one in found.projects if one.is_empty is not None]
+        empty = sum(one.is_empty is True for one in many)
+        yield f"projects with 20 sessions or more whose newest session sees no line: {empty} of {len(many)}"
         yield ""
-    yield "used: of the lines shown at start and first prompt, those whose command the session then ran with success"
-    yield "frequent, newest, random: the same number of lines chosen so; five: the five most frequent, always"
-    yield "ahead: of the used ones, those before which the session failed or looked around three times"
-    yield "answered: of mistakes repaired in the project before and repaired again, those shown the same repair"
+    yield "right: of the lines whose purpose the session then served, those it served in this form (written: same options)"
+    yield "covered: of the purposes served in a known form, those for which the right line stood there"
+    yield "wrong first: the same where the session first went wrong; all without what every agent tries first"
     yield "A replay shows what would have been in front of the agent, not what it would have done."
 
 
-def _table(found: Backtest) -> Iterator[str]:
+def _rows(one: Figures) -> Iterator[str]:
+    yield f"{one.project or 'all'}: {one.conversations} conversations, {one.told} told, {one.tokens or 0:.0f} tokens"
+    for arm in ARMS if not one.project else ARMS[:2]:
+        yield f"  {arm:9} {_arm(one.arms[arm])}   with defaults {_arm(one.with_defaults[arm])}"
     yield (
-        f"{'project':26}{'conv':>5}{'told':>5}{'lines':>6}{'used':>18}{'frequent':>9}{'newest':>7}{'random':>7}"
-        f"{'five':>6}{'ahead':>6}{'wrong':>6}{'foreign':>8}{'known':>6}{'answered':>18}{'right':>6}{'false/200':>10}"
-        f"{'unknown':>8}{'tokens':>7}"
+        f"  mistakes {one.mistakes}, known {one.known_mistakes}, repaired {one.repaired}: in time {_share(one.in_time)}, "
+        f"late {one.late}; error says enough {one.clear_errors}; hints {one.hints}, right {_share(one.right)}, false "
+        f"{one.false_hints} in {one.calls} calls; foreign {one.foreign}; worth {_share(one.worth)}"
     )
-    for one in (*found.projects, found.all):
-        yield _row(one)
 
 
-def _row(one: Figures) -> str:
-    simple = [_short(one.used_by[arm]) for arm in ("frequent", "newest", "random", "frequent five")]
-    false = "–" if one.false_per_200_calls is None else f"{one.false_per_200_calls:.2f}"
-    tokens = "–" if one.tokens is None else f"{one.tokens:.0f}"
+def _arm(arm: ArmFigures) -> str:
     return (
-        f"{(one.project or 'all')[:25]:26}{one.conversations:>5}{one.told:>5}{one.lines:>6}{_share(one.used):>18}"
-        f"{simple[0]:>9}{simple[1]:>7}{simple[2]:>7}{simple[3]:>6}{_short(one.ahead):>6}{_short(one.wrong):>6}"
-        f"{one.foreign:>8}{one.known_mistakes:>6}{_share(one.answered):>18}{_short(one.right):>6}{false:>10}"
-        f"{one.spoke_unknown:>8}{tokens:>7}"
+        f"right {_share(arm.right)} written {_short(arm.as_written)} covered {_share(arm.covered)} "
+        f"wrong first {_short(arm.covered_first_wrong)}"
     )
 
 
@@ -97,6 +100,4 @@ def _short(value: Estimate) -> str:
 
 
 def _share(value: Estimate) -> str:
-    if value.value is None or value.interval is None:
-        return _short(value)
-    return f"{value.value:.2f} ({value.interval.low:.2f}–{value.interval.high:.2f})"
+    return "–" if value.value is None else f"{value.value:.2f} of {value.n}"

@@ -7,10 +7,16 @@ from pathlib import Path
 
 import msgspec
 
+from seasoned.app.stores import kept_secrecy
+from seasoned.config import Config
+from seasoned.connect.plan import FileChange, read_present
+from seasoned.errors import NotFound
 from seasoned.insight.report import Tell, answer_in_process
-from seasoned.lesson.ask import LessonLookup, chosen_lines
+from seasoned.lesson.ask import PLACE, LessonLookup, chosen_lines
 from seasoned.lesson.lesson import Lesson, hint_text, lessons_about
+from seasoned.lesson.share import render, shared
 from seasoned.lesson.storage import refresh
+from seasoned.project import checkout_root
 from seasoned.store import DatabaseRow, Store, open_store
 
 _STEP_SECONDS = 1.0  # between two progress lines
@@ -119,6 +125,19 @@ def repair_entry(lesson: Lesson, early: Collection[str] = ()) -> LessonEntry:
         form or (failed.tool if failed is not None else ""),
         lesson.cost.calls,
     )
+
+
+def shared_file(config: Config, store: Store, project: str, folder: Path) -> FileChange:
+    """The file with the lessons of a project in its checkout, as it would be written."""
+    top = checkout_root(str(folder))
+    if top is None:
+        raise NotFound(f"{str(folder)!r} is not in a git checkout. Run this where the project's repository is.")
+    refresh(store)
+    redactor = kept_secrecy(config).redactor()
+    lookup = LessonLookup(store, project, "", top)
+    lessons = [*lookup.sheet()[1], *lessons_about(store, project, "repair")]
+    path = Path(top) / PLACE
+    return FileChange(path, read_present(path), render(shared(lessons, (), redactor.text)), "what sessions learned")
 
 
 def main(path: str, project: str | None = None) -> None:

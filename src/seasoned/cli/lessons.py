@@ -24,8 +24,9 @@ from seasoned.app.advice import (
     undo_preview,
 )
 from seasoned.app.extras import require_numbers
-from seasoned.app.lessons import LessonEntry, LessonView, lesson_view
+from seasoned.app.lessons import LessonEntry, LessonView, lesson_view, shared_file
 from seasoned.app.stores import make_redactor, own_store, store_or_empty
+from seasoned.atomic_write import write_atomic
 from seasoned.begin.receipt import Receipt, SavedCalls, find_conversation, receipt_of, require_conversation
 from seasoned.cli.connect import show_plan
 from seasoned.cli.options import (
@@ -163,6 +164,36 @@ def _print_lesson(one: LessonEntry, *, with_evidence: bool) -> None:
 def printable_lines(text: str) -> list[str]:
     """The lines of a text without control characters."""
     return [printable(line) for line in text.splitlines()]
+
+
+@click.command()
+@dry_run_option
+@yes_option
+@json_option
+def share(dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Write the project's lessons into its repository.
+
+    `.seasoned/lessons.json` holds what sessions of this checkout's project are told, a lesson a line, redacted. Review
+    and commit it like any change: sessions of everyone who has it are told the same.
+
+    \b
+    Example: seasoned share --dry-run
+    """
+    config = load()
+    with own_store(config) as store:
+        key, _ = _project(store, None)
+        change = shared_file(config, store, key, Path.cwd())
+    answer = {"project": key, "path": str(change.path), "is_changed": change.before != change.after}
+    if change.before != change.after and not (as_json and yes):
+        show_plan(ConnectPlan("share", (change,)), undo=False)
+    if change.before != change.after and not dry_run and agrees("Write this file?", yes=yes, as_json=as_json):
+        change.path.parent.mkdir(exist_ok=True)
+        write_atomic(change.path, change.after or b"", unfinished=change.path.parent / ".lessons.unfinished")
+        answer["is_written"] = True
+    if as_json:
+        print_json("share", answer)
+    elif change.before == change.after:
+        click.echo("The file says the same already. Nothing to change.")
 
 
 @click.command(epilog=PATHS_HELP)

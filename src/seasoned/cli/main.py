@@ -42,6 +42,7 @@ GROUPS = {
         "recall": ("warm:recall", "Look up what worked for a tool or an error"),
         "advise": ("lessons:advise", "Show what is worth doing now"),
         "receipt": ("lessons:receipt", "Show what a session was shown and used"),
+        "share": ("lessons:share", "Write the project's lessons into its repository"),
         "backtest": ("lessons:backtest", "Replay histories: was what sessions see right?"),
     },
     "Examples": {

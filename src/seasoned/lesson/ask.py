@@ -5,6 +5,7 @@ Each thing is shown once in a conversation. What a person dropped is never shown
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,6 +29,7 @@ from seasoned.lesson.lesson import (
     line_text,
     sheet_text,
 )
+from seasoned.project import checkout_root
 from seasoned.session import ToolCall
 from seasoned.store import Store
 from seasoned.store.project import ProjectFinder
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from seasoned.redact import Redactor
 
 MOST_ITEMS = 2
+# Where a repository shares its lessons; `share` reads and writes it.
+PLACE = ".seasoned/lessons.json"
 # Only words that ask for the command itself. Files like test-secrets.txt and verbs like "check" say too little.
 _ASKS: tuple[tuple[str, LazyRegex], ...] = (
     (
@@ -75,9 +79,30 @@ class LessonLookup(msgspec.Struct, frozen=True):
         return sheet_text(kept), kept
 
     def _lines(self) -> tuple[Lesson, ...]:
-        """One line for each purpose: what a person pinned, else what most sessions do and the checkout allows."""
-        lines = chosen_lines(self.store, self.project)
-        return tuple(line for line in lines if self.why_not_here(line) is None)
+        """One line for each purpose: what a person pinned, else what most sessions do and the checkout allows.
+
+        What the repository shares fills the purposes about which nothing is known here.
+        """
+        lines = [line for line in chosen_lines(self.store, self.project) if self.why_not_here(line) is None]
+        known = {line.key for line in lessons_about(self.store, self.project, "command")}
+        served = {line.purpose for line in lines}
+        for line in self._shared():
+            # A form that failed, was dropped or is used by few here is not brought back by a file.
+            if line.kind == "command" and line.key not in known and line.purpose not in served:
+                if self.why_not_here(line) is None:
+                    lines.append(line)
+                    served.add(line.purpose)
+        return tuple(lines)
+
+    def _shared(self) -> list[Lesson]:
+        """What the repository shares, if the folder is a checkout on this machine."""
+        top = None if self.folder is None else checkout_root(self.folder)
+        if top is None or not os.path.exists(os.path.join(top, PLACE)):
+            return []
+        # Imported here: few repositories have such a file.
+        from seasoned.lesson.share import read_shared
+
+        return read_shared(Path(top))[0]
 
     def first_prompt(self, prompt: str) -> str:
         """The commands that the first prompt asks for and the sheet did not show; empty if there are none."""
@@ -117,7 +142,10 @@ class LessonLookup(msgspec.Struct, frozen=True):
         given = argument(arguments, "path")
         if isinstance(given, str) and given and tool_of(tool).form in ("file_read", "search"):
             return self._moved(inside(given, self.folder) or given)
-        return None
+        if hint is not None:
+            return None  # what sessions here know about it says that nothing is told
+        shared = next((one for one in self._shared() if one.key == kind.key), None)
+        return shared if shared is not None and self.contradiction(shared.text) is None else None
 
     def tell_once(self, place: Place, text: str, *, call_id: str = "") -> bool:
         """Note that the conversation is shown a text, after this call if any; False if it has seen it before."""

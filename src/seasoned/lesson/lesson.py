@@ -50,10 +50,14 @@ class FailureKind(msgspec.Struct, frozen=True):
         return f"{cause.replace('-', ' ')}: {what}" if named and what and " " not in cause else self.error.rstrip(":")
 
     @property
+    def masked(self) -> str:
+        """A digest of the error: its words may be anybody's, and only equality matters."""
+        return self.error if self.error.startswith(_MARK) else f"{_MARK}{short_digest(self.error, size=12)}"
+
+    @property
     def key(self) -> str:
-        """The words of an error are long and may be anybody's; only equality matters."""
-        error = self.error if self.error.startswith(_MARK) else f"{_MARK}{short_digest(self.error, size=12)}"
-        return short_digest(self.tool, self.form, error, size=12)
+        """The same for equal mistakes."""
+        return short_digest(self.tool, self.form, self.masked, size=12)
 
 
 class LessonCost(msgspec.Struct, frozen=True):
