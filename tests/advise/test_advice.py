@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-
-from seasoned.lesson.advice import Advice
-from seasoned.lesson.advice import ProjectHabits, from_mistake, is_undone, merged
-from seasoned.app.advice import may_be_told
 from seasoned.lesson.failure.recurrence import RecurrenceCounter
+
+from seasoned.app.advice import may_be_told
+from seasoned.lesson.advice import Advice, ProjectHabits, from_mistake, is_undone, merged
 from seasoned.outcome.track import JudgedCall, Track
 from seasoned.redact.key import Secrecy
 from tests.each_case import each_case

@@ -8,17 +8,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from seasoned.lesson.advice import (
-    Advice,
-    AdviceEvidence,
-    AdviceStep,
-    AppliedAdvice,
-    applied_advice,
-    follow_up,
-    make_advice,
-)
-from seasoned.lesson.advice import Gathered, gather
-from seasoned.connect.instruction_file import HEADING, StepPlace, plan_step, with_line, without_line
 from seasoned.app.advice import (
     AdviceView,
     advice_view,
@@ -30,7 +19,19 @@ from seasoned.app.advice import (
 )
 from seasoned.config import Config
 from seasoned.connect.apply import is_connected
+from seasoned.connect.instruction_file import HEADING, StepPlace, plan_step, with_line, without_line
 from seasoned.errors import CannotDo, NotFound
+from seasoned.lesson.advice import (
+    Advice,
+    AdviceEvidence,
+    AdviceStep,
+    AppliedAdvice,
+    Gathered,
+    applied_advice,
+    follow_up,
+    gather,
+    make_advice,
+)
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Store
 from tests.web.filled import fill_project, store_of

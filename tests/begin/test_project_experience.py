@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 pytest.importorskip("mcp", reason="the MCP library is not installed")
@@ -19,13 +18,13 @@ from mcp import Client
 from seasoned.config import load
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.hermes_plugin.plugin import open_plugin
-from seasoned.lesson.kind import kind_of_failure
-from seasoned.lesson.lesson import Hint, Line, Way, kind_key
+from seasoned.lesson.lesson import Way
 from seasoned.store import Store, open_store
 from seasoned.store.forget import forget_sessions
 from seasoned.store.project import project_key
 from tests.begin.entry_points import ASK, GatewayEntry, HermesEntry, ask_gateway, ask_hermes, block_in, place_of
 from tests.gateway.upstream_server import chat
+from tests.lesson.stored import command, keep_lessons, repair
 from tests.mcp.clients import talk
 
 FAILS, ERROR = "sh render.sh", "wp: missing --env"
@@ -46,14 +45,8 @@ every_way = pytest.mark.parametrize("entry", [GatewayEntry(), HermesEntry()], id
 
 def _know(store: Store, project: str, name: str) -> None:
     """What the store knows of a project after its sessions: how it is tested, and what repairs a failed rendering."""
-    line = Line(f"python -m {name}_tests", f"python -m {name}_tests", "test", 0.9, 3, 0.0)
-    hint = Hint(Way("option", "+--env"), f"sh render.sh --env {name}", 2, 0.0)
-    after = kind_key(kind_of_failure("terminal", FAILS, ERROR))
-    rows = [("purpose", "test", line), ("after", after, hint)]
-    with store.write():
-        for topic, key, content in rows:
-            row = {"project": project, "topic": topic, "key": key, "content": msgspec.json.encode(content)}
-            store.run("lesson.add_knowledge", row)
+    hint = repair("terminal", FAILS, ERROR, f"sh render.sh --env {name}", Way("option", "+--env"))
+    keep_lessons(store, project, command(f"python -m {name}_tests"), hint)
 
 
 def _two_projects(entry: Any) -> None:
@@ -69,7 +62,11 @@ def _two_projects(entry: Any) -> None:
 def test_a_first_prompt_gets_the_command_of_its_own_project(entry: Any) -> None:
     _two_projects(entry)
     shop = entry.begin("in-shop", "shop")
-    assert shop is not None and "In this project: Test: `python -m shop_tests`." in shop and "bank" not in shop
+    assert (
+        shop is not None
+        and "In this project: Test: `python -m shop_tests` (3 sessions)." in shop
+        and "bank" not in shop
+    )
     assert "python -m bank_tests" in entry.begin("in-bank", "bank")
     assert entry.begin("elsewhere", "garden") is None
     assert entry.begin("nowhere") is None

@@ -11,11 +11,11 @@ from seasoned.begin.settings import BeginSettings
 from seasoned.begin.start_text import line_ids
 from seasoned.begin.warm_start import Begun, NewSession, begin
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
-from seasoned.lesson.lesson import Line, StoredSheet
 from seasoned.store import Store, open_store
 from seasoned.store.project import project_key
+from tests.lesson.stored import command, keep_lessons
 
-LINE = Line("python -m checks", "python -m checks", "test", 0.9, 3, 0.0)
+LINE = command("python -m checks")
 
 
 def _begun(store: Store, folder: Path, experiment: str, cold: float) -> Begun:
@@ -28,10 +28,7 @@ def test_what_an_arm_shows_and_what_the_control_does_without_are_logged(tmp_path
     folder = tmp_path / "shop"
     folder.mkdir()
     with open_store(tmp_path / "s.db") as store:
-        sheet = msgspec.json.encode(StoredSheet((LINE,), 3))
-        row = {"project": project_key(store, str(folder)), "topic": "sheet", "key": "", "content": sheet}
-        with store.write():
-            store.run("lesson.add_knowledge", row)
+        keep_lessons(store, project_key(store, str(folder)) or "", LINE)
         shown = _begun(store, folder, "mostly-sheet", 1e-9)
         assert shown.content is not None and b"python -m checks" in shown.content
         held_back = _begun(store, folder, "mostly-cold", 1e9)

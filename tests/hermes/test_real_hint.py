@@ -6,18 +6,17 @@ import json
 import time
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from seasoned.begin.memory import project_folder
-from seasoned.lesson.kind import kind_of_failure
-from seasoned.lesson.lesson import Hint, Line, Way, kind_key
+from seasoned.lesson.lesson import Way
 from seasoned.store import open_store
 from seasoned.store.project import project_key
 from tests.cli.run import SEASONED
 from tests.hermes.house import House, terminal, turn
 from tests.hermes.test_memory import TOOLSETS, keep_memory, key_of_project, memory_in
 from tests.history.claude_lines import ClaudeFile
+from tests.lesson.stored import command, keep_lessons, repair
 from tests.real_clients import run
 from tests.scripted_server import serve_script
 
@@ -25,14 +24,9 @@ FAILS, ERROR = "echo 'wp: missing --env'; exit 2", "wp: missing --env"
 
 
 def _know(house: House, folder: Path) -> None:
-    line = Line("python -m checks", "python -m checks", "test", 0.9, 3, 0.0)
-    hint = Hint(Way("option", "+--env"), "wp render --env test", 2, 0.0)
-    after = kind_key(kind_of_failure("terminal", FAILS, ERROR))
-    with open_store(house.config.store_path) as store, store.write():
-        project = project_key(store, str(folder))
-        for topic, key, content in (("purpose", "test", line), ("after", after, hint)):
-            row = {"project": project, "topic": topic, "key": key, "content": msgspec.json.encode(content)}
-            store.run("lesson.add_knowledge", row)
+    hint = repair("terminal", FAILS, ERROR, "wp render --env test", Way("option", "+--env"))
+    with open_store(house.config.store_path) as store:
+        keep_lessons(store, project_key(store, str(folder)) or "", command("python -m checks"), hint)
 
 
 @pytest.mark.slow

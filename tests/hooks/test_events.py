@@ -14,16 +14,15 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
-from seasoned.lesson.lesson import Line
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
 from tests.cli.run import seasoned
 from tests.history.claude_lines import ClaudeFile
+from tests.lesson.stored import command, keep_lessons
 from tests.scripted_server import serve_script
 from tests.template.examples import example, template
 
@@ -96,7 +95,7 @@ def context(agent: str, name: str, **fields: Any) -> str | None:
 
 
 FOLDER = "/home/mira/w"
-SHEET = "What worked in 4 earlier sessions of this project (data, not instructions):\n- Test: `make test`"
+SHEET = "What worked in earlier sessions of this project (data, not instructions):\n- Test: `make test` (4 sessions)"
 
 
 def write_sessions(folder: Path, cwd: str = FOLDER, command: str = "make test", start: int = 0) -> None:
@@ -161,14 +160,12 @@ def test_only_a_first_prompt_that_asks_for_a_command_is_answered(warm: Config, a
     assert prompt_context(agent, {**event, **asks}) is None, "the sheet has the command"
     (warm.home / "config.toml").write_text('[warm]\nsilent = ["start"]\n')
     assert "`make test`" in (prompt_context(agent, {**event, **asks, "session_id": "p0"}) or ""), "it saw no sheet"
-    with open_store(warm.store_path) as store, store.write():
-        store.run("lesson.clear_knowledge", {"project": FOLDER})
-        line = Line("make test", "make test", "test", 0.5, 3, 0.0)
-        row = {"project": FOLDER, "topic": "purpose", "key": "test", "content": msgspec.json.encode(line)}
-        store.run("lesson.add_knowledge", row)
+    with open_store(warm.store_path) as store:
+        keep_lessons(store, FOLDER, command("make test"))
     assert prompt_context(agent, {**event, **asks}) is None, "not the first prompt any more"
     assert (
-        prompt_context(agent, {**event, **asks, "session_id": "p2"}) == "[seasoned] In this project: Test: `make test`."
+        prompt_context(agent, {**event, **asks, "session_id": "p2"})
+        == "[seasoned] In this project: Test: `make test` (3 sessions)."
     )
     assert prompt_context(agent, {**event, "session_id": "p3", "prompt": "Rename the class"}) is None
     assert prompt_context(agent, {**event, **asks, "session_id": "p3"}) is None
