@@ -4,10 +4,11 @@ options of commands, and "the password is X".
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.name import Promise, kind_of, promise
+from seasoned.redact.name import FOREIGN, Promise, kind_of, promise
 from seasoned.redact.value import (
     UUID,
     Hit,
@@ -33,16 +34,16 @@ _MAKES = (
 _LITERAL = r"""(?=[*&]?[a-z@]{0,2}\\{0,8}["'`])"""
 SEPARATOR = LazyRegex(
     rf"(?:{QUOTE}?\]?(?:\[\d{{0,3}}\]|\[{QUOTE}[\w\-]{{1,40}}{QUOTE}\])?"
-    r"\s{0,4}"
+    r"(?:\s{0,4}|[ \t]{5,32})"
     r"(?:[:|?+!]{0,2}={1,3}>?|:-(?=[\w!@#%^*+.~\-]{4,128}\})|[:：](?![:/])\*{0,2}|%3d|%3a)[ \t]{0,16}"
     # An anchor of YAML, or a call around the value.
     rf"(?:&[a-z][\w\-]{{0,31}}[ \t]{{1,4}}|{_MAKES}{_LITERAL}|\[\s{{0,4}}{_LITERAL}|\((?:\s|\\n){{0,16}}{_LITERAL})?"
     # The content of an element that the name, or the cell beside the name, belongs to.
-    rf"|{QUOTE}?(?:\s[a-z:]{{1,20}}={QUOTE}[\w:.\-]{{0,40}}{QUOTE}){{0,3}}[ ]?>"
+    rf"|{QUOTE}?(?:\s(?!value)[a-z:]{{1,20}}={QUOTE}[\w:.\-]{{0,40}}{QUOTE}){{0,3}}[ ]?>"
     r"(?:(?:\s|\\n){0,12}<(?:value|string)>)?"
     r"|</[a-z]{1,10}>(?:\s|\\n){0,12}(?:<[a-z][^<>]{0,60}>){1,2}"
     # `- name: DB_PASSWORD` and `value: ...` on the next line.
-    rf"|{QUOTE}?(?:\s|\\[nrt]|,|-){{1,24}}{QUOTE}?"
+    rf"|{QUOTE}?(?:\s|\\[nrt]|,|-|\{{){{1,24}}(?:{QUOTE}?type{QUOTE}?\s{{0,4}}[:=]\s{{0,4}}{QUOTE}?\w{{1,16}}{QUOTE}?[\s,]{{1,8}})?{QUOTE}?"
     rf"(?:parameter)?(?:value|content|default){QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}}"
     # The value as an argument: `setPassword("...")`, `set("api-key", "...")`, `fill("#password", "...")`.
     rf"|\([ ]?(?:{_MAKES})?{_LITERAL}"
@@ -52,7 +53,7 @@ SEPARATOR = LazyRegex(
     r"""|[ \t]{1,16}(?:as[ ])?(?=\\{0,8}["']))"""
 )
 _VERB = r"is|was|to|are|as|will[ ]be|should[ ]be|used[ ]to[ ]be|es|est|c'est|ist|lautet|é|è|är|jest"
-_FOR = r"for|of|on|für|vom|de|del|du|do|от|для"
+_FOR = r"for|of|on|für|vom|de|del|du|do|na|till|til|от|для"
 # The rest of the name, and then a word that may lead to the value, or another word of a sentence: nothing is assigned.
 NEXT = LazyRegex(
     rf"([a-z0-9_.\-]{{0,32}})(?:([ ](?:(?:{_VERB}|{_FOR}|now|will|should|used)[ ]))"
@@ -61,16 +62,22 @@ NEXT = LazyRegex(
 # "the password for the router is X", "set the token to X", "changed the pin of ... to X".
 SAID = LazyRegex(
     rf"""(?:[ ](?:{_FOR})[ ](?:the[ ])?[\w.@/\-]{{1,40}}(?:[ ](?!(?:{_VERB})[ ])[\w.@\-]{{1,20}}){{0,3}})?"""
-    rf"""(?:[ ](?:{_VERB})(?:[ ](?:now|still|just|set[ ]to|currently))?:?[ ]|:[ ]|(?:是|は|는|은)[:：]?[ ]?)"""
+    rf"""(?:[ ](?:{_VERB})(?:[ ](?:now|still|just|set[ ]to|currently))?:?[ ]|:[ ])"""
     r"""(\\{0,4}["'`*]{0,2})([^\s"'`*\\]{4,128})"""
 )
-SPACES = (" ", "\t", "是", "は", "는", "은")
+# The same after a word of another language, whatever the verb: "mật khẩu là X", "пароль от базы: X", "口令为X". What
+# has neither a figure nor a sign in it is one more word of the sentence.
+SAID_ABROAD = LazyRegex(
+    rf"(?:(?:[ ](?:{_FOR})(?:[ ][\w.@/\-]{{1,40}}){{1,6}}?)?(?:[ ]?(?:c')?[^\W\d_]{{1,6}})??[ :：]{{1,3}}"
+    r"|[^\x00-\u2fff]{1,3})"
+    r"""(\\{0,4}["'`*]{0,2})(?=[^\s"'`*\\，。、,]{0,64}[\d!@#$%^&*?~+_])([^\s"'`*\\，。、,]{4,128})"""
+)
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 CLOSED = " ,;)]}\n"  # what follows a closing quote
 OPEN = LazyRegex(r"""[*&]?[bfruBFRUN@]{0,2}(\\{0,8})(["'`])""")
 CODED = LazyRegex(r"\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27")
 BARE = LazyRegex(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,64}){0,8}""")
-STOP = LazyRegex(r"[,;&)}\]|]")
+STOP = LazyRegex(r"[,;&)}\]|，。；、]")
 CODED_STOP = LazyRegex(r"(?i)%(?:26|22|27|0a|0d|20|2c|7d|3b)|[,;&)}\]|]")
 LINE_START = LazyRegex(
     r"(?:[\s+\-*>|:#→0-9.]|\\[nrt]|export |set |env |ENV |ARG |setenv |Environment=|declare -x |readonly )*"
@@ -88,10 +95,12 @@ PAIR = LazyRegex(
 # What mail services hand out for programs.
 APP_PASSWORD = LazyRegex(r"[a-z]{4}(?: [a-z]{4}){3}(?![ \w])")
 DEFINES = ("option ", "set ", "setx ", "#define ", "export ", "setenv ")
+LAST_SPACED = "\u2fff"  # scripts beyond have no spaces between words
 LONG_TOKEN = 24  # a shorter word in capitals stands for a value in a manual, or is the id of a key
 
 
 # Settings beside which PWD is a password: those of a database.
+BESIDE_USER = LazyRegex(r"(?:user(?:name|[ ]?id)?|uid)=[\w.@\-]{1,40}[ ,;][^\n\"'()]{0,40}$")
 PAIRED = LazyRegex(r"(?:uid|user(?:[ ]?id)?)[ ]{0,16}=[^\n]{0,60}(?:;|\n)[ ]?$")
 
 
@@ -123,12 +132,17 @@ def find_assignments(text: str, low: str, places: list[tuple[int, int]]) -> list
         after = following(low, end)
         rest = after.end(1)  # type: ignore[union-attr]
         option = low[rest : rest + 1] == " " and start > 0 and low[start - 1] in IDENTIFIER and _is_option(low, start)
+        option = option and low[rest + 1 : rest + 2] not in ("=", ":")  # `-password = x`: a removed line
         said = after.lastindex if not option else 1  # type: ignore[union-attr]
-        if said == SENTENCE:
+        foreign = low[start:end] in FOREIGN
+        if said == SENTENCE and not foreign:
             continue
         match = separates(low, rest) if said == NAME_ONLY and not option else None
         if match is None:
-            hit = _spaced(text, low, start, rest, said == LEADING) if low[rest : rest + 1] in SPACES else None
+            if foreign:
+                hit = _told(text, SAID_ABROAD.compiled.match(low, rest))
+            else:
+                hit = _spaced(text, low, start, rest, said == LEADING) if low[rest : rest + 1] in (" ", "\t") else None
             if hit is not None:
                 hits.append(hit)
                 reached = hit.end
@@ -212,16 +226,36 @@ def _spaced(text: str, low: str, start: int, rest: int, leading: bool) -> Hit | 
     told = "login " in low[max(0, start - 100) : start] and (is_made(word) or (alone and is_plain(word)))
     if promised >= Promise.SECRET and (
         is_strong(word)
+        or (
+            promised is Promise.PASSWORD
+            and name != "passwd"
+            and _is_given(word)
+            and (alone or text[value.end - 1] in ",.;:)")
+        )
         or ((settled or told) and "/" not in word and (name.islower() or text[rest : rest + 2].isspace()))
     ):
         return Hit(kind_of(name), value.start, value.start + len(word))
     return None
 
 
+def _told(text: str, said: re.Match[str] | None) -> Hit | None:
+    """What a sentence in another language says of a password."""
+    word = "" if said is None else text[said.start(2) : said.end(2)].rstrip(".,;:)?")
+    if said is None or not word or word[0] in "-/~$#" or not _is_told(word):
+        return None
+    if word[0] > LAST_SPACED and not said[1]:
+        return None  # the sentence goes on: without quotes, nothing says where a word of such a script ends
+    return Hit("password", said.start(2), said.start(2) + len(word))
+
+
 def _is_told(word: str) -> bool:
     """Whether a word of a sentence about a password may be it: letters with a figure or a sign among them."""
     figures = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
     return "/" not in word and (is_made(word) or (figures and len(word) > 5 and word.isalnum()))
+
+
+def _is_given(word: str) -> bool:
+    return _is_told(word) and ":" not in word and "=" not in word
 
 
 def _option(text: str, name: str, promised: Promise, at: int) -> Hit | None:
@@ -259,7 +293,8 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
     if small.endswith("authorization"):
         return _authorization(text, value)
     bare = separator.strip(" \t\\\"'`]")
-    if not bare or bare == "as" or (bare[0] in "(,.)|" and "value" not in bare):
+    defined = text[max(0, start - 9) : start].lower().rstrip(" \\\"'").endswith("define(")
+    if not defined and (not bare or bare == "as" or (bare[0] in "(,.)|" and "value" not in bare)):
         return _unseparated(text, named, separator, value)
     # An element of this name, or one whose attribute or neighbour has it.
     element = separator.endswith(">") and "=" not in separator
@@ -268,6 +303,8 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
         return None
     if small.endswith("cookie"):
         return _cookie(text, value, separator)
+    if small.endswith(FOREIGN) and not name.isupper() and text[value.start : value.end].replace(" ", "").isalpha():
+        return None  # labels and messages are translated too
     return _plain(text, named, separator, value)
 
 
@@ -376,17 +413,25 @@ def _plain(text: str, named: NamedValue, separator: str, value: AssignedValue) -
     if separator[:1] == "%" or not anchored:
         stop = (CODED_STOP if separator[:1] == "%" else STOP).compiled.search(text, first, end)
         end = stop.start() if stop else end
-    elif not env:
-        end = first + len(text[first:end].rstrip(",;:"))
+    if not env:
+        end = first + len(text[first:end].rstrip(".,;:"))
     if promised >= Promise.SECRET and (groups := APP_PASSWORD.compiled.match(text, first)) is not None:
         return Hit("password", first, groups.end())
     word = text[first:end]
     if name.lower() in ("pass", "pw") and separator.strip() in (":", "="):
         mixed = is_strong(word) or (len(word) > 5 and is_made(word) and not any(c in word for c in "/.:_#"))
         return Hit("password", first, end) if mixed else None
+    if (
+        promised is Promise.PASSWORD
+        and separator == "="
+        and is_plain(word)
+        and BESIDE_USER.compiled.search(text[max(0, start - 90) : start].lower())
+    ):
+        return Hit(kind_of(name), first, end)
     if promised is Promise.PASSWORD and is_plain(word) and _is_data(text, separator, anchored, value.end):
         return Hit(kind_of(name), first, end)
-    exact = env or text.startswith("--", start) or (separator == ">" and text.startswith("</", value.end))
+    parameter = text[max(0, start - 1) : start] + separator in ("&=", "?=", "/:")  # of an address, `/password:x`
+    exact = env or parameter or text.startswith("--", start) or (separator == ">" and text.startswith("</", value.end))
     return Hit(kind_of(name), first, end) if is_secret(word, promised, False, exact) else None
 
 

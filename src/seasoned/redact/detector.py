@@ -33,8 +33,8 @@ AHEAD = 300  # how far a rule looks that begins before its anchor
 SMALL = bytes(48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c in range(256))
 # Words of names.
 NAMES = (
-    "pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "psk", "salt", "pepper", "_pat", "_pw", "pw=",
-    "pw:", " pw ", "kennwort", "senha", "contrasen", "wachtwoord",
+    "pass", "secret", "token", "key", "auth", "cred", "cookie", "psk", "salt", "pepper", "_pat", "pw",
+    *[name for name in FOREIGN if name.isascii()],
 )  # fmt: skip
 # Beyond ASCII: looked for one by one, and only in texts that have such letters.
 FOREIGN_NAMES = tuple(name for name in FOREIGN if not name.isascii())

@@ -26,11 +26,12 @@ class Promise(IntEnum):
 WORDS = LazyRegex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # The words for a password in the languages that labels and settings are most often written in.
 FOREIGN = (
-    "kennwort", "senha", "contrasena", "contraseña", "wachtwoord", "haslo", "hasło", "heslo", "sifre", "şifre",
-    "parola", "jelszo", "jelszó", "salasana", "losenord", "lösenord", "passord", "mot de passe", "пароль", "密码",
-    "パスワード", "비밀번호",
+    "passwort", "kennwort", "senha", "contrasena", "contraseña", "clave", "mdp", "mot de passe", "wachtwoord", "haslo",
+    "hasło", "heslo", "sifre", "şifre", "parola", "jelszo", "jelszó", "salasana", "losenord", "lösenord", "passord",
+    "kata sandi", "mật khẩu", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호", "पासवर्ड", "كلمة السر",
+    "كلمة المرور",
 )  # fmt: skip
-PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "passwort", "pswd")
+PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "pswd")
 SECRETS = ("secret", "apikey", "accesskey", "secretkey", "privatekey", "authkey", "accountkey", "masterkey")
 KEY_OWNERS = vocabulary(
     "api access secret private encryption encrypt signing sign auth account master app application service anon admin "
@@ -44,7 +45,9 @@ PUBLIC_TOKENS = vocabulary(
     "has no the each every any cursor sync pagination design color keyword text word sub byte"
 )
 # Words that merely end like `sshpass`, `storepass` and `requirepass`.
-NO_PASSWORDS = vocabulary("bypass compass encompass overpass surpass trespass underpass multipass firstpass onepass")
+NO_PASSWORDS = vocabulary(
+    "bypass compass encompass overpass surpass trespass underpass multipass firstpass onepass enclave autoclave"
+)
 NO_KEYS = vocabulary("monkey hotkey turkey donkey publickey primarykey foreignkey sortkey cachekey hockey pubkey")
 PUBLIC_KEYS = vocabulary("public pub primary foreign sort partition cache object socket idempotency")
 PLURALS = {"passwords": "password", "secrets": "secret", "passphrases": "passphrase"}
@@ -72,9 +75,9 @@ def promise(name: str) -> Promise:
     before = words[-2] if len(words) > 1 else ""
     if last.endswith(PASSWORDS) or (last in ("word", "phrase") and before == "pass"):
         return Promise.PASSWORD
-    if name.lower().rstrip("\"'").endswith(FOREIGN):
+    if name.lower().rstrip("\"'").endswith(FOREIGN) and last not in NO_PASSWORDS:
         return Promise.PASSWORD
-    if last in ("pass", "pw", "psw"):
+    if last in ("pass", "psw"):
         return Promise.PASSWORD if before and before not in ("by", "test", "tests", "first", "second") else Promise.WEAK
     if last.endswith(("pass", "pw", "psk")) and last not in NO_PASSWORDS:
         return Promise.PASSWORD

@@ -15,7 +15,7 @@ from seasoned.redact.value import TIDY, Hit, is_made, is_placeholder, is_plain, 
 
 # The beginnings of commands, which may go on (`mysqldump`), and their arguments.
 TABLE = """
-mysql, mariadb, 7z a, 7z x, 7za, rar: -p*
+mysql, mariadb, 7z a, 7z x, 7za, rar, unrar: -p*
 mongo, cqlsh, cypher-shell, hdbsql, cme smb, beeline, ncftp, openfortivpn: -p
 rdesktop, docker login, podman login, az login, oc login, psexec, certutil, kcadm: -p
 redis-cli, valkey-cli: -a --pass
@@ -50,6 +50,7 @@ mc alias set: @4
 swaks: -ap
 schtasks: /rp
 signtool: /p
+slmgr: /ipk
 aws configure set: aws_secret_access_key aws_session_token
 """
 LONGEST = 1200

@@ -52,6 +52,7 @@ RULES: tuple[Rule, ...] = (
     _rule("google-client", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_\-]{20,64}"),
     _rule("firebase", ":APA91", r"AAAA[A-Za-z0-9_\-]{7}:APA91[A-Za-z0-9_\-]{100,200}", back=11),
     _rule("npm", "npm_", r"npm_[A-Za-z0-9]{36,64}", check="mixed"),
+    _rule("npm", "NpmToken.", r"NpmToken\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
     _rule("pypi", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_\-]{50,1000}"),
     _rule("huggingface", "hf_ api_org_", r"(?<![A-Za-z0-9])(?:hf_|api_org_)[A-Za-z0-9]{30,40}(?![A-Za-z0-9_])", check="cased"),
     _rule("sendgrid", "SG.", r"SG\.[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}"),
@@ -227,13 +228,27 @@ PLACES: tuple[Rule, ...] = (
     _place("password", " pass:", r""" pass:([^\s"'\\,;]{4,256})"""),
     # `echo SECRET | sudo -S ...`: a secret for the program that reads it.
     _place("password", "echo |printf ", r"""(?:echo|printf)\s{1,3}(?:-[ne]{1,2}\s{1,3})?(?:\\{0,4}["']?%s(?:\\{1,4}n)?\\{0,4}["']?\s)?\\{0,4}["']?([^\s"'|\\$]{4,512})(?:\\{1,4}n)?\\{0,4}["']?\s{0,3}\|\s{0,3}[^|\n]{0,120}?(?:password-stdin|sudo -s|passwd|cryptsetup|secrets? (?:create|set|put|add)|passphrase-fd|kinit)"""),
+    _place("password", "login: |login -> |admin / |root / ", r"""(?:login(?::| ->) \S{2,64}|\b(?:admin|root)) / (\S{5,64})""", "made"),
+    _place("password", "pin |pin:", r"""\b(?:(?-i:PIN)(?: code)?:?|pin(?: code)?(?: (?:for|für|of) [\w' ]{1,40}?)? (?:is|ist)) (\d{4,8})(?![\w.])""", ""),
     _place("password", "@tcp(|@unix(", r"""[\w.\-]{1,64}:([^\s:/@"'`]{3,128})@(?:tcp|unix)\(""", back=194),
     _place("password", ":5432:|:*:", r"""(?:^|(?<=\n))[ \t+\-0-9→|]{0,24}[\w.*\-]{1,100}:(?:\d{4}|\*):[\w*\-]{1,64}:[\w*\-.@]{1,64}:([^\s:"']{4,256})(?=\s|$)""", back=124),
     _place("password", ":thin:", r""":thin:[a-z][\w$#]{0,40}/\\{0,4}["']?([^\s/@"'\\]{3,128})\\{0,4}["']?@"""),
     _place("password", "securestring ", r"""securestring (?:-string )?\s{0,3}\\{0,4}["']([^"'\n\\]{4,200})["'\\]{1,5}[^\n]{0,40}-asplaintext"""),
     _place("password", " : eap | : xauth | : psk ", r""" : (?:eap|xauth|psk) \\{0,4}"([^\s"\\]{4,128})"""),
+    _place("cookie", "\ttrue\t|\tfalse\t", r"""\t(?:true|false)\t/[^\s]{0,99}\t(?:true|false)\t\d{1,12}\t\S{1,64}\t(\S{16,4096})""", "random"),
     _place("password", "wifi:", r"wifi:[^\n]{0,120}?;p:([^;\n]{4,64});"),
     _place("secret", "community ", r"""community ([^\s"']{4,64}) (?:r[ow](?![a-z])|authorization read)"""),
     # The password among the arguments of a call that connects or logs in.
-    _place("password", "login(|connect(|connection(|pdo(|mysqli(|begin(", r"""(?:login|connect|connection|pdo|mysqli|begin)\((?:\s{0,2}[^()"'\n,]{1,80},|\s{0,2}\\{0,4}["'][^"'\n]{0,200}\\{0,4}["'],){1,3}\s{0,2}\\{0,4}["']([^"'\s\\]{5,128})\\{0,4}["']""", "made"),
+    _place("password", "login(|connect(|connection(|begin(", r"""(?:login|connect|connection|begin)\((?:\s{0,2}[^()"'\n,]{1,80},|\s{0,2}\\{0,4}["'][^"'\n]{0,200}\\{0,4}["'],){1,3}\s{0,2}\\{0,4}["']([^"'\s\\]{5,128})\\{0,4}["']""", "made"),
+    _place("password", "pdo(|pdo->__construct(|mysqli(|mysqli_connect(", r"""(?:pdo(?:->__construct)?|mysqli(?:_connect)?)\((?:\s{0,4}[^,\n]{1,200},){2}\s{0,4}\\{0,4}["']([^"'\n\\]{4,128})\\{0,4}["']"""),
+    _place("password", "key content", r"""key content\s{1,24}: (\S[^\n]{7,62})"""),
+    _place("password", "assword:", r"""assword:[*? ]{0,3}["'][\s;]{1,8}send (?:-- )?\\{0,4}["'](?!\$)([^"'\n\\]{3,64})\\{1,4}r"""),
+    # Without a space after it, the -p of mysql takes no value: what follows is the database.
+    _place("password", " -p ", r"""(?:^|[\n|;&$#>] ?)(?!mysql|maria)[a-z][^\n|;&]{0,99} -u ?[\w.@\-]{1,64} -p ["']?(?![^\s"']*\.(?:txt|lst))((?=[^"'\s]*[a-z])[^\s"'/:;|&<>$-][^\s"'/:;|&<>$]{3,128})""", back=180),
+    _place("password", "isakmp key |tacacs-server |radius-server ", r"""(?:isakmp|(?:tacacs|radius)-server(?: host [^\n]{1,60}?)?) key (?:[05-9] )?([^\s"'\\]{4,128})"""),
+    _place("password", "insecure-password ", r"""insecure-password (\S{4,128})"""),
+    _place("secret", "sensitive", r"""sensitive\\{0,8}["']\s?:\s?true,\s{0,40}\\{0,8}["']type\\{0,8}["']:\s?\\{0,8}["']string\\{0,8}["'],\s{0,40}\\{0,8}["']value\\{0,8}["']:\s?\\{0,8}["']([^"'\\]{4,4096})"""),
+    _place("password", "echo |printf ", r"""pass[\w\-]{0,24}[= ](?:<\(|["'])(?:echo|printf) ([^\s"')$]{4,128})""", back=48),
+    # The settings of switches and routers: the figure says how the rest is encoded.
+    _place("password", "password 0 |secret 0 |key 0 ", r"""(?:username \S{1,64}(?: privilege \d{1,2})?|enable|host \S{1,64}|server|\n) (?:password|secret|key) [05-9] ([^\s"'\\]{4,256})""", back=120),
 )  # fmt: skip

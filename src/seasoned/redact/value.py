@@ -31,7 +31,8 @@ EMPTY = vocabulary(
     "object optional array list dict unknown void required invalid incorrect wrong missing expired valid failed denied "
     "empty unset default enabled disabled hidden masked removed changeme changeit replaceme dummy fake sample todo "
     "test testing foo bar baz foobar include same-origin inherit prompt stdin env file input output function const "
-    "return await generated hashed encrypted sensitive protected provided found expected n/a na"
+    "return await generated hashed encrypted sensitive protected provided found expected n/a na "
+    "system.security.securestring"
 )
 # For lower-cased text. Five shapes: `<...>`, `${...}`, `***`, `xxx` and `your-...`.
 PLACEHOLDER = LazyRegex(
@@ -39,7 +40,7 @@ PLACEHOLDER = LazyRegex(
       <[^>]*>? .* | \[[^\]]*\]? | \([^()\d]*\)?
     | [$%\#@&!]? [{(] .* | \$\$?[a-z_]\w*\W? | %[a-z_]*[%sd]? | @[a-z_.]+@ | __\w+__ | `.*`
     | .*(?:\$\{|\{\{|\*{3,}|\.{3}|…).* | [*•.\-_?\#=+~0/\\ ]+
-    | (?:\w{1,8}[-_]){0,3}x{3,} | .*x{8,}.* | .*(?:placeholder|redacted|example).* | .*[-_ ]here\W?
+    | (?:\w{1,8}[-_]){0,4}x{3,} | .*x{8,}.* | .*(?:placeholder|redacted|example).* | .*[-_ ]here\W?
     | (?:your|some|change|replace|insert|enter|put|paste|use|add|provide|dummy|fake|mock|generate)
       (?:[-_ .].*|\w*(?:password|secret|token|key|me))
     | (?:my|the|a|test|new|old|valid|wrong|bad|super)[-_ ]?[\w\-]*(?:password|passwd|secret|token|key|pass|pwd)
@@ -52,7 +53,7 @@ KEPT = LazyRegex(
     r"|https?://[^:@\s]*$|projects/|pk_(?:live|test)_).*"
 )
 REFERENCE = LazyRegex(
-    r"(?x) [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )* (?: \(.* | \[.* | \{.* | <.* | \??\.\[?.* )"
+    r"(?x) [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )* (?: \(.* | \[.* | \{.* | <.* | \??\.(?!\d).* )"
     r"| [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )+ [,;)\]}]*"
     r"| [A-Z][A-Za-z]*\b(?:\[.*|\s*\|.*|<.*)?"
     r"| (?:await|new|lambda|not|f|b|r|typeof|func|async|yield|if|Some|Optional|List)\b[\s\"'(\[<].*"
