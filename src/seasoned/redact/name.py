@@ -31,6 +31,7 @@ FOREIGN = (
     "kata sandi", "mật khẩu", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호", "पासवर्ड", "كلمة السر",
     "كلمة المرور",
 )  # fmt: skip
+NO_FOREIGN = ("enclave", "autoclave")
 PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "pswd")
 SECRETS = ("secret", "apikey", "accesskey", "secretkey", "privatekey", "authkey", "accountkey", "masterkey")
 KEY_OWNERS = vocabulary(
@@ -45,9 +46,7 @@ PUBLIC_TOKENS = vocabulary(
     "has no the each every any cursor sync pagination design color keyword text word sub byte"
 )
 # Words that merely end like `sshpass`, `storepass` and `requirepass`.
-NO_PASSWORDS = vocabulary(
-    "bypass compass encompass overpass surpass trespass underpass multipass firstpass onepass enclave autoclave"
-)
+NO_PASSWORDS = vocabulary("bypass compass encompass overpass surpass trespass underpass multipass firstpass onepass")
 NO_KEYS = vocabulary("monkey hotkey turkey donkey publickey primarykey foreignkey sortkey cachekey hockey pubkey")
 PUBLIC_KEYS = vocabulary("public pub primary foreign sort partition cache object socket idempotency")
 PLURALS = {"passwords": "password", "secrets": "secret", "passphrases": "passphrase"}
@@ -66,16 +65,17 @@ SHOWN = vocabulary("public publishable site websocket")
 @lru_cache(maxsize=4096)
 def promise(name: str) -> Promise:
     """How strongly the name indicates a secret."""
+    low = name.lower()
+    if low.rstrip("\"'").endswith(FOREIGN) and not low.endswith(NO_FOREIGN):
+        return Promise.PASSWORD
     words = [w.lower() for w in WORDS.compiled.findall(name)]
     while words and (words[-1] in AFTER or words[-1].isdigit()) and not words[-1].endswith(PASSWORDS + SECRETS):
         words.pop()
     if not words or words == ["user", "signingkey"]:  # the setting of git that names a key
-        return Promise.PASSWORD if name.lower().rstrip("\"'").endswith(FOREIGN) else Promise.NONE
+        return Promise.NONE
     last = PLURALS.get(words[-1], words[-1])
     before = words[-2] if len(words) > 1 else ""
     if last.endswith(PASSWORDS) or (last in ("word", "phrase") and before == "pass"):
-        return Promise.PASSWORD
-    if name.lower().rstrip("\"'").endswith(FOREIGN) and last not in NO_PASSWORDS:
         return Promise.PASSWORD
     if last in ("pass", "psw"):
         return Promise.PASSWORD if before and before not in ("by", "test", "tests", "first", "second") else Promise.WEAK
@@ -103,8 +103,6 @@ def _token_or_key(last: str, before: str, words: list[str]) -> Promise:
         return Promise.SECRET if before in KEY_OWNERS else Promise.WEAK
     if last in ("authorization", "cookie") or (last.endswith("key") and last not in NO_KEYS):
         return Promise.WEAK
-    if "type" in words or last == "oauth":
-        return Promise.NONE
     if last.endswith("auth") or last in ("credential", "credentials", "creds", "bearer", "sig", "signature"):
         return Promise.WEAK
     return Promise.NONE
