@@ -76,7 +76,7 @@ def everyday(redactor: Redactor) -> Iterator[str]:
     left = count = 0
     for _, text, secrets in leaks():
         done = redactor.text(text)
-        left += sum(is_left(secret, done) for secret in secrets)
+        left += sum(is_left(secret, text, done) for secret in secrets)
         count += len(secrets)
     yield f"everyday work: recall {1 - left / count:.3f} ({count} secrets)"
     texts = look_alikes()

@@ -29,7 +29,10 @@ def look_alikes() -> list[str]:
     return [json.loads(line)["text"] for line in lines]
 
 
-def is_left(secret: str, text: str) -> bool:
+def is_left(secret: str, original: str, redacted: str) -> bool:
     """Whether the secret, or so much of it that it helps to guess the rest, still stands in the text."""
     width = max(6, (len(secret) + 1) // 2)
-    return any(secret[i : i + width] in text for i in range(max(1, len(secret) - width + 1)))
+    parts = {secret[i : i + width] for i in range(max(1, len(secret) - width + 1))}
+    # What the text says elsewhere gives nothing away: the end of `ftp-B1tbucket` is in its `bitbucket`.
+    elsewhere = original.replace(secret, "\0")
+    return any(part in redacted and part not in elsewhere for part in parts)

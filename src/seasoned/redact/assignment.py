@@ -4,10 +4,12 @@ options of commands, and "the password is X".
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.name import Promise, kind_of, promise
+from seasoned.redact.name import FOREIGN, Promise, kind_of, promise
 from seasoned.redact.value import (
     UUID,
     Hit,
@@ -33,17 +35,18 @@ _MAKES = (
 _LITERAL = r"""(?=[*&]?[a-z@]{0,2}\\{0,8}["'`])"""
 SEPARATOR = LazyRegex(
     rf"(?:{QUOTE}?\]?(?:\[\d{{0,3}}\]|\[{QUOTE}[\w\-]{{1,40}}{QUOTE}\])?"
-    r"\s{0,4}"
-    r"(?:[:|?+!]{0,2}={1,3}>?|:-(?=[\w!@#%^*+.~\-]{4,128}\})|[:：](?![:/])\*{0,2}|%3d|%3a)[ \t]{0,16}"
-    # An anchor of YAML, or a call around the value.
-    rf"(?:&[a-z][\w\-]{{0,31}}[ \t]{{1,4}}|{_MAKES}{_LITERAL}|\[\s{{0,4}}{_LITERAL}|\((?:\s|\\n){{0,16}}{_LITERAL})?"
+    r"(?:\s{0,4}|[ \t]{5,32})"
+    r"(?:[:|?+!]{0,2}={1,3}>?|[:：](?![:/])\*{0,2}|%3d|%3a)[ \t]{0,16}"
+    # A call around the value.
+    rf"(?:{_MAKES}{_LITERAL}|\[\s{{0,4}}{_LITERAL}|\((?:\s|\\n){{0,16}}{_LITERAL})?"
     # The content of an element that the name, or the cell beside the name, belongs to.
-    rf"|{QUOTE}?(?:\s[a-z:]{{1,20}}={QUOTE}[\w:.\-]{{0,40}}{QUOTE}){{0,3}}[ ]?>"
+    rf"|{QUOTE}?(?:\s(?!value)[a-z:]{{1,20}}={QUOTE}[\w:.\-]{{0,40}}{QUOTE}){{0,3}}[ ]?>"
     r"(?:(?:\s|\\n){0,12}<(?:value|string)>)?"
     r"|</[a-z]{1,10}>(?:\s|\\n){0,12}(?:<[a-z][^<>]{0,60}>){1,2}"
-    # `- name: DB_PASSWORD` and `value: ...` on the next line.
-    rf"|{QUOTE}?(?:\s|\\[nrt]|,|-){{1,24}}{QUOTE}?"
-    rf"(?:parameter)?(?:value|content|default){QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}}"
+    # `- name: DB_PASSWORD` and `value: ...` on the next line, with `type: ...` between them.
+    rf"|{QUOTE}?(?:\s|\\[nrt]|,|-|\{{){{1,24}}"
+    rf"(?:{QUOTE}?type{QUOTE}?\s{{0,4}}[:=]\s{{0,4}}{QUOTE}?\w{{1,16}}{QUOTE}?[\s,]{{1,8}})?"
+    rf"{QUOTE}?(?:parameter)?(?:value|content|default){QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}}"
     # The value as an argument: `setPassword("...")`, `set("api-key", "...")`, `fill("#password", "...")`.
     rf"|\([ ]?(?:{_MAKES})?{_LITERAL}"
     rf"|\]?{QUOTE}[\])]{{0,2}}[ ]?(?:,\s{{0,4}}(?:default[ ]?=[ ]?)?|[ ]"
@@ -52,7 +55,7 @@ SEPARATOR = LazyRegex(
     r"""|[ \t]{1,16}(?:as[ ])?(?=\\{0,8}["']))"""
 )
 _VERB = r"is|was|to|are|as|will[ ]be|should[ ]be|used[ ]to[ ]be|es|est|c'est|ist|lautet|é|è|är|jest"
-_FOR = r"for|of|on|für|vom|de|del|du|do|от|для"
+_FOR = r"for|of|on|für|vom|de|del|du|do|na|till|til|от|для"
 # The rest of the name, and then a word that may lead to the value, or another word of a sentence: nothing is assigned.
 NEXT = LazyRegex(
     rf"([a-z0-9_.\-]{{0,32}})(?:([ ](?:(?:{_VERB}|{_FOR}|now|will|should|used)[ ]))"
@@ -61,17 +64,22 @@ NEXT = LazyRegex(
 # "the password for the router is X", "set the token to X", "changed the pin of ... to X".
 SAID = LazyRegex(
     rf"""(?:[ ](?:{_FOR})[ ](?:the[ ])?[\w.@/\-]{{1,40}}(?:[ ](?!(?:{_VERB})[ ])[\w.@\-]{{1,20}}){{0,3}})?"""
-    rf"""(?:[ ](?:{_VERB})(?:[ ](?:now|still|just|set[ ]to|currently))?:?[ ]|:[ ]|(?:是|は|는|은)[:：]?[ ]?)"""
+    rf"""(?:[ ](?:{_VERB})(?:[ ](?:now|still|just|set[ ]to|currently))?:?[ ]|:[ ])"""
     r"""(\\{0,4}["'`*]{0,2})([^\s"'`*\\]{4,128})"""
 )
-SPACES = (" ", "\t", "是", "は", "는", "은")
+# The same after a word of another language, whatever the verb: "mật khẩu là X", "пароль от базы: X", "口令为X". What
+# has neither a figure nor a sign in it is one more word of the sentence.
+SAID_ABROAD = LazyRegex(
+    rf"(?:(?:[ ](?:{_FOR})(?:[ ][\w.@/\-]{{1,40}}){{1,6}}?)?(?:[ ]?(?:c')?[^\W\d_]{{1,6}})??[ :：]{{1,3}}"
+    r"|[^\x00-\u2fff]{1,3})"
+    r"""(\\{0,4}["'`*]{0,2})(?=[^\s"'`*\\，。、,]{0,64}[\d!@#$%^&*?~+_])([^\s"'`*\\，。、,]{4,128})"""
+)
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 CLOSED = " ,;)]}\n"  # what follows a closing quote
 OPEN = LazyRegex(r"""[*&]?[bfruBFRUN@]{0,2}(\\{0,8})(["'`])""")
 CODED = LazyRegex(r"\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27")
 BARE = LazyRegex(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,64}){0,8}""")
-STOP = LazyRegex(r"[,;&)}\]|]")
-CODED_STOP = LazyRegex(r"(?i)%(?:26|22|27|0a|0d|20|2c|7d|3b)|[,;&)}\]|]")
+STOP = LazyRegex(r"[,;&)}\]|，。；、]")
 LINE_START = LazyRegex(
     r"(?:[\s+\-*>|:#→0-9.]|\\[nrt]|export |set |env |ENV |ARG |setenv |Environment=|declare -x |readonly )*"
 )
@@ -88,11 +96,11 @@ PAIR = LazyRegex(
 # What mail services hand out for programs.
 APP_PASSWORD = LazyRegex(r"[a-z]{4}(?: [a-z]{4}){3}(?![ \w])")
 DEFINES = ("option ", "set ", "setx ", "#define ", "export ", "setenv ")
+LAST_SPACED = "\u2fff"  # scripts beyond have no spaces between words
 LONG_TOKEN = 24  # a shorter word in capitals stands for a value in a manual, or is the id of a key
-
-
-# Settings beside which PWD is a password: those of a database.
-PAIRED = LazyRegex(r"(?:uid|user(?:[ ]?id)?)[ ]{0,16}=[^\n]{0,60}(?:;|\n)[ ]?$")
+# Beside a user, `PWD` is not a folder, and a password not a variable: settings of connections.
+USER = LazyRegex(r"(?:user(?:name|[ ]?id)?|uid)[ ]{0,16}=[ ]{0,16}[\w.@|\-]{1,40}[ ,;\n][^\n\"'()]{0,40}$")
+USER_REACH = 90
 
 
 class AssignedValue(NamedTuple):
@@ -115,20 +123,24 @@ def find_assignments(text: str, low: str, places: list[tuple[int, int]]) -> list
     """Values that are secret because of the name before them. The places are those of words in such names."""
     hits: list[Hit] = []
     reached = done = tries = cookies = 0
-    tagged = "[redacted:" in low
     following, separates = NEXT.compiled.match, SEPARATOR.compiled.match
     for start, end in places:
-        if start < reached or (tagged and low.startswith("[redacted:", start - 10)):
+        if start < reached:
             continue
         after = following(low, end)
         rest = after.end(1)  # type: ignore[union-attr]
         option = low[rest : rest + 1] == " " and start > 0 and low[start - 1] in IDENTIFIER and _is_option(low, start)
+        option = option and low[rest + 1 : rest + 2] not in ("=", ":")  # `-password = x`: a removed line
         said = after.lastindex if not option else 1  # type: ignore[union-attr]
-        if said == SENTENCE:
+        foreign = low[start:end] in FOREIGN
+        if said == SENTENCE and not foreign:
             continue
         match = separates(low, rest) if said == NAME_ONLY and not option else None
         if match is None:
-            hit = _spaced(text, low, start, rest, said == LEADING) if low[rest : rest + 1] in SPACES else None
+            if foreign:
+                hit = _told_abroad(text, low, start, end, rest)
+            else:
+                hit = _spaced(text, low, start, rest, said == LEADING) if low[rest : rest + 1] in (" ", "\t") else None
             if hit is not None:
                 hits.append(hit)
                 reached = hit.end
@@ -139,7 +151,7 @@ def find_assignments(text: str, low: str, places: list[tuple[int, int]]) -> list
         reached = match.end()
         tries = tries + 1 if start < done else 0
         cookie = low.startswith("cookie", start)
-        if tries > TRIES or low.startswith("[redacted:", reached) or (cookie and start < cookies):
+        if tries > TRIES or (cookie and start < cookies):
             continue
         value = read_value(text, reached)
         if value is None:
@@ -151,7 +163,8 @@ def find_assignments(text: str, low: str, places: list[tuple[int, int]]) -> list
         elif tries == 0:
             done = value.end
         if cookie:
-            cookies = value.start + FIRST_PAIRS
+            line = text.find("\n", start, start + FIRST_PAIRS)
+            cookies = start + FIRST_PAIRS if line < 0 else line
     return hits
 
 
@@ -175,10 +188,14 @@ def _name(text: str, low: str, keyword: int, end: int) -> NamedValue | None:
         return None  # `public key: ...`, `arn:aws:secretsmanager:...:secret:db-x`
     if name == "PASS" and text[end : end + 1] in (":", " "):
         return None  # from a test runner: `--- PASS: TestSomething`
-    if name in ("PWD", "OLDPWD") and PAIRED.compiled.search(low, max(0, start - 120), start) is None:
+    if name in ("PWD", "OLDPWD") and not _beside_user(low, start):
         return None  # the folder of a shell
     promised = promise(name)
     return None if promised is Promise.NONE else NamedValue(start, name, promised)
+
+
+def _beside_user(low: str, at: int) -> bool:
+    return USER.compiled.search(low, max(0, at - USER_REACH), at) is not None
 
 
 def _spaced(text: str, low: str, start: int, rest: int, leading: bool) -> Hit | None:
@@ -192,30 +209,51 @@ def _spaced(text: str, low: str, start: int, rest: int, leading: bool) -> Hit | 
     start, name, promised = named
     if text.startswith("-", start):
         return _option(text, name, promised, rest + 1)
-    if said is not None:
-        word = text[said.start(2) : said.end(2)].rstrip(".,;:)?")
-        if promised <= Promise.TOKEN or kind_of(name) == "secret":
-            fits = len(word) >= 16 and is_random(word) and not UUID.compiled.fullmatch(word)
-        else:
-            fits = _is_told(word) or (bool(said[1]) and is_plain(word))
-        if fits and promised >= Promise.TOKEN and word[0] not in "-/~$#":
-            return Hit(kind_of(name), said.start(2), said.start(2) + len(word))
-    value = read_value(text, rest + len(text[rest : rest + 8]) - len(text[rest : rest + 8].lstrip(" \t")))
-    if said is not None or value is None or text[value.start] == "-":
+    if promised < Promise.TOKEN:
+        return None
+    if said is None:
+        return _beside(text, low, named, rest)
+    if promised is Promise.TOKEN or kind_of(name) == "secret":
+        return _told(
+            text, name, said, lambda word: len(word) >= 16 and is_random(word) and not UUID.compiled.fullmatch(word)
+        )
+    return _told(text, name, said, lambda word: _is_told(word) or (bool(said[1]) and is_plain(word)))
+
+
+def _beside(text: str, low: str, named: NamedValue, rest: int) -> Hit | None:
+    """The next word after the name of a password."""
+    start, name, promised = named
+    near = text[rest : rest + 8]
+    value = read_value(text, rest + len(near) - len(near.lstrip(" \t")))
+    if value is None or text[value.start] == "-":
         return None
     word = text[value.start : value.end].rstrip(".,;:)")
-    if promised >= Promise.TOKEN and len(word) >= 20 and is_random(word) and word[:20].isalnum():
-        return Hit(kind_of(name), value.start, value.start + len(word))  # `aws configure set aws_secret_access_key ...`
-    # `login a password x` in .netrc, `requirepass x` in a file of settings.
     alone = _ends_line(text, value.end)
-    settled = alone and _at_line_start(text, start) and (is_made(word) or is_plain(word))
-    told = "login " in low[max(0, start - 100) : start] and (is_made(word) or (alone and is_plain(word)))
-    if promised >= Promise.SECRET and (
-        is_strong(word)
-        or ((settled or told) and "/" not in word and (name.islower() or text[rest : rest + 2].isspace()))
-    ):
-        return Hit(kind_of(name), value.start, value.start + len(word))
-    return None
+    secret = len(word) >= 20 and is_random(word) and word[:20].isalnum()
+    if promised >= Promise.SECRET and not secret:
+        # `requirepass x` in a file of settings, `login a password x` in .netrc, `user a, password x1,` in a message.
+        settled = alone and _at_line_start(text, start) and (is_made(word) or is_plain(word))
+        told = "login " in low[max(0, start - 100) : start] and (is_made(word) or (alone and is_plain(word)))
+        named_so = "/" not in word and (name.islower() or text[rest : rest + 2].isspace())
+        ended = alone or text[value.end - 1] in ",.;:)"
+        given = promised is Promise.PASSWORD and name != "passwd" and ended and not {":", "="}.intersection(word)
+        secret = is_strong(word) or ((settled or told) and named_so) or (given and _is_told(word))
+    return Hit(kind_of(name), value.start, value.start + len(word)) if secret else None
+
+
+def _told(text: str, name: str, said: re.Match[str] | None, fits: Callable[[str], bool]) -> Hit | None:
+    """The word that a sentence gives as the value of this name."""
+    word = "" if said is None else text[said.start(2) : said.end(2)].rstrip(".,;:)?")
+    if said is None or not word or word[0] in "-/~$#" or not fits(word):
+        return None
+    return Hit(kind_of(name), said.start(2), said.start(2) + len(word))
+
+
+def _told_abroad(text: str, low: str, start: int, end: int, rest: int) -> Hit | None:
+    """The same for the name of another language. Without quotes, nothing says where a word ends that has no spaces."""
+    said = SAID_ABROAD.compiled.match(low, rest)
+    quoted = said is not None and bool(said[1])
+    return _told(text, text[start:end], said, lambda word: _is_told(word) and (quoted or word[0] <= LAST_SPACED))
 
 
 def _is_told(word: str) -> bool:
@@ -259,7 +297,8 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
     if small.endswith("authorization"):
         return _authorization(text, value)
     bare = separator.strip(" \t\\\"'`]")
-    if not bare or bare == "as" or (bare[0] in "(,.)|" and "value" not in bare):
+    defined = text[max(0, start - 9) : start].lower().rstrip(" \\\"'").endswith("define(")
+    if not defined and (not bare or bare == "as" or (bare[0] in "(,.)|" and "value" not in bare)):
         return _unseparated(text, named, separator, value)
     # An element of this name, or one whose attribute or neighbour has it.
     element = separator.endswith(">") and "=" not in separator
@@ -268,6 +307,8 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
         return None
     if small.endswith("cookie"):
         return _cookie(text, value, separator)
+    if small.endswith(FOREIGN) and not name.isupper() and text[value.start : value.end].replace(" ", "").isalpha():
+        return None  # labels and messages are translated too
     return _plain(text, named, separator, value)
 
 
@@ -354,8 +395,6 @@ def _authorization(text: str, value: AssignedValue) -> Hit | None:
         return None
     if scheme is None and not is_secret(found[0], Promise.TOKEN, value.quoted, False):
         return None
-    if scheme is not None and scheme[0][:6].lower() in ("aws4-h", "oauth "):
-        return Hit("authorization", at, value.end if value.quoted else _line_end(text, at))
     if not any(c.isdigit() for c in found[0]) and len(found[0]) < 16:
         return None
     return Hit("authorization", found.start(), found.end())
@@ -373,20 +412,23 @@ def _plain(text: str, named: NamedValue, separator: str, value: AssignedValue) -
         return None  # what the shell says when the variable is missing
     anchored = _at_line_start(text, start)
     env = name.isupper() and separator == "="
-    if separator[:1] == "%" or not anchored:
-        stop = (CODED_STOP if separator[:1] == "%" else STOP).compiled.search(text, first, end)
+    if not anchored:
+        stop = STOP.compiled.search(text, first, end)
         end = stop.start() if stop else end
-    elif not env:
-        end = first + len(text[first:end].rstrip(",;:"))
+    if not env:
+        end = first + len(text[first:end].rstrip(".,;:"))
     if promised >= Promise.SECRET and (groups := APP_PASSWORD.compiled.match(text, first)) is not None:
         return Hit("password", first, groups.end())
     word = text[first:end]
     if name.lower() in ("pass", "pw") and separator.strip() in (":", "="):
         mixed = is_strong(word) or (len(word) > 5 and is_made(word) and not any(c in word for c in "/.:_#"))
         return Hit("password", first, end) if mixed else None
-    if promised is Promise.PASSWORD and is_plain(word) and _is_data(text, separator, anchored, value.end):
-        return Hit(kind_of(name), first, end)
-    exact = env or text.startswith("--", start) or (separator == ">" and text.startswith("</", value.end))
+    if promised is Promise.PASSWORD and is_plain(word):
+        connects = separator == "=" and _beside_user(text[max(0, start - USER_REACH) : start].lower(), USER_REACH)
+        if connects or _is_data(text, separator, anchored, value.end):
+            return Hit(kind_of(name), first, end)
+    parameter = text[max(0, start - 1) : start] + separator in ("&=", "?=", "/:")  # of an address, `/password:x`
+    exact = env or parameter or text.startswith("--", start) or (separator == ">" and text.startswith("</", value.end))
     return Hit(kind_of(name), first, end) if is_secret(word, promised, False, exact) else None
 
 

@@ -5,12 +5,12 @@ What has no anchor is a long word: known formats, card numbers, encoded text, an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import find_assignments
 from seasoned.redact.name import FOREIGN
-from seasoned.redact.personal import find_card, find_emails, find_iban, find_phone
+from seasoned.redact.personal import find_emails, find_iban, find_numbers, find_phones
 from seasoned.redact.place import (
     BASE64,
     find_blocks,
@@ -33,25 +33,32 @@ AHEAD = 300  # how far a rule looks that begins before its anchor
 SMALL = bytes(48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c in range(256))
 # Words of names.
 NAMES = (
-    "pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "psk", "salt", "pepper", "_pat", "_pw", "pw=",
-    "pw:", " pw ", "kennwort", "senha", "contrasen", "wachtwoord",
+    "pass", "secret", "token", "key", "auth", "cred", "cookie", "psk", "salt", "pepper", "_pat", "pw",
+    *[name for name in FOREIGN if name.isascii()],
 )  # fmt: skip
-# Beyond ASCII: looked for one by one, and only in texts that have such letters.
-FOREIGN_NAMES = tuple(name for name in FOREIGN if not name.isascii())
-MAIL, PERCENT, MANIFEST, KEY_PART, BLOCK, PHRASE, PHONE, NUMBER = range(8)
-SIGNS = {
-    MAIL: ("@",),
-    PERCENT: ("%0",),
-    MANIFEST: ("stringdata", "secret"),
-    KEY_PART: ("kty",),
-    BLOCK: ("private key", "static key", "private-lines"),
-    PHRASE: ("phrase", "seed", "mnemonic", "words"),
-    PHONE: ("phone", "mobile", "tel:", "whatsapp", "fax"),
-    NUMBER: ("0000 0000 00", "0000-0000-00", "0000 000000 0", "0000-000000-0", "0" * 14),
-}
+# Beyond ASCII: looked for only in texts that have such letters.
+FOREIGN_NAMES = LazyRegex("|".join([name for name in FOREIGN if not name.isascii()]))
 Found = list[tuple[int, int, int]]
-# A name, a program, a rule, or a sign whose places are collected.
-Action = None | str | Rule | int
+Find = Callable[[str, str, list[int]], Iterable[Hit]]
+# A name, a program, a rule, or what looks at all places of its signs together.
+Action = None | str | Rule | Find
+
+
+def _find_encoded(text: str, low: str, places: list[int]) -> Iterable[Hit]:
+    return find_in_percent(text, lambda inner: scan(inner, DEEPEST))
+
+
+SIGNS: tuple[tuple[Find, tuple[str, ...]], ...] = (
+    (find_emails, ("@",)),
+    (find_in_urls, ("@",)),
+    (_find_encoded, ("%0",)),
+    (find_in_manifests, ("stringdata", "secret")),
+    (find_key_parts, ("kty",)),
+    (find_blocks, ("private key", "static key", "private-lines")),
+    (find_phrases, ("phrase", "seed", "mnemonic", "words")),
+    (find_phones, ("phone", "mobile", "tel:", "whatsapp", "fax", "cell:")),
+    (find_numbers, ("0000 0000 00", "0000-0000-00", "0000 000000 0", "0000-000000-0", "0" * 14)),
+)
 
 
 def _actions() -> dict[bytes, list[Action]]:
@@ -68,9 +75,9 @@ def _actions() -> dict[bytes, list[Action]]:
     for rule in (*RULES, *HASHES, *PLACES):
         for anchor in rule.anchors:
             add(anchor, rule)
-    for sign, anchors in SIGNS.items():
+    for find, anchors in SIGNS:
         for anchor in anchors:
-            add(anchor, sign)
+            add(anchor, find)
     return done
 
 
@@ -113,18 +120,18 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     joined = data.translate(JOINED)
     hits: list[Hit] = []
     if found or not text.isascii():
-        _at_anchors(text, found, depth, hits)
+        _at_anchors(text, found, hits)
     if RUN in joined:
         _long_words(text, data, joined, depth, hits)
     return hits
 
 
-def _at_anchors(text: str, found: Found, depth: int, hits: list[Hit]) -> None:
+def _at_anchors(text: str, found: Found, hits: list[Hit]) -> None:
     low = text.lower()
     if len(low) != len(text):
         low = text.encode("ascii", "replace").lower().decode()  # rare letters change their length
     names: list[tuple[int, int]] = []
-    signs: dict[int, list[int]] = {}
+    signs: dict[Find, list[int]] = {}
     reached: dict[Rule | str, int] = {}
     for number, start, end in found:
         for action in AT_ANCHOR[number]:
@@ -132,46 +139,16 @@ def _at_anchors(text: str, found: Found, depth: int, hits: list[Hit]) -> None:
                 names.append((start, end))
             elif isinstance(action, Rule):
                 _try(action, text, start, end, reached, hits)
-            elif isinstance(action, int):
+            elif not isinstance(action, str):
                 signs.setdefault(action, []).append(start)
             elif start >= reached.get("", 0):
                 reached[""] = find_arguments(text, low, action, start, hits)
     if not text.isascii():
-        for word in FOREIGN_NAMES:
-            at = low.find(word)
-            while at >= 0:
-                names.append((at, at + len(word)))
-                at = low.find(word, at + len(word))
-        names.sort()
+        names = sorted([*names, *[name.span() for name in FOREIGN_NAMES.compiled.finditer(low)]])
     if names:
         hits += find_assignments(text, low, names)
-    if signs:
-        _at_signs(text, low, signs, depth, hits)
-
-
-def _at_signs(text: str, low: str, signs: dict[int, list[int]], depth: int, hits: list[Hit]) -> None:
-    if MAIL in signs:
-        hits += find_emails(text, low, signs[MAIL])
-        if "://" in text:
-            hits += find_in_urls(text)
-    if PERCENT in signs and depth < DEEPEST:
-        hits += find_in_percent(text, lambda inner: scan(inner, depth + 1))
-    if MANIFEST in signs:
-        hits += find_in_manifests(text, low)
-    if KEY_PART in signs:
-        hits += find_key_parts(text, low)
-    if BLOCK in signs:
-        hits += find_blocks(text)
-    if PHRASE in signs:
-        hits += find_phrases(low, signs[PHRASE])
-    for at in signs.get(PHONE, ()):
-        hits += find_phone(low, at)
-    reached = 0
-    for at in signs.get(NUMBER, ()):
-        if at >= reached:
-            hits += find_card(text, at)
-            hits += find_iban(text, at)
-            reached = at + 4
+    for find, where in signs.items():
+        hits += find(text, low, where)
 
 
 def _try(rule: Rule, text: str, start: int, end: int, reached: dict[Rule | str, int], hits: list[Hit]) -> None:
@@ -253,20 +230,16 @@ MYSQL_HASH = 40  # `*94BDCE...`
 
 def _look_inside(text: str, start: int, end: int, word: bytes, depth: int, hits: list[Hit]) -> int:
     """Decode the text around this word. Returns where it ends."""
-
-    def find(inner: str) -> list[Hit]:
-        return scan(inner, depth + 1)
-
     if word.islower() or word.isupper() or word.isdigit():
         return end
     near = text[max(0, start - REACH) : start]
-    run = None
-    for at in {start - len(near) + len(near.rstrip(BASE64_LETTERS)), start}:
-        run = BASE64.compiled.match(text, at)
-        hit = find_in_base64(text, at, run.end(), find) if run else None
-        if hit is not None:
-            hits.append(hit)
-    return run.end() if run else end
+    run = BASE64.compiled.match(text, start - len(near) + len(near.rstrip(BASE64_LETTERS)))
+    if run is None:
+        return end
+    hit = find_in_base64(text, run.start(), run.end(), lambda inner: scan(inner, depth + 1))
+    if hit is not None:
+        hits.append(hit)
+    return run.end()
 
 
 def _is_filled(word: str) -> bool:
@@ -275,10 +248,6 @@ def _is_filled(word: str) -> bool:
 
 def _is_mixed(word: str) -> bool:
     return len(set(word)) > 8 and not is_placeholder(word)
-
-
-def _is_cased(word: str) -> bool:
-    return _is_mixed(word) and word[3:].lower() != word[3:] and "_" not in word[3:]
 
 
 def _is_session(word: str) -> bool:
@@ -290,7 +259,6 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "filled": _is_filled,
     "made": lambda word: _is_filled(word) and (is_made(word) or is_random(word)),
     "mixed": _is_mixed,
-    "cased": _is_cased,
     "random": lambda word: is_random(word) and not is_placeholder(word),
     "pair": is_pair,
     "session": _is_session,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 NAME = "redact.key"
 LENGTH = 32
+UNFINISHED_SECONDS = 0.5  # what another process needs to write it
 
 
 class Secrecy(msgspec.Struct, frozen=True):
@@ -41,8 +44,11 @@ def load_key(folder: Path, *, proposed: bytes | None = None) -> bytes:
     path = folder / NAME
     if not path.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _make(path, proposed or new_key())
-    key = path.read_bytes()
+        with suppress(FileExistsError):  # another process was first
+            _write(path, proposed or new_key())
+    until = time.monotonic() + UNFINISHED_SECONDS
+    while len(key := path.read_bytes()) < LENGTH and time.monotonic() < until:
+        time.sleep(0.005)
     if len(key) != LENGTH:
         raise CannotDo(
             f"{str(path)!r} has {len(key)} bytes instead of {LENGTH}. Remove it to create a new key "
@@ -51,32 +57,9 @@ def load_key(folder: Path, *, proposed: bytes | None = None) -> bytes:
     return key
 
 
-def _make(path: Path, key: bytes) -> None:
-    """Write a temporary file and link it into place, so that no process reads half a key."""
-    beside = path.with_name(f"{NAME}.{os.getpid()}.{os.urandom(4).hex()}")
-    handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    try:
-        os.write(handle, key)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    try:
-        os.link(beside, path)
-    except FileExistsError:
-        pass
-    except OSError:
-        # Without hard links, exclusive creation decides which process is first.
-        _copy_exclusive(beside, path)
-    finally:
-        beside.unlink()
-
-
-def _copy_exclusive(beside: Path, path: Path) -> None:
-    try:
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    except FileExistsError:
-        return
-    try:
-        os.write(handle, beside.read_bytes())
-    finally:
-        os.close(handle)
+def _write(path: Path, key: bytes) -> None:
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(key)
+        file.flush()
+        os.fsync(file.fileno())

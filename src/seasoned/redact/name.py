@@ -26,11 +26,13 @@ class Promise(IntEnum):
 WORDS = LazyRegex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # The words for a password in the languages that labels and settings are most often written in.
 FOREIGN = (
-    "kennwort", "senha", "contrasena", "contraseña", "wachtwoord", "haslo", "hasło", "heslo", "sifre", "şifre",
-    "parola", "jelszo", "jelszó", "salasana", "losenord", "lösenord", "passord", "mot de passe", "пароль", "密码",
-    "パスワード", "비밀번호",
+    "passwort", "kennwort", "senha", "contrasena", "contraseña", "clave", "mdp", "mot de passe", "wachtwoord", "haslo",
+    "hasło", "heslo", "sifre", "şifre", "parola", "jelszo", "jelszó", "salasana", "losenord", "lösenord", "passord",
+    "kata sandi", "mật khẩu", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호", "पासवर्ड", "كلمة السر",
+    "كلمة المرور",
 )  # fmt: skip
-PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "passwort", "pswd")
+NO_FOREIGN = ("enclave", "autoclave")
+PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "pswd")
 SECRETS = ("secret", "apikey", "accesskey", "secretkey", "privatekey", "authkey", "accountkey", "masterkey")
 KEY_OWNERS = vocabulary(
     "api access secret private encryption encrypt signing sign auth account master app application service anon admin "
@@ -63,18 +65,19 @@ SHOWN = vocabulary("public publishable site websocket")
 @lru_cache(maxsize=4096)
 def promise(name: str) -> Promise:
     """How strongly the name indicates a secret."""
+    low = name.lower()
+    if low.rstrip("\"'").endswith(FOREIGN) and not low.endswith(NO_FOREIGN):
+        return Promise.PASSWORD
     words = [w.lower() for w in WORDS.compiled.findall(name)]
     while words and (words[-1] in AFTER or words[-1].isdigit()) and not words[-1].endswith(PASSWORDS + SECRETS):
         words.pop()
     if not words or words == ["user", "signingkey"]:  # the setting of git that names a key
-        return Promise.PASSWORD if name.lower().rstrip("\"'").endswith(FOREIGN) else Promise.NONE
+        return Promise.NONE
     last = PLURALS.get(words[-1], words[-1])
     before = words[-2] if len(words) > 1 else ""
     if last.endswith(PASSWORDS) or (last in ("word", "phrase") and before == "pass"):
         return Promise.PASSWORD
-    if name.lower().rstrip("\"'").endswith(FOREIGN):
-        return Promise.PASSWORD
-    if last in ("pass", "pw", "psw"):
+    if last in ("pass", "psw"):
         return Promise.PASSWORD if before and before not in ("by", "test", "tests", "first", "second") else Promise.WEAK
     if last.endswith(("pass", "pw", "psk")) and last not in NO_PASSWORDS:
         return Promise.PASSWORD
@@ -100,8 +103,6 @@ def _token_or_key(last: str, before: str, words: list[str]) -> Promise:
         return Promise.SECRET if before in KEY_OWNERS else Promise.WEAK
     if last in ("authorization", "cookie") or (last.endswith("key") and last not in NO_KEYS):
         return Promise.WEAK
-    if "type" in words or last == "oauth":
-        return Promise.NONE
     if last.endswith("auth") or last in ("credential", "credentials", "creds", "bearer", "sig", "signature"):
         return Promise.WEAK
     return Promise.NONE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import binascii
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from urllib.parse import unquote
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.name import vocabulary
@@ -14,7 +15,6 @@ LONG = 20  # shorter words are neither tokens nor worth decoding
 BASE64 = LazyRegex(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
 PERCENT = LazyRegex(r"%[0-9A-Fa-f]{2}[A-Za-z0-9%._~+!*()\-]*")
 PERCENT_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+!*()-"
-CODE = LazyRegex(r"%([0-9A-Fa-f]{2})")
 SAMPLE = 24
 
 Find = Callable[[str], list[Hit]]
@@ -25,19 +25,12 @@ def find_in_base64(text: str, start: int, end: int, find: Find) -> Hit | None:
     run = text[start:end]
     if run.islower() or run.isupper() or run.isdigit():
         return None
-    packed = run.replace("-", "+").replace("_", "/").rstrip("=") if "-" in run or "_" in run else run.rstrip("=")
-    # A stray letter before it (the n of an escaped newline) shifts the run: try every alignment.
-    for skip in range(4):
-        sample = _decode(packed[skip : skip + SAMPLE])
-        if sample is None or not _is_text(sample):
-            continue
-        data = _decode(packed[skip:])
-        if data is None:
-            return None
-        inside = _read(data)
-        if inside and find(inside):
-            return Hit("encoded", start + skip, end)
-    return None
+    packed = run.replace("-", "+").replace("_", "/").rstrip("=")
+    sample = _decode(packed[:SAMPLE])
+    if sample is None or not _is_text(sample):
+        return None
+    data = _decode(packed)
+    return Hit("encoded", start, end) if data is not None and find(_read(data)) else None
 
 
 def find_in_percent(text: str, find: Find) -> Iterator[Hit]:
@@ -45,15 +38,11 @@ def find_in_percent(text: str, find: Find) -> Iterator[Hit]:
     for match in PERCENT.compiled.finditer(text):
         left = text[max(0, match.start() - 512) : match.start()]
         start = match.start() - len(left) + len(left.rstrip(PERCENT_LETTERS))
-        plain = _unquote(text[start : match.end()])
+        plain = unquote(text[start : match.end()])
         if "%" in plain:
-            plain = _unquote(plain)
+            plain = unquote(plain)
         if len(plain) > 8 and find(plain):
             yield Hit("encoded", start, match.end())
-
-
-def _unquote(text: str) -> str:
-    return CODE.compiled.sub(lambda code: chr(int(code[1], 16)), text)
 
 
 def _decode(packed: str) -> bytes | None:
@@ -92,7 +81,7 @@ LINES = LazyRegex(r"Private-Lines: \d{1,4}")
 MAC = LazyRegex(r"Private-(?:MAC|Hash): [0-9a-f]{40,64}")
 
 
-def find_blocks(text: str) -> Iterator[Hit]:
+def find_blocks(text: str, low: str, places: list[int]) -> Iterator[Hit]:
     """Private keys, from first to last line; without an end line, as far as base64 continues."""
     if "PRIVATE KEY" in text or "Static key" in text:
         yield from _pem(text)
@@ -143,7 +132,7 @@ USERINFO = LazyRegex(
 ALONE = LazyRegex(r"""://([^\s/?#@:"'<>\\`.]{20,512})@""")
 
 
-def find_in_urls(text: str) -> Iterator[Hit]:
+def find_in_urls(text: str, low: str, places: list[int]) -> Iterator[Hit]:
     """The password or token before the host of a URL."""
     for match in USERINFO.compiled.finditer(text):
         if not is_placeholder(match[2]):
@@ -184,14 +173,14 @@ JOINING = vocabulary(
 )
 
 
-def find_key_parts(text: str, low: str) -> Iterator[Hit]:
+def find_key_parts(text: str, low: str, places: list[int]) -> Iterator[Hit]:
     """The private parts of JSON web keys."""
     for match in JWK_PART.compiled.finditer(text):
         if "kty" in low[max(0, match.start() - JWK_REACH) : match.end() + JWK_REACH]:
             yield Hit("private-key", match.start(1), match.end(1))
 
 
-def find_in_manifests(text: str, low: str) -> Iterator[Hit]:
+def find_in_manifests(text: str, low: str, places: list[int]) -> Iterator[Hit]:
     """The values of Kubernetes secrets."""
     reached = 0
     for start in sorted(_manifest_data(low)):
@@ -225,10 +214,10 @@ def _manifest_data(low: str) -> list[int]:
     return found
 
 
-def find_phrases(low: str, labels: list[int]) -> Iterator[Hit]:
+def find_phrases(text: str, low: str, places: list[int]) -> Iterator[Hit]:
     """Recovery phrases of wallets."""
     done = 0
-    for at in labels:
+    for at in places:
         label = PHRASE_WORD.compiled.match(low, at).end()  # type: ignore[union-attr]
         match = PHRASE.compiled.search(low, max(done, label), label + 300) if label > done else None
         done = max(done, label + 100)

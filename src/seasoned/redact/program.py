@@ -15,15 +15,13 @@ from seasoned.redact.value import TIDY, Hit, is_made, is_placeholder, is_plain, 
 
 # The beginnings of commands, which may go on (`mysqldump`), and their arguments.
 TABLE = """
-mysql, mariadb, 7z a, 7z x, 7za, rar: -p*
+mysql, mariadb, 7z a, 7z x, 7za, rar, unrar: -p*
 mongo, cqlsh, cypher-shell, hdbsql, cme smb, beeline, ncftp, openfortivpn: -p
 rdesktop, docker login, podman login, az login, oc login, psexec, certutil, kcadm: -p
 redis-cli, valkey-cli: -a --pass
 sqlcmd, bcp, ipmitool, mosquitto_, zip, unzip: -P
 sqlplus, expdp, impdp, rman target: @1/
-influx: -p -t
 ldap: -w -s -a
-samba-tool user: @3
 etcdctl: --user:
 sshpass: -p -p*
 plink, pscp: -pw
@@ -42,7 +40,6 @@ radtest: @2 @5
 htpasswd -b: @3 @2
 slappasswd: -s
 openssl enc: -k -K
-qpdf --encrypt: @1 @2
 ssh-keygen: -N -P
 security: -p -P -w
 oathtool: -b @-1
@@ -50,6 +47,7 @@ mc alias set: @4
 swaks: -ap
 schtasks: /rp
 signtool: /p
+slmgr: /ipk
 aws configure set: aws_secret_access_key aws_session_token
 """
 LONGEST = 1200
@@ -59,7 +57,6 @@ ARGUMENT = LazyRegex(
     r"""|(?P<bare>(?:[^\s"'`|;&)\\]|\\(?![nr"'\\])|\\\\(?=\w))+))(?P<rest>\\{0,4}["'](?P<joined>[^"'\n\\]+)\\{0,4}["'])?"""
 )
 WHOLE = LazyRegex(r"[\w.\-]*")
-COMMAND = LazyRegex(r"(?:^|[$#>%;&|(`\"'+=:\n]|→|sudo|\\n|-- |\w/)[ \t]{0,4}(?:sudo |time |exec |env )?$")
 
 
 class Arguments(NamedTuple):
@@ -93,12 +90,8 @@ def find_arguments(text: str, low: str, name: str, at: int, hits: list[Hit]) -> 
         return at
     known = PROGRAMS[name]
     end = WHOLE.compiled.match(low, at + len(name)).end()  # type: ignore[union-attr]
-    if (known.places or name in ("net user", "zip", "security", "ldap", "influx")) and not COMMAND.compiled.search(
-        text, max(0, at - 60), at
-    ):
-        return end  # a sentence that names the program
     limit = min(len(text), end + LONGEST)
-    plain: list[tuple[int, int, bool]] = []
+    plain: list[tuple[int, int]] = []
     seen: set[str] = set()
     option = ""
     for _ in range(MOST_WORDS):
@@ -106,8 +99,8 @@ def find_arguments(text: str, low: str, name: str, at: int, hits: list[Hit]) -> 
         if match is None:
             break
         end = match.end()
-        start, stop = match.span("quoted") if match["quoted"] is not None else match.span("bare")
         quoted = match["quoted"] is not None
+        start, stop = match.span("quoted" if quoted else "bare")
         word = text[start:stop]
         if option:
             if option not in seen:
@@ -115,25 +108,20 @@ def find_arguments(text: str, low: str, name: str, at: int, hits: list[Hit]) -> 
                 seen.add(option)
             option = ""
         elif quoted:
-            plain.append((start, stop, True))
+            plain.append((start, stop))
         elif known.joined and word.startswith(known.joined) and (word not in known.joined or match["joined"]):
-            option = next(o for o in known.joined if word.startswith(o))
-            if option not in seen:
-                seen.add(option)
-                span = match.span("joined") if match["joined"] is not None else (start + len(option), stop)
-                hits += _given(text, *span, match["joined"] is not None, "")
-            option = ""
+            start += next(len(begin) for begin in known.joined if word.startswith(begin))
+            span = (start, stop) if match["joined"] is None else match.span("joined")
+            hits += _given(text, *span, match["joined"] is not None, "")
         elif word in known.following or word in known.paired:
             option = word
         elif word[0] not in "-/<>" or len(word) > 24:
-            plain.append((start, stop, False))
-        elif word in ("<<<", ">", ">>"):
-            break
+            plain.append((start, stop))
     for place, sign in known.places.items():
         index = place - 1 if place > 0 else place
         if -len(plain) <= index < len(plain):
-            start, stop, quoted = plain[index]
-            hits += _given(text, start, stop, quoted, sign) if sign else _placed(text, start, stop)
+            start, stop = plain[index]
+            hits += _given(text, start, stop, False, sign) if sign else _placed(text, start, stop)
     return end
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-import sys
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,13 +18,14 @@ from seasoned.redact.value import Hit, is_secret
 __all__ = ["Hit", "Redactor"]
 
 TAG = LazyRegex(r"\[redacted:[a-z0-9\-]{1,32}:[0-9a-f]{8}\]")
+CARDS = (10**13, 10**19)  # numbers of cards
 ROUNDS = 6  # the text around a tag can look secret again; a few rounds are always enough
 MARGIN = 1024  # enough to recognise any secret by its beginning
-PRIVATE_REACH = 16384
+PRIVATE_REACH = 16384  # so much of a private key is recognised by its first line
 GENERIC = frozenset(
     ("password", "secret", "token", "api-key", "authorization", "cookie", "encoded", "bearer", "url-password")
 )
-PHONES = ("phone", "mobile", "telephone", "fax", "whatsapp", "cell")
+PHONES = ("phone", "mobile", "fax", "whatsapp", "cell")
 
 
 class Redactor:
@@ -34,11 +33,7 @@ class Redactor:
 
     def __init__(self, key: bytes, own: Sequence[str] = ()) -> None:
         self._key = key
-        self._own = tuple(own)
-        self._own_patterns = [_own_pattern(entry) for entry in self._own]
-
-    def __reduce__(self) -> tuple[type[Redactor], tuple[bytes, tuple[str, ...]]]:
-        return Redactor, (self._key, self._own)
+        self._own = [_own_pattern(entry) for entry in own]
 
     def tag(self, kind: str, secret: str) -> str:
         """The tag that replaces a secret."""
@@ -46,18 +41,33 @@ class Redactor:
         return f"[redacted:{kind}:{digest}]"
 
     def find(self, text: str) -> list[Hit]:
-        """Hits in order and without overlap, ignoring existing tags."""
+        """Hits in order and without overlap, none of them in a tag."""
+        if "[redacted:" in text:
+            # Stars are placeholders to all rules.
+            text = TAG.compiled.sub(lambda tag: "*" * len(tag[0]), text)
         hits = scan(text)
-        for pattern in self._own_patterns:
+        for pattern in self._own:
             hits += [Hit("own", m.start(), m.end()) for m in pattern.finditer(text) if m.end() > m.start()]
-        return _settle(text, hits) if hits else hits
+        return _settle(hits) if hits else hits
 
     def text(self, text: str) -> str:
         """The text without its secrets; JSON stays JSON."""
-        hits = self.find(text)
-        if not hits:
-            return text
-        return self._redact_parsed(text, self._rest(self._replace(text, hits), False))
+        done = self._rest(text)
+        if done is text or text.lstrip()[:1] not in ("{", "[", '"') or _is_json(done) or not _is_json(text):
+            return done
+        import json
+
+        # A bare number became a tag: it must become a text.
+        return self._rest(json.dumps(self.value(json.loads(text)), ensure_ascii=False), stays=_is_json)
+
+    def _rest(self, text: str, stays: Callable[[str], bool] = lambda _: True) -> str:
+        """The text redacted until nothing is found, as long as it stays what it is."""
+        for _ in range(ROUNDS):
+            hits = self.find(text)
+            if not hits or not stays(again := self._replace(text, hits)):
+                break
+            text = again
+        return text
 
     def value(self, value: Any) -> Any:
         """The JSON value without its secrets, in strings and in values with suspicious names."""
@@ -70,40 +80,25 @@ class Redactor:
             }
         if isinstance(value, list | tuple):
             return self._items(value)
+        if isinstance(value, int) and CARDS[0] <= value < CARDS[1]:
+            return value if (done := self.text(str(value))) == str(value) else done
         return value
 
     def head(self, text: str, limit: int) -> str:
         """The redacted beginning, at most `limit` characters, without reading the whole text."""
-        size = limit + MARGIN
-        while True:
-            whole = size >= len(text)
-            window = text if whole else text[:size]
-            done = self._trusted(window, 0, len(window) if whole else size - MARGIN)
-            if whole or len(done) >= limit or size > 8 * limit + PRIVATE_REACH:
-                return _cut_end(done, limit)
-            size *= 2
+        done = self._part(text[: limit + MARGIN], 0, min(limit, len(text)))
+        cut = [tag.start() for tag in TAG.compiled.finditer(done) if tag.start() < limit < tag.end()]
+        return done[: cut[0] if cut else limit]
 
     def tail(self, text: str, limit: int) -> str:
         """The redacted end, at most `limit` characters."""
-        size = limit + MARGIN
-        while True:
-            start = _open_block(text, len(text) - size)
-            window = text if start <= 0 else text[start:]
-            done = self._trusted(window, 0 if start <= 0 else MARGIN, len(window))
-            if start <= 0 or len(done) >= limit or size > 8 * limit + PRIVATE_REACH:
-                return _cut_start(done, limit)
-            size *= 2
+        window = text[-limit - PRIVATE_REACH :]
+        done = self._part(window, max(0, len(window) - limit), len(window))
+        start = max(0, len(done) - limit)
+        cut = [tag.end() for tag in TAG.compiled.finditer(done) if tag.start() < start < tag.end()]
+        return done[cut[0] if cut else start :]
 
-    def _replace(self, text: str, hits: list[Hit], start: int = 0, end: int | None = None) -> str:
-        pieces = []
-        at = start
-        for hit in hits:
-            pieces += [text[at : hit.start], self.tag(hit.kind, text[hit.start : hit.end])]
-            at = hit.end
-        pieces.append(text[at:end])
-        return "".join(pieces)
-
-    def _trusted(self, window: str, start: int, end: int) -> str:
+    def _part(self, window: str, start: int, end: int) -> str:
         """The redacted part of a window, extended over secrets that cross its ends."""
         hits = self.find(window)
         if not hits and start == 0 and end == len(window):
@@ -114,8 +109,17 @@ class Redactor:
                 start = hit.start
             if hit.start < end < hit.end:
                 end = hit.end
-        inside = [hit for hit in hits if hit.start >= start and hit.end <= end]
-        return self.text(self._replace(window, inside, start, end))
+        inside = [Hit(kind, first - start, last - start) for kind, first, last in hits if start <= first < last <= end]
+        return self.text(self._replace(window[start:end], inside))
+
+    def _replace(self, text: str, hits: list[Hit]) -> str:
+        pieces = []
+        at = 0
+        for kind, start, end in hits:
+            pieces += [text[at:start], self.tag(kind, text[start:end])]
+            at = end
+        pieces.append(text[at:])
+        return "".join(pieces)
 
     def _items(self, items: Sequence[Any]) -> list[Any]:
         """A list of arguments: `--password` makes the next one secret."""
@@ -139,59 +143,23 @@ class Redactor:
         return self.value(value)
 
     def _named_text(self, name: str, value: str) -> str:
-        low = name.lower()
-        if low.endswith(("authorization", "cookie")):
+        if name.lower().endswith(("authorization", "cookie")) or _is_phone(name):
             done = self.text(f"{name}: {value}")
             return done[len(name) + 2 :] if done.startswith(f"{name}: ") else self.text(value)
-        if any(word in low for word in PHONES) and 7 <= sum(c.isdigit() for c in value) <= 15 and len(value) < 25:
-            return self.tag("phone", value)
         promised = promise(name)
         if promised and not TAG.compiled.search(value) and is_secret(value, promised, True, True):
             return self.tag(kind_of(name), value)
         return self.text(value)
 
-    def _redact_parsed(self, text: str, done: str) -> str:
-        """Redact the parsed JSON instead of the text if a bare number would have to become a tag."""
-        if text.lstrip()[:1] not in ("{", "[", '"'):
-            return done
-        import json
 
-        try:
-            parsed = json.loads(text)
-        except (ValueError, RecursionError):
-            return done
-        try:
-            json.loads(done)
-        except ValueError:
-            return self._rest(json.dumps(self.value(self._numbers(parsed)), ensure_ascii=False), True)
-        return done
+def _is_json(text: str) -> bool:
+    import json
 
-    def _rest(self, text: str, parsed: bool) -> str:
-        """The text redacted until nothing is found; what was parsed must stay JSON."""
-        import json
-
-        for _ in range(ROUNDS):
-            hits = self.find(text)
-            if not hits:
-                break
-            again = self._replace(text, hits)
-            if parsed:
-                try:
-                    json.loads(again)
-                except ValueError:
-                    break
-            text = again
-        return text
-
-    def _numbers(self, value: Any) -> Any:
-        """Turn secret numbers into texts, so that they can be replaced."""
-        if isinstance(value, dict):
-            return {name: self._numbers(inner) for name, inner in value.items()}
-        if isinstance(value, list):
-            return [self._numbers(inner) for inner in value]
-        if isinstance(value, int) and not isinstance(value, bool) and self.find(str(value)):
-            return str(value)
-        return value
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _own_pattern(entry: str) -> re.Pattern[str]:
@@ -201,75 +169,22 @@ def _own_pattern(entry: str) -> re.Pattern[str]:
     return re.compile(re.escape(entry), re.IGNORECASE)
 
 
-def _settle(text: str, hits: list[Hit]) -> list[Hit]:
-    """Merge overlapping hits into the widest; drop those inside a tag."""
-    tags = [m.span() for m in TAG.compiled.finditer(text)] if "[redacted:" in text else []
+def _settle(hits: list[Hit]) -> list[Hit]:
+    """Merge overlapping hits into the widest."""
     hits.sort(key=lambda hit: (hit.start, -hit.end))
     kept: list[Hit] = []
     for hit in hits:
-        found = _beside_tags(hit, tags) if tags else hit
-        if found is None:
-            continue
-        if kept and found.start < kept[-1].end:
+        if kept and hit.start < kept[-1].end:
             last = kept[-1]
-            kind = max(last, found, key=_weight).kind
-            kept[-1] = Hit(kind, last.start, max(last.end, found.end))
+            kept[-1] = Hit(max(last, hit, key=_weight).kind, last.start, max(last.end, hit.end))
         else:
-            kept.append(found)
+            kept.append(hit)
     return kept
 
 
 def _weight(hit: Hit) -> tuple[int, bool]:
     """The kind of merged hits: that of the wider one; of equal ones a known format outranks a name."""
     return hit.end - hit.start, hit.kind not in GENERIC
-
-
-def _beside_tags(hit: Hit, tags: list[tuple[int, int]]) -> Hit | None:
-    """The hit widened over the tags that it cuts; None if it lies in one. Tags are in order, so two look-ups do."""
-    kind, start, end = hit
-    first, last = _tag_around(tags, start), _tag_around(tags, end)
-    if first is not None and first[0] <= start and end <= first[1]:
-        return None
-    if first is not None and first[0] < start:
-        start = first[0]
-    if last is not None and last[0] < end < last[1]:
-        end = last[1]
-    return Hit(kind, start, end)
-
-
-def _tag_around(tags: list[tuple[int, int]], place: int) -> tuple[int, int] | None:
-    """The tag that begins at or before this place and ends after it."""
-    at = bisect_right(tags, (place, sys.maxsize)) - 1
-    return tags[at] if at >= 0 and place < tags[at][1] else None
-
-
-def _open_block(text: str, start: int) -> int:
-    """Where to begin so that the window does not start inside a private key."""
-    if start <= 0:
-        return start
-    begin = text.rfind("-----BEGIN", max(0, start - PRIVATE_REACH), start)
-    if begin >= 0 and text.find("-----END", begin, start) < 0:
-        return max(0, begin - MARGIN)
-    return start
-
-
-def _cut_end(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    for tag in TAG.compiled.finditer(text):
-        if tag.start() < limit < tag.end():
-            return text[: tag.start()]
-    return text[:limit]
-
-
-def _cut_start(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    start = len(text) - limit
-    for tag in TAG.compiled.finditer(text):
-        if tag.start() < start < tag.end():
-            return text[tag.end() :]
-    return text[start:]
 
 
 # Characters to read beyond a cut, so that a secret across it is recognised.
@@ -285,8 +200,11 @@ def is_clean(redactor: Redactor, texts: Iterable[str], common: Iterable[str] = (
 @lru_cache(maxsize=4096)
 def gives_away(name: str) -> bool:
     """Whether a name makes its value suspicious: `password`, `Authorization`, `phone`."""
-    low = name.lower()
-    return bool(promise(name)) or low.endswith(("authorization", "cookie")) or any(word in low for word in PHONES)
+    return bool(promise(name)) or _is_phone(name)
+
+
+def _is_phone(name: str) -> bool:
+    return any(word in name.lower() for word in PHONES)
 
 
 class RedactingFormatter(logging.Formatter):

@@ -31,7 +31,8 @@ EMPTY = vocabulary(
     "object optional array list dict unknown void required invalid incorrect wrong missing expired valid failed denied "
     "empty unset default enabled disabled hidden masked removed changeme changeit replaceme dummy fake sample todo "
     "test testing foo bar baz foobar include same-origin inherit prompt stdin env file input output function const "
-    "return await generated hashed encrypted sensitive protected provided found expected n/a na"
+    "return await generated hashed encrypted sensitive protected provided found expected n/a na "
+    "system.security.securestring"
 )
 # For lower-cased text. Five shapes: `<...>`, `${...}`, `***`, `xxx` and `your-...`.
 PLACEHOLDER = LazyRegex(
@@ -39,7 +40,7 @@ PLACEHOLDER = LazyRegex(
       <[^>]*>? .* | \[[^\]]*\]? | \([^()\d]*\)?
     | [$%\#@&!]? [{(] .* | \$\$?[a-z_]\w*\W? | %[a-z_]*[%sd]? | @[a-z_.]+@ | __\w+__ | `.*`
     | .*(?:\$\{|\{\{|\*{3,}|\.{3}|…).* | [*•.\-_?\#=+~0/\\ ]+
-    | (?:\w{1,8}[-_]){0,3}x{3,} | .*x{8,}.* | .*(?:placeholder|redacted|example).* | .*[-_ ]here\W?
+    | (?:\w{1,8}[-_]){0,4}x{3,} | .*x{8,}.* | .*(?:placeholder|redacted|example).* | .*[-_ ]here\W?
     | (?:your|some|change|replace|insert|enter|put|paste|use|add|provide|dummy|fake|mock|generate)
       (?:[-_ .].*|\w*(?:password|secret|token|key|me))
     | (?:my|the|a|test|new|old|valid|wrong|bad|super)[-_ ]?[\w\-]*(?:password|passwd|secret|token|key|pass|pwd)
@@ -52,7 +53,7 @@ KEPT = LazyRegex(
     r"|https?://[^:@\s]*$|projects/|pk_(?:live|test)_).*"
 )
 REFERENCE = LazyRegex(
-    r"(?x) [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )* (?: \(.* | \[.* | \{.* | <.* | \??\.\[?.* )"
+    r"(?x) [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )* (?: \(.* | \[.* | \{.* | <.* | \??\.(?!\d).* )"
     r"| [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )+ [,;)\]}]*"
     r"| [A-Z][A-Za-z]*\b(?:\[.*|\s*\|.*|<.*)?"
     r"| (?:await|new|lambda|not|f|b|r|typeof|func|async|yield|if|Some|Optional|List)\b[\s\"'(\[<].*"
@@ -66,8 +67,6 @@ VARIABLE_NAME = LazyRegex(
 )
 SHOWN = 200  # enough of a value to recognise a placeholder
 TIDY = LazyRegex(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z%]{0,3}")
-
-
 UUID = LazyRegex(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TOKEN = LazyRegex(r"[A-Za-z0-9+/_\-]{16,4096}={0,2}")
 TYPED_SIGNS = "!@#$%^&*?~+"
@@ -91,21 +90,13 @@ def is_strong(word: str) -> bool:
     if len(word) < 8 or word[0] in "/.~$<{([#@-" or any(c in word for c in "/\\()[]{}<>=:;|,") or not is_made(word):
         return False
     figures = sum(c.isdigit() for c in word)
-    if (
-        HEXADECIMAL.compiled.fullmatch(word)
-        or UUID.compiled.fullmatch(word)
-        or figures == 0
-        or DATED.compiled.search(word)
-    ):
+    if HEXADECIMAL.compiled.fullmatch(word) or UUID.compiled.fullmatch(word) or figures == 0:
         return False
     mixed = word.lower() != word and word.upper() != word
     return any(c in TYPED_SIGNS for c in word) or (mixed and figures > 1)
 
 
-DATED = LazyRegex(r"(?:19|20)\d\d[-_.]?\d\d|\d\.\d")
 HEXADECIMAL = LazyRegex(r"(?:0x)?[0-9a-fA-F]{6,64}")
-
-
 DOTTED = LazyRegex(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+")
 
 
@@ -150,8 +141,6 @@ def is_random(text: str) -> bool:
     if TIDY.compiled.fullmatch(text) or len(set(text)) < min(6, n):
         return False
     if digits == 0:
-        if all(part.isalpha() and (part.istitle() or part.islower() or part.isupper()) for part in text.split("-")):
-            return False  # `GPL-My-Project-Is-Open-Source`
         return upper and lower and n >= 16 and _turns(text) * 3 > n
     if n >= 16:
         return entropy(text) > 3.0 and _turns(text) * (6 if digits > 1 else 3) >= n
@@ -264,9 +253,8 @@ def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
 LONGEST_WORD = 200  # longer ones are data
 BLOCK = 8192  # a key or a certificate
 ENCODED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-="
-# What a drawing's path is written with, and an address of a cryptocurrency.
-DRAWING = LazyRegex(r"(?:[mhvlzcsqtaMHVLZCSQTA]?-?[0-9]+|[zZ][a-zA-Z]?)+")
-ADDRESS = LazyRegex(r"[13][1-9A-HJ-NP-Za-km-z]{25,34}|(?:bc1|0x|Qm)\w+|AAAA.*|AQICAH.*")
+# Addresses of cryptocurrencies, and public keys.
+ADDRESS = LazyRegex(r"[13][1-9A-HJ-NP-Za-km-z]{25,34}|(?:bc1|0x|Qm|xpub)\w+|AAAA.*|AQICAH.*")
 # `toolu_01...`, `sha512-...`, `cus_...`: an id or a token that `rules.py` knows.
 PREFIXED = LazyRegex(r"[A-Za-z0-9]{2,12}[_\-][A-Za-z0-9+/_=\-]+")
 # The name before a word that says what it is: `"node_id": "`, `integrity: sha512-`, `h1:`, `ETag: W/"`, `--accessor `.
@@ -274,7 +262,6 @@ LABEL = LazyRegex(
     r"(?:(?:\\[nrt])?([\w.\-]{1,40})\\{0,8}[\"']{0,2}\s{0,4}[:=]>?\s{0,2}(?:W/)?"
     r"|([\w\-]{2,40})[ ]{1,30})\\{0,8}[\"'`]{0,2}$"
 )
-LINE_START = LazyRegex(r"(?:^|\n|\\n)(?:[\w./\-]{1,80}:\d{1,6}:|[ \t]*\d{1,6}→|[+\-])?[ \t]*[\"'`]?$")
 BESIDE_IDS = ("/", ".", "%", "@", "#", ",", "?", "&", "~", "]")
 PUBLIC_LABELS = vocabulary(
     "id ids uid uuid guid kid sub hash hashes digest integrity sum checksum etag nonce fingerprint thumbprint cursor "
@@ -299,24 +286,18 @@ def find_drawn(text: str, start: int, end: int) -> Iterator[Hit]:
     last = end + len(near) - len(near.lstrip(ENCODED))
     if first and text[first - 1] == "\\" and text[first] in "nrt":
         first += 1
-    if text[first] in "+-" and (first == 0 or text[first - 1] == "\n"):
-        first += 1  # the sign of a diff
     # `name=` belongs to the word only as padding.
     cut = text.rfind("=", first, start)
     first = cut + 1 if cut >= 0 else first
     word = text[first:last].rstrip("=")
-    if PREFIXED.compiled.fullmatch(word) or DRAWING.compiled.fullmatch(word) or ADDRESS.compiled.fullmatch(word):
+    if PREFIXED.compiled.fullmatch(word) or ADDRESS.compiled.fullmatch(word):
         return
-    before, after = text[max(0, first - 60) : first], text[last : last + 2]
+    before = text[max(0, first - 60) : first]
     if not word or is_placeholder(word) or before[-1:] in BESIDE_IDS or "/" in word[:2]:
-        return
-    if after[:1] in ("/", ".", "(", "[") and after[1:].isalnum():
         return
     if len(word) > LONGEST_WORD or is_public(before):
         return
-    # A word that fills its line is an id or a line of encoded data.
-    alone = LINE_START.compiled.search(before) is not None and after[:1] in ("", "\n", "\r", "\\")
-    if alone or "-----BEGIN " in text[max(0, first - BLOCK) : first]:
+    if "-----BEGIN " in text[max(0, first - BLOCK) : first]:
         return
     yield Hit("random", first, last)
 
