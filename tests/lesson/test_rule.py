@@ -73,6 +73,15 @@ def test_a_rule_said_once_is_told_when_a_person_accepts_it(tmp_path: Path, store
         decide_rule(store, PROJECT, rule.key, "keep", now=9.0)
 
 
+def test_an_order_becomes_a_candidate_once_another_session_hears_it(tmp_path: Path, store: Store) -> None:
+    says(tmp_path, 1, "Find the cause. Use the documentation, do not make assumptions")
+    assert rules_of(store, PROJECT) == ()
+    says(tmp_path, 2, "search for references\ndo not make assumptions")
+    (rule,) = rules_of(store, PROJECT)
+    assert (rule.text, rule.lineages, rule.state) == ("do not make assumptions", 2, "candidate")
+    assert told(store) == []
+
+
 def test_a_copy_of_a_session_says_it_only_once(tmp_path: Path, store: Store) -> None:
     for day in (1, 2):
         says(tmp_path, day, "we never import inline", time="2026-03-01T09:00:00.000Z")

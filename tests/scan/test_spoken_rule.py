@@ -69,6 +69,18 @@ def test_what_is_about_the_task_is_none(words: str) -> None:
     assert found(words) == []
 
 
+@each_case(
+    ("words", "order"),
+    [
+        ("do not make assumptions", "do not make assumptions"),
+        ("Ground decisions in documentation, do not make assumptions", "do not make assumptions"),
+        ("don't bump the version", "don't bump the version"),
+    ],
+)
+def test_an_order_that_may_be_for_the_task_does_not_last_by_itself(words: str, order: str) -> None:
+    assert [(one.text, one.lasts) for one in spoken_rules(words)] == [(order, False)]
+
+
 def test_long_messages_are_specifications_and_long_sentences_no_rules() -> None:
     assert found("never use npm. " + "x" * MOST_CHARS) == []
     assert found("never use npm " + "and more " * 30) == []

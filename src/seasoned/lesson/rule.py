@@ -63,15 +63,19 @@ def rules_of(store: Store, project: str) -> tuple[ProjectRule, ...]:
     """The rules of a project, most said and newest first; without any that would weaken what keeps sessions safe."""
     decided = {row["key"]: _DECIDED[row["choice"]] for row in store.rows("rule.decided", {"project": project})}
     rows = sorted(store.rows("rule.of_project", {"project": project}), key=lambda row: str(row["key"]))
-    found = [_rule(project, list(said), decided) for _, said in groupby(rows, key=lambda row: row["key"])]
-    return tuple(sorted([one for one in found if is_safe(one.text)], key=lambda one: (-one.lineages, -one.last)))
+    groups: list[list[DatabaseRow]] = [list(said) for _, said in groupby(rows, key=lambda row: row["key"])]
+    found = [rule for said in groups if (rule := _rule(project, said, decided)) is not None and is_safe(rule.text)]
+    return tuple(sorted(found, key=lambda one: (-one.lineages, -one.last)))
 
 
-def _rule(project: str, said: list[DatabaseRow], decided: dict[str, State]) -> ProjectRule:
+def _rule(project: str, said: list[DatabaseRow], decided: dict[str, State]) -> ProjectRule | None:
     # A copy of a session has its times: what was said at the same moment was said once.
     lineages = len(set({row["said_at"]: row["root"] for row in said}.values()))
-    newest = said[-1]
-    state = decided.get(newest["key"], "shown" if lineages >= _LINEAGES else "candidate")
+    newest, lasts = said[-1], any(row["lasts"] for row in said)
+    if lineages < _LINEAGES and not lasts:
+        return None
+    # "Don't change any code" is often repeated, and yet each time about a task: there a person decides.
+    state = decided.get(newest["key"], "shown" if lineages >= _LINEAGES and lasts else "candidate")
     return ProjectRule(newest["key"], newest["text"], project, lineages, len(said), newest["at"], state)
 
 

@@ -22,7 +22,21 @@ _SENTENCE_CHARS = 200
 _FEWEST_CHARS = 12
 # Every rule has one of these: looking for them takes a tenth of the time of the expressions below.
 _MARKS = (
-    *("always", "never", "n't", "n’t", "dont", "do not", ", not", "only", "prefer", "avoid", "now on", "longer"),
+    *(
+        "always",
+        "never",
+        "n't",
+        "n’t",
+        "dont",
+        "do not",
+        "make no",
+        ", not",
+        "only",
+        "prefer",
+        "avoid",
+        "now on",
+        "longer",
+    ),
     *("every", "each", "instead", "rather than", "we use", "as you go", "as we go", "remember", "before", "after"),
     *("this repo", "this project", "this codebase"),
 )
@@ -52,6 +66,10 @@ _LASTS = LazyRegex(
     | \b(?:before|after|for|with)\ (?:each|every|any)\ (?:change|commit|step|task|feature|edit|pr|push|merge|fix)\b
     | \b(?:before|after)\ (?:you\ )?(?:committing|commit|pushing|push|merging|opening|creating|editing|changing)\b"""
 )
+# An order that may be for the task alone: it becomes a rule once another session hears it too.
+_ORDER = LazyRegex(
+    r"(?i)(?:\A|, )((?:do not|don['’]?t|make no) (?!have|know|want|need|see|care|remember|\w+ anything)[^,]{8,})\Z"
+)
 _USE = LazyRegex(r"(?i)\A(?:we )?use (`[^`]+`|\S+)(?: \S+)?,? (?:not|never|instead(?: of)?|rather than|over)\b")
 # A question, an offer or a heading; and what points into the conversation or at this hour.
 _NO_RULE = LazyRegex(
@@ -77,6 +95,7 @@ class SpokenRule(msgspec.Struct, frozen=True, array_like=True):
     key: str
     text: str
     said_at: float | None = None
+    lasts: bool = True  # by its own words; other orders are rules only if they are repeated
 
 
 def spoken_rules(words: str, said_at: float | None = None) -> Iterator[SpokenRule]:
@@ -98,8 +117,10 @@ def spoken_rules(words: str, said_at: float | None = None) -> Iterator[SpokenRul
             or (lead and _LASTS.compiled.search(lead[0].lower()))
             or _prefers_program(text)
         )
-        if lasts and not _NO_RULE.compiled.search(sentence) and (key := _key(text)):
-            yield SpokenRule(key, text, said_at)
+        order = None if lasts else _ORDER.compiled.search(text)
+        text = order[1] if order else text
+        if (lasts or order) and not _NO_RULE.compiled.search(sentence) and (key := _key(text)):
+            yield SpokenRule(key, text, said_at, bool(lasts))
 
 
 def _is_marked(text: str) -> bool:

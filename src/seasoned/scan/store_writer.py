@@ -123,7 +123,7 @@ class StoreWriter:
         self.store.run_many("session.unsettle", [(session_id,) for session_id, _ in waiting])
         self.store.run_records("call.save", [(session_id, session.calls) for session_id, session in waiting])
         rules = [
-            {"session_id": at, "key": one.key, "text": one.text, "said_at": one.said_at}
+            {"session_id": at, "key": one.key, "text": one.text, "lasts": one.lasts, "said_at": one.said_at}
             for at, session in waiting
             for one in session.rules
         ]

@@ -1,12 +1,13 @@
 -- name: save
 -- Of a rule that a session repeats, the first time: a copy of the session has it too.
-INSERT INTO spoken_rule (session_id, key, text, said_at) VALUES (:session_id, :key, :text, :said_at)
+INSERT INTO spoken_rule (session_id, key, text, lasts, said_at) VALUES (:session_id, :key, :text, :lasts, :said_at)
 ON CONFLICT (session_id, key) DO UPDATE
-SET text = excluded.text, said_at = COALESCE(min(spoken_rule.said_at, excluded.said_at), spoken_rule.said_at);
+SET text = excluded.text, lasts = max(spoken_rule.lasts, excluded.lasts),
+    said_at = COALESCE(min(spoken_rule.said_at, excluded.said_at), spoken_rule.said_at);
 
 -- name: of_project
 -- What was said to a sub-agent, or in a review, was said by an agent.
-SELECT spoken_rule.key, spoken_rule.text, COALESCE(spoken_rule.said_at, 'session ' || session.id) AS said_at,
+SELECT spoken_rule.key, spoken_rule.text, spoken_rule.lasts, COALESCE(spoken_rule.said_at, 'session ' || session.id) AS said_at,
     session.at, COALESCE(session.root_id, session.id) AS root
 FROM session CROSS JOIN spoken_rule ON spoken_rule.session_id = session.id
 WHERE session.project = :project AND COALESCE(session.relation, '') NOT IN ('subagent', 'review')

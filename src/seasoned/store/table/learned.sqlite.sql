@@ -23,6 +23,8 @@ CREATE TABLE spoken_rule (
     session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
     key TEXT NOT NULL,
     text TEXT NOT NULL,
+    -- Whether it says so by its own words; another order counts once a second session heard it.
+    lasts INTEGER NOT NULL,
     said_at REAL,
     PRIMARY KEY (session_id, key)
 ) WITHOUT ROWID;
