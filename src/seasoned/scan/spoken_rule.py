@@ -1,7 +1,8 @@
 """Finds the sentences in which a person says how to work here, beyond the task: "never open PRs against release".
 
-Most orders are for the task at hand: of 1,450 messages in other people's histories about one in 200 holds a rule. So a
-sentence must say by its words that it lasts, and point at nothing that only its conversation knows.
+Most orders are for the task at hand: in other people's histories one message in 200 holds a rule, and of 98 sentences
+with "never", "always", "don't" and the like seven were rules. So a sentence must say by its words that it lasts, and
+point at nothing that only its conversation knows; any other order waits until a second session hears it.
 """
 
 from __future__ import annotations
