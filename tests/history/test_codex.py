@@ -80,6 +80,11 @@ def test_forks_and_sub_agents_name_their_parent(tmp_path: Path) -> None:
     assert (fork.parent, fork.relation) == (SessionRef("codex", "older"), "fork")
     sub = read_one(CodexFile().meta(parent_thread_id="main").user("x"), tmp_path)
     assert (sub.parent, sub.relation) == (SessionRef("codex", "main"), "subagent")
+    # As Codex 0.125 wrote it.
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": "main", "depth": 1, "agent_nickname": "Hypatia"}}}
+    older = read_one(CodexFile().meta(source=source).user("x"), tmp_path)
+    assert (older.parent, older.relation) == (SessionRef("codex", "main"), "subagent")
+    assert read_one(CodexFile().meta(source="vscode").user("x"), tmp_path).relation is None
 
 
 def test_compaction_and_the_harness_texts(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from seasoned.project import checkout_of, normal_remote
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
 from seasoned.scan.intent import INTENT_CHARS, SpokenCall, corrections, intents, users_words
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Learner, Mode, SessionRows, call_totals
+from seasoned.scan.spoken_rule import SpokenRule, spoken_rules
 from seasoned.session import HourlyUsage, Session, ToolCall, Unreadable, Usage
 from seasoned.store.packed import unpack
 
@@ -342,12 +343,13 @@ class FileReader:
             corrections=corrections(session),
             marks=list(session.warm),
             first_message=session.first_message,
-            said=said,
+            said=_encode(said).decode("utf-8", "replace") if said else None,
+            rules=_rules(session, said),
             **call_totals(Counter([(row.counts_as, row.kind) for row in calls])),
         )
 
-    def _said(self, session: Session) -> str | None:
-        """What people and agents said, truncated and redacted."""
+    def _said(self, session: Session) -> list[tuple[int, int, str]]:
+        """What people and agents said, truncated and redacted: the message, 1 for a person, and its words."""
         self._clean.clear()
         found = []
         for index, message in enumerate(session.messages, start=session.first_message):
@@ -362,7 +364,7 @@ class FileReader:
                 else:
                     self._clean.add(words)
                 found.append((index, int(message.role == "user"), words[:SAID_CHARS]))
-        return _encode(found).decode("utf-8", "replace") if found else None
+        return found
 
     def _remote(self, session: Session, cwd: str | None) -> str | None:
         """The recorded remote in its normal form."""
@@ -437,6 +439,18 @@ class FileReader:
             intent=words,
             is_foreign=int(one.is_foreign),
         )
+
+
+def _rules(session: Session, said: list[tuple[int, int, str]]) -> list[SpokenRule]:
+    """What a person said that holds beyond the task; the prompt of a sub-agent is an agent's."""
+    if session.relation in ("subagent", "review"):
+        return []
+    return [
+        rule
+        for index, is_person, words in said
+        if is_person
+        for rule in spoken_rules(words, session.messages[index - session.first_message].time)
+    ]
 
 
 def _daily(hourly: tuple[HourlyUsage, ...]) -> str | None:

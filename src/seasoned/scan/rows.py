@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import msgspec
 
 from seasoned.command.tool import task_type_of
+from seasoned.scan.spoken_rule import SpokenRule
 
 if TYPE_CHECKING:
     from seasoned.store import Store
@@ -91,6 +92,7 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     # What people and agents said, for search: JSON with the index of each message, 1 for a person, and its beginning.
     first_message: int = 0
     said: str | None = None
+    rules: list[SpokenRule] = []  # what a person said that holds beyond the task
     learned: bytes | None = None  # what a learner found in it; only if this is the whole session
     # Totals of these calls. Mostly they are those of the session: what copies or other files change, is updated later.
     ok: int = 0

@@ -131,7 +131,8 @@ class _CodexReader:
         builder.remote = string(as_object(payload.get("git")).get("repository_url"))
         if time is not None:
             builder.seen_at(time)
-        if parent := string(payload.get("parent_thread_id")):
+        source = as_object(as_object(as_object(payload.get("source")).get("subagent")).get("thread_spawn"))
+        if parent := string(payload.get("parent_thread_id")) or string(source.get("parent_thread_id")):
             builder.parent, builder.relation = SessionRef(AGENT, parent), "subagent"
         elif parent := string(payload.get("forked_from_id")):
             builder.parent, builder.relation = SessionRef(AGENT, parent), "fork"

@@ -18,6 +18,22 @@ BEGIN
     WHERE lineage_root IN (SELECT conversation FROM told WHERE project = OLD.project AND place = 'prompt');
     INSERT INTO lesson (project, topic, key, content) VALUES (OLD.project, 'stale', '', '');
 END;
+-- What a person said in a session about how to work, beyond the task; the same content words have the same key.
+CREATE TABLE spoken_rule (
+    session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    text TEXT NOT NULL,
+    -- Whether it says so by its own words; another order counts once a second session heard it.
+    lasts INTEGER NOT NULL,
+    said_at REAL,
+    PRIMARY KEY (session_id, key)
+) WITHOUT ROWID;
+CREATE TRIGGER spoken_rule_forgotten AFTER DELETE ON spoken_rule
+BEGIN
+    DELETE FROM warm_block
+    WHERE lineage_root IN (SELECT conversation FROM told WHERE instr(text, OLD.text) > 0);
+    UPDATE told SET text = '' WHERE instr(text, OLD.text) > 0;
+END;
 -- What follows from it, ready for a hook to look up: the sheet, hints by form and by kind of failure, files by name.
 -- The topic `stale` says that a project's lessons have to be put together again.
 CREATE TABLE lesson (
