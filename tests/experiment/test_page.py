@@ -40,7 +40,6 @@ def analysis() -> Analysis:
             HOSTILE[1] if task == 3 else f"t{task}",
             repeat,
             outcomes="".join("o" if generator.random() < chance else "x" for _ in range(1 + task % 4)),
-            bank=str(repeat),
             example_ids=(f"e{repeat}",) if arm == "warm" else (),
             task_set="conventions",
             part="confirmation",
@@ -71,7 +70,7 @@ def test_every_element_is_closed_and_only_our_scripts_are_there() -> None:
 def test_every_plot_is_there_with_its_table_its_captions_and_an_address() -> None:
     data = json.loads(page().texts["script"][0])
     names = [plot["name"] for plot in data["plots"]]
-    assert names == [f"a{part}-{name}" for part in (1, 2) for name in ("forest", "arms", "turns")]
+    assert names == [f"a{part}-{name}" for part in (1, 2) for name in ("forest", "arms")]
     assert {f"plot-{name}" for name in names} <= {attributes.get("id") for _, attributes in page().elements}
     for plot in plots(analysis(), "a1"):
         assert re.fullmatch(r"[A-Z].*\.", plot.shows) and re.fullmatch(r"[A-Z].*\.", plot.hides)
@@ -92,18 +91,15 @@ def test_what_may_and_may_not_be_said_is_on_the_page() -> None:
     assert "1 task left out in every arm" in " ".join(page().texts["p"])
 
 
-def test_the_forest_has_every_contrast_with_its_interval_and_error_by_turn_every_arm() -> None:
-    forest, _, turns = plots(analysis(), "a1")
-    assert forest.spec is not None and turns.spec is not None
+def test_the_forest_has_every_contrast_with_its_interval() -> None:
+    forest, _ = plots(analysis(), "a1")
+    assert forest.spec is not None
     rows = forest.spec["data"]["values"]
     assert [row["label"] for row in rows] == [visible(f"warm − {name}", 60) for name in NAMES if name != "warm"]
     for row, one in zip(rows, analysis().effects, strict=True):
         assert one.estimate.value is not None
         assert row["low"] < row["value"] < row["high"]
         assert row["value"] == pytest.approx(100 * one.estimate.value, abs=1e-3)
-    panels = turns.spec["vconcat"]
-    assert {panel["data"]["values"][0]["label"] for panel in panels} == {visible(name, 60) for name in NAMES}
-    assert all(len(panel["data"]["values"]) == 4 for panel in panels)
 
 
 def test_an_experiment_without_calls_and_with_a_missing_arm_is_a_page_with_reasons() -> None:
@@ -111,5 +107,5 @@ def test_an_experiment_without_calls_and_with_a_missing_arm_is_a_page_with_reaso
     found = Parsed(render("x", [analyse(records, AnalysisPlan(contrasts=(Contrast("warm", "cold"),)))], made_at=0.0))
     assert found.open == []
     nothing = [text for text in found.texts["p"] if text.startswith("– ")]
-    assert nothing[:3] == ["– no cluster was tried under both conditions", "– no arm has a value", "– no call counts"]
+    assert nothing[:2] == ["– no cluster was tried under both conditions", "– no arm has a value"]
     assert any("Arms without a run: warm" in text for text in found.texts["p"])

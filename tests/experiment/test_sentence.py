@@ -52,7 +52,7 @@ def test_an_arm_without_runs_is_said_to_be_unknown() -> None:
     assert "nothing can be said of warm against placebo: no cluster was tried" in said.may[1]
 
 
-def test_one_bank_and_broken_tasks_are_no_ground_for_more() -> None:
+def test_one_order_and_broken_tasks_are_no_ground_for_more() -> None:
     warm = [run("warm", f"t{n}", example_ids=("a",)) for n in range(8)]
     broken = run("cold", "t0", check="broken", reason="KeyError")
     said = sentences(analyse([*warm, broken, *[run("cold", f"t{n}") for n in range(1, 8)]], PLAN))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -28,7 +28,7 @@ from seasoned.experiment.run.run_store import (
     counts,
     designs,
     keep_design,
-    load_material,
+    load_learned,
     recent_records,
 )
 from seasoned.experiment.run.runner import (
@@ -43,7 +43,7 @@ from seasoned.experiment.run.runner import (
     make_runs,
     units_of,
 )
-from seasoned.experiment.run.train import learn, make_train_runs, train_units
+from seasoned.experiment.run.train import TRIES, learn, make_train_runs, train_units
 from seasoned.experiment.task.task_file import TaskSet, load_tasks
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, Store, open_store
@@ -198,49 +198,39 @@ def _learned(
     observer: Observer,
 ) -> Material:
     """What was learned on the train part; learns it now if that has not been done."""
-    design = plan.design
     # Arms such as cold show nothing, so an experiment of only those has nothing to learn.
-    roles = {BUILT_IN[name].role for name in design.arms if name in BUILT_IN} - {None}
-    if not roles:
+    if not any(BUILT_IN[name].shows_learned for name in plan.design.arms if name in BUILT_IN):
         return Material()
     with open_store(config.store_path) as store:
-        known = load_material(store, task_set=tasks.name, tasks_digest=tasks.digest, model=model)
+        known = load_learned(store, task_set=tasks.name, tasks_digest=tasks.digest, model=model)
     # Learned once per task set and model: learning again would show other examples than the finished runs had.
-    if known:
+    if known is not None:
         return Material(known)
-    # The stale arm shows what worked under former conventions, so it learns from that part too.
-    parts: tuple[Any, ...] = ("train", "former") if "stale" in roles else ("train",)
-    units = train_units(config.store_path, design, tasks, model=model, sample=0, secrecy=secrecy, parts=parts)
+    units = train_units(config.store_path, tasks, model=model, sample=0, secrecy=secrecy)
     if not units:
         raise UsageError(f"{tasks.name!r} has no tasks in the part 'train', which arms that show examples need.")
-    tries = plural(design.samples, "time")
+    tries = plural(TRIES, "time")
     observer.announce(
         f"Learning on the train part (each task up to {tries})", _expected(config, units, run_agent), plan
     )
     with observer.progress(f"learning, {model}") as tell:
         finished = make_train_runs(
             config.store_path,
-            design,
             tasks,
             run_agent,
             model=model,
             secrecy=secrecy,
-            parts=parts,
             budget=RoundBudget(None if plan.minutes is None else 60 * plan.minutes, plan.dollars),
             parallel=plan.parallel,
-            clock=time.time,
             on_progress=tell,
         )
     if finished.left:
         raise CannotDo(f"Learning is not finished ({finished.reason}). Run the same command to continue.")
     with open_store(config.store_path) as store:
         found = learn(store, tasks, secrecy, model=model, now=time.time())
-    for role in sorted(found):
-        observer.say(f"Learned: {plural(len(found[role].examples), 'example')} ({role}).")
-    if not found:
-        raise CannotDo(
-            "Nothing was learned, because no task of the train part succeeded. Try more --samples or a larger model."
-        )
+    if found is None:
+        raise CannotDo("Nothing was learned, because no task of the train part succeeded. Try a larger model.")
+    observer.say(f"Learned: {plural(len(found.examples), 'example')}.")
     return Material(found)
 
 

@@ -28,7 +28,7 @@ from seasoned.experiment.analysis.findings import amount, change, sentences
 from seasoned.experiment.analysis.task_run import KINDS
 from seasoned.experiment.live.live_report import MEASURES, LiveExample, LiveListing, LiveReport
 from seasoned.experiment.live.online_analysis import SampleRatio
-from seasoned.experiment.run.design import check_design, new_design, read_design
+from seasoned.experiment.run.design import new_design
 from seasoned.experiment.run.run_store import analyses
 from seasoned.experiment.run.runner import (
     RoundEstimate,
@@ -302,7 +302,7 @@ def _change(one: Effect) -> str:
     return change(one.estimate, one.measure)
 
 
-_PARTS = click.Choice(["train", "former", "development", "confirmation"])
+_PARTS = click.Choice(["train", "development", "confirmation"])
 _MEASURES = click.Choice(
     (
         *("executed", "first_call", "success", "early_errors", "errors", "calls_to_success", "diversity", "valid"),
@@ -323,7 +323,7 @@ def experiment() -> None:
 
 
 @experiment.command()
-@click.argument("tasks", required=False)
+@click.argument("tasks")
 @click.option(
     "--arms",
     default=_ARMS,
@@ -333,7 +333,6 @@ def experiment() -> None:
 )
 @click.option("--part", type=_PARTS, default="confirmation", show_default=True, help="The part of the tasks to run.")
 @click.option("--name", help="The name of the experiment. Default: task set and part.")
-@click.option("--design", "file", type=click.Path(path_type=Path), help="Read all of this from an experiment file.")
 @model_option
 @base_url_option
 @click.option("--primary", type=_MEASURES, default="executed", show_default=True, help="The measure that decides.")
@@ -347,11 +346,10 @@ def experiment() -> None:
 @yes_option
 @json_option
 def run(
-    tasks: str | None,
+    tasks: str,
     arms: str,
     part: str,
     name: str | None,
-    file: Path | None,
     model: str | None,
     base_url: str | None,
     primary: str,
@@ -367,36 +365,25 @@ def run(
 
     TASKS is a built-in set (conventions, plain, multi-step), a file or a folder. Announces first how many model calls
     it takes, and how long if that is known. After an interruption, the same command continues. Arms that show examples
-    learn them first, from real runs on the train part. An experiment file (--design) also sets seed, temperature and
-    the number of examples.
+    learn them first, from real runs on the train part.
 
     \b
     Example: seasoned experiment run conventions --part development --arms cold,warm,placebo --minutes 20
     Example: seasoned experiment run plain --model local
     """
-    if file is not None:
-        design = read_design(file)
-    elif tasks is None:
-        raise UsageError(
-            "Name the tasks to run (conventions, plain, multi-step, a file or a folder), or give a --design."
-        )
-    elif only_check:
+    if only_check:
         _print_tasks(tasks, as_json=as_json)
         return
-    else:
-        # Part of the default name, so that runs on the development part never mix with the confirmation.
-        subject = tasks if tasks in BUILT_IN else Path(tasks).stem
-        design = new_design(
-            name=name or f"{subject}-{part}",
-            tasks=tasks,
-            arms=[one.strip() for one in arms.split(",") if one.strip()],
-            part=part,
-            primary=primary,  # type: ignore[arg-type]
-            repeats=repeats,
-        )
-    # The one option that a design file does not settle: the same design can be run under a new name.
-    if file is not None and name is not None:
-        design = check_design(msgspec.structs.replace(design, name=name))
+    # Part of the default name, so that runs on the development part never mix with the confirmation.
+    subject = tasks if tasks in BUILT_IN else Path(tasks).stem
+    design = new_design(
+        name=name or f"{subject}-{part}",
+        tasks=tasks,
+        arms=[one.strip() for one in arms.split(",") if one.strip()],
+        part=part,  # type: ignore[arg-type]
+        primary=primary,  # type: ignore[arg-type]
+        repeats=repeats,
+    )
     # Before the runs, which can take hours: the analysis at the end needs these libraries.
     require_numbers("experiment")
     plan = ExperimentPlan(design=design, parallel=parallel, minutes=minutes, dollars=dollars)

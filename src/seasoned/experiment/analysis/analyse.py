@@ -8,10 +8,10 @@ import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.experiment.analysis.contrast import (
+    LEVEL,
     ByTask,
     Contrast,
     Effect,
-    Test,
     TestRule,
     effect,
     jackknife,
@@ -36,15 +36,14 @@ from seasoned.stats.interval import (
     ONE_CLUSTER,
     Estimate,
     Interval,
-    check_level,
     holm,
     two_sided_t,
 )
 from seasoned.stats.permutation import PERMUTATIONS
 from seasoned.stats.proportion import rate
 
-# Blocks of turns of which the error is shown.
-TURNS = (*[(turn, turn) for turn in range(1, 11)], (11, 20), (21, 30))
+# The arms that others are measured against.
+CONTROL, PLACEBO = "cold", "placebo"
 
 
 class AnalysisPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,23 +51,7 @@ class AnalysisPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     contrasts: tuple[Contrast, ...]
     primary: Measure = "executed"
-    test: Test = "permutation"
-    level: float = 0.95
-    power: float = 0.8
-    control: str = "cold"
-    placebo: str | None = "placebo"
     permutations: int = PERMUTATIONS
-    seed: int = 0
-
-
-class TurnFigure(msgspec.Struct, frozen=True):
-    """The error rate of one arm in one block of turns."""
-
-    turns: str
-    failed: int
-    calls: int
-    runs: int  # that got this far
-    rate: Estimate
 
 
 class ArmFigures(msgspec.Struct, frozen=True):
@@ -80,8 +63,6 @@ class ArmFigures(msgspec.Struct, frozen=True):
     without_call: int  # runs in which no call counts
     shows_examples: bool
     measures: dict[Measure, Estimate]
-    banks: dict[str, Estimate]  # the primary measure by bank, where the arm has several
-    by_turn: tuple[TurnFigure, ...]
 
 
 class BrokenTask(msgspec.Struct, frozen=True):
@@ -116,14 +97,13 @@ class _MeasuredRun(msgspec.Struct, frozen=True):
     measures: Measures
 
 
-def is_found(one: Effect, level: float) -> bool:
+def is_found(one: Effect) -> bool:
     """Whether an effect may be called found: its p value holds after the correction for all contrasts."""
-    return one.adjusted_p is not None and one.adjusted_p <= 1 - level
+    return one.adjusted_p is not None and one.adjusted_p <= 1 - LEVEL
 
 
 def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
     """The complete analysis of one experiment with one model on one set of tasks."""
-    check_level(plan.level)
     if not plan.contrasts:
         raise UsageError("An experiment needs at least one contrast.")
     unique, repeated = _unique(records)
@@ -138,6 +118,7 @@ def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
     tallies = _Tallies(runs)
     arms = _order(plan, {one.arm for one in unique})
     experiment, model, task_set, part = about.pop()
+    rule = TestRule(test="t", contrasts=len(plan.contrasts))
     return Analysis(
         experiment=experiment,
         model=model,
@@ -149,10 +130,10 @@ def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
         broken=broken,
         repeated=repeated,
         missing=tuple(sorted({name for one in plan.contrasts for name in (one.arm, one.against)} - set(arms))),
-        arms=tuple(_arm(arm, runs, tallies, plan) for arm in arms),
+        arms=tuple(_arm(arm, runs, tallies) for arm in arms),
         effects=_primary(tallies, plan),
         secondary=tuple(
-            effect(one, name, tallies.of(one.arm, name), tallies.of(one.against, name), _rule(plan, "t"))
+            effect(one, name, tallies.of(one.arm, name), tallies.of(one.against, name), rule)
             for one in plan.contrasts
             for name in MEASURES
             if name != plan.primary
@@ -162,7 +143,7 @@ def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
 
 def _order(plan: AnalysisPlan, arms: set[str]) -> list[str]:
     """Arms in order: the control, then those that contrasts name, then the others."""
-    named = [plan.control, *[name for one in plan.contrasts for name in (one.arm, one.against)]]
+    named = [CONTROL, *[name for one in plan.contrasts for name in (one.arm, one.against)]]
     return [name for name in dict.fromkeys([*named, *sorted(arms)]) if name in arms]
 
 
@@ -208,27 +189,9 @@ class _Tallies:
     def of(self, arm: str, name: Measure) -> ByTask:
         return self._made.get((arm, name), {})
 
-    def bank(self, arm: str, bank: str, name: Measure) -> ByTask:
-        found: dict[str, TrialTally] = {}
-        for run in self.runs:
-            if run.record.arm == arm and run.record.bank == bank:
-                found[run.record.task] = found.get(run.record.task, NOTHING) + self.one(run, name)
-        return found
-
-
-def _rule(plan: AnalysisPlan, test: Test) -> TestRule:
-    return TestRule(
-        test=test,
-        level=plan.level,
-        contrasts=len(plan.contrasts),
-        power=plan.power,
-        permutations=plan.permutations,
-        seed=plan.seed,
-    )
-
 
 def _primary(tallies: _Tallies, plan: AnalysisPlan) -> tuple[Effect, ...]:
-    rule = _rule(plan, plan.test)
+    rule = TestRule(contrasts=len(plan.contrasts), permutations=plan.permutations)
     found = [
         effect(one, plan.primary, tallies.of(one.arm, plan.primary), tallies.of(one.against, plan.primary), rule)
         for one in plan.contrasts
@@ -241,28 +204,23 @@ def _primary(tallies: _Tallies, plan: AnalysisPlan) -> tuple[Effect, ...]:
     )
 
 
-def _arm(arm: str, runs: Sequence[_MeasuredRun], tallies: _Tallies, plan: AnalysisPlan) -> ArmFigures:
+def _arm(arm: str, runs: Sequence[_MeasuredRun], tallies: _Tallies) -> ArmFigures:
     own = [run for run in runs if run.record.arm == arm]
-    banks = sorted({run.record.bank for run in own})
     return ArmFigures(
         arm,
         len(own),
         len({run.record.task for run in own}),
         sum(not run.measures.counts.counted for run in own),
         any(run.record.example_ids for run in own),
-        {name: summarise(tallies.of(arm, name), name, plan.level) for name in MEASURES},
-        {bank: summarise(tallies.bank(arm, bank, plan.primary), plan.primary, plan.level) for bank in banks}
-        if len(banks) > 1
-        else {},
-        tuple(_turn(own, first, last, plan.level) for first, last in TURNS),
+        {name: summarise(tallies.of(arm, name), name) for name in MEASURES},
     )
 
 
-def summarise(by_task: Mapping[str, TrialTally], name: Measure, level: float) -> Estimate:
+def summarise(by_task: Mapping[str, TrialTally], name: Measure) -> Estimate:
     """One measure of one arm: its value, and an interval that has the task as its unit."""
     rows = [one for _, one in sorted(by_task.items()) if one.trials]
     if KINDS[name].unit == "share":
-        return rate([round(one.total) for one in rows], [one.trials for one in rows], level=level)
+        return rate([round(one.total) for one in rows], [one.trials for one in rows], level=LEVEL)
     n = sum(one.trials for one in rows)
     if not rows:
         return Estimate(None, None, 0, 0, NO_TRIALS)
@@ -271,27 +229,8 @@ def summarise(by_task: Mapping[str, TrialTally], name: Measure, level: float) ->
     found = jackknife([sums_of([one]) for one in rows], lambda sums: ratio(sums, 0))
     if not found.error:
         return Estimate(found.value, None, n, len(rows), NOTHING_VARIES)
-    half = two_sided_t(level, found.freedom) * found.error
+    half = two_sided_t(LEVEL, found.freedom) * found.error
     # Counts, costs and times are never negative.
     return Estimate(
-        found.value, Interval(max(0.0, found.value - half), found.value + half, level, len(rows)), n, len(rows)
-    )
-
-
-def _turn(runs: Sequence[_MeasuredRun], first: int, last: int, level: float) -> TurnFigure:
-    by_task: dict[str, TrialTally] = {}
-    reached = 0
-    for run in runs:
-        calls = [call for call in run.record.calls if first <= call.turn <= last and call.counts_as in ("ok", "failed")]
-        reached += bool(calls)
-        failed = sum(call.counts_as == "failed" for call in calls)
-        by_task[run.record.task] = by_task.get(run.record.task, NOTHING) + TrialTally(failed, len(calls))
-    found = [one for _, one in sorted(by_task.items())]
-    failures, totals = [round(one.total) for one in found], [one.trials for one in found]
-    return TurnFigure(
-        str(first) if first == last else f"{first}–{last}",
-        sum(failures),
-        sum(totals),
-        reached,
-        rate(failures, totals, level=level),
+        found.value, Interval(max(0.0, found.value - half), found.value + half, LEVEL, len(rows)), n, len(rows)
     )

@@ -37,7 +37,6 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
     arm: str
     task: str
     repeat: int
-    bank: str = ""  # which fixed choice and order of examples was shown
     seed: int = 0
     check: Check
     reason: str = ""  # why the check failed or is broken, for a person
@@ -52,9 +51,9 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: float | None = None
 
     @property
-    def key(self) -> tuple[str, str, str, str, str, str, int]:
+    def key(self) -> tuple[str, str, str, str, str, int]:
         """Identifies the run: one that is repeated has the same key and counts once."""
-        return self.experiment, self.model, self.arm, self.bank, self.task_set, self.task, self.repeat
+        return self.experiment, self.model, self.arm, self.task_set, self.task, self.repeat
 
 
 def calls_of(session: Session) -> tuple[RunCall, ...]:

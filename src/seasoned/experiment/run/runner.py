@@ -20,7 +20,6 @@ from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.session import Session, SessionRef, Usage
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import WarmBlock, keep_block
-from seasoned.template.render.script import Count, count_tokens
 
 
 class ModelUnreachable(CannotDo):
@@ -74,12 +73,16 @@ class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     task_set: str
     arm: str
-    bank: str
     task: Task
     repeat: int
     shown: RunStart
-    seed: int
-    temperature: float
+    temperature: float = 0.0
+
+    @property
+    def seed(self) -> int:
+        """The same for all arms."""
+        digest = blake2b(f"{self.task.id} {self.repeat}".encode(), digest_size=4).digest()
+        return int.from_bytes(digest) >> 1
 
     @property
     def record(self) -> TaskRun:
@@ -90,7 +93,6 @@ class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
             arm=self.arm,
             task=self.task.id,
             repeat=self.repeat,
-            bank=self.bank,
             seed=self.seed,
             check="broken",
             example_ids=self.shown.example_ids,
@@ -140,7 +142,6 @@ def units_of(
     material: Material,
     *,
     model: str,
-    count: Count = count_tokens,
 ) -> list[PlannedRun]:
     """Every run of a design, in the order in which they are made.
 
@@ -152,35 +153,24 @@ def units_of(
     for task in tasks.of(design.part):
         at = environments.setdefault(task.environment.name, len(environments))
         for number, arm in enumerate(arms):
-            banks = [str(bank + 1) for bank in range(design.banks)] if arm.has_order else [""]
-            for bank in banks:
-                shown = show(arm, task, material, bank=bank, k=design.k, count=count)
-                if shown is None:
-                    continue
-                for repeat in range(design.repeats):
-                    unit = PlannedRun(
-                        experiment=design.name,
-                        model=model,
-                        task_set=tasks.name,
-                        arm=arm.name,
-                        bank=bank,
-                        task=task,
-                        repeat=repeat,
-                        shown=shown,
-                        seed=seed_of(design.seed, task, repeat),
-                        temperature=design.temperature,
-                    )
-                    found.append(((repeat, at, number, shown.warm), unit))
+            shown = show(arm, task, material)
+            if shown is None:
+                continue
+            for repeat in range(design.repeats):
+                unit = PlannedRun(
+                    experiment=design.name,
+                    model=model,
+                    task_set=tasks.name,
+                    arm=arm.name,
+                    task=task,
+                    repeat=repeat,
+                    shown=shown,
+                )
+                found.append(((repeat, at, number, shown.warm), unit))
     units = [unit for _, unit in sorted(found, key=lambda pair: pair[0])]
     # An arm that never shows anything would just be a second cold arm.
     empty = {arm.name for arm in arms if arm.shows_examples} - {unit.arm for unit in units if unit.shown.warm}
     return [unit for unit in units if unit.arm not in empty]
-
-
-def seed_of(seed: int, task: Task, repeat: int) -> int:
-    """The seed of a run, the same for all arms."""
-    text = f"{seed} {task.seed} {task.id} {repeat}".encode()
-    return int.from_bytes(blake2b(text, digest_size=4).digest()) >> 1
 
 
 def left_of(store: Store, units: Iterable[PlannedRun], experiment: str) -> list[PlannedRun]:

@@ -125,15 +125,8 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     about: str
     tools: tuple[EnvironmentTool, ...]
-    # Tools whose rules have changed: what was learned before is stale.
-    former: tuple[EnvironmentTool, ...] = ()
     files: dict[str, str] = {}
     tables: dict[str, list[dict[str, Any]]] = {}
-
-    def as_formerly(self) -> Environment:
-        """The environment with its former rules."""
-        before = {tool.name: tool for tool in self.former}
-        return msgspec.structs.replace(self, tools=tuple(before.get(tool.name, tool) for tool in self.tools))
 
 
 class MadeCall(msgspec.Struct, frozen=True):

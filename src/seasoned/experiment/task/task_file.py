@@ -81,8 +81,8 @@ def read_document(path: Path, form: type[T]) -> T:
         raise UsageError(f"{path}:{line}: this is not valid YAML ({problem}): expected keys and values.") from error
 
 
-Part = Literal["train", "former", "development", "confirmation"]
-# To learn from; the same under the former rules; to tune on; to run once at the end.
+Part = Literal["train", "development", "confirmation"]
+# To learn from; to tune on; to run once at the end.
 PARTS: tuple[Part, ...] = get_args(Part)
 BUILT_IN = {"conventions": "conventions", "plain": "plain", "multi-step": "multi_step"}
 _FOLDER = Path(__file__).parent / "task_sets"
@@ -110,8 +110,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
     def world(self) -> World:
         """The environment as it is when the task begins."""
-        played = self.environment.as_formerly() if self.part == "former" else self.environment
-        return World(played, tools=self.tools, files=self.files)
+        return World(self.environment, tools=self.tools, files=self.files)
 
     def rules(self) -> tuple[str, ...]:
         """The rules of the tools that the check asks for, one sentence each."""
@@ -216,7 +215,6 @@ class _WrittenTool(_WrittenRules, frozen=True, kw_only=True):
     name: str
     description: str
     arguments: dict[str, ArgumentType | _WrittenArgument] = {}
-    formerly: _WrittenRules | None = None
 
 
 class _WrittenTask(Written, frozen=True, kw_only=True):
@@ -264,11 +262,6 @@ def read_tasks(file: Path) -> list[Task]:
         name=found.environment,
         about=found.about,
         tools=tuple(tools.values()),
-        former=tuple(
-            _with_rules(tools[one.name], one.formerly, f"{file}: tool {one.name!r}")
-            for one in found.tools
-            if one.formerly is not None
-        ),
         files=found.files,
         tables=found.tables,
     )
