@@ -72,12 +72,12 @@ environment: e
 tables: {rooms: [{id: a, light: off}, {id: b, light: off}]}
 tools:
   - {name: light, description: d, arguments: {id: string, light: string}, changes: rooms, by: {id: id}}
-  - {name: tear, description: d, arguments: {id: string}, removes: rooms, by: {id: id}, gives: id}
+  - {name: tear, description: d, arguments: {id: string}, removes: rooms, by: {id: id}}
 tasks: [{id: x, prompt: p, check: {table: rooms, where: {light: "on"}}}]
 """
     world = load_tasks(str(write_tasks(tmp_path, text))).tasks[0].world()
     assert world.call("light", {"id": "a", "light": "on"})["success"]
-    assert world.call("tear", {"id": "b"}) == {"success": True, "result": {"id": "b"}}
+    assert world.call("tear", {"id": "b"}) == {"success": True, "result": {"id": "b", "light": "off"}}
     assert world.tables["rooms"] == [{"id": "a", "light": "on"}]
 
 

@@ -6,7 +6,6 @@ import json
 import re
 from functools import cache
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -31,7 +30,7 @@ NAMES = ("cold", "warm", "placebo", "rule", HOSTILE[0])
 
 @cache
 def analysis() -> Analysis:
-    """Five arms with a few turns each, one of them with a name that would like to run, and a broken task."""
+    """Five arms with a few turns each, one of them with a name that would like to run."""
     generator = np.random.default_rng(1)
     chances = dict(zip(NAMES, (0.2, 0.7, 0.25, 0.6, 0.1), strict=True))
     records = [
@@ -49,9 +48,8 @@ def analysis() -> Analysis:
         for task in range(24)
         for repeat in range(2)
     ]
-    broken = msgspec.structs.replace(records[0], check="broken", reason=HOSTILE[1])
     contrasts = tuple(Contrast("warm", name) for name in NAMES if name != "warm")
-    return analyse([broken, *records[1:]], AnalysisPlan(contrasts=contrasts, permutations=499))
+    return analyse(records, AnalysisPlan(contrasts=contrasts, permutations=499))
 
 
 @cache
@@ -82,13 +80,11 @@ def test_the_data_cannot_end_its_script_and_hostile_text_is_shown_as_text() -> N
     assert not set("<>&\u2028\u2029") & set(page().texts["script"][0])
     assert HOSTILE[0] in "".join(page().texts["h1"] + page().texts["bdi"])
     assert "49" not in "".join(page().texts["h2"])
-    assert any(HOSTILE[1] in text for text in page().texts["li"])
 
 
 def test_what_may_and_may_not_be_said_is_on_the_page() -> None:
     said = sentences(analysis())
     assert {visible(one) for one in (*said.may, *said.may_not)} <= set(page().texts["li"])
-    assert "1 task left out in every arm" in " ".join(page().texts["p"])
 
 
 def test_the_forest_has_every_contrast_with_its_interval() -> None:

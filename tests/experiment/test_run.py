@@ -74,14 +74,6 @@ def test_a_finished_run_has_its_calls_judged_and_its_session_named(tmp_path: Pat
     assert cold.seed == ruled.seed
 
 
-def test_a_check_that_raises_makes_the_task_broken(tmp_path: Path) -> None:
-    text = many_tasks(1).replace("check: {called: weigh, with: {weight: 1g}}", "check: {expression: \"files['x']\"}")
-    make_runs(tmp_path / "s.db", _units(write_tasks(tmp_path, text), "cold,rule"), Scripted())
-    (cold,) = _stored(tmp_path / "s.db")
-    assert cold.check == "broken"
-    assert "KeyError" in cold.reason
-
-
 def test_a_model_that_is_gone_stops_the_round_with_what_was_saved(tmp_path: Path) -> None:
     units = _units(write_tasks(tmp_path, many_tasks(10)), "cold,rule")
     with pytest.raises(ModelUnreachable, match=r"4 of 20 runs are saved: run the same command again"):

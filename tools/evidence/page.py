@@ -243,8 +243,8 @@ def _shown(store: Store, study: Study, task: Task) -> bool | None:
     if block is None:
         return None
     (asked,) = task.check
-    ((_, wanted),) = asked.arguments
-    return (f"`{wanted.is_}`" if study.is_in_project else f'"{asked.called}"').encode() in block.content
+    (wanted,) = asked.with_.values()
+    return (f"`{wanted}`" if study.is_in_project else f'"{asked.called}"').encode() in block.content
 
 
 def _arms_table(found: Analysis, shown: dict[str, tuple[int, int]]) -> list[str]:

@@ -55,7 +55,7 @@ class AnalysisPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArmFigures(msgspec.Struct, frozen=True):
-    """One arm in figures, over the tasks that are not broken."""
+    """One arm in figures."""
 
     arm: str
     runs: int
@@ -63,15 +63,6 @@ class ArmFigures(msgspec.Struct, frozen=True):
     without_call: int  # runs in which no call counts
     shows_examples: bool
     measures: dict[Measure, Estimate]
-
-
-class BrokenTask(msgspec.Struct, frozen=True):
-    """A task that is left out in every arm, because its check could not be made in at least one run."""
-
-    task: str
-    arms: tuple[str, ...]
-    runs: int
-    reason: str
 
 
 class Analysis(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,8 +75,6 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     plan: AnalysisPlan
     runs: int
     tasks: int
-    broken: tuple[BrokenTask, ...]
-    repeated: int  # duplicate records; each run counts once
     missing: tuple[str, ...]  # arms of a contrast that have no run
     arms: tuple[ArmFigures, ...]
     effects: tuple[Effect, ...]
@@ -106,17 +95,18 @@ def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
     """The complete analysis of one experiment with one model on one set of tasks."""
     if not plan.contrasts:
         raise UsageError("An experiment needs at least one contrast.")
-    unique, repeated = _unique(records)
-    about = {(one.experiment, one.model, one.task_set, one.part) for one in unique}
+    # Runs end in any order; the analysis must not depend on it.
+    ordered = sorted(records, key=lambda one: one.key)
+    if not ordered:
+        raise UsageError("There are no runs to analyse. Run the experiment first.")
+    about = {(one.experiment, one.model, one.task_set, one.part) for one in ordered}
     if len(about) != 1:
         raise UsageError(
             f"An analysis needs one experiment, model, task set and part, not {len(about)!r}: {sorted(about)!r}."
         )
-    broken = _broken(unique)
-    left_out = {one.task for one in broken}
-    runs = [_MeasuredRun(one, measure(one)) for one in unique if one.task not in left_out]
+    runs = [_MeasuredRun(one, measure(one)) for one in ordered]
     tallies = _Tallies(runs)
-    arms = _order(plan, {one.arm for one in unique})
+    arms = _order(plan, {one.arm for one in ordered})
     experiment, model, task_set, part = about.pop()
     rule = TestRule(test="t", contrasts=len(plan.contrasts))
     return Analysis(
@@ -127,8 +117,6 @@ def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
         plan=plan,
         runs=len(runs),
         tasks=len({run.record.task for run in runs}),
-        broken=broken,
-        repeated=repeated,
         missing=tuple(sorted({name for one in plan.contrasts for name in (one.arm, one.against)} - set(arms))),
         arms=tuple(_arm(arm, runs, tallies) for arm in arms),
         effects=_primary(tallies, plan),
@@ -145,30 +133,6 @@ def _order(plan: AnalysisPlan, arms: set[str]) -> list[str]:
     """Arms in order: the control, then those that contrasts name, then the others."""
     named = [CONTROL, *[name for one in plan.contrasts for name in (one.arm, one.against)]]
     return [name for name in dict.fromkeys([*named, *sorted(arms)]) if name in arms]
-
-
-def _unique(records: Iterable[TaskRun]) -> tuple[list[TaskRun], int]:
-    kept: dict[object, TaskRun] = {}
-    count = 0
-    for one in records:
-        kept.setdefault(one.key, one)
-        count += 1
-    if not kept:
-        raise UsageError("There are no runs to analyse. Run the experiment first.")
-    # Runs end in any order; the analysis must not depend on it.
-    return sorted(kept.values(), key=lambda one: one.key), count - len(kept)
-
-
-def _broken(records: Sequence[TaskRun]) -> tuple[BrokenTask, ...]:
-    """Tasks with a broken check in any run: dropped in every arm, so that all arms have the same tasks."""
-    found: dict[str, list[TaskRun]] = {}
-    for one in records:
-        if one.check == "broken":
-            found.setdefault(one.task, []).append(one)
-    return tuple(
-        BrokenTask(task, tuple(sorted({run.arm for run in runs})), len(runs), runs[0].reason)
-        for task, runs in sorted(found.items())
-    )
 
 
 class _Tallies:

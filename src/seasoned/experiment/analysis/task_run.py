@@ -14,8 +14,8 @@ from seasoned.outcome.error_rate import Counts, count_name
 from seasoned.outcome.judge import judge_session
 from seasoned.session import Session, Usage
 
-# The result of the task's check. Broken: the check could not be made, so nothing is known about the run.
-Check = Literal["passed", "failed", "broken"]
+# The result of the task's check.
+Check = Literal["passed", "failed"]
 
 
 class RunCall(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
     repeat: int
     seed: int = 0
     check: Check
-    reason: str = ""  # why the check failed or is broken, for a person
+    reason: str = ""  # why the check failed, for a person
     calls: tuple[RunCall, ...] = ()
     usage: Usage = Usage()
     cost_usd: float | None = None
@@ -128,7 +128,7 @@ NOTHING = TrialTally(0, 0)
 class Measures(msgspec.Struct, frozen=True):
     """All measures of one run; None if it was not recorded or never happened."""
 
-    success: bool | None  # None where the check is broken
+    success: bool
     counts: Counts
     early: Counts  # the same in the first turns
     first_call: bool  # whether the first call executed; a run without a call has none that did
@@ -149,7 +149,7 @@ def measure(record: TaskRun) -> Measures:
     known = [call.is_valid for call in record.calls if call.is_valid is not None]
     tokens = [part for part in (record.usage.prompt, record.usage.output) if part is not None]
     return Measures(
-        success=None if record.check == "broken" else record.check == "passed",
+        success=record.check == "passed",
         counts=count(record.calls),
         early=count(call for call in record.calls if call.turn <= EARLY_TURNS),
         first_call=bool(worked) and worked[0] == 1,
@@ -182,7 +182,7 @@ def _number(value: float | None) -> TrialTally:
 _TALLIES: dict[str, Callable[[Measures, int], TrialTally]] = {
     "executed": lambda found, _: TrialTally(found.counts.ok, found.counts.counted),
     "first_call": lambda found, _: TrialTally(found.first_call, 1),
-    "success": lambda found, _: _number(found.success),
+    "success": lambda found, _: TrialTally(found.success, 1),
     "early_errors": lambda found, _: TrialTally(found.early.failed, found.early.counted),
     "errors": lambda found, _: TrialTally(found.counts.failed, 1),
     "calls_to_success": lambda found, never: TrialTally(found.calls_to_success or never, 1),

@@ -94,7 +94,7 @@ class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
             task=self.task.id,
             repeat=self.repeat,
             seed=self.seed,
-            check="broken",
+            check="failed",
             example_ids=self.shown.example_ids,
             task_set=self.task_set,
             part=self.task.part,
@@ -314,11 +314,11 @@ class _Round:
                 seconds=self._run_seconds,
             )
         )
-        checked = check(unit.task.check, EndState(world.made, world.files, world.tables, played.answer))
+        reason = check(unit.task.check, EndState(world.made, world.files, world.tables, played.answer))
         return msgspec.structs.replace(
             unit.record,
-            check=checked.outcome,
-            reason=checked.reason,
+            check="passed" if reason is None else "failed",
+            reason=reason or "",
             calls=_calls(played, unit),
             usage=played.usage,
             cost_usd=played.cost_usd,
