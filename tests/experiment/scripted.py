@@ -107,5 +107,4 @@ class Scripted:
             usage=Usage(10, 5),
             cost_usd=0.001,
             seconds=0.5,
-            requests=2,
         )

@@ -22,7 +22,6 @@ from seasoned.experiment.run.runner import (
     ModelUnreachable,
     PlannedRun,
     RoundBudget,
-    estimate,
     make_runs,
     units_of,
 )
@@ -113,16 +112,6 @@ def test_an_arm_that_never_shows_anything_is_left_out(tmp_path: Path) -> None:
     assert {unit.arm for unit in units} == {"cold"}
 
 
-def test_an_estimate_comes_from_earlier_runs_of_the_model(tmp_path: Path) -> None:
-    units = _units(write_tasks(tmp_path))
-    unknown = estimate(units, [])
-    assert (unknown.runs, unknown.most_calls, unknown.calls, unknown.seconds) == (3, 9, None, None)
-    make_runs(tmp_path / "s.db", units, Scripted())
-    known = estimate(units, _stored(tmp_path / "s.db"))
-    assert (known.calls, known.seconds) == (6, 1.5)
-    assert known.cost_usd == pytest.approx(0.003)
-
-
 def test_a_design_is_kept_as_it_was_begun(tmp_path: Path) -> None:
     design = new_design(name="trial", tasks="plain", arms=["cold", "warm"])
     with open_store(tmp_path / "s.db") as store:
@@ -152,7 +141,7 @@ def _child(file: str, store: str) -> None:
         _units(Path(file), "cold,rule"),
         Scripted(_slow),
         parallel=2,
-        on_progress=lambda progress: print(json.dumps(progress.done), flush=True),  # noqa: T201
+        on_progress=lambda done, _: print(json.dumps(done), flush=True),  # noqa: T201
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,7 @@ from seasoned.experiment.live.live_report import MEASURES, LiveExample, LiveList
 from seasoned.experiment.live.online_analysis import SampleRatio
 from seasoned.experiment.run.design import new_design
 from seasoned.experiment.run.run_store import analyses
-from seasoned.experiment.run.runner import (
-    RoundEstimate,
-    RoundProgress,
-)
+from seasoned.experiment.run.runner import OnProgress
 from seasoned.experiment.task.task_file import BUILT_IN, PARTS, load_tasks
 from seasoned.insight.trials import points_between
 from seasoned.stats.interval import Estimate
@@ -48,20 +45,13 @@ class TerminalObserver:
     def __init__(self, *, is_agreed: bool) -> None:
         self._is_agreed = is_agreed
 
-    def announce(self, what: str, expected: RoundEstimate, plan: ExperimentPlan) -> None:
-        calls = "an unknown number of" if expected.calls is None else f"about {expected.calls}"
-        words = f"{what}: {plural(expected.runs, 'run')}, {calls} model calls (at most {expected.most_calls})"
-        if expected.seconds is not None:
-            # Times are of single runs, and several run at once.
-            seconds = expected.seconds / max(1, plan.parallel)
-            words += f", about {seconds:.0f} seconds" if seconds < 90 else f", about {seconds / 60:.0f} minutes"
-        if expected.cost_usd is not None:
-            words += f", about ${expected.cost_usd:.2f}"
+    def announce(self, what: str, runs: int, most_calls: int, plan: ExperimentPlan) -> None:
+        words = f"{what}: {plural(runs, 'run')}, at most {plural(most_calls, 'model call')}"
         limits = [f"{plan.minutes:.3g} minutes"] if plan.minutes is not None else []
         limits += [f"${plan.dollars:g}"] if plan.dollars is not None else []
         self.say(f"{words}." + (f" Budget: {' and '.join(limits)}." if limits else ""))
         # Without a terminal there is no one to ask; the budget and the announcement must do.
-        is_asked = expected.runs and not self._is_agreed and sys.stdin.isatty()
+        is_asked = runs and not self._is_agreed and sys.stdin.isatty()
         if is_asked and not click.confirm("Begin?", default=True, err=True):
             raise click.exceptions.Exit(1)
 
@@ -69,10 +59,10 @@ class TerminalObserver:
         click.echo(text, err=True)
 
     @contextmanager
-    def progress(self, title: str) -> Iterator[Callable[[RoundProgress], None]]:
+    def progress(self, title: str) -> Iterator[OnProgress]:
         # In a log a bar would be thousands of lines.
         if not shows_progress():
-            yield lambda progress: None
+            yield lambda done, of: None
             return
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -80,7 +70,7 @@ class TerminalObserver:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Bar(*columns, console=console(stderr=True), transient=True) as bar:
             shown = bar.add_task(title, total=None)
-            yield lambda progress: bar.update(shown, completed=progress.done, total=progress.of)
+            yield lambda done, of: bar.update(shown, completed=done, total=of)
 
 
 def print_live_list(found: Sequence[LiveListing]) -> None:
@@ -364,7 +354,7 @@ def run(
     """Run tasks under several arms.
 
     TASKS is a built-in set (conventions, plain, multi-step), a file or a folder. Announces first how many model calls
-    it takes, and how long if that is known. After an interruption, the same command continues. Arms that show examples
+    it takes at most. After an interruption, the same command continues. Arms that show examples
     learn them first, from real runs on the train part.
 
     \b

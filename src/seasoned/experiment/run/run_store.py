@@ -12,8 +12,6 @@ from seasoned.session import SessionRef
 from seasoned.store import Store
 from seasoned.template.example import Template
 
-# Enough for a good estimate of durations, and quick to decode.
-_RECENT = 400
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _record = msgspec.json.Decoder(TaskRun).decode
 _design = msgspec.json.Decoder(Design).decode
@@ -106,11 +104,6 @@ def analyses(store: Store, name: str, *, model: str | None = None) -> list[Analy
         raise CannotDo(f"The experiment {name!r} has no finished runs{f' with {model!r}' if model else ''} yet.")
     models = dict.fromkeys(one.model for one in records)
     return [analyse([one for one in records if one.model == each], design.plan) for each in models]
-
-
-def recent_records(store: Store, model: str) -> list[TaskRun]:
-    """The latest runs with a model in any experiment, to estimate how long the next ones take."""
-    return [_record(row["document"]) for row in store.rows("run.of_model", {"model": model, "most": _RECENT})]
 
 
 def counts(store: Store, experiment: str) -> list[RunCount]:

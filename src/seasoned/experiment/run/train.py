@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,9 +12,9 @@ from seasoned.experiment.analysis.task_run import TaskRun
 from seasoned.experiment.run.design import Arm, Material, show
 from seasoned.experiment.run.run_store import keep_learned, load_learned, load_records
 from seasoned.experiment.run.runner import (
+    OnProgress,
     PlannedRun,
     RoundBudget,
-    RoundProgress,
     RoundResult,
     RunAgent,
     make_runs,
@@ -54,7 +54,7 @@ def make_train_runs(
     secrecy: Secrecy,
     budget: RoundBudget,
     parallel: int = 1,
-    on_progress: Callable[[RoundProgress], None] = lambda progress: None,
+    on_progress: OnProgress = lambda done, of: None,
 ) -> RoundResult:
     """Try every task of the train part until it succeeds, a few times at most."""
     made = kept = left = 0

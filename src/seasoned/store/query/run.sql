@@ -34,9 +34,6 @@ ON CONFLICT DO NOTHING;
 SELECT document FROM run WHERE experiment = :experiment AND ended_at IS NOT NULL
 ORDER BY model, task_set, part, task, arm, repeat;
 
--- name: of_model
-SELECT document FROM run WHERE model = :model AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT :most;
-
 -- name: counts
 SELECT model, part, count(*) AS runs, count(DISTINCT task) AS tasks, count(DISTINCT arm) AS arms,
     max(ended_at) AS ended_at
