@@ -101,7 +101,7 @@ def live_experiment(config: Config, name: str) -> LiveReport:
     with shared_database(config) as database, user_store(config) as store:
         if config.database_url:
             share_outcomes(database, store, now=time.time())
-        return live_report(database, name, clock=time.time, history=store)
+        return live_report(database, name, now=time.time(), history=store)
 
 
 def run_experiment(

@@ -27,7 +27,7 @@ from seasoned.experiment.analysis.contrast import Effect
 from seasoned.experiment.analysis.findings import amount, change, sentences
 from seasoned.experiment.analysis.task_run import KINDS
 from seasoned.experiment.live.live_report import MEASURES, LiveExample, LiveListing, LiveReport
-from seasoned.experiment.live.online_analysis import SampleRatio
+from seasoned.experiment.live.sample_ratio import SampleRatio
 from seasoned.experiment.run.design import new_design
 from seasoned.experiment.run.run_store import analyses
 from seasoned.experiment.run.runner import OnProgress
