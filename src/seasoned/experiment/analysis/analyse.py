@@ -23,12 +23,11 @@ from seasoned.experiment.analysis.task_run import (
     MEASURES,
     NOTHING,
     Measure,
-    Measures,
     TaskRun,
     TrialTally,
-    measure,
+    counted,
     never_after,
-    tally,
+    tallies,
 )
 from seasoned.stats.interval import (
     NO_TRIALS,
@@ -81,11 +80,6 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     secondary: tuple[Effect, ...]
 
 
-class _MeasuredRun(msgspec.Struct, frozen=True):
-    record: TaskRun
-    measures: Measures
-
-
 def is_found(one: Effect) -> bool:
     """Whether an effect may be called found: its p value holds after the correction for all contrasts."""
     return one.adjusted_p is not None and one.adjusted_p <= 1 - LEVEL
@@ -104,8 +98,7 @@ def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
         raise UsageError(
             f"An analysis needs one experiment, model, task set and part, not {len(about)!r}: {sorted(about)!r}."
         )
-    runs = [_MeasuredRun(one, measure(one)) for one in ordered]
-    tallies = _Tallies(runs)
+    sums = _Sums(ordered)
     arms = _order(plan, {one.arm for one in ordered})
     experiment, model, task_set, part = about.pop()
     rule = TestRule(test="t", contrasts=len(plan.contrasts))
@@ -115,13 +108,13 @@ def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
         task_set=task_set,
         part=part,
         plan=plan,
-        runs=len(runs),
-        tasks=len({run.record.task for run in runs}),
+        runs=len(ordered),
+        tasks=len({one.task for one in ordered}),
         missing=tuple(sorted({name for one in plan.contrasts for name in (one.arm, one.against)} - set(arms))),
-        arms=tuple(_arm(arm, runs, tallies) for arm in arms),
-        effects=_primary(tallies, plan),
+        arms=tuple(_arm(arm, ordered, sums) for arm in arms),
+        effects=_primary(sums, plan),
         secondary=tuple(
-            effect(one, name, tallies.of(one.arm, name), tallies.of(one.against, name), rule)
+            effect(one, name, sums.of(one.arm, name), sums.of(one.against, name), rule)
             for one in plan.contrasts
             for name in MEASURES
             if name != plan.primary
@@ -135,29 +128,25 @@ def _order(plan: AnalysisPlan, arms: set[str]) -> list[str]:
     return [name for name in dict.fromkeys([*named, *sorted(arms)]) if name in arms]
 
 
-class _Tallies:
+class _Sums:
     """Tallies of runs by arm, measure and task, made once."""
 
-    def __init__(self, runs: Sequence[_MeasuredRun]) -> None:
-        self.runs = runs
-        self.never = never_after(run.measures for run in runs)
+    def __init__(self, records: Sequence[TaskRun]) -> None:
+        never = never_after(records)
         self._made: dict[tuple[str, Measure], dict[str, TrialTally]] = {}
-        for run in runs:
-            for name in MEASURES:
-                by_task = self._made.setdefault((run.record.arm, name), {})
-                by_task[run.record.task] = by_task.get(run.record.task, NOTHING) + self.one(run, name)
-
-    def one(self, run: _MeasuredRun, name: Measure) -> TrialTally:
-        return tally(run.measures, name, never=self.never)
+        for record in records:
+            for name, one in tallies(record, never=never).items():
+                by_task = self._made.setdefault((record.arm, name), {})
+                by_task[record.task] = by_task.get(record.task, NOTHING) + one
 
     def of(self, arm: str, name: Measure) -> ByTask:
         return self._made.get((arm, name), {})
 
 
-def _primary(tallies: _Tallies, plan: AnalysisPlan) -> tuple[Effect, ...]:
+def _primary(sums: _Sums, plan: AnalysisPlan) -> tuple[Effect, ...]:
     rule = TestRule(contrasts=len(plan.contrasts), permutations=plan.permutations)
     found = [
-        effect(one, plan.primary, tallies.of(one.arm, plan.primary), tallies.of(one.against, plan.primary), rule)
+        effect(one, plan.primary, sums.of(one.arm, plan.primary), sums.of(one.against, plan.primary), rule)
         for one in plan.contrasts
     ]
     # A test that could not be made still counts as one of the planned tests.
@@ -168,15 +157,15 @@ def _primary(tallies: _Tallies, plan: AnalysisPlan) -> tuple[Effect, ...]:
     )
 
 
-def _arm(arm: str, runs: Sequence[_MeasuredRun], tallies: _Tallies) -> ArmFigures:
-    own = [run for run in runs if run.record.arm == arm]
+def _arm(arm: str, records: Sequence[TaskRun], sums: _Sums) -> ArmFigures:
+    own = [one for one in records if one.arm == arm]
     return ArmFigures(
         arm,
         len(own),
-        len({run.record.task for run in own}),
-        sum(not run.measures.counts.counted for run in own),
-        any(run.record.example_ids for run in own),
-        {name: summarise(tallies.of(arm, name), name) for name in MEASURES},
+        len({one.task for one in own}),
+        sum(not counted(one) for one in own),
+        any(one.example_ids for one in own),
+        {name: summarise(sums.of(arm, name), name) for name in MEASURES},
     )
 
 
