@@ -56,8 +56,7 @@ def pause(database: Database, text: str, *, now: float) -> StoredJob:
     job = msgspec.structs.replace(found.job, is_paused=True)
     reason = "The job was paused before the run started."
     with database.write():
-        _skip_due(database, found, reason, now)
-        _skip_waiting(database, job.id, reason, now)
+        _skip_all(database, found, reason, now)
         return _keep(database, StoredJob(job, None, found.runs))
 
 
@@ -77,8 +76,7 @@ def remove(database: Database, text: str, *, now: float) -> StoredJob:
     reason = "The job was removed before the run started."
     with database.write():
         database.run("schedule.remove_job", {"id": found.job.id, "now": now})
-        _skip_due(database, found, reason, now)
-        _skip_waiting(database, found.job.id, reason, now)
+        _skip_all(database, found, reason, now)
         database.run("schedule.raise_revision")
     return StoredJob(found.job, None, found.runs, is_removed=True)
 
@@ -108,14 +106,11 @@ def find(database: Database, text: str) -> StoredJob:
     return job_from_row(row)
 
 
-def history(
-    database: Database, job_id: str | None = None, *, limit: int = HISTORY_LINES, before: float | None = None
-) -> list[JobRun]:
+def history(database: Database, job_id: str | None = None, *, limit: int = HISTORY_LINES) -> list[JobRun]:
     """The runs of one job, even a removed one, or of all jobs, newest first."""
-    asked = {"before": math.inf if before is None else before, "limit": limit}
     if job_id is None:
-        return [run_from_row(row) for row in database.rows("schedule.whole_history", asked)]
-    return [run_from_row(row) for row in database.rows("schedule.history", {**asked, "job_id": job_id})]
+        return [run_from_row(row) for row in database.rows("schedule.whole_history", {"limit": limit})]
+    return [run_from_row(row) for row in database.rows("schedule.history", {"job_id": job_id, "limit": limit})]
 
 
 def revision(database: Database) -> int:
@@ -178,14 +173,16 @@ def _keep(database: Database, stored: StoredJob) -> StoredJob:
     return stored
 
 
-def _skip_due(database: Database, found: StoredJob, reason: str, now: float) -> None:
-    """Record a due slot that no scheduler has seen yet as skipped, so that the history shows it."""
+def _skip_all(database: Database, found: StoredJob, reason: str, now: float) -> None:
+    """Skip what waits, and a due slot that no scheduler has seen yet, so that the history shows it."""
+    skip_waiting(database, found.job.id, reason, now)
     if found.next_at is not None and found.next_at <= now:
         slot = Slot(found.job.id, found.next_at)
         add_slot(database, slot, origin="slot", skipped_at=now, reason=reason)
 
 
-def _skip_waiting(database: Database, job_id: str, reason: str, now: float) -> None:
+def skip_waiting(database: Database, job_id: str, reason: str, now: float) -> None:
+    """Skip what waits of a job, inside a transaction."""
     database.run("schedule.skip_waiting", {"job_id": job_id, "reason": reason, "now": now})
 
 

@@ -32,8 +32,6 @@ RUNS_AT_ONCE = 4
 POLL_SECONDS = 2.0
 # How long current runs get to end when the scheduler stops.
 PATIENCE_SECONDS = 10.0
-# After a long sleep planning goes on in rounds, so that the lease is renewed in between.
-_LOOKS_AT_ONCE = 50
 _LONGEST_SLEEP_SECONDS = 3600.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
 _log = logging.getLogger("seasoned.schedule")
@@ -167,8 +165,7 @@ class Scheduler:
         until_beat = now + max(0.0, self._next_beat - self._monotonic())
         if not self._is_holder:
             return until_beat
-        if all(plan_due(database, now=now) for _ in range(_LOOKS_AT_ONCE)):
-            return now
+        plan_due(database, now=now)
         if not self._stopping.is_set():
             free = RUNS_AT_ONCE - len(self._running)
             for job, slot in start_due(database, owner=self.owner, now=now, limit=free):
