@@ -371,9 +371,3 @@ def settle_delivery(
     with database.write():
         database.run("schedule.set_delivery", values)
     return settled
-
-
-def next_delivery(database: Database) -> float | None:
-    """When the next answer is to be delivered; None: there is none."""
-    row = database.row("schedule.next_delivery")
-    return None if row is None else row["delivery_at"]

@@ -44,7 +44,6 @@ def add(database: Database, job: Job, *, now: float) -> StoredJob:
     try:
         with database.write():
             database.run("schedule.add_job", {**_columns(stored), "created_at": now})
-            database.run("schedule.raise_revision")
     except RuleBroken as error:
         raise _name_taken(job) from error
     return stored
@@ -77,7 +76,6 @@ def remove(database: Database, text: str, *, now: float) -> StoredJob:
     with database.write():
         database.run("schedule.remove_job", {"id": found.job.id, "now": now})
         _skip_all(database, found, reason, now)
-        database.run("schedule.raise_revision")
     return StoredJob(found.job, None, found.runs, is_removed=True)
 
 
@@ -87,7 +85,6 @@ def ask_for_run(database: Database, text: str, *, now: float) -> Slot:
     slot = Slot(job.id, math.floor(now * 1000) / 1000)
     with database.write():
         add_slot(database, slot, origin="hand", note="Started by hand.")
-        database.run("schedule.raise_revision")
     return slot
 
 
@@ -111,12 +108,6 @@ def history(database: Database, job_id: str | None = None, *, limit: int = HISTO
     if job_id is None:
         return [run_from_row(row) for row in database.rows("schedule.whole_history", {"limit": limit})]
     return [run_from_row(row) for row in database.rows("schedule.history", {"job_id": job_id, "limit": limit})]
-
-
-def revision(database: Database) -> int:
-    """A number that changes whenever a job changes."""
-    row = database.row("schedule.revision")
-    return 0 if row is None else int(row["revision"])
 
 
 def add_slot(
@@ -169,7 +160,6 @@ def _columns(stored: StoredJob) -> dict[str, Any]:
 def _keep(database: Database, stored: StoredJob) -> StoredJob:
     if not database.run("schedule.change_job", _columns(stored)):
         raise NotFound(f"the job {stored.job.name!r} was removed meanwhile. Add it again.")
-    database.run("schedule.raise_revision")
     return stored
 
 

@@ -101,6 +101,9 @@ def start_due(database: Database, *, owner: str, now: float, limit: int) -> list
 
     A job has one run at a time: a slot that comes meanwhile is skipped, a late one or one by hand waits.
     """
+    # The scheduler asks every few seconds, and a transaction that writes makes others wait.
+    if database.row("schedule.any_waiting", {"now": now}) is None:
+        return []
     with database.write():
         database.run("schedule.skip_overlapping", {"now": now, "reason": "An earlier run was still going on."})
         old = {"now": now, "before": now - MAX_AGE_SECONDS, "reason": f"No scheduler started it in time: {_TOO_OLD}."}

@@ -42,6 +42,9 @@ INSERT INTO job_run (job_id, scheduled_at, origin, outcome, ended_at, reason, no
 VALUES (:job_id, :scheduled_at, :origin, :outcome, :ended_at, :reason, :note)
 ON CONFLICT (job_id, scheduled_at) DO NOTHING;
 
+-- name: any_waiting
+SELECT job_id FROM job_run WHERE outcome = 'waiting' AND scheduled_at <= :now LIMIT 1;
+
 -- name: due_slots
 SELECT job_id, MIN(scheduled_at) AS scheduled_at FROM job_run
 WHERE outcome = 'waiting' AND scheduled_at <= :now
@@ -100,9 +103,6 @@ SELECT * FROM job_run ORDER BY scheduled_at DESC, job_id LIMIT :limit;
 -- name: due_deliveries
 SELECT * FROM job_run WHERE delivery = 'pending' AND delivery_at <= :now ORDER BY delivery_at LIMIT :limit;
 
--- name: next_delivery
-SELECT MIN(delivery_at) AS delivery_at FROM job_run WHERE delivery = 'pending';
-
 -- name: set_delivery
 UPDATE job_run SET delivery = :delivery, delivery_error = :delivery_error, delivery_at = :delivery_at,
     delivery_attempts = delivery_attempts + 1
@@ -128,9 +128,3 @@ UPDATE scheduler SET heartbeat_at = :now, stopped_at = :now WHERE owner = :owner
 
 -- name: last_scheduler
 SELECT heartbeat_at, stopped_at FROM scheduler ORDER BY heartbeat_at DESC LIMIT 1;
-
--- name: revision
-SELECT number AS revision FROM revision WHERE name = 'schedule';
-
--- name: raise_revision
-UPDATE revision SET number = number + 1 WHERE name = 'schedule';
