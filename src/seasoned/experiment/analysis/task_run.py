@@ -134,7 +134,7 @@ def never_after(records: Iterable[TaskRun]) -> int:
 
 
 def tallies(record: TaskRun, *, never: int) -> dict[Measure, TrialTally]:
-    """All measures of one run; what was not recorded is no trial. `never`: calls up to a success that never came."""
+    """All measures of one run; what was not recorded does not count. `never`: calls up to a success that never came."""
     calls = counted(record)
     early = [call for call in calls if call.turn <= EARLY_TURNS]
     worked = [number for number, call in enumerate(calls, start=1) if call.counts_as == "ok"]
